@@ -1,1 +1,20 @@
-//! x
+//! Tacenda publishes a changing table of people again and again, so that all its releases taken
+//! together betray no one; and it audits any series of releases for what a reader of all of them
+//! can work out.
+//!
+//! Reading order: `model` (the nouns), `publish` (how a release comes about), `policy` (who stands
+//! with whom), `audit` (what is checked before anything leaves), `ledger` (what is remembered).
+//!
+//! `ingest`, `policy`, `audit`, `ledger`, `folder`, `measure` and `made_up` stand on `model` and never
+//! on each other; `publish` and `report` join them. A test reads the sources and enforces it.
+
+pub mod model;
+pub mod ingest;
+pub mod policy;
+pub mod audit;
+pub mod ledger;
+pub mod folder;
+pub mod measure;
+pub mod made_up;
+pub mod publish;
+pub mod report;

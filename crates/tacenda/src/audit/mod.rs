@@ -1,0 +1,1 @@
+//! What can be learned: checks written from the definitions, and adversaries that only see releases.

@@ -1,0 +1,1 @@
+//! A release folder: written, and read back as a recipient would.

@@ -1,0 +1,1 @@
+//! Readers in, encoded tables out; and the policy file.

@@ -1,0 +1,1 @@
+//! Ledger and vault: the one room that writes history to disk.

@@ -1,0 +1,1 @@
+//! Made-up people, for the demo, tests and benchmarks; and a naive publisher to break.

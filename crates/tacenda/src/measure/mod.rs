@@ -1,0 +1,1 @@
+//! What a release costs: loss, precision per attribute, error of count queries.

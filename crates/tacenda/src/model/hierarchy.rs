@@ -1,0 +1,375 @@
+//! A tree of labels over an attribute's values.
+//!
+//! Leaves are numbered from left to right, in the order in which the tree is first met, so that
+//! every node is a run of leaf codes and the lowest common ancestor of a set of leaves is the lowest
+//! common ancestor of its first and last. Trees may be unbalanced: a label repeated along a row of
+//! the file is one and the same node.
+
+use crate::model::Span;
+use rustc_hash::FxHashMap;
+
+/// The label of a value that was not recorded. It is an ordinary leaf, never a wildcard.
+pub const NULL: &str = "NULL";
+
+/// The label of every root.
+pub const ROOT: &str = "*";
+
+/// A rooted tree with ordered leaves. Node 0 is the root; nodes are in depth-first order.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Hierarchy {
+    labels: Vec<String>,
+    parents: Vec<u32>,
+    spans: Vec<Span>,
+    heights: Vec<u32>,
+    leaves: Vec<u32>,
+    by_label: FxHashMap<String, u32>,
+}
+
+/// What is wrong with the rows of a hierarchy. `line` counts from 1.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HierarchyError {
+    /// No rows at all.
+    #[error("the hierarchy is empty; write one line a value: value;group;…;*")]
+    Empty,
+    /// A row with more or fewer levels than the first.
+    #[error("line {line} has {found} levels, the first line has {wanted}; give every line the same number")]
+    Ragged {
+        /// The line.
+        line: usize,
+        /// Its number of levels.
+        found: usize,
+        /// The number of levels of the first line.
+        wanted: usize,
+    },
+    /// The same leaf twice.
+    #[error("line {line} repeats a value of line {first}; list every value once")]
+    Repeated {
+        /// The second line.
+        line: usize,
+        /// The first line.
+        first: usize,
+    },
+    /// A label that stands under two parents, or both as a value and as a group.
+    #[error("line {line}, level {level}: this label already names another node; no label may name two")]
+    TwoPlaces {
+        /// The line.
+        line: usize,
+        /// The level, 0 for the value itself.
+        level: usize,
+    },
+    /// An empty label, or one that a release could not be read back with.
+    #[error("line {line}, level {level}: a label may not be empty or * below the root")]
+    BadLabel {
+        /// The line.
+        line: usize,
+        /// The level, 0 for the value itself.
+        level: usize,
+    },
+}
+
+impl Hierarchy {
+    /// A root with the given values directly below it.
+    pub fn flat<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Result<Hierarchy, HierarchyError> {
+        let rows: Vec<Vec<String>> = values.into_iter().map(|value| vec![value.into(), ROOT.into()]).collect();
+        Hierarchy::from_rows(&rows)
+    }
+
+    /// Reads rows in ARX's layout: the value, then its ancestors from the nearest to the root.
+    /// Where the last labels are not all the same, a root is put above them.
+    pub fn from_rows(rows: &[Vec<String>]) -> Result<Hierarchy, HierarchyError> {
+        let wanted = rows.first().ok_or(HierarchyError::Empty)?.len();
+        let common_root = rows.iter().all(|row| row.last() == rows[0].last()) && wanted > 1;
+        let mut building = Building::default();
+        for (index, row) in rows.iter().enumerate() {
+            let line = index + 1;
+            if row.len() != wanted {
+                return Err(HierarchyError::Ragged { line, found: row.len(), wanted });
+            }
+            building.add(line, row, common_root)?;
+        }
+        Ok(building.finish())
+    }
+
+    /// The same tree with a leaf [`NULL`] as the root's last child, unless it has one already.
+    pub fn with_null(self) -> Hierarchy {
+        if self.by_label.contains_key(NULL) {
+            return self;
+        }
+        let mut labels = self.labels;
+        let mut parents = self.parents;
+        labels.push(NULL.to_string());
+        parents.push(0);
+        Hierarchy::index(labels, parents)
+    }
+
+    /// How many leaves there are.
+    pub fn leaf_count(&self) -> u32 {
+        self.leaves.len() as u32
+    }
+
+    /// Whether there is nothing between the root and the leaves.
+    pub fn is_flat(&self) -> bool {
+        self.heights[0] <= 1
+    }
+
+    /// The length of the longest path from the root down to a leaf.
+    pub fn height(&self) -> u32 {
+        self.heights[0]
+    }
+
+    /// The code of the leaf with this label.
+    pub fn leaf(&self, label: &str) -> Option<u32> {
+        let node = *self.by_label.get(label)?;
+        let span = self.spans[node as usize];
+        (self.heights[node as usize] == 0).then_some(span.lo)
+    }
+
+    /// The label of a leaf.
+    pub fn leaf_label(&self, code: u32) -> &str {
+        &self.labels[self.leaves[code as usize] as usize]
+    }
+
+    /// The code of the leaf [`NULL`], if there is one.
+    pub fn null(&self) -> Option<u32> {
+        self.leaf(NULL)
+    }
+
+    /// The leaves below the node with this label; the root also answers to `*`.
+    pub fn node_span(&self, label: &str) -> Option<Span> {
+        if label == ROOT {
+            return Some(self.spans[0]);
+        }
+        Some(self.spans[*self.by_label.get(label)? as usize])
+    }
+
+    /// The label of the highest node that covers exactly `span`, `*` for the root.
+    pub fn node_label(&self, span: Span) -> Option<&str> {
+        let node = self.ancestor(span);
+        (self.spans[node as usize] == span).then(|| if node == 0 { ROOT } else { self.labels[node as usize].as_str() })
+    }
+
+    /// The leaves below the lowest common ancestor of `span`'s ends.
+    pub fn cover(&self, span: Span) -> Span {
+        self.spans[self.ancestor(span) as usize]
+    }
+
+    /// The height of the lowest common ancestor of `span`'s ends: 0 for a single leaf.
+    pub fn cover_height(&self, span: Span) -> u32 {
+        if span.lo == span.hi {
+            return 0;
+        }
+        self.heights[self.ancestor(span) as usize]
+    }
+
+    /// The smallest node that covers `span` and at least `leaves` leaves; the root if none does.
+    pub fn cover_at_least(&self, span: Span, leaves: u32) -> Span {
+        let mut node = self.ancestor(span) as usize;
+        while self.spans[node].width() < leaves && node != 0 {
+            node = self.parents[node] as usize;
+        }
+        self.spans[node]
+    }
+
+    /// The spans of the children of the node that covers `span`, left to right; empty for a leaf or
+    /// where no node covers exactly `span`.
+    pub fn children(&self, span: Span) -> Vec<Span> {
+        let node = self.ancestor(span);
+        if self.spans[node as usize] != span {
+            return Vec::new();
+        }
+        // A chain of nodes over the same leaves: go down to the last that branches.
+        let mut node = node as usize;
+        loop {
+            let children: Vec<usize> =
+                (node + 1..self.parents.len()).filter(|&child| self.parents[child] as usize == node).collect();
+            match children.as_slice() {
+                [] => return Vec::new(),
+                [only] => node = *only,
+                many => return many.iter().map(|&child| self.spans[child]).collect(),
+            }
+        }
+    }
+
+    /// For every pair of neighbouring leaves, the depth below the root of their lowest common
+    /// ancestor: a cut between two leaves with depth 0 lies between two children of the root.
+    pub fn cut_depths(&self) -> Vec<u32> {
+        (1..self.leaf_count())
+            .map(|code| {
+                let mut node = self.ancestor(Span::new(code - 1, code));
+                let mut depth = 0;
+                while node != 0 {
+                    node = self.parents[node as usize];
+                    depth += 1;
+                }
+                depth
+            })
+            .collect()
+    }
+
+    /// The highest node whose span is the smallest that covers `span`.
+    fn ancestor(&self, span: Span) -> u32 {
+        let mut node = self.leaves[span.lo as usize];
+        while self.spans[node as usize].hi < span.hi {
+            node = self.parents[node as usize];
+        }
+        // Climb a chain of nodes over the same leaves: its highest is the one that is printed.
+        while node != 0 && self.spans[self.parents[node as usize] as usize] == self.spans[node as usize] {
+            node = self.parents[node as usize];
+        }
+        node
+    }
+
+    /// Renumbers the nodes depth first and works out spans and heights.
+    fn index(labels: Vec<String>, parents: Vec<u32>) -> Hierarchy {
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); labels.len()];
+        for (node, &parent) in parents.iter().enumerate().skip(1) {
+            children[parent as usize].push(node as u32);
+        }
+        let count = labels.len();
+        let mut tree = Hierarchy {
+            labels: Vec::with_capacity(count),
+            parents: Vec::with_capacity(count),
+            spans: vec![Span::EMPTY; count],
+            heights: vec![0; count],
+            leaves: Vec::new(),
+            by_label: FxHashMap::default(),
+        };
+        let mut stack = vec![(0u32, 0u32)];
+        while let Some((old, parent)) = stack.pop() {
+            let node = tree.labels.len() as u32;
+            tree.labels.push(labels[old as usize].clone());
+            tree.parents.push(parent);
+            if children[old as usize].is_empty() {
+                tree.spans[node as usize] = Span::exact(tree.leaves.len() as u32);
+                tree.leaves.push(node);
+            }
+            stack.extend(children[old as usize].iter().rev().map(|&child| (child, node)));
+        }
+        for node in (1..count).rev() {
+            let parent = tree.parents[node] as usize;
+            tree.spans[parent] = tree.spans[parent].join(tree.spans[node]);
+            tree.heights[parent] = tree.heights[parent].max(tree.heights[node] + 1);
+        }
+        tree.by_label = tree.labels.iter().enumerate().map(|(node, label)| (label.clone(), node as u32)).collect();
+        tree
+    }
+}
+
+/// A tree while its rows are being read; nodes in the order they are met.
+#[derive(Default)]
+struct Building {
+    labels: Vec<String>,
+    parents: Vec<u32>,
+    /// Per label: its node, and for a leaf the line it stands on.
+    seen: FxHashMap<String, (u32, Option<usize>)>,
+}
+
+impl Building {
+    fn add(&mut self, line: usize, row: &[String], common_root: bool) -> Result<(), HierarchyError> {
+        if self.labels.is_empty() {
+            let root = if common_root { row[row.len() - 1].clone() } else { ROOT.to_string() };
+            self.seen.insert(root.clone(), (0, None));
+            self.labels.push(root);
+            self.parents.push(0);
+        }
+        let below_root = if common_root { &row[..row.len() - 1] } else { row };
+        let mut parent = 0;
+        for (level, label) in below_root.iter().enumerate().rev() {
+            let is_leaf = level == 0;
+            let repeats_parent = label == &self.labels[parent as usize];
+            if label.is_empty() || (label == ROOT && !(repeats_parent && parent == 0 && !is_leaf)) {
+                return Err(HierarchyError::BadLabel { line, level });
+            }
+            if repeats_parent && parent != 0 || repeats_parent && !is_leaf {
+                // An unbalanced branch: the node goes on. If this is the value itself, the node is it.
+                if is_leaf {
+                    self.mark_leaf(line, label)?;
+                }
+                continue;
+            }
+            parent = match self.seen.get(label) {
+                None => self.push(label, parent),
+                Some(&(_, Some(first))) if is_leaf => return Err(HierarchyError::Repeated { line, first }),
+                Some(&(node, None)) if !is_leaf && self.parents[node as usize] == parent && node != 0 => node,
+                Some(_) => return Err(HierarchyError::TwoPlaces { line, level }),
+            };
+            if is_leaf {
+                self.mark_leaf(line, label)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, label: &str, parent: u32) -> u32 {
+        let node = self.labels.len() as u32;
+        self.labels.push(label.to_string());
+        self.parents.push(parent);
+        self.seen.insert(label.to_string(), (node, None));
+        node
+    }
+
+    fn mark_leaf(&mut self, line: usize, label: &str) -> Result<(), HierarchyError> {
+        let entry = self.seen.get_mut(label).expect("the label was just met");
+        if let Some(first) = entry.1 {
+            return Err(HierarchyError::Repeated { line, first });
+        }
+        if self.parents.iter().skip(1).any(|&parent| parent == entry.0 && entry.0 != 0) {
+            return Err(HierarchyError::TwoPlaces { line, level: 0 });
+        }
+        entry.1 = Some(line);
+        Ok(())
+    }
+
+    fn finish(self) -> Hierarchy {
+        Hierarchy::index(self.labels, self.parents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(rows: &[&str]) -> Result<Hierarchy, HierarchyError> {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();
+        Hierarchy::from_rows(&rows)
+    }
+
+    #[test]
+    fn leaves_are_numbered_so_that_every_node_is_a_run() {
+        let tree = tree(&["a;x;*", "b;y;*", "c;x;*", "d;d;*"]).unwrap();
+        assert_eq!(["a", "c", "b", "d"].map(|leaf| tree.leaf(leaf).unwrap()), [0, 1, 2, 3]);
+        assert_eq!(tree.node_span("x"), Some(Span::new(0, 1)));
+        assert_eq!(tree.node_label(Span::new(0, 1)), Some("x"));
+        assert_eq!(tree.node_label(Span::new(0, 3)), Some("*"));
+        assert_eq!(tree.node_label(Span::new(1, 2)), None);
+        assert_eq!(tree.cover(Span::new(1, 2)), Span::new(0, 3));
+        assert_eq!((tree.height(), tree.cover_height(Span::new(0, 1))), (2, 1));
+        assert_eq!(tree.children(Span::new(0, 3)), [Span::new(0, 1), Span::exact(2), Span::exact(3)]);
+        assert_eq!(tree.cut_depths(), [1, 0, 0]);
+    }
+
+    #[test]
+    fn null_becomes_the_last_child_of_the_root() {
+        let tree = tree(&["a;x;*", "b;y;*"]).unwrap().with_null();
+        assert_eq!(tree.null(), Some(2));
+        assert_eq!(tree.clone().with_null(), tree);
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        assert_eq!(tree(&[]), Err(HierarchyError::Empty));
+        assert_eq!(tree(&["a;x;*", "b;*"]), Err(HierarchyError::Ragged { line: 2, found: 2, wanted: 3 }));
+        assert_eq!(tree(&["a;x;*", "a;x;*"]), Err(HierarchyError::Repeated { line: 2, first: 1 }));
+        assert_eq!(tree(&["a;x;*", "b;a;*"]), Err(HierarchyError::TwoPlaces { line: 2, level: 1 }));
+        assert_eq!(tree(&["a;x;p;*", "b;x;q;*"]), Err(HierarchyError::TwoPlaces { line: 2, level: 1 }));
+        assert_eq!(tree(&["a;x;*", "*;x;*"]), Err(HierarchyError::BadLabel { line: 2, level: 0 }));
+        assert_eq!(tree(&["a;;*"]), Err(HierarchyError::BadLabel { line: 1, level: 1 }));
+    }
+
+    #[test]
+    fn a_single_column_gets_a_root() {
+        let tree = tree(&["a", "b"]).unwrap();
+        assert_eq!((tree.leaf_count(), tree.is_flat()), (2, true));
+    }
+}

@@ -1,0 +1,189 @@
+//! What stays: facts about everyone who was ever in the series.
+//!
+//! The history is written by `publish` from finished releases, never by a policy. A policy reads it
+//! and keeps no state of its own.
+
+use crate::model::Membership;
+use crate::model::RecordKey;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Table;
+use crate::model::Value;
+use crate::model::ValueSetId;
+use crate::model::ValueSets;
+use crate::model::Values;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A person through time.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Record {
+    /// Who.
+    pub key: RecordKey,
+    /// The release at whose snapshot they were first seen.
+    pub first_seen: u32,
+    /// The first release they were published in: their cohort. 0 if never.
+    pub cohort: u32,
+    /// The last release they were published in. 0 if never.
+    pub last_release: u32,
+    /// Their group in that release, in the policy's order.
+    pub group: u32,
+    /// Their sensitive value there.
+    pub value: Value,
+    /// The value set of their group there.
+    pub value_set: ValueSetId,
+}
+
+impl Record {
+    /// Whether they were ever published.
+    pub fn is_published(&self) -> bool {
+        self.last_release != 0
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Record(seen from {}, published {} to {})", self.first_seen, self.cohort, self.last_release)
+    }
+}
+
+/// The groups of the last release, in the policy's order.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct PastGroups {
+    /// What they were published with.
+    pub regions: Regions,
+    /// What they are responsible for, where the policy said so; otherwise empty.
+    pub cells: Regions,
+}
+
+/// Everything known of the series so far. Private.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct History {
+    /// How many releases there are.
+    pub releases: u32,
+    /// Everyone ever seen, sorted by key. People who left stay here: a return must meet the old value set.
+    pub records: Vec<Record>,
+    /// Value sets that a person had before the one in their record, sorted by key; only for people
+    /// whose sensitive value changed.
+    pub past_sets: Vec<(RecordKey, ValueSetId)>,
+    /// All value sets of the series.
+    pub value_sets: ValueSets,
+    /// All sensitive values of the series.
+    pub values: Values,
+    /// The groups of the last release.
+    pub groups: PastGroups,
+    /// What the policy wanted to be reminded of.
+    pub facts: BTreeMap<String, u64>,
+}
+
+impl History {
+    /// The record of a person.
+    pub fn record(&self, key: RecordKey) -> Option<&Record> {
+        self.records.binary_search_by_key(&key, |record| record.key).ok().map(|index| &self.records[index])
+    }
+
+    /// All value sets a person has had, the latest first; empty if never published.
+    pub fn sets_of(&self, record: &Record) -> Vec<ValueSetId> {
+        if !record.is_published() {
+            return Vec::new();
+        }
+        let start = self.past_sets.partition_point(|(key, _)| *key < record.key);
+        let past = self.past_sets[start..].iter().take_while(|(key, _)| *key == record.key).map(|&(_, set)| set);
+        std::iter::once(record.value_set).chain(past).collect()
+    }
+
+    /// The records of a table's rows, by one merge: `None` for a person never seen.
+    pub fn align<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = Option<&'a Record>> {
+        let mut records = self.records.iter().peekable();
+        table.keys().iter().map(move |&key| {
+            while records.next_if(|record| record.key < key).is_some() {}
+            records.next_if(|record| record.key == key)
+        })
+    }
+
+    /// The history after `release`, made from the finished release and who stands in it.
+    pub fn after(&self, table: &Table, release: &Release, membership: &Membership, published: Published) -> History {
+        let number = release.number;
+        assert_eq!(number, self.releases + 1, "releases follow each other");
+        let mut value_sets = self.value_sets.clone();
+        let mut places: Vec<Option<(u32, ValueSetId)>> = vec![None; table.len()];
+        let mut group_regions = vec![0u32; release.group_count()];
+        for group in 0..release.group_count() {
+            let set = value_sets.intern(&release.value_set(group));
+            let policy_group = membership.policy_groups[group];
+            group_regions[policy_group as usize] = group as u32;
+            for row in release.group_rows(group) {
+                if let Some(person) = membership.person(row) {
+                    places[person.index()] = Some((policy_group, set));
+                }
+            }
+        }
+        let mut past_sets = Vec::new();
+        let mut records = Vec::with_capacity(self.records.len().max(table.len()));
+        let mut old = self.records.iter().copied().peekable();
+        for row in table.rows() {
+            let key = table.key(row);
+            while let Some(gone) = old.next_if(|record| record.key < key) {
+                records.push(gone);
+            }
+            let known = old.next_if(|record| record.key == key);
+            let mut record = known.unwrap_or(Record {
+                key,
+                first_seen: number,
+                cohort: 0,
+                last_release: 0,
+                group: 0,
+                value: Value(0),
+                value_set: ValueSetId(0),
+            });
+            if let Some((group, set)) = places[row.index()] {
+                let left_behind = (key, record.value_set);
+                if record.is_published()
+                    && record.value_set != set
+                    && self.past_sets.binary_search(&left_behind).is_err()
+                {
+                    past_sets.push(left_behind);
+                }
+                if record.cohort == 0 {
+                    record.cohort = number;
+                }
+                record.last_release = number;
+                record.group = group;
+                record.value = table.sensitive()[row.index()];
+                record.value_set = set;
+            }
+            records.push(record);
+        }
+        records.extend(old);
+        past_sets.extend_from_slice(&self.past_sets);
+        past_sets.sort_unstable();
+        let mut regions = Regions::new(release.regions.attributes());
+        for &group in &group_regions {
+            regions.push(release.region(group as usize));
+        }
+        History {
+            releases: number,
+            records,
+            past_sets,
+            value_sets,
+            values: table.values.clone(),
+            groups: PastGroups { regions, cells: published.cells },
+            facts: published.facts,
+        }
+    }
+}
+
+/// What a grouping leaves behind beside the release itself.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Published {
+    /// The groups' cells in the policy's order, or empty.
+    pub cells: Regions,
+    /// What the policy wants to be reminded of.
+    pub facts: BTreeMap<String, u64>,
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "History({} releases, {} records)", self.releases, self.records.len())
+    }
+}

@@ -1,0 +1,110 @@
+//! A release: what leaves. And its private shadow, who stands in which row.
+
+use crate::model::Regions;
+use crate::model::Row;
+use crate::model::Span;
+use crate::model::Value;
+use crate::model::Values;
+use std::fmt;
+use std::ops::Range;
+
+/// A published table. Rows stand by group, and within a group by sensitive value.
+///
+/// Everything in here is public. Nothing in it depends on the order of the input, on internal
+/// numbers, or on which row is a counterfeit.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Release {
+    /// 1 for the first release of a series.
+    pub number: u32,
+    /// The steward's name for it, such as `2026-Q3`.
+    pub label: String,
+    /// One past the last row of each group.
+    pub ends: Vec<u32>,
+    /// The regions of the groups.
+    pub regions: Regions,
+    /// The sensitive value of each row.
+    pub sensitive: Vec<Value>,
+    /// How many rows of each group are counterfeits.
+    pub counterfeits: Vec<u32>,
+    /// Per row, which row of `public_texts` it has; empty where there are no public columns.
+    pub public: Vec<u32>,
+    /// The texts behind `public`.
+    pub public_texts: Vec<Vec<Box<str>>>,
+    /// Per row, the linked id; empty unless the policy publishes them.
+    pub linked: Vec<u64>,
+    /// The texts behind the sensitive values. May hold more than occur here; only those are written.
+    pub values: Values,
+}
+
+/// Private: which person stands in which row of a release.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct Membership {
+    /// Per row of the release, the row of the table, or [`Membership::COUNTERFEIT`].
+    pub rows: Vec<u32>,
+    /// Per group of the release, its place in the policy's order.
+    pub policy_groups: Vec<u32>,
+    /// Rows of the table that were left out.
+    pub withheld: Vec<Row>,
+}
+
+impl Release {
+    /// How many groups there are.
+    pub fn group_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// How many rows there are, counterfeits included.
+    pub fn row_count(&self) -> usize {
+        self.sensitive.len()
+    }
+
+    /// How many counterfeits there are.
+    pub fn counterfeit_count(&self) -> u64 {
+        self.counterfeits.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// The rows of a group.
+    pub fn group_rows(&self, group: usize) -> Range<usize> {
+        let start = if group == 0 { 0 } else { self.ends[group - 1] as usize };
+        start..self.ends[group] as usize
+    }
+
+    /// The sensitive values of a group, ascending.
+    pub fn group_values(&self, group: usize) -> &[Value] {
+        &self.sensitive[self.group_rows(group)]
+    }
+
+    /// The region of a group.
+    pub fn region(&self, group: usize) -> &[Span] {
+        self.regions.get(group)
+    }
+
+    /// The value set of a group: its sensitive values, ascending, each once.
+    pub fn value_set(&self, group: usize) -> Vec<Value> {
+        let mut set = self.group_values(group).to_vec();
+        set.dedup();
+        set
+    }
+
+    /// How many people stand in a group.
+    pub fn people(&self, group: usize) -> u32 {
+        self.group_rows(group).len() as u32 - self.counterfeits[group]
+    }
+}
+
+impl Membership {
+    /// Marks a row with nobody behind it.
+    pub const COUNTERFEIT: u32 = u32::MAX;
+
+    /// The person in a row of the release.
+    pub fn person(&self, release_row: usize) -> Option<Row> {
+        let row = self.rows[release_row];
+        (row != Membership::COUNTERFEIT).then_some(Row(row))
+    }
+}
+
+impl fmt::Debug for Membership {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Membership({} rows, {} withheld)", self.rows.len(), self.withheld.len())
+    }
+}

@@ -1,0 +1,89 @@
+//! Which columns there are and what part each plays.
+
+use crate::model::Quasi;
+
+/// The part a column plays.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Role {
+    /// Names the person. Never leaves; keyed hashes of it tie a person's rows together.
+    Identifier,
+    /// May be known to an attacker; generalised.
+    Quasi,
+    /// What must not be learned; published as it is.
+    Sensitive,
+    /// Published as it is, in an order of its own within each group.
+    Public,
+    /// Left out.
+    Drop,
+}
+
+/// A sensitive attribute.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Sensitive {
+    /// The column's name.
+    pub name: String,
+    /// Whether a value may be missing; then "not recorded" is a value like any other.
+    pub nullable: bool,
+    /// Maps a cell to the coarser label that is published, sorted by cell. Empty: as it is, and any
+    /// value is accepted.
+    pub labels: Vec<(String, String)>,
+}
+
+/// A column that is published as it is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Public {
+    /// The column's name.
+    pub name: String,
+    /// Why that is harmless, in the steward's words.
+    pub because: String,
+}
+
+/// The columns of a series, by role.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// The identifier's column.
+    pub identifier: String,
+    /// The quasi attributes, in the policy file's order.
+    pub quasi: Vec<Quasi>,
+    /// The sensitive attributes; several count as one combined value.
+    pub sensitive: Vec<Sensitive>,
+    /// The public columns.
+    pub public: Vec<Public>,
+    /// The columns that are left out.
+    pub dropped: Vec<String>,
+    /// Every published column in the policy file's order: its role, and its place among those of that role.
+    pub order: Vec<(Role, usize)>,
+}
+
+impl Schema {
+    /// A schema in which the columns stand in the order quasi, sensitive, public.
+    pub fn new(identifier: &str, quasi: Vec<Quasi>, sensitive: Vec<Sensitive>) -> Schema {
+        let order = (0..quasi.len())
+            .map(|index| (Role::Quasi, index))
+            .chain((0..sensitive.len()).map(|index| (Role::Sensitive, index)))
+            .collect();
+        Schema { identifier: identifier.into(), quasi, sensitive, public: Vec::new(), dropped: Vec::new(), order }
+    }
+
+    /// The name of a published column.
+    pub fn column_name(&self, role: Role, index: usize) -> &str {
+        match role {
+            Role::Quasi => &self.quasi[index].name,
+            Role::Sensitive => &self.sensitive[index].name,
+            Role::Public => &self.public[index].name,
+            Role::Identifier | Role::Drop => unreachable!("neither is published"),
+        }
+    }
+
+    /// The names of the published columns, in order.
+    pub fn published_columns(&self) -> impl Iterator<Item = &str> {
+        self.order.iter().map(|&(role, index)| self.column_name(role, index))
+    }
+}
+
+impl Sensitive {
+    /// A sensitive attribute that accepts any value but a missing one.
+    pub fn open(name: &str) -> Sensitive {
+        Sensitive { name: name.into(), nullable: false, labels: Vec::new() }
+    }
+}

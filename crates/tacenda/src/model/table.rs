@@ -1,0 +1,106 @@
+//! A snapshot, encoded: the private table at one moment.
+
+use crate::model::RecordKey;
+use crate::model::Row;
+use crate::model::Value;
+use crate::model::Values;
+use std::fmt;
+
+/// A private table: one row a person, sorted by key, all columns as codes.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct Table {
+    keys: Vec<RecordKey>,
+    quasi: Vec<Vec<u32>>,
+    sensitive: Vec<Value>,
+    public: Vec<u32>,
+    /// The texts behind the sensitive values, for the whole series so far.
+    pub values: Values,
+    /// The texts behind the public columns: one row of cells a combination that occurs, sorted.
+    pub public_texts: Vec<Vec<Box<str>>>,
+}
+
+impl Table {
+    /// A table from its columns. `public` is empty where there are no public columns.
+    ///
+    /// # Panics
+    /// If the columns differ in length or the keys do not ascend: readers sort and refuse doubles.
+    pub fn new(
+        keys: Vec<RecordKey>,
+        quasi: Vec<Vec<u32>>,
+        sensitive: Vec<Value>,
+        values: Values,
+        public: Vec<u32>,
+        public_texts: Vec<Vec<Box<str>>>,
+    ) -> Table {
+        assert!(keys.len() < u32::MAX as usize, "rows are numbered with 32 bits");
+        assert!(keys.is_sorted_by(|a, b| a < b), "a table is sorted by key, each key once");
+        assert!(quasi.iter().all(|column| column.len() == keys.len()), "every column has every row");
+        assert!(sensitive.len() == keys.len(), "every row has a sensitive value");
+        assert!(
+            public.is_empty() && public_texts.is_empty() || public.len() == keys.len(),
+            "public is whole or absent"
+        );
+        Table { keys, quasi, sensitive, public, values, public_texts }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> impl Iterator<Item = Row> + use<> {
+        (0..self.keys.len() as u32).map(Row)
+    }
+
+    /// The keys, ascending.
+    pub fn keys(&self) -> &[RecordKey] {
+        &self.keys
+    }
+
+    /// The key of a row.
+    pub fn key(&self, row: Row) -> RecordKey {
+        self.keys[row.index()]
+    }
+
+    /// The row with this key.
+    pub fn find(&self, key: RecordKey) -> Option<Row> {
+        self.keys.binary_search(&key).ok().map(|index| Row(index as u32))
+    }
+
+    /// How many quasi attributes there are.
+    pub fn quasi_count(&self) -> usize {
+        self.quasi.len()
+    }
+
+    /// The codes of one quasi attribute.
+    pub fn quasi(&self, attribute: usize) -> &[u32] {
+        &self.quasi[attribute]
+    }
+
+    /// The sensitive values.
+    pub fn sensitive(&self) -> &[Value] {
+        &self.sensitive
+    }
+
+    /// Per row, which row of `public_texts` it has; empty where there are no public columns.
+    pub fn public(&self) -> &[u32] {
+        &self.public
+    }
+
+    /// Whether two rows of two tables have the same quasi codes.
+    pub fn same_quasi(&self, row: Row, other: &Table, other_row: Row) -> bool {
+        self.quasi.iter().zip(&other.quasi).all(|(mine, theirs)| mine[row.index()] == theirs[other_row.index()])
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Table({} rows, {} quasi attributes)", self.keys.len(), self.quasi.len())
+    }
+}

@@ -1,0 +1,137 @@
+//! Sensitive values and sets of them.
+//!
+//! A value is the combination of all sensitive attributes. Its number lasts for the whole series:
+//! values new in a release are numbered after all older ones, in the order of their texts.
+
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// A sensitive value of the series.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Value(pub u32);
+
+impl Value {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The texts of all values of a series: one cell a sensitive attribute, empty for "not recorded".
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct Values {
+    texts: Vec<Box<[Box<str>]>>,
+}
+
+impl Values {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The cells of a value.
+    pub fn cells(&self, value: Value) -> &[Box<str>] {
+        &self.texts[value.index()]
+    }
+
+    /// All values in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Value, &[Box<str>])> {
+        self.texts.iter().enumerate().map(|(index, cells)| (Value(index as u32), &cells[..]))
+    }
+
+    /// Which value has which cells.
+    pub fn index(&self) -> FxHashMap<&[Box<str>], Value> {
+        self.iter().map(|(value, cells)| (cells, value)).collect()
+    }
+
+    /// Adds the values that are not there yet, sorted by text, after those that are.
+    pub fn extend(&mut self, cells: impl IntoIterator<Item = Box<[Box<str>]>>) {
+        let known = self.index();
+        let mut new: Vec<Box<[Box<str>]>> = cells.into_iter().filter(|cells| !known.contains_key(&cells[..])).collect();
+        new.sort_unstable();
+        new.dedup();
+        self.texts.append(&mut new);
+    }
+
+    /// Takes the values in the order given; for reading back what was stored.
+    pub fn from_ordered(texts: Vec<Box<[Box<str>]>>) -> Values {
+        Values { texts }
+    }
+
+    /// Values of one attribute, sorted and numbered from 0; for tests and generators.
+    pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Values {
+        let mut values = Values::default();
+        values.extend(texts.into_iter().map(|text| vec![Box::from(text)].into_boxed_slice()));
+        values
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Values({} values)", self.texts.len())
+    }
+}
+
+/// A set of sensitive values that groups of this series have had.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ValueSetId(pub u32);
+
+/// All value sets of a series, each with a number that lasts.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct ValueSets {
+    sets: Vec<Box<[Value]>>,
+    ids: FxHashMap<Box<[Value]>, ValueSetId>,
+}
+
+impl ValueSets {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// The values of a set, ascending.
+    pub fn get(&self, id: ValueSetId) -> &[Value] {
+        &self.sets[id.0 as usize]
+    }
+
+    /// All sets in order.
+    pub fn iter(&self) -> impl Iterator<Item = (ValueSetId, &[Value])> {
+        self.sets.iter().enumerate().map(|(index, set)| (ValueSetId(index as u32), &set[..]))
+    }
+
+    /// The number of a set, if the series has had it.
+    pub fn find(&self, set: &[Value]) -> Option<ValueSetId> {
+        self.ids.get(set).copied()
+    }
+
+    /// The number of a set, new if need be.
+    ///
+    /// # Panics
+    /// If the values are not ascending.
+    pub fn intern(&mut self, set: &[Value]) -> ValueSetId {
+        assert!(set.is_sorted_by(|a, b| a < b), "a value set is ascending");
+        if let Some(id) = self.find(set) {
+            return id;
+        }
+        let id = ValueSetId(self.sets.len() as u32);
+        self.sets.push(set.into());
+        self.ids.insert(set.into(), id);
+        id
+    }
+}
+
+impl fmt::Debug for ValueSets {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "ValueSets({} sets)", self.sets.len())
+    }
+}

@@ -1,0 +1,1 @@
+//! Joint 1: group, recode, let the auditor judge, remember, and only then publish.
