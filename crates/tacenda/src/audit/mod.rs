@@ -1,1 +1,14 @@
 //! What can be learned: checks written from the definitions, and adversaries that only see releases.
+//!
+//! This room knows no policy. [`gate`] judges a finished release together with everything published
+//! before, and `publish` commits nothing that it finds fault with.
+
+mod finding;
+mod gate;
+mod invariance;
+
+pub use finding::CODES;
+pub use finding::Finding;
+pub use finding::Fault;
+pub use gate::Evidence;
+pub use gate::gate;

@@ -191,9 +191,16 @@ impl Quasi {
         self.cover(Span { lo, hi }).width()
     }
 
-    /// Whether `span` is one that may be published: on the grid, wide enough.
+    /// Whether `span` is one that may be published: printable, on the grid, wide enough. A category
+    /// may be published as any run of leaves; a number never together with NULL, but as the root.
     pub fn admits(&self, span: Span) -> bool {
-        !span.is_empty() && span.subset(self.root()) && (span == self.root() || self.cover(span) == span)
+        if span.is_empty() || !span.subset(self.root()) {
+            return false;
+        }
+        match &self.domain {
+            Domain::Category(_) => span.width() >= self.min_width.min(self.size()),
+            _ => span == self.root() || self.cover(span) == span,
+        }
     }
 
     /// The share of the domain that `span` leaves open: 0 for one value, 1 for the root.

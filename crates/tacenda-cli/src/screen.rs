@@ -1,0 +1,123 @@
+//! What the user sees: results on standard output, everything else on standard error.
+
+use crate::args::Color;
+use crate::args::Common;
+use crate::args::Format;
+use crate::failure::Failure;
+use indicatif::ProgressBar;
+use indicatif::ProgressDrawTarget;
+use indicatif::ProgressStyle;
+use serde::Serialize;
+use std::env;
+use std::fs;
+use std::io;
+use std::io::IsTerminal;
+use std::io::Write;
+use std::time::Duration;
+
+/// Where results, notes and progress go.
+pub struct Screen {
+    common: Common,
+}
+
+impl Screen {
+    pub fn new(common: &Common) -> Screen {
+        Screen { common: common.clone() }
+    }
+
+    /// Prints a result: the text for people, or the value as JSON.
+    pub fn result(&self, text: &str, value: &impl Serialize) -> Result<(), Failure> {
+        let printed = match self.common.format {
+            Format::Text => text.to_string(),
+            Format::Json => {
+                let json = serde_json::to_string_pretty(value);
+                json.map_err(|error| Failure::new("B701", 70, error))? + "\n"
+            }
+        };
+        match &self.common.output {
+            Some(path) => fs::write(path, printed)
+                .map_err(|error| Failure::environment(format!("{}: {error}", path.display()))),
+            None => match io::stdout().write_all(printed.as_bytes()) {
+                // A reader that has seen enough, such as `head`, is no failure.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                done => done.map_err(|error| Failure::environment(format!("standard output: {error}"))),
+            },
+        }
+    }
+
+    /// Says something beside the result.
+    pub fn note(&self, text: &str) {
+        if !self.common.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Says something only if asked to say more.
+    pub fn detail(&self, text: &str) {
+        if self.common.verbose && !self.common.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// A bar over so many steps, shown on a terminal only, once a second has passed.
+    pub fn steps(&self, count: u64) -> ProgressBar {
+        if self.common.no_progress || self.common.quiet || !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::stderr_with_hz(8));
+        let style = ProgressStyle::with_template("{spinner} {bar:24} {pos}/{len} {msg} {elapsed}");
+        bar.set_style(style.expect("the template is ours"));
+        bar.enable_steady_tick(Duration::from_millis(250));
+        bar
+    }
+
+    /// Asks a yes-or-no question on a terminal; `--yes` answers it; elsewhere the answer is no.
+    pub fn agrees(&self, question: &str) -> Result<bool, Failure> {
+        if self.common.yes {
+            return Ok(true);
+        }
+        match self.ask(question)? {
+            Some(answer) => Ok(matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes")),
+            None => Ok(false),
+        }
+    }
+
+    /// Asks for a line on a terminal; `None` elsewhere.
+    pub fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return Ok(None);
+        }
+        eprint!("{question} ");
+        let mut answer = String::new();
+        let read = io::stdin().read_line(&mut answer);
+        read.map_err(|error| Failure::environment(format!("standard input: {error}")))?;
+        Ok(Some(answer.trim().to_string()))
+    }
+
+    /// Whether colour may be used on standard error.
+    pub fn color(&self) -> bool {
+        match self.common.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none(),
+        }
+    }
+}
+
+/// A whole number with thin groups of three, for people: `12 345`.
+pub fn number(count: impl Into<u64>) -> String {
+    let digits = count.into().to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A share as a percentage with a sensible number of decimals.
+pub fn percent(share: f64) -> String {
+    if share == 0.0 || share.abs() >= 0.1 { format!("{:.1} %", share * 100.0) } else { format!("{:.2} %", share * 100.0) }
+}

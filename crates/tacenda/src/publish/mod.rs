@@ -1,0 +1,159 @@
+//! Joint 1: group, recode, let the auditor judge, remember, and only then publish.
+//!
+//! [`prepare`] makes a release and has it judged; it touches no disk, so that a plan, a test and a
+//! real publication are the same computation. [`Project`] adds the disk.
+
+mod recode;
+mod project;
+
+pub use project::Planned;
+pub use project::Project;
+pub use project::ProjectError;
+pub use project::PublishOptions;
+pub use recode::recode;
+
+use crate::audit::Evidence;
+use crate::audit::Finding;
+use crate::audit::gate;
+use crate::model::Change;
+use crate::model::Grouping;
+use crate::model::History;
+use crate::model::Membership;
+use crate::model::PolicyFile;
+use crate::model::Published;
+use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Seed;
+use crate::model::Table;
+use crate::policy::Policy;
+use crate::policy::PolicyError;
+
+/// A release that the auditor found no fault with, and what follows from it. Not published yet.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What would leave.
+    pub release: Release,
+    /// Private: who stands where.
+    pub membership: Membership,
+    /// Private: the history with this release in it.
+    pub history: History,
+    /// Who came, left and changed.
+    pub change: Change,
+}
+
+/// Why a release does not come about. Nothing was published.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// The policy cannot form groups with these data.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// More counterfeits than the policy file allows.
+    #[error(
+        "{counterfeits} of {rows} rows would be counterfeits, more than the {allowed:.3} that counterfeits.max_share allows; \
+         raise the share, lower the parameter, or wait for more rows"
+    )]
+    TooManyCounterfeits {
+        /// How many there would be.
+        counterfeits: usize,
+        /// Of how many rows.
+        rows: usize,
+        /// The largest share.
+        allowed: f64,
+    },
+    /// More rows would be left out than the policy file allows.
+    #[error(
+        "{withheld} of {rows} rows would be withheld, more than the {allowed:.3} that withheld.max_share allows; \
+         raise the share or lower the parameter"
+    )]
+    TooManyWithheld {
+        /// How many there would be.
+        withheld: usize,
+        /// Of how many rows.
+        rows: usize,
+        /// The largest share.
+        allowed: f64,
+    },
+    /// The auditor refused the release.
+    #[error("the auditor refused the release: {}", list(.0))]
+    Refused(Vec<Finding>),
+}
+
+impl PublishError {
+    /// Its code, with a page in `explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            PublishError::Policy(error) => error.code(),
+            PublishError::TooManyCounterfeits { .. } => "R411",
+            PublishError::TooManyWithheld { .. } => "R412",
+            PublishError::Refused(_) => "R401",
+        }
+    }
+
+    /// The exit code that goes with it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            PublishError::Refused(_) => 1,
+            _ => 4,
+        }
+    }
+}
+
+/// Makes the next release of a series and has it judged. Changes nothing.
+pub fn prepare(
+    file: &PolicyFile,
+    policy: &dyn Policy,
+    seed: &Seed,
+    before: Before<'_>,
+    table: &Table,
+    label: &str,
+) -> Result<Prepared, PublishError> {
+    let number = before.history.releases + 1;
+    let grouping = policy.group(&file.schema, before.history, table, &mut seed.rng("group", number))?;
+    grouping.assert_covers(table);
+    within_limits(file, &grouping, table)?;
+    let (release, membership) = recode(file, &grouping, table, seed, number, label);
+    judge(&file.schema, policy, before.history, table, &release, &membership)?;
+    let published = Published { cells: grouping.cells, facts: grouping.facts };
+    let history = before.history.after(table, &release, &membership, published);
+    let change = Change::between(before.history, before.snapshot, table);
+    Ok(Prepared { release, membership, history, change })
+}
+
+/// What a series looked like before a release.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    /// Everything published.
+    pub history: &'a History,
+    /// The last snapshot, for telling what changed.
+    pub snapshot: Option<&'a Table>,
+}
+
+fn judge(
+    schema: &Schema,
+    policy: &dyn Policy,
+    history: &History,
+    table: &Table,
+    release: &Release,
+    membership: &Membership,
+) -> Result<(), PublishError> {
+    let findings = gate(&policy.promise(), Evidence { schema, history, table, release, membership });
+    if findings.is_empty() { Ok(()) } else { Err(PublishError::Refused(findings)) }
+}
+
+fn within_limits(file: &PolicyFile, grouping: &Grouping, table: &Table) -> Result<(), PublishError> {
+    let counterfeits = grouping.counterfeit_count();
+    let rows = grouping.row_count() + counterfeits;
+    if counterfeits as f64 > file.limits.counterfeits * rows as f64 {
+        return Err(PublishError::TooManyCounterfeits { counterfeits, rows, allowed: file.limits.counterfeits });
+    }
+    let withheld = grouping.withheld.len();
+    if withheld as f64 > file.limits.withheld * table.len() as f64 {
+        return Err(PublishError::TooManyWithheld { withheld, rows: table.len(), allowed: file.limits.withheld });
+    }
+    Ok(())
+}
+
+fn list(findings: &[Finding]) -> String {
+    findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,131 @@
+//! From groups to a release: regions, order, numbers.
+//!
+//! Everything about the input's order ends here. Groups are numbered by a fresh random permutation;
+//! within a group rows stand by sensitive value; public cells are dealt out in an order of their own,
+//! so that no row ties a public cell to a sensitive value or tells a counterfeit from a person.
+
+use crate::model::Grouping;
+use crate::model::Membership;
+use crate::model::PolicyFile;
+use crate::model::RecordKey;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Seed;
+use crate::model::Span;
+use crate::model::Table;
+use crate::model::Value;
+use rayon::prelude::*;
+
+/// Groups per task: large enough that a task is worth its cost.
+const CHUNK: usize = 4096;
+
+/// Recodes `grouping` into a release and the private record of who stands where.
+pub fn recode(
+    file: &PolicyFile,
+    grouping: &Grouping,
+    table: &Table,
+    seed: &Seed,
+    number: u32,
+    label: &str,
+) -> (Release, Membership) {
+    let mut order: Vec<u32> = (0..grouping.len() as u32).collect();
+    seed.rng("group numbers", number).shuffle(&mut order);
+    let parts: Vec<Part> =
+        order.par_chunks(CHUNK).map(|groups| Part::new(&file.schema, grouping, table, groups)).collect();
+    let rows = grouping.row_count() + grouping.counterfeit_count();
+    let mut release = Release {
+        number,
+        label: label.to_string(),
+        ends: Vec::with_capacity(order.len()),
+        regions: Regions::new(file.schema.quasi.len()),
+        sensitive: Vec::with_capacity(rows),
+        counterfeits: Vec::with_capacity(order.len()),
+        values: table.values.clone(),
+        ..Release::default()
+    };
+    let mut membership =
+        Membership { rows: Vec::with_capacity(rows), policy_groups: order, withheld: grouping.withheld.clone() };
+    for part in parts {
+        let base = release.sensitive.len() as u32;
+        release.ends.extend(part.ends.iter().map(|end| base + end));
+        release.sensitive.extend(part.rows.iter().map(|row| row.0));
+        release.counterfeits.extend(part.counterfeits);
+        part.regions.chunks_exact(file.schema.quasi.len()).for_each(|region| release.regions.push(region));
+        membership.rows.extend(part.rows.iter().map(|row| row.1));
+    }
+    if !file.schema.public.is_empty() {
+        deal_public(table, seed, &mut release, &membership);
+    }
+    if file.output.linked_ids {
+        let key = seed.key("linked ids");
+        release.linked = membership.rows.par_iter().map(|&row| linked_id(&key, table, row)).collect();
+    }
+    (release, membership)
+}
+
+/// Some groups of a release, made by one task.
+struct Part {
+    ends: Vec<u32>,
+    counterfeits: Vec<u32>,
+    regions: Vec<Span>,
+    /// Per row its value, and the table's row or [`Membership::COUNTERFEIT`].
+    rows: Vec<(Value, u32)>,
+}
+
+impl Part {
+    fn new(schema: &Schema, grouping: &Grouping, table: &Table, groups: &[u32]) -> Part {
+        let mut part = Part {
+            ends: Vec::with_capacity(groups.len()),
+            counterfeits: Vec::with_capacity(groups.len()),
+            regions: Vec::with_capacity(groups.len() * schema.quasi.len()),
+            rows: Vec::new(),
+        };
+        for &index in groups {
+            let group = grouping.group(index as usize);
+            let start = part.rows.len();
+            part.rows.extend(group.rows.iter().map(|row| (table.sensitive()[row.index()], row.0)));
+            part.rows.extend(group.counterfeits.iter().map(|&value| (value, Membership::COUNTERFEIT)));
+            part.rows[start..].sort_unstable();
+            part.ends.push(part.rows.len() as u32);
+            part.counterfeits.push(group.counterfeits.len() as u32);
+            if grouping.regions.is_empty() {
+                for (attribute, quasi) in schema.quasi.iter().enumerate() {
+                    let codes = table.quasi(attribute);
+                    let span = group.rows.iter().fold(Span::EMPTY, |span, row| span.join(Span::exact(codes[row.index()])));
+                    part.regions.push(quasi.cover(span));
+                }
+            } else {
+                part.regions.extend_from_slice(grouping.regions.get(index as usize));
+            }
+        }
+        part
+    }
+}
+
+/// Deals the public cells of each group's people out to its rows in a random order; a counterfeit
+/// gets a copy of somebody's.
+fn deal_public(table: &Table, seed: &Seed, release: &mut Release, membership: &Membership) {
+    let mut rng = seed.rng("public cells", release.number);
+    release.public_texts = table.public_texts.clone();
+    release.public = Vec::with_capacity(release.sensitive.len());
+    for group in 0..release.group_count() {
+        let rows = release.group_rows(group);
+        let size = rows.len();
+        let mut cells: Vec<u32> =
+            rows.filter_map(|row| membership.person(row)).map(|person| table.public()[person.index()]).collect();
+        let people = cells.len() as u64;
+        for _ in cells.len()..size {
+            let copy = cells[rng.below(people) as usize];
+            cells.push(copy);
+        }
+        rng.shuffle(&mut cells);
+        release.public.append(&mut cells);
+    }
+}
+
+/// The id that ties a person's rows together over the series, where the promise allows it.
+fn linked_id(key: &[u8; 32], table: &Table, row: u32) -> u64 {
+    assert!(row != Membership::COUNTERFEIT, "promises with linked ids have no counterfeits");
+    RecordKey::of(key, &table.keys()[row as usize].to_bytes()).hi
+}

@@ -1,0 +1,3 @@
+//! Questions about the whole library, one file each.
+
+mod tidy;

@@ -1,0 +1,108 @@
+//! Does the house still stand as drawn? Reads the sources.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// A room, and the rooms it may name besides itself.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("ingest", &["model"]),
+    ("policy", &["model"]),
+    ("audit", &["model"]),
+    ("ledger", &["model"]),
+    ("folder", &["model"]),
+    ("measure", &["model"]),
+    ("made_up", &["model"]),
+    ("publish", &["model", "ingest", "policy", "audit", "ledger", "folder", "measure"]),
+    ("report", &["model", "audit", "measure", "folder", "ledger"]),
+];
+
+/// Words that have no place in the sources.
+const BANNED: &[(&str, &str)] = &[
+    ("dbg!(", "left over from looking"),
+    ("todo!(", "not done"),
+    ("unimplemented!(", "not done"),
+    (concat!("FIX", "ME"), "mend it or write it down as an issue"),
+    (concat!("TO", "DO"), "mend it or write it down as an issue"),
+];
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+#[test]
+fn rooms_know_only_the_rooms_they_may() {
+    let mut wrong = Vec::new();
+    for (room, may) in ROOMS {
+        for path in sources(&library()) {
+            let inside = path.strip_prefix(library()).unwrap();
+            let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
+            if first.trim_end_matches(".rs") != *room {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for (other, _) in ROOMS {
+                let named = text.contains(&format!("crate::{other}::")) || text.contains(&format!("crate::{other};"));
+                if named && other != room && !may.contains(other) {
+                    wrong.push(format!("{} names {other}", inside.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_room_is_in_the_list() {
+    let text = fs::read_to_string(library().join("lib.rs")).unwrap();
+    let rooms: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("pub mod ")).map(|line| line.trim_end_matches(';')).collect();
+    let listed: Vec<&str> = ROOMS.iter().map(|(room, _)| *room).collect();
+    assert_eq!(rooms, listed);
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let crates = library().join("../..");
+    let silent: Vec<PathBuf> = sources(&crates)
+        .into_iter()
+        .filter(|path| !path.components().any(|part| part.as_os_str() == "target"))
+        .filter(|path| !fs::read_to_string(path).unwrap().starts_with("//!"))
+        .collect();
+    assert!(silent.is_empty(), "files without module docs: {silent:#?}");
+}
+
+#[test]
+fn nothing_unfinished_is_left() {
+    let mut wrong = Vec::new();
+    for path in sources(&library().join("../..")) {
+        if path.ends_with("tidy.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for (word, why) in BANNED {
+            if text.contains(word) {
+                wrong.push(format!("{}: {word} ({why})", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
