@@ -60,7 +60,10 @@ fn keeps_its_sets(evidence: &Evidence<'_>, record: &Record, set: &[Value], known
             || Some(record.value_set) == known
             || is_disjoint(history.value_sets.get(record.value_set), set);
     }
-    history.sets_of(record).into_iter().all(|past| Some(past) == known || is_disjoint(history.value_sets.get(past), set))
+    history
+        .sets_of(record)
+        .into_iter()
+        .all(|past| Some(past) == known || is_disjoint(history.value_sets.get(past), set))
 }
 
 /// The distinct values of a sorted slice, and how often each occurs.

@@ -8,7 +8,7 @@ mod gate;
 mod invariance;
 
 pub use finding::CODES;
-pub use finding::Finding;
 pub use finding::Fault;
+pub use finding::Finding;
 pub use gate::Evidence;
 pub use gate::gate;

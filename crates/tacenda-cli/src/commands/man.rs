@@ -1,0 +1,20 @@
+//! The manual page, on standard output: one page for the command and one section a subcommand.
+
+use crate::args::Cli;
+use crate::failure::Failure;
+use clap::CommandFactory;
+use std::io;
+use std::io::Write;
+
+pub fn run() -> Result<u8, Failure> {
+    let mut command = Cli::command();
+    command.build();
+    let mut page = Vec::new();
+    let render = |command: clap::Command, page: &mut Vec<u8>| clap_mangen::Man::new(command).render(page);
+    render(command.clone(), &mut page).map_err(Failure::environment)?;
+    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+        render(subcommand.clone(), &mut page).map_err(Failure::environment)?;
+    }
+    io::stdout().write_all(&page).map_err(Failure::environment)?;
+    Ok(0)
+}

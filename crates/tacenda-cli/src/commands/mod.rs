@@ -1,0 +1,45 @@
+//! One file a command: words for the user, and a call into the library.
+
+mod demo;
+mod init;
+mod check;
+mod plan;
+mod publish;
+mod log;
+mod show;
+mod verify;
+mod count;
+mod explain;
+mod promises;
+mod completions;
+mod man;
+mod shared;
+
+use crate::args::Cli;
+use crate::args::Command;
+use crate::failure::Failure;
+use crate::screen::Screen;
+
+/// Runs a command; the answer is the exit code.
+pub fn run(cli: Cli) -> Result<u8, Failure> {
+    if let Some(threads) = cli.common.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.map_err(|error| Failure::environment(format!("--threads {threads}: {error}")))?;
+    }
+    let screen = Screen::new(&cli.common);
+    match &cli.command {
+        Command::Demo(args) => demo::run(args, &cli.common, &screen),
+        Command::Init(args) => init::run(args, &cli.common, &screen),
+        Command::Check(args) => check::run(args, &cli.common, &screen),
+        Command::Plan(args) => plan::run(args, &cli.common, &screen),
+        Command::Publish(args) => publish::run(args, &cli.common, &screen),
+        Command::Log => log::run(&cli.common, &screen),
+        Command::Show(args) => show::run(args, &cli.common, &screen),
+        Command::Verify => verify::run(&cli.common, &screen),
+        Command::Count(args) => count::run(args, &cli.common, &screen),
+        Command::Explain(args) => explain::run(args, &screen),
+        Command::Promises => promises::run(&screen),
+        Command::Completions(args) => completions::run(args),
+        Command::Man => man::run(),
+    }
+}
