@@ -1,1 +1,21 @@
 //! Made-up people, for the demo, tests and benchmarks; and a naive publisher to break.
+//!
+//! A [`Shape`] says which columns there are and how one person is drawn. [`Generated`] lets such
+//! people arrive, leave, return and change, and hands out snapshots as tables or as CSV. Everything
+//! comes from one seed. `paper003` is the running example of paper 003, as data.
+
+mod dice;
+mod shape;
+mod people;
+pub mod hospital;
+pub mod census;
+pub mod adult;
+pub mod naive;
+pub mod paper003;
+
+pub use people::Churn;
+pub use people::Generated;
+pub use people::Snapshots;
+pub use shape::Columns;
+pub use shape::ProjectFile;
+pub use shape::Shape;
