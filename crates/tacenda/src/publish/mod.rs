@@ -4,12 +4,19 @@
 //! real publication are the same computation. [`Project`] adds the disk.
 
 mod recode;
+mod staged;
 mod project;
+mod error;
 
-pub use project::Planned;
+pub use error::CODES;
+pub use error::ProjectError;
+pub use project::Access;
+pub use project::Input;
+pub use project::Outcome;
+pub use project::POLICY_FILE;
 pub use project::Project;
-pub use project::ProjectError;
-pub use project::PublishOptions;
+pub use project::Rehearsal;
+pub use project::is_project;
 pub use recode::recode;
 
 use crate::audit::Evidence;

@@ -1,0 +1,351 @@
+//! A project folder: the policy file, the ledger and the releases together.
+//!
+//! [`Project::rehearse`] does everything but write; [`Project::publish`] commits a rehearsal. A plan is
+//! a rehearsal whose inputs are remembered by their digests: publishing it makes the same bytes, or
+//! says what has changed since.
+
+use crate::folder;
+use crate::folder::ManifestFacts;
+use crate::folder::PreviousRelease;
+use crate::ingest;
+use crate::ingest::Loaded;
+use crate::ingest::ReadOptions;
+use crate::ingest::Snapshot;
+use crate::ingest::Source;
+use crate::ledger::Commit;
+use crate::ledger::LedgerError;
+use crate::ledger::NewProject;
+use crate::ledger::Publication;
+use crate::ledger::RealDisk;
+use crate::ledger::Staging;
+use crate::ledger::Store;
+use crate::measure::Loss;
+use crate::model::History;
+use crate::model::PolicyFile;
+use crate::model::Promise;
+use crate::model::Seed;
+use crate::model::Table;
+use crate::policy;
+use crate::publish::Before;
+use crate::publish::Prepared;
+use crate::publish::ProjectError;
+use crate::publish::prepare;
+use crate::publish::staged::StagedFiles;
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The name of the policy file where none is given.
+pub const POLICY_FILE: &str = "tacenda.toml";
+
+/// What publishing was seen to need at its peak, for refusing early where memory is short.
+const BYTES_PER_ROW: u64 = 300;
+
+/// What a project is opened for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Access {
+    /// Nothing is written, and no lock is taken. The ledger may be missing.
+    Look,
+    /// Nothing is written but, the first time, the ledger and the vault with its seed.
+    Rehearse,
+    /// The one writer: what a crash left is finished or removed.
+    Publish,
+}
+
+/// A project folder, open.
+pub struct Project {
+    root: PathBuf,
+    loaded: Loaded,
+    store: Option<Store>,
+    /// Stands in for the vault's seed where there is no vault yet and nothing is written.
+    throwaway: Seed,
+}
+
+/// What a release is made from.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The table; `-` is standard input.
+    pub path: PathBuf,
+    /// Whether it holds changes rather than a whole snapshot.
+    pub delta: bool,
+    /// Whether errors may name values that a hierarchy lacks.
+    pub show_values: bool,
+    /// The most memory that may be used.
+    pub memory: Option<u64>,
+}
+
+/// A release that could be published now. Nothing is written yet.
+#[derive(Debug)]
+pub struct Rehearsal {
+    /// The release, judged.
+    pub prepared: Prepared,
+    /// Private: the snapshot.
+    pub table: Table,
+    /// What the release says less than the snapshot.
+    pub loss: Loss,
+    /// What there is to say about the input.
+    pub notes: Vec<String>,
+    /// The SHA-256 of the input.
+    pub data_digest: String,
+    /// The hash of the ledger's last line.
+    pub ledger_head: String,
+}
+
+/// A release that was published.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its number.
+    pub number: u32,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Its files.
+    pub files: Vec<String>,
+}
+
+impl Project {
+    /// Opens the project in `root`. `policy_path` is the policy file, [`POLICY_FILE`] in `root` if not given.
+    pub fn open(root: &Path, policy_path: Option<&Path>, access: Access) -> Result<Project, ProjectError> {
+        let policy_path = policy_path.map_or_else(|| root.join(POLICY_FILE), Path::to_path_buf);
+        let loaded = ingest::read_policy(&policy_path)?;
+        let exists = root.join(".tacenda").join("ledger.jsonl").exists();
+        let disk = Arc::new(RealDisk);
+        let store = match access {
+            Access::Look if !exists => None,
+            Access::Look => Some(Store::open_read(disk, root)?),
+            Access::Rehearse | Access::Publish if !exists => Some(create_store(root, &loaded)?),
+            Access::Rehearse => Some(Store::open_read(disk, root)?),
+            Access::Publish => Some(Store::open_write(disk, root)?),
+        };
+        let project = Project { root: root.to_path_buf(), loaded, store, throwaway: random_seed()? };
+        project.assert_policy_continues()?;
+        Ok(project)
+    }
+
+    /// The project folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The policy file.
+    pub fn policy(&self) -> &PolicyFile {
+        &self.loaded.policy
+    }
+
+    /// The SHA-256 of the policy file and its hierarchies.
+    pub fn policy_digest(&self) -> &str {
+        &self.loaded.digest
+    }
+
+    /// The ledger and the vault, if there are any yet.
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// The releases so far.
+    pub fn publications(&self) -> Vec<&Publication> {
+        self.store.iter().flat_map(Store::publications).collect()
+    }
+
+    /// Makes the next release and has it judged. `step` is told what is being done.
+    pub fn rehearse(&self, input: &Input, label: Option<&str>, step: &dyn Fn(&str)) -> Result<Rehearsal, ProjectError> {
+        self.rehearse_as(&self.loaded.policy, input, label, step)
+    }
+
+    /// The same under another promise or other choices, for asking what would be if.
+    pub fn rehearse_as(
+        &self,
+        file: &PolicyFile,
+        input: &Input,
+        label: Option<&str>,
+        step: &dyn Fn(&str),
+    ) -> Result<Rehearsal, ProjectError> {
+        step("remembering");
+        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
+        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
+        let label = self.free_label(label, history.releases + 1)?;
+        step("reading");
+        let snapshot = self.read(file, input, &history, last.as_ref())?;
+        assert_fits(snapshot.table.len() as u64, input.memory)?;
+        step("grouping and judging");
+        let policy = policy::of(file);
+        let before = Before { history: &history, snapshot: last.as_ref() };
+        let prepared = prepare(file, policy.as_ref(), self.seed(), before, &snapshot.table, &label)?;
+        step("measuring");
+        let loss = Loss::of(&prepared.release, &file.schema, &file.promise);
+        Ok(Rehearsal {
+            prepared,
+            table: snapshot.table,
+            loss,
+            notes: snapshot.notes,
+            data_digest: snapshot.digest,
+            ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
+        })
+    }
+
+    /// Reads a table under the project's key, without making anything of it.
+    pub fn read_table(&self, input: &Input) -> Result<Snapshot, ProjectError> {
+        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
+        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
+        self.read(&self.loaded.policy, input, &history, last.as_ref())
+    }
+
+    /// Publishes a rehearsal. The release folder is complete or absent, whatever happens.
+    pub fn publish(&mut self, rehearsal: &Rehearsal, step: &dyn Fn(&str)) -> Result<Outcome, ProjectError> {
+        let prepared = &rehearsal.prepared;
+        let release = &prepared.release;
+        let facts = self.manifest_facts(rehearsal);
+        let store = self.store.as_mut().expect("a project opened for publishing has a store");
+        step("writing");
+        let staging = store.stage(release.number)?;
+        let files = write_staged(&staging, release, &self.loaded.policy, &facts)?;
+        step("committing");
+        let commit = Commit {
+            label: &release.label,
+            promise: promise_json(&self.loaded.policy.promise),
+            numbers: json!({
+                "rows": release.row_count(),
+                "groups": release.group_count(),
+                "counterfeits": release.counterfeit_count(),
+            }),
+            policy_digest: &self.loaded.digest,
+            policy_canonical: &ingest::canonical(&self.loaded.policy),
+            history: &prepared.history,
+            snapshot: &rehearsal.table,
+            at: &now(),
+        };
+        store.commit(staging, commit)?;
+        Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
+    }
+
+    fn seed(&self) -> &Seed {
+        self.store.as_ref().map_or(&self.throwaway, Store::seed)
+    }
+
+    fn read(
+        &self,
+        file: &PolicyFile,
+        input: &Input,
+        history: &History,
+        last: Option<&Table>,
+    ) -> Result<Snapshot, ProjectError> {
+        let source = Source::open(&input.path)?;
+        let key = self.seed().key("identifier");
+        let options = ReadOptions { show_values: input.show_values, ..ReadOptions::default() };
+        let snapshot = if input.delta {
+            let nobody = Table::new(Vec::new(), vec![Vec::new(); file.schema.quasi.len()], Vec::new(), history.values.clone(), Vec::new(), Vec::new());
+            ingest::read_delta(&source, &file.schema, &key, last.unwrap_or(&nobody), &history.values, &options)?
+        } else {
+            ingest::read_snapshot(&source, &file.schema, &key, &history.values, &options)?
+        };
+        Ok(snapshot)
+    }
+
+    /// The label of the next release: as given, or its number; never one that was used.
+    fn free_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
+        let label = label.map_or_else(|| format!("r{number:04}"), str::to_string);
+        let is_plain = |letter: char| letter.is_alphanumeric() || " ._-+:/".contains(letter);
+        if label.is_empty() || label.len() > 100 || !label.chars().all(is_plain) {
+            return Err(ProjectError::BadLabel);
+        }
+        match self.publications().iter().find(|publication| publication.label == label) {
+            Some(publication) => Err(ProjectError::LabelUsed { label, number: publication.number }),
+            None => Ok(label),
+        }
+    }
+
+    /// Between releases nothing may be loosened.
+    fn assert_policy_continues(&self) -> Result<(), ProjectError> {
+        let Some(store) = &self.store else { return Ok(()) };
+        if store.series() != self.loaded.policy.series.name {
+            return Err(ProjectError::OtherSeries { ledger: store.series().to_string() });
+        }
+        if store.releases() == 0 {
+            return Ok(());
+        }
+        let (_, last) = store.policy()?;
+        match ingest::is_looser(&last, &ingest::canonical(&self.loaded.policy)) {
+            Some(why) => Err(ProjectError::Loosened { why }),
+            None => Ok(()),
+        }
+    }
+
+    fn manifest_facts(&self, rehearsal: &Rehearsal) -> ManifestFacts {
+        let previous = self.publications().last().map(|publication| PreviousRelease {
+            number: publication.number,
+            label: publication.label.clone(),
+            manifest_digest: publication.files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone()),
+        });
+        ManifestFacts {
+            previous,
+            ledger_head: rehearsal.ledger_head.clone(),
+            policy_digest: self.loaded.digest.clone(),
+            software: format!("tacenda {}", env!("CARGO_PKG_VERSION")),
+            loss: rehearsal.loss.to_json(),
+            more_files: Vec::new(),
+        }
+    }
+}
+
+/// Sets up ledger and vault with a fresh seed.
+fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
+    let new = NewProject {
+        series: &loaded.policy.series.name,
+        seed: random_seed()?,
+        policy_digest: &loaded.digest,
+        policy_canonical: &ingest::canonical(&loaded.policy),
+        at: &now(),
+    };
+    Ok(Store::init(Arc::new(RealDisk), root, new)?)
+}
+
+/// Writes all files of a release into the staging folder.
+fn write_staged(
+    staging: &Staging,
+    release: &crate::model::Release,
+    policy: &PolicyFile,
+    facts: &ManifestFacts,
+) -> Result<Vec<String>, ProjectError> {
+    let staged = StagedFiles::new(staging);
+    let written = folder::write(release, policy, facts, &mut |name| staged.create(name));
+    // What the disk said is nearer to the truth than what the writer made of it.
+    staged.finish()?;
+    Ok(written?)
+}
+
+fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {
+    let needed = rows * BYTES_PER_ROW;
+    match memory {
+        Some(allowed) if needed > allowed => Err(ProjectError::Memory { needed, allowed }),
+        _ => Ok(()),
+    }
+}
+
+/// A seed nobody knows.
+fn random_seed() -> Result<Seed, ProjectError> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|_| ProjectError::NoRandomness)?;
+    Ok(Seed(seed))
+}
+
+/// Now, as text, to the second.
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// A promise as the ledger shows it.
+fn promise_json(promise: &Promise) -> serde_json::Value {
+    folder::promise_json(promise)
+}
+
+/// Whether a folder holds a project already.
+pub fn is_project(root: &Path) -> bool {
+    fs::exists(root.join(POLICY_FILE)).unwrap_or(false) || fs::exists(root.join(".tacenda")).unwrap_or(false)
+}
+
+impl From<LedgerError> for ProjectError {
+    fn from(error: LedgerError) -> ProjectError {
+        ProjectError::Ledger(error)
+    }
+}
