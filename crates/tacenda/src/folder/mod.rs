@@ -1,1 +1,109 @@
 //! A release folder: written, and read back as a recipient would.
+//!
+//! [`write`] makes every file of a release, in a fixed order, each with its checksum. [`read`] needs
+//! nothing but the folder: the manifest describes every column. [`count`] answers questions from the
+//! published files alone.
+//!
+//! Nothing in a folder depends on the clock, the host, the order of the input, or the number a value
+//! has inside; the same release gives the same bytes.
+
+mod error;
+mod digest;
+mod order;
+mod csv;
+mod parquet;
+mod public_schema;
+mod manifest;
+mod describe;
+mod read;
+mod read_csv;
+mod read_parquet;
+mod query;
+mod count;
+
+pub use error::CODES;
+pub use error::FolderError;
+pub use manifest::MANIFEST;
+pub use manifest::ManifestFacts;
+pub use manifest::PreviousRelease;
+pub use read::Published;
+pub use read::read;
+pub use read::read_with;
+
+use crate::folder::digest::Digesting;
+use crate::folder::digest::SUMS;
+use crate::folder::digest::Written;
+use crate::model::Format;
+use crate::model::PolicyFile;
+use crate::model::Promise;
+use crate::model::Release;
+use std::io;
+use std::io::Write;
+
+/// What a file of the folder is made with: its name in, somewhere to write out.
+pub type Create<'a> = dyn FnMut(&str) -> io::Result<Box<dyn Write + Send>> + 'a;
+
+/// What every file of a release is called: series, number, ending.
+pub fn file_stem(series: &str, number: u32) -> String {
+    format!("{series}-r{number:04}")
+}
+
+/// Writes all files of a release, each through `create`, and answers with their names in order. Every
+/// file is flushed and dropped before the next one is created.
+pub fn write(
+    release: &Release,
+    policy: &PolicyFile,
+    facts: &ManifestFacts,
+    create: &mut Create<'_>,
+) -> Result<Vec<String>, FolderError> {
+    let stem = file_stem(&policy.series.name, release.number);
+    let mut files: Vec<Written> = Vec::new();
+    let mut put = |name: &str, fill: &mut Fill<'_>| -> Result<Written, FolderError> {
+        let failed = |source| FolderError::Write { file: name.to_string(), source };
+        let mut out = Digesting::new(create(name).map_err(failed)?);
+        fill(&mut out).map_err(failed)?;
+        out.finish(name).map_err(failed)
+    };
+    for format in &policy.output.formats {
+        files.push(match format {
+            Format::Csv => put(&format!("{stem}.csv"), &mut |out| csv::write_data(release, policy, out))?,
+            Format::Parquet => put(&format!("{stem}.parquet"), &mut |out| parquet::write_data(release, policy, out))?,
+        });
+    }
+    if counts_counterfeits(release, policy) {
+        let name = format!("{stem}.counterfeits.csv");
+        files.push(put(&name, &mut |out| csv::write_counterfeits(release, out))?);
+    }
+    let data_package = pretty(&describe::data_package(release, policy, &files));
+    files.push(put("datapackage.json", &mut |out| out.write_all(data_package.as_bytes()))?);
+    let readme = describe::readme(release, policy);
+    files.push(put("README.md", &mut |out| out.write_all(readme.as_bytes()))?);
+    for (name, content) in &facts.more_files {
+        files.push(put(name, &mut |out| out.write_all(content))?);
+    }
+    let manifest = pretty(&manifest::manifest(release, policy, facts, &files));
+    files.push(put(MANIFEST, &mut |out| out.write_all(manifest.as_bytes()))?);
+    let sums = digest::sums(&files);
+    put(SUMS, &mut |out| out.write_all(sums.as_bytes()))?;
+    Ok(files.into_iter().map(|file| file.name).chain([SUMS.to_string()]).collect())
+}
+
+/// What fills a file.
+type Fill<'a> = dyn FnMut(&mut Digesting) -> io::Result<()> + 'a;
+
+/// Whether the folder says how many counterfeits each group has. Under m-invariance it always does,
+/// zeros included; elsewhere there are none to count, except in study modes.
+fn counts_counterfeits(release: &Release, policy: &PolicyFile) -> bool {
+    matches!(policy.promise, Promise::MInvariance { .. }) || release.counterfeits.iter().any(|&count| count > 0)
+}
+
+fn pretty(json: &serde_json::Value) -> String {
+    let mut text = serde_json::to_string_pretty(json).expect("a value without odd keys is JSON");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;

@@ -103,6 +103,26 @@ impl Hierarchy {
         Hierarchy::index(labels, parents)
     }
 
+    /// The rows that [`Hierarchy::from_rows`] makes this tree from, in the order of the leaves. A leaf
+    /// that stands higher than others repeats its label.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        let levels = self.heights[0].max(1) as usize + 1;
+        let row = |&leaf: &u32| {
+            let mut ancestors = Vec::with_capacity(levels);
+            let mut node = leaf;
+            while node != 0 {
+                ancestors.push(self.labels[node as usize].clone());
+                node = self.parents[node as usize];
+            }
+            let missing = levels - 1 - ancestors.len();
+            let mut row = vec![self.labels[leaf as usize].clone(); missing];
+            row.append(&mut ancestors);
+            row.push(self.labels[0].clone());
+            row
+        };
+        self.leaves.iter().map(row).collect()
+    }
+
     /// How many leaves there are.
     pub fn leaf_count(&self) -> u32 {
         self.leaves.len() as u32
@@ -347,6 +367,15 @@ mod tests {
         assert_eq!((tree.height(), tree.cover_height(Span::new(0, 1))), (2, 1));
         assert_eq!(tree.children(Span::new(0, 3)), [Span::new(0, 1), Span::exact(2), Span::exact(3)]);
         assert_eq!(tree.cut_depths(), [1, 0, 0]);
+    }
+
+    #[test]
+    fn rows_make_the_same_tree_again() {
+        for rows in [&["a;x;*", "b;y;*", "c;x;*", "d;d;*"][..], &["a", "b"], &["a;p;x", "b;q;y"], &["a;Any"]] {
+            let tree = tree(rows).unwrap();
+            assert_eq!(Hierarchy::from_rows(&tree.rows()), Ok(tree.clone()));
+            assert_eq!(Hierarchy::from_rows(&tree.clone().with_null().rows()), Ok(tree.with_null()));
+        }
     }
 
     #[test]

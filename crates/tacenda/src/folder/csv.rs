@@ -1,0 +1,256 @@
+//! The release as comma-separated text.
+//!
+//! What a group's rows share is printed once and copied for every row; only sensitive, public and
+//! linked cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
+
+use crate::folder::order::RowOrder;
+use crate::folder::order::print_linked;
+use crate::folder::order::print_weight;
+use crate::model::PolicyFile;
+use crate::model::Release;
+use crate::model::Role;
+use crate::model::Schema;
+use crate::model::Span;
+use crate::model::Value;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::io;
+use std::io::Write;
+use std::ops::Range;
+
+/// The column that tells groups apart.
+pub const GROUP_ID: &str = "group_id";
+/// The column whose sum counts people.
+pub const ROW_WEIGHT: &str = "row_weight";
+/// The column with linked ids.
+pub const RECORD: &str = "record";
+
+/// How many rows a piece has, about.
+const PIECE: usize = 1 << 15;
+/// How many pieces are in memory at a time, twice.
+const PIECES: usize = 16;
+
+/// The names of a data file's columns, in order.
+pub fn header<'a>(schema: &'a Schema, linked: bool, row_weight: bool) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    if linked {
+        names.push(RECORD);
+    }
+    names.push(GROUP_ID);
+    names.extend(schema.published_columns());
+    if row_weight {
+        names.push(ROW_WEIGHT);
+    }
+    names
+}
+
+/// Writes the data file.
+pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    let names = header(&policy.schema, !release.linked.is_empty(), policy.output.row_weight);
+    let mut line = String::new();
+    for (index, name) in names.iter().enumerate() {
+        if index > 0 {
+            line.push(',');
+        }
+        quote(name, &mut line);
+    }
+    line.push('\n');
+    out.write_all(line.as_bytes())?;
+
+    let printer = Printer::new(release, policy);
+    let pieces = pieces(release);
+    let mut ready: Vec<Vec<u8>> = Vec::new();
+    for batch in pieces.chunks(PIECES).chain(std::iter::once(&[][..])) {
+        let (written, made) = rayon::join(
+            || ready.iter().try_for_each(|piece| out.write_all(piece)),
+            || batch.par_iter().map(|groups| printer.print(groups.clone())).collect(),
+        );
+        written?;
+        ready = made;
+    }
+    Ok(())
+}
+
+/// Writes how many counterfeits each group has.
+pub fn write_counterfeits(release: &Release, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    out.write_all(b"group_id,rows,counterfeits\n")?;
+    let groups: Vec<usize> = (0..release.group_count()).collect();
+    let pieces: Vec<Vec<u8>> = groups
+        .par_chunks(PIECE)
+        .map(|groups| {
+            let mut piece = Vec::with_capacity(16 * groups.len());
+            let mut digits = itoa::Buffer::new();
+            for &group in groups {
+                piece.extend_from_slice(digits.format(group + 1).as_bytes());
+                piece.push(b',');
+                piece.extend_from_slice(digits.format(release.group_rows(group).len()).as_bytes());
+                piece.push(b',');
+                piece.extend_from_slice(digits.format(release.counterfeits[group]).as_bytes());
+                piece.push(b'\n');
+            }
+            piece
+        })
+        .collect();
+    pieces.iter().try_for_each(|piece| out.write_all(piece))
+}
+
+/// Appends a cell, quoted where a reader could take it for something else. A cell that a spreadsheet
+/// might take for a formula keeps its text and gets quotes.
+pub fn quote(cell: &str, out: &mut String) {
+    let odd = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    let edge = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_whitespace());
+    let bytes = cell.as_bytes();
+    let formula = matches!(bytes.first(), Some(b'=' | b'+' | b'@'));
+    if !formula && !edge(bytes.first()) && !edge(bytes.last()) && !bytes.iter().any(|&byte| odd(byte)) {
+        return out.push_str(cell);
+    }
+    out.push('"');
+    for (index, part) in cell.split('"').enumerate() {
+        if index > 0 {
+            out.push_str("\"\"");
+        }
+        out.push_str(part);
+    }
+    out.push('"');
+}
+
+/// Runs of groups with about [`PIECE`] rows each.
+fn pieces(release: &Release) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    let mut first_row = 0;
+    for (group, &end) in release.ends.iter().enumerate() {
+        if end as usize - first_row >= PIECE || group + 1 == release.ends.len() {
+            pieces.push(start..group + 1);
+            start = group + 1;
+            first_row = end as usize;
+        }
+    }
+    pieces
+}
+
+/// A part of a line: what the group's rows share, up to a cell that differs.
+enum Part {
+    Linked,
+    Shared,
+    Sensitive(usize),
+    Public(usize),
+}
+
+/// Prints groups. Cells of sensitive and public columns are quoted once, beforehand.
+struct Printer<'a> {
+    release: &'a Release,
+    policy: &'a PolicyFile,
+    order: RowOrder<'a>,
+    parts: Vec<Part>,
+    sensitive: Vec<Vec<String>>,
+    public: Vec<Vec<String>>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(release: &'a Release, policy: &'a PolicyFile) -> Printer<'a> {
+        let mut parts = Vec::new();
+        if !release.linked.is_empty() {
+            parts.push(Part::Linked);
+        }
+        parts.push(Part::Shared);
+        for &(role, index) in &policy.schema.order {
+            match role {
+                Role::Sensitive => parts.extend([Part::Sensitive(index), Part::Shared]),
+                Role::Public => parts.extend([Part::Public(index), Part::Shared]),
+                _ => (),
+            }
+        }
+        let quoted = |cells: &[Box<str>]| -> Vec<String> {
+            let cell = |cell: &str| {
+                let mut text = String::new();
+                quote(cell, &mut text);
+                text
+            };
+            cells.iter().map(|text| cell(text)).collect()
+        };
+        Printer {
+            release,
+            policy,
+            order: RowOrder::new(release),
+            parts,
+            sensitive: release.values.iter().map(|(_, cells)| quoted(cells)).collect(),
+            public: release.public_texts.iter().map(|cells| quoted(cells)).collect(),
+        }
+    }
+
+    fn print(&self, groups: Range<usize>) -> Vec<u8> {
+        let rows = match groups.end {
+            0 => 0,
+            end => self.release.group_rows(end - 1).end - self.release.group_rows(groups.start).start,
+        };
+        let mut out = Vec::with_capacity(rows * 48);
+        let mut spans = vec![FxHashMap::default(); self.policy.schema.quasi.len()];
+        let (mut shared, mut ends, mut order) = (String::new(), Vec::new(), Vec::new());
+        for group in groups {
+            self.print_shared(group, &mut spans, &mut shared, &mut ends);
+            self.order.rows(group, &mut order);
+            for &row in &order {
+                self.print_row(row as usize, shared.as_bytes(), &ends, &mut out);
+            }
+        }
+        out
+    }
+
+    fn print_row(&self, row: usize, shared: &[u8], ends: &[usize], out: &mut Vec<u8>) {
+        let (mut start, mut ends) = (0, ends.iter());
+        for part in &self.parts {
+            match part {
+                Part::Linked => print_linked(self.release.linked[row], out),
+                Part::Shared => {
+                    let end = *ends.next().expect("one end a shared part");
+                    out.extend_from_slice(&shared[start..end]);
+                    start = end;
+                }
+                Part::Sensitive(index) => {
+                    let Value(value) = self.release.sensitive[row];
+                    out.extend_from_slice(self.sensitive[value as usize][*index].as_bytes());
+                }
+                Part::Public(index) => {
+                    let public = self.release.public[row];
+                    out.extend_from_slice(self.public[public as usize][*index].as_bytes());
+                }
+            }
+        }
+    }
+
+    /// Prints what the rows of a group share, and where each shared part ends.
+    fn print_shared(&self, group: usize, spans: &mut [Spans], shared: &mut String, ends: &mut Vec<usize>) {
+        shared.clear();
+        ends.clear();
+        if !self.release.linked.is_empty() {
+            shared.push(',');
+        }
+        shared.push_str(itoa::Buffer::new().format(group + 1));
+        let region = self.release.region(group);
+        for &(role, index) in &self.policy.schema.order {
+            shared.push(',');
+            if role == Role::Quasi {
+                let attribute = &self.policy.schema.quasi[index];
+                let text = spans[index].entry(region[index]).or_insert_with(|| {
+                    let (mut text, mut quoted) = (String::new(), String::new());
+                    attribute.print(region[index], &mut text);
+                    quote(&text, &mut quoted);
+                    quoted
+                });
+                shared.push_str(text);
+            } else {
+                ends.push(shared.len());
+            }
+        }
+        if self.policy.output.row_weight {
+            shared.push(',');
+            print_weight(self.release.group_rows(group).len(), self.release.counterfeits[group], shared);
+        }
+        shared.push('\n');
+        ends.push(shared.len());
+    }
+}
+
+/// Printed spans of an attribute: many groups share them.
+type Spans = FxHashMap<Span, String>;

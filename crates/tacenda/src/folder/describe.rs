@@ -1,0 +1,285 @@
+//! The folder's words: a Frictionless description for programs, a page for people.
+
+use crate::folder::counts_counterfeits;
+use crate::folder::csv::GROUP_ID;
+use crate::folder::csv::RECORD;
+use crate::folder::csv::ROW_WEIGHT;
+use crate::folder::digest::Written;
+use crate::folder::file_stem;
+use crate::model::Domain;
+use crate::model::Format;
+use crate::model::PolicyFile;
+use crate::model::Quasi;
+use crate::model::Release;
+use crate::model::Role;
+use crate::model::Schema;
+use serde_json::Value as Json;
+use serde_json::json;
+use std::fmt::Write;
+
+/// The Frictionless data package over the data files.
+pub fn data_package(release: &Release, policy: &PolicyFile, files: &[Written]) -> Json {
+    let stem = file_stem(&policy.series.name, release.number);
+    let mut resources = Vec::new();
+    for file in files {
+        let mut resource = json!({
+            "path": file.name,
+            "bytes": file.bytes,
+            "hash": format!("sha256:{}", file.sha256),
+        });
+        let more = if file.name.ends_with(".counterfeits.csv") {
+            json!({
+                "name": format!("{stem}-counterfeits"),
+                "profile": "tabular-data-resource",
+                "format": "csv",
+                "mediatype": "text/csv",
+                "encoding": "utf-8",
+                "schema": { "fields": counterfeit_fields(), "primaryKey": GROUP_ID },
+            })
+        } else if file.name.ends_with(".csv") {
+            json!({
+                "name": format!("{stem}-csv"),
+                "profile": "tabular-data-resource",
+                "format": "csv",
+                "mediatype": "text/csv",
+                "encoding": "utf-8",
+                "schema": { "fields": fields(release, policy), "missingValues": [""] },
+            })
+        } else {
+            json!({
+                "name": format!("{stem}-parquet"),
+                "format": "parquet",
+                "mediatype": "application/vnd.apache.parquet",
+            })
+        };
+        for (key, value) in more.as_object().expect("it was just made as an object") {
+            resource[key] = value.clone();
+        }
+        resources.push(resource);
+    }
+    json!({
+        "profile": "data-package",
+        "name": stem,
+        "title": format!("{}, {}", title(policy), release.label),
+        "description": policy.promise.sentence(),
+        "version": release.number.to_string(),
+        "contributors": [{ "title": policy.series.contact, "role": "contact" }],
+        "resources": resources,
+    })
+}
+
+fn counterfeit_fields() -> Json {
+    json!([
+        { "name": GROUP_ID, "type": "integer", "description": "The group, as in the data." },
+        { "name": "rows", "type": "integer", "description": "How many rows the group has, artificial ones included." },
+        { "name": "counterfeits", "type": "integer", "description": "How many of these rows are artificial." },
+    ])
+}
+
+fn fields(release: &Release, policy: &PolicyFile) -> Vec<Json> {
+    let field =
+        |name: &str, kind: &str, description: String| json!({ "name": name, "type": kind, "description": description });
+    let mut fields = Vec::new();
+    if !release.linked.is_empty() {
+        fields.push(field(RECORD, "string", "A keyed hash that is the same for a person in every release.".into()));
+    }
+    fields.push(field(
+        GROUP_ID,
+        "integer",
+        "Rows with the same number were published alike. Numbers are drawn afresh in every release.".into(),
+    ));
+    let schema = &policy.schema;
+    for &(role, index) in &schema.order {
+        let description = match role {
+            Role::Quasi => describe_quasi(&schema.quasi[index]),
+            Role::Sensitive => {
+                let missing = if schema.sensitive[index].nullable { " Empty: not recorded." } else { "" };
+                format!("Published as it is.{missing}")
+            }
+            _ => format!("Published as it is: {}.", schema.public[index].because.trim_end_matches('.')),
+        };
+        fields.push(field(schema.column_name(role, index), "string", description));
+    }
+    if policy.output.row_weight {
+        let description = "The share of people among the group's rows; its sum counts people.";
+        fields.push(field(ROW_WEIGHT, "number", description.into()));
+    }
+    fields
+}
+
+fn describe_quasi(attribute: &Quasi) -> String {
+    let mut text = match &attribute.domain {
+        Domain::Category(tree) if tree.is_flat() => {
+            "A value, or a set of values in braces such as {a,b}; * is any value.".to_string()
+        }
+        Domain::Category(_) => {
+            "A value, or a group of values of the hierarchy (in manifest.json); * is any value.".to_string()
+        }
+        _ => {
+            let numbers = attribute.size() - u32::from(attribute.nullable);
+            let (mut lo, mut hi) = (String::new(), String::new());
+            attribute.print_bound(0, &mut lo);
+            attribute.print_bound(numbers, &mut hi);
+            format!(
+                "An interval [from,to): from is included, to is not. * is any value of the domain [{lo},{hi}){}.",
+                if attribute.nullable { " or none" } else { "" }
+            )
+        }
+    };
+    if attribute.nullable {
+        text.push_str(" Empty: not recorded.");
+    }
+    text
+}
+
+/// The page for the recipient.
+pub fn readme(release: &Release, policy: &PolicyFile) -> String {
+    let mut page = String::new();
+    let stem = file_stem(&policy.series.name, release.number);
+    let rows = release.row_count();
+    let counterfeits = release.counterfeit_count();
+    let people = rows as u64 - counterfeits;
+    let groups = release.group_count();
+    say(&mut page, &format!("# {}, {}", title(policy), release.label));
+    say(
+        &mut page,
+        &format!(
+            "Release {} of the series `{}`: {rows} rows in {groups} groups, standing for {people} people.{} Questions: {}.",
+            release.number,
+            policy.series.name,
+            match counterfeits {
+                0 => String::new(),
+                1 => " One row is artificial.".into(),
+                many => format!(" {many} rows are artificial."),
+            },
+            policy.series.contact,
+        ),
+    );
+    say(&mut page, "## What is promised");
+    say(&mut page, &format!("> {}", policy.promise.sentence()));
+    say(&mut page, "What this does not cover:");
+    let limits: Vec<String> = policy.promise.limits().iter().map(|limit| format!("- {limit}")).collect();
+    say(&mut page, &limits.join("\n"));
+    say(&mut page, "## How to read a cell");
+    say(&mut page, &how_to_read(release, policy));
+    say(&mut page, "## How to count");
+    say(&mut page, &how_to_count(release, policy, &stem));
+    say(&mut page, "## Files");
+    say(
+        &mut page,
+        "`manifest.json` has the promise, the numbers, the hierarchies and all checksums; `datapackage.json` describes \
+         the columns (Frictionless). `sha256sum --check SHA256SUMS` tells whether you have what was published.",
+    );
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    page
+}
+
+fn how_to_read(release: &Release, policy: &PolicyFile) -> String {
+    let schema = &policy.schema;
+    let mut points = Vec::new();
+    if !release.linked.is_empty() {
+        points.push(format!("`{RECORD}`: the same person has the same code in every release of this series."));
+    }
+    points.push(format!(
+        "`{GROUP_ID}`: rows with one number were published alike. Numbers are drawn afresh in every release and mean nothing across releases."
+    ));
+    let named = |wanted: &dyn Fn(&Quasi) -> bool| {
+        let names: Vec<String> =
+            schema.quasi.iter().filter(|quasi| wanted(quasi)).map(|quasi| format!("`{}`", quasi.name)).collect();
+        names.join(", ")
+    };
+    let numbers = named(&|quasi| quasi.hierarchy().is_none());
+    if !numbers.is_empty() {
+        points.push(format!("{numbers}: an interval `[from,to)`; `from` is included, `to` is not: `[34,35)` is 34."));
+    }
+    let trees = named(&|quasi| quasi.hierarchy().is_some_and(|tree| !tree.is_flat()));
+    if !trees.is_empty() {
+        points
+            .push(format!("{trees}: a value, or a group of values; which values it holds stands in `manifest.json`."));
+    }
+    let flat = named(&|quasi| quasi.hierarchy().is_some_and(|tree| tree.is_flat()));
+    if !flat.is_empty() {
+        points.push(format!("{flat}: a value, or a set `{{a,b}}`: one of these."));
+    }
+    let missing = named(&|quasi| quasi.nullable);
+    if missing.is_empty() {
+        points.push("`*`: any value of the column.".into());
+    } else {
+        points.push("`*`: any value of the column, or not recorded where that can be.".into());
+        points.push(format!("Empty in {missing}: not recorded."));
+    }
+    let list = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let as_it_is = list(
+        schema
+            .order
+            .iter()
+            .filter(|(role, _)| *role != Role::Quasi)
+            .map(|&(role, at)| schema.column_name(role, at))
+            .collect(),
+    );
+    if !as_it_is.is_empty() {
+        points.push(format!("{as_it_is}: published as recorded. Empty: not recorded. No row tells which person of the group it belongs to."));
+    }
+    if policy.output.formats.contains(&Format::Parquet) && !numbers.is_empty() {
+        let mut point =
+            String::from("In Parquet, intervals have the fields `left` and `right`; pandas reads them as intervals.");
+        if has_companion(schema) {
+            point.push_str(
+                " Where `<column>_maybe_missing` is true, the text form says `*`: any value or not recorded.",
+            );
+        }
+        points.push(point);
+    }
+    let points: Vec<String> = points.iter().map(|point| format!("- {point}")).collect();
+    points.join("\n")
+}
+
+fn how_to_count(release: &Release, policy: &PolicyFile, stem: &str) -> String {
+    let mut text = String::new();
+    let column = policy.schema.sensitive.first().map_or(GROUP_ID, |sensitive| &sensitive.name);
+    if counts_counterfeits(release, policy) {
+        write!(
+            text,
+            "Some rows may be artificial; nobody can tell which. `{stem}.counterfeits.csv` says how many each group has. "
+        )
+        .expect("writing to a string cannot fail");
+    }
+    if !policy.output.row_weight {
+        text.push_str("Every row counts as one person.");
+        return text;
+    }
+    write!(
+        text,
+        "Sum `{ROW_WEIGHT}` instead of counting rows: it counts people.\n\n\
+         ```python\n\
+         import pandas as pd\n\
+         people = pd.read_csv(\"{stem}.csv\")\n\
+         people.groupby(\"{column}\", dropna=False)[\"{ROW_WEIGHT}\"].sum()\n\
+         ```\n\n\
+         ```r\n\
+         people <- read.csv(\"{stem}.csv\")\n\
+         aggregate({ROW_WEIGHT} ~ {column}, people, sum)\n\
+         ```\n\n\
+         ```sql\n\
+         select \"{column}\", sum({ROW_WEIGHT}) from people group by \"{column}\";\n\
+         ```\n\n\
+         A question that cuts through an interval has no exact answer. `tacenda count . --where '…'` gives an estimate, \
+         and the lowest and highest count that this release allows."
+    )
+    .expect("writing to a string cannot fail");
+    text
+}
+
+fn has_companion(schema: &Schema) -> bool {
+    schema.quasi.iter().any(|quasi| quasi.nullable && quasi.hierarchy().is_none())
+}
+
+fn title(policy: &PolicyFile) -> &str {
+    if policy.series.title.is_empty() { &policy.series.name } else { &policy.series.title }
+}
+
+fn say(page: &mut String, paragraph: &str) {
+    page.push_str(paragraph);
+    page.push_str("\n\n");
+}

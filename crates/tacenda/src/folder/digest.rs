@@ -1,0 +1,122 @@
+//! Checksums: taken while a file is written, compared when it is read.
+
+use crate::folder::FolderError;
+use sha2::Digest;
+use sha2::Sha256;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::io::Write;
+use std::path::Path;
+
+/// The list of checksums, in the form `sha256sum --check` reads.
+pub const SUMS: &str = "SHA256SUMS";
+
+/// A file that was written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Written {
+    /// Its name in the folder.
+    pub name: String,
+    /// How long it is.
+    pub bytes: u64,
+    /// Its checksum in hexadecimal.
+    pub sha256: String,
+}
+
+/// Passes bytes on and takes their checksum.
+pub struct Digesting {
+    out: Box<dyn Write + Send>,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl Digesting {
+    /// Counts what goes to `out`.
+    pub fn new(out: Box<dyn Write + Send>) -> Digesting {
+        Digesting { out, hash: Sha256::new(), bytes: 0 }
+    }
+
+    /// Flushes, and says what was written under `name`.
+    pub fn finish(mut self, name: &str) -> io::Result<Written> {
+        self.out.flush()?;
+        Ok(Written { name: name.into(), bytes: self.bytes, sha256: hex(&self.hash.finalize()) })
+    }
+}
+
+impl Write for Digesting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = self.out.write(bytes)?;
+        self.hash.update(&bytes[..taken]);
+        self.bytes += taken as u64;
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The text of [`SUMS`] over `files`.
+pub fn sums(files: &[Written]) -> String {
+    let mut text = String::new();
+    for file in files {
+        writeln!(text, "{}  {}", file.sha256, file.name).expect("writing to a string cannot fail");
+    }
+    text
+}
+
+/// Checks every file that [`SUMS`] lists; answers with their names in order.
+pub fn verify(folder: &Path) -> Result<Vec<String>, FolderError> {
+    let list = folder.join(SUMS);
+    let text = std::fs::read_to_string(&list).map_err(|source| FolderError::Read { file: SUMS.into(), source })?;
+    let mut names = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some((wanted, name)) = line.split_once("  ") else {
+            return Err(FolderError::File {
+                file: SUMS.into(),
+                what: format!("line {} is not a checksum, two blanks and a name", index + 1),
+            });
+        };
+        // A list from elsewhere must not make us read outside the folder.
+        if name.is_empty() || name.contains(['/', '\\']) || name.starts_with("..") {
+            return Err(FolderError::File {
+                file: SUMS.into(),
+                what: format!("line {} names no file of this folder", index + 1),
+            });
+        }
+        let found = of_file(&folder.join(name)).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => {
+                FolderError::File { file: SUMS.into(), what: format!("{name} is listed and not there") }
+            }
+            _ => FolderError::Read { file: name.into(), source },
+        })?;
+        if found != wanted {
+            return Err(FolderError::Digest { file: name.into(), list: SUMS });
+        }
+        names.push(name.to_string());
+    }
+    Ok(names)
+}
+
+/// The checksum of a file, in hexadecimal.
+fn of_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(hex(&hash.finalize()));
+        }
+        hash.update(&buffer[..count]);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    text
+}

@@ -1,0 +1,340 @@
+//! The release as Apache Parquet.
+//!
+//! Numbers and dates are `struct<left,right>` with the Arrow extension name `pandas.interval`, closed
+//! on the left, so that pandas reads true intervals. Not recorded is null. An interval cannot say "any
+//! value, or not recorded": where an attribute may be missing, a column `<name>_maybe_missing` is true
+//! where the text form says `*`, and the interval is the whole domain. Everything else is text with a
+//! dictionary, printed as in the text form.
+//!
+//! Row groups hold whole groups; their columns are encoded in parallel.
+
+use crate::folder::csv::GROUP_ID;
+use crate::folder::csv::RECORD;
+use crate::folder::csv::ROW_WEIGHT;
+use crate::folder::order::RowOrder;
+use crate::folder::order::print_linked;
+use crate::folder::order::weight;
+use crate::model::Domain;
+use crate::model::PolicyFile;
+use crate::model::Quasi;
+use crate::model::Release;
+use crate::model::Role;
+use crate::model::Schema;
+use crate::model::Span;
+use arrow_array::ArrayRef;
+use arrow_array::ArrowPrimitiveType;
+use arrow_array::BooleanArray;
+use arrow_array::DictionaryArray;
+use arrow_array::Float64Array;
+use arrow_array::Int32Array;
+use arrow_array::PrimitiveArray;
+use arrow_array::StringArray;
+use arrow_array::StructArray;
+use arrow_array::types::Float64Type;
+use arrow_array::types::Int32Type;
+use arrow_array::types::Int64Type;
+use arrow_array::types::TimestampMicrosecondType;
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use arrow_schema::Field;
+use arrow_schema::Fields;
+use arrow_schema::TimeUnit;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowColumnChunk;
+use parquet::arrow::arrow_writer::compute_leaves;
+use parquet::basic::Compression;
+use parquet::basic::Encoding;
+use parquet::basic::ZstdLevel;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::io;
+use std::io::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many rows a row group has, about.
+const ROW_GROUP: usize = 1 << 20;
+
+/// Microseconds in a day.
+const DAY: i64 = 86_400_000_000;
+
+/// What a column of the file is made of.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Content {
+    /// The linked id.
+    Record,
+    /// The group's number.
+    GroupId,
+    /// A column of the schema.
+    Published(Role, usize),
+    /// Whether a number or date may also be not recorded.
+    MaybeMissing(usize),
+    /// The row's weight.
+    RowWeight,
+}
+
+/// The columns of the file: name and content.
+pub fn columns(schema: &Schema, linked: bool, row_weight: bool) -> Vec<(String, Content)> {
+    let mut columns = Vec::new();
+    if linked {
+        columns.push((RECORD.to_string(), Content::Record));
+    }
+    columns.push((GROUP_ID.to_string(), Content::GroupId));
+    for &(role, index) in &schema.order {
+        let name = schema.column_name(role, index);
+        columns.push((name.to_string(), Content::Published(role, index)));
+        if role == Role::Quasi && schema.quasi[index].nullable && schema.quasi[index].hierarchy().is_none() {
+            let mut companion = format!("{name}_maybe_missing");
+            while schema.published_columns().any(|other| other == companion) {
+                companion.push('_');
+            }
+            columns.push((companion, Content::MaybeMissing(index)));
+        }
+    }
+    if row_weight {
+        columns.push((ROW_WEIGHT.to_string(), Content::RowWeight));
+    }
+    columns
+}
+
+/// Writes the data file.
+pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    write_parquet(release, policy, out).map_err(|error| match error {
+        // The disk's own words and kind, not the wrapping.
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    })
+}
+
+fn write_parquet(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
+    let columns = columns(&policy.schema, !release.linked.is_empty(), policy.output.row_weight);
+    let fields: Vec<Field> = columns.iter().map(|(name, content)| field(name, content, &policy.schema)).collect();
+    let schema = Arc::new(arrow_schema::Schema::new(fields));
+    let group_id = ColumnPath::from(GROUP_ID);
+    let properties = WriterProperties::builder()
+        .set_created_by("tacenda".into())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_column_dictionary_enabled(group_id.clone(), false)
+        .set_column_encoding(group_id, Encoding::DELTA_BINARY_PACKED)
+        .build();
+    let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties))?;
+    let (mut writer, factory) = writer.into_serialized_writer()?;
+    let order = RowOrder::new(release);
+    for (index, groups) in row_groups(release).into_iter().enumerate() {
+        let batch = Batch::new(release, policy, &order, groups);
+        let mut encoders = factory.create_column_writers(index)?.into_iter();
+        let mut work = Vec::new();
+        for (position, (_, content)) in columns.iter().enumerate() {
+            let leaves = if matches!(schema.field(position).data_type(), DataType::Struct(_)) { 2 } else { 1 };
+            work.push((position, content, encoders.by_ref().take(leaves).collect::<Vec<_>>()));
+        }
+        let encoded: Vec<Vec<ArrowColumnChunk>> = work
+            .into_par_iter()
+            .map(|(position, content, encoders)| {
+                let leaves = compute_leaves(schema.field(position), &batch.array(content))?;
+                let pairs = encoders.into_iter().zip(leaves);
+                pairs
+                    .map(|(mut encoder, leaf)| {
+                        encoder.write(&leaf)?;
+                        encoder.close()
+                    })
+                    .collect()
+            })
+            .collect::<Result<_, ParquetError>>()?;
+        let mut row_group = writer.next_row_group()?;
+        for chunk in encoded.into_iter().flatten() {
+            chunk.append_to_row_group(&mut row_group)?;
+        }
+        row_group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// Runs of whole groups with about [`ROW_GROUP`] rows each.
+fn row_groups(release: &Release) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let (mut start, mut first_row) = (0, 0);
+    for (group, &end) in release.ends.iter().enumerate() {
+        if end as usize - first_row >= ROW_GROUP || group + 1 == release.ends.len() {
+            runs.push(start..group + 1);
+            start = group + 1;
+            first_row = end as usize;
+        }
+    }
+    runs
+}
+
+fn field(name: &str, content: &Content, schema: &Schema) -> Field {
+    let text = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    match content {
+        Content::Record => Field::new(name, DataType::Utf8, false),
+        Content::GroupId => Field::new(name, DataType::Int32, false),
+        Content::MaybeMissing(_) => Field::new(name, DataType::Boolean, false),
+        Content::RowWeight => Field::new(name, DataType::Float64, false),
+        Content::Published(Role::Quasi, index) => match bound_type(&schema.quasi[*index].domain) {
+            None => Field::new(name, text(), true),
+            Some((bound, subtype)) => {
+                let metadata = HashMap::from([
+                    ("ARROW:extension:name".to_string(), "pandas.interval".to_string()),
+                    (
+                        "ARROW:extension:metadata".to_string(),
+                        format!("{{\"subtype\": \"{subtype}\", \"closed\": \"left\"}}"),
+                    ),
+                ]);
+                Field::new(name, DataType::Struct(bound_fields(bound)), true).with_metadata(metadata)
+            }
+        },
+        Content::Published(..) => Field::new(name, text(), true),
+    }
+}
+
+/// The type of a bound, and Arrow's short name for it; `None` for a category.
+fn bound_type(domain: &Domain) -> Option<(DataType, &'static str)> {
+    match domain {
+        Domain::Integer { .. } => Some((DataType::Int64, "int64")),
+        Domain::Real { .. } => Some((DataType::Float64, "double")),
+        Domain::Date { .. } => Some((DataType::Timestamp(TimeUnit::Microsecond, None), "timestamp[us]")),
+        Domain::Category(_) => None,
+    }
+}
+
+fn bound_fields(bound: DataType) -> Fields {
+    Fields::from(vec![Field::new("left", bound.clone(), true), Field::new("right", bound, true)])
+}
+
+/// The rows of some groups, on their way to columns.
+struct Batch<'a> {
+    release: &'a Release,
+    policy: &'a PolicyFile,
+    groups: Range<usize>,
+    /// Rows of the release in the order of the file.
+    rows: Vec<u32>,
+}
+
+impl<'a> Batch<'a> {
+    fn new(release: &'a Release, policy: &'a PolicyFile, order: &RowOrder<'_>, groups: Range<usize>) -> Batch<'a> {
+        let all: Vec<usize> = groups.clone().collect();
+        let sorted: Vec<Vec<u32>> = all
+            .par_chunks(1 << 12)
+            .map(|groups| {
+                let (mut rows, mut one) = (Vec::new(), Vec::new());
+                for &group in groups {
+                    order.rows(group, &mut one);
+                    rows.extend_from_slice(&one);
+                }
+                rows
+            })
+            .collect();
+        Batch { release, policy, groups, rows: sorted.concat() }
+    }
+
+    fn array(&self, content: &Content) -> ArrayRef {
+        match content {
+            Content::Record => {
+                let ids = self.rows.iter().map(|&row| {
+                    let mut text = Vec::with_capacity(16);
+                    print_linked(self.release.linked[row as usize], &mut text);
+                    Some(String::from_utf8(text).expect("digits are text"))
+                });
+                Arc::new(StringArray::from_iter(ids))
+            }
+            Content::GroupId => Arc::new(Int32Array::from(self.per_group(|group| group as i32 + 1))),
+            Content::MaybeMissing(index) => {
+                let root = self.policy.schema.quasi[*index].root();
+                Arc::new(BooleanArray::from(self.per_group(|group| self.release.region(group)[*index] == root)))
+            }
+            Content::RowWeight => Arc::new(Float64Array::from(
+                self.per_group(|group| weight(self.release.group_rows(group).len(), self.release.counterfeits[group])),
+            )),
+            Content::Published(Role::Quasi, index) => self.spans(*index),
+            Content::Published(Role::Public, index) => {
+                let texts = self.release.public_texts.iter().map(|cells| &*cells[*index]);
+                self.texts(texts, |row| self.release.public[row])
+            }
+            Content::Published(_, index) => {
+                let texts = self.release.values.iter().map(|(_, cells)| &*cells[*index]);
+                self.texts(texts, |row| self.release.sensitive[row].0)
+            }
+        }
+    }
+
+    /// One item a row, the same for all rows of a group.
+    fn per_group<T: Clone>(&self, item: impl Fn(usize) -> T) -> Vec<T> {
+        let mut items = Vec::with_capacity(self.rows.len());
+        for group in self.groups.clone() {
+            let end = items.len() + self.release.group_rows(group).len();
+            items.resize(end, item(group));
+        }
+        items
+    }
+
+    /// A text column: `key` says which of `texts` a row has. Empty is null.
+    fn texts<'t>(&self, texts: impl Iterator<Item = &'t str>, key: impl Fn(usize) -> u32) -> ArrayRef {
+        let texts: Vec<&str> = texts.collect();
+        let keys = self.rows.iter().map(|&row| {
+            let key = key(row as usize);
+            (!texts[key as usize].is_empty()).then_some(key as i32)
+        });
+        let keys = Int32Array::from_iter(keys);
+        let dictionary = Arc::new(StringArray::from_iter_values(texts.iter()));
+        Arc::new(DictionaryArray::<Int32Type>::new(keys, dictionary))
+    }
+
+    /// The column of a quasi attribute.
+    fn spans(&self, index: usize) -> ArrayRef {
+        let attribute = &self.policy.schema.quasi[index];
+        let span = |group: usize| self.release.region(group)[index];
+        match &attribute.domain {
+            Domain::Category(_) => {
+                let (mut labels, mut numbers) = (Vec::new(), FxHashMap::default());
+                let keys = self.per_group(|group| span(group));
+                let keys = Int32Array::from_iter(keys.into_iter().map(|span| {
+                    let number = *numbers.entry(span).or_insert_with(|| {
+                        let mut label = String::new();
+                        attribute.print(span, &mut label);
+                        labels.push(label);
+                        labels.len() as i32 - 1
+                    });
+                    (!labels[number as usize].is_empty()).then_some(number)
+                }));
+                Arc::new(DictionaryArray::<Int32Type>::new(keys, Arc::new(StringArray::from(labels))))
+            }
+            Domain::Integer { lo, .. } => self.intervals::<Int64Type>(attribute, index, |code| lo + i64::from(code)),
+            Domain::Date { lo, .. } => {
+                self.intervals::<TimestampMicrosecondType>(attribute, index, |code| (lo + i64::from(code)) * DAY)
+            }
+            Domain::Real { .. } => self.intervals::<Float64Type>(attribute, index, |code| attribute.bound(code)),
+        }
+    }
+
+    fn intervals<T: ArrowPrimitiveType>(
+        &self,
+        attribute: &Quasi,
+        index: usize,
+        bound: impl Fn(u32) -> T::Native,
+    ) -> ArrayRef {
+        let null = attribute.null();
+        let numbers = attribute.size() - u32::from(null.is_some());
+        let of = |group: usize| -> Span { self.release.region(group)[index] };
+        let left: PrimitiveArray<T> = PrimitiveArray::from_iter_values(self.per_group(|group| bound(of(group).lo)));
+        // The root of an attribute that may be missing covers NULL, which has no bound.
+        let right: PrimitiveArray<T> =
+            PrimitiveArray::from_iter_values(self.per_group(|group| bound((of(group).hi + 1).min(numbers))));
+        let recorded: Option<NullBuffer> =
+            null.map(|null| NullBuffer::from(self.per_group(|group| of(group) != Span::exact(null))));
+        let mask = |array: PrimitiveArray<T>| -> ArrayRef {
+            let (_, values, _) = array.into_parts();
+            Arc::new(PrimitiveArray::<T>::new(values, recorded.clone()))
+        };
+        let (left, right) = (mask(left), mask(right));
+        Arc::new(StructArray::new(bound_fields(T::DATA_TYPE), vec![left, right], recorded.clone()))
+    }
+}

@@ -1,0 +1,157 @@
+//! The columns of a release as its manifest describes them: enough to read every cell back.
+//!
+//! The identifier, dropped columns and the source codes behind sensitive labels stay at home.
+
+use crate::folder::FolderError;
+use crate::model::Domain;
+use crate::model::Grid;
+use crate::model::Hierarchy;
+use crate::model::Public;
+use crate::model::Quasi;
+use crate::model::Role;
+use crate::model::Schema;
+use crate::model::Sensitive;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// A column of a release.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+enum Column {
+    Quasi {
+        name: String,
+        #[serde(flatten)]
+        domain: ColumnDomain,
+        missing: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grid: Option<ColumnGrid>,
+        min_width: u32,
+        weight: f64,
+    },
+    Sensitive {
+        name: String,
+        missing: bool,
+    },
+    Public {
+        name: String,
+        because: String,
+    },
+}
+
+/// The values of a quasi column. Intervals are half open.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum ColumnDomain {
+    Integer {
+        lo: i64,
+        hi: i64,
+    },
+    /// Bounds in units of the last decimal.
+    Real {
+        lo: i64,
+        hi: i64,
+        decimals: u8,
+    },
+    /// Bounds in days since 1970-01-01.
+    Date {
+        lo: i64,
+        hi: i64,
+    },
+    /// One row a leaf, in the order of the leaves: the leaf, then its ancestors up to the root.
+    Category {
+        hierarchy: Vec<Vec<String>>,
+    },
+}
+
+/// Where boundaries may lie, counted from the domain's lower end.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum ColumnGrid {
+    Every { pitch: u32, phase: u32 },
+    Lines(Vec<u32>),
+}
+
+/// The columns as JSON, in the order of the data file.
+pub fn to_json(schema: &Schema) -> serde_json::Value {
+    let columns: Vec<Column> = schema.order.iter().map(|&(role, index)| column(schema, role, index)).collect();
+    serde_json::to_value(columns).expect("names, numbers and lists are JSON")
+}
+
+/// Reads what [`to_json`] wrote.
+pub fn from_json(columns: &serde_json::Value) -> Result<Schema, FolderError> {
+    let columns: Vec<Column> = Vec::deserialize(columns).map_err(|error| damaged(&format!("columns: {error}")))?;
+    let mut schema = Schema::default();
+    for column in columns {
+        match column {
+            Column::Quasi { name, domain, missing, grid, min_width, weight } => {
+                schema.order.push((Role::Quasi, schema.quasi.len()));
+                let grid = match grid {
+                    None => Grid::Free,
+                    Some(ColumnGrid::Every { pitch: 0, .. }) => return Err(damaged("columns: a grid of pitch 0")),
+                    Some(ColumnGrid::Every { pitch, phase }) => Grid::Every { pitch, phase },
+                    Some(ColumnGrid::Lines(lines)) => Grid::Lines(lines),
+                };
+                let domain = domain_of(domain)?;
+                schema.quasi.push(Quasi { name, domain, nullable: missing, grid, min_width, weight });
+            }
+            Column::Sensitive { name, missing } => {
+                schema.order.push((Role::Sensitive, schema.sensitive.len()));
+                schema.sensitive.push(Sensitive { name, nullable: missing, labels: Vec::new() });
+            }
+            Column::Public { name, because } => {
+                schema.order.push((Role::Public, schema.public.len()));
+                schema.public.push(Public { name, because });
+            }
+        }
+    }
+    Ok(schema)
+}
+
+fn column(schema: &Schema, role: Role, index: usize) -> Column {
+    match role {
+        Role::Quasi => {
+            let Quasi { name, domain, nullable, grid, min_width, weight } = schema.quasi[index].clone();
+            let domain = match domain {
+                Domain::Integer { lo, hi } => ColumnDomain::Integer { lo, hi },
+                Domain::Real { lo, hi, decimals } => ColumnDomain::Real { lo, hi, decimals },
+                Domain::Date { lo, hi } => ColumnDomain::Date { lo, hi },
+                Domain::Category(tree) => ColumnDomain::Category { hierarchy: tree.rows() },
+            };
+            let grid = match grid {
+                Grid::Free => None,
+                Grid::Every { pitch, phase } => Some(ColumnGrid::Every { pitch, phase }),
+                Grid::Lines(lines) => Some(ColumnGrid::Lines(lines)),
+            };
+            Column::Quasi { name, domain, missing: nullable, grid, min_width, weight }
+        }
+        Role::Sensitive => {
+            let Sensitive { name, nullable, .. } = schema.sensitive[index].clone();
+            Column::Sensitive { name, missing: nullable }
+        }
+        Role::Public => {
+            let Public { name, because } = schema.public[index].clone();
+            Column::Public { name, because }
+        }
+        Role::Identifier | Role::Drop => unreachable!("neither is published"),
+    }
+}
+
+fn domain_of(domain: ColumnDomain) -> Result<Domain, FolderError> {
+    let sound = |lo: i64, hi: i64| {
+        let width = hi.checked_sub(lo).filter(|width| (1..i64::from(u32::MAX)).contains(width));
+        width.map(|_| (lo, hi)).ok_or_else(|| damaged("columns: a domain is empty or too wide"))
+    };
+    Ok(match domain {
+        ColumnDomain::Integer { lo, hi } => sound(lo, hi).map(|(lo, hi)| Domain::Integer { lo, hi })?,
+        ColumnDomain::Real { decimals: 19.., .. } => return Err(damaged("columns: too many decimals")),
+        ColumnDomain::Real { lo, hi, decimals } => sound(lo, hi).map(|(lo, hi)| Domain::Real { lo, hi, decimals })?,
+        ColumnDomain::Date { lo, hi } => sound(lo, hi).map(|(lo, hi)| Domain::Date { lo, hi })?,
+        ColumnDomain::Category { hierarchy } => {
+            Domain::Category(Hierarchy::from_rows(&hierarchy).map_err(|error| damaged(&format!("columns: {error}")))?)
+        }
+    })
+}
+
+fn damaged(what: &str) -> FolderError {
+    FolderError::Manifest { what: what.into() }
+}

@@ -1,0 +1,244 @@
+//! Reads a release folder back, with nothing but the folder.
+//!
+//! Checksums are compared before anything is believed. What comes back equals what was written, but
+//! for the numbers of the sensitive values: they are given by the texts, sorted; or, to compare
+//! several releases, by values that are already there.
+
+use crate::folder::FolderError;
+use crate::folder::digest;
+use crate::folder::digest::SUMS;
+use crate::folder::manifest;
+use crate::folder::manifest::MANIFEST;
+use crate::folder::public_schema;
+use crate::folder::read_csv;
+use crate::folder::read_parquet;
+use crate::model::Promise;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Span;
+use crate::model::Value;
+use crate::model::Values;
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+use std::path::Path;
+
+/// A release as a recipient has it.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// The data.
+    pub release: Release,
+    /// The published columns; no identifier, nothing that was dropped.
+    pub schema: Schema,
+    /// What was promised.
+    pub promise: Promise,
+    /// The name of the series.
+    pub series: String,
+    /// The whole manifest.
+    pub manifest: Json,
+}
+
+/// Reads a release folder.
+pub fn read(folder: &Path) -> Result<Published, FolderError> {
+    read_with(folder, &mut Values::default())
+}
+
+/// Reads a release folder; its sensitive values are added to `values`, so that releases read one
+/// after another share their numbers.
+pub fn read_with(folder: &Path, values: &mut Values) -> Result<Published, FolderError> {
+    let path = folder.join(MANIFEST);
+    let text = std::fs::read(&path).map_err(|source| FolderError::Read { file: MANIFEST.into(), source })?;
+    let listed = digest::verify(folder)?;
+    let manifest: Json = serde_json::from_slice(&text)
+        .map_err(|error| FolderError::Manifest { what: format!("not JSON (line {})", error.line()) })?;
+    let promise = check_format(&manifest).and_then(|()| manifest::read_promise(&manifest["promise"]))?;
+    let schema = public_schema::from_json(&manifest["columns"])?;
+
+    let files = Files::named(&manifest)?;
+    for name in [MANIFEST, &files.data].into_iter().chain(files.counterfeits.as_deref()) {
+        if !listed.iter().any(|listed| listed == name) {
+            return Err(FolderError::File { file: SUMS.into(), what: format!("{name} is not listed") });
+        }
+    }
+    let counts = match &files.counterfeits {
+        Some(name) => Some(read_csv::read_counterfeits(&folder.join(name), name)?),
+        None => None,
+    };
+    let shape =
+        Shape { schema: &schema, linked: flag(&manifest, "linked_ids")?, row_weight: flag(&manifest, "row_weight")? };
+    let (path, name) = (folder.join(&files.data), files.data.as_str());
+    let rows = if name.ends_with(".csv") {
+        read_csv::read_data(&path, name, &shape, counts.as_deref())?
+    } else {
+        read_parquet::read_data(&path, name, &shape, counts.as_deref())?
+    };
+    let numbers = &manifest["numbers"];
+    for (what, found) in [("rows", rows.sensitive.len()), ("groups", rows.ends.len())] {
+        if numbers[what].as_u64() != Some(found as u64) {
+            let what = format!("it has {found} {what}, the manifest says otherwise");
+            return Err(FolderError::File { file: files.data, what });
+        }
+    }
+    let number = manifest["release"]["number"].as_u64().and_then(|number| u32::try_from(number).ok());
+    let text = |group: &str, name: &str| manifest[group][name].as_str().map(String::from);
+    let (Some(number), Some(label), Some(series)) = (number, text("release", "label"), text("series", "name")) else {
+        return Err(FolderError::Manifest { what: "series or release is missing".into() });
+    };
+    let counterfeits = match counts {
+        Some(counts) => counts.iter().map(|&(_, counterfeits)| counterfeits).collect(),
+        None => vec![0; rows.ends.len()],
+    };
+    let release = rows.finish(number, label, counterfeits, values);
+    Ok(Published { release, schema, promise, series, manifest })
+}
+
+/// How the data file is laid out.
+pub struct Shape<'a> {
+    /// The published columns.
+    pub schema: &'a Schema,
+    /// Whether rows have a linked id.
+    pub linked: bool,
+    /// Whether rows have a weight.
+    pub row_weight: bool,
+}
+
+/// The files of interest.
+struct Files {
+    data: String,
+    counterfeits: Option<String>,
+}
+
+impl Files {
+    fn named(manifest: &Json) -> Result<Files, FolderError> {
+        let list = manifest["files"].as_array().map_or(&[][..], |list| &list[..]);
+        let names: Vec<&str> = list.iter().filter_map(|file| file["name"].as_str()).collect();
+        let counterfeits = names.iter().find(|name| name.ends_with(".counterfeits.csv"));
+        let csv = names.iter().find(|name| name.ends_with(".csv") && !name.ends_with(".counterfeits.csv"));
+        let parquet = names.iter().find(|name| name.ends_with(".parquet"));
+        let data = csv.or(parquet).ok_or(FolderError::Manifest { what: "no data file is listed".into() })?;
+        Ok(Files { data: data.to_string(), counterfeits: counterfeits.map(|name| name.to_string()) })
+    }
+}
+
+fn check_format(manifest: &Json) -> Result<(), FolderError> {
+    match manifest["format"].as_u64() {
+        Some(found) if found > manifest::FORMAT => Err(FolderError::TooNew { found, known: manifest::FORMAT }),
+        Some(_) => Ok(()),
+        None => Err(FolderError::Manifest { what: "it has no format number".into() }),
+    }
+}
+
+fn flag(manifest: &Json, name: &str) -> Result<bool, FolderError> {
+    manifest[name].as_bool().ok_or_else(|| FolderError::Manifest { what: format!("{name} is missing") })
+}
+
+/// Rows while they are read: combinations of cells numbered as they come.
+#[derive(Default)]
+pub struct Rows {
+    /// One past the last row of each group.
+    pub ends: Vec<u32>,
+    /// The groups' regions.
+    pub regions: Regions,
+    /// Per row, which of `values` it has.
+    pub sensitive: Vec<u32>,
+    /// The combinations of sensitive cells.
+    pub values: Combinations,
+    /// Per row, which of `publics` it has.
+    pub public: Vec<u32>,
+    /// The combinations of public cells.
+    pub publics: Combinations,
+    /// Per row, the linked id.
+    pub linked: Vec<u64>,
+}
+
+/// Combinations of cells, numbered as they come.
+#[derive(Default)]
+pub struct Combinations {
+    numbers: FxHashMap<Vec<u8>, u32>,
+    texts: Vec<Box<[Box<str>]>>,
+    key: Vec<u8>,
+}
+
+impl Combinations {
+    /// The number of a combination; `None` if a cell is not UTF-8.
+    pub fn number<'c>(&mut self, cells: impl Iterator<Item = &'c [u8]> + Clone) -> Option<u32> {
+        self.key.clear();
+        for cell in cells.clone() {
+            self.key.extend_from_slice(cell);
+            // This byte is in no UTF-8 text.
+            self.key.push(0xff);
+        }
+        if let Some(&number) = self.numbers.get(&self.key) {
+            return Some(number);
+        }
+        let texts = cells.map(|cell| std::str::from_utf8(cell).ok().map(Box::from)).collect::<Option<_>>()?;
+        let number = self.texts.len() as u32;
+        self.numbers.insert(self.key.clone(), number);
+        self.texts.push(texts);
+        Some(number)
+    }
+}
+
+impl Rows {
+    /// Nothing yet.
+    pub fn new(attributes: usize) -> Rows {
+        Rows { regions: Regions::new(attributes), ..Rows::default() }
+    }
+
+    /// Starts a group.
+    pub fn start(&mut self, region: &[Span]) {
+        self.regions.push(region);
+        self.ends.push(self.sensitive.len() as u32);
+    }
+
+    /// How many rows the last group has so far.
+    pub fn last_size(&self) -> usize {
+        let start = if self.ends.len() < 2 { 0 } else { self.ends[self.ends.len() - 2] };
+        self.sensitive.len() - start as usize
+    }
+
+    /// Notes that a row was added to the last group.
+    pub fn grow(&mut self) {
+        if let Some(end) = self.ends.last_mut() {
+            *end = self.sensitive.len() as u32;
+        }
+    }
+
+    /// Numbers values by their texts and sorts the rows of each group by those numbers.
+    fn finish(self, number: u32, label: String, counterfeits: Vec<u32>, values: &mut Values) -> Release {
+        values.extend(self.values.texts.iter().cloned());
+        let index = values.index();
+        let of_value: Vec<Value> = self.values.texts.iter().map(|cells| index[&cells[..]]).collect();
+        let mut sorted: Vec<u32> = (0..self.publics.texts.len() as u32).collect();
+        sorted.sort_unstable_by_key(|&public| &self.publics.texts[public as usize]);
+        let mut of_public = vec![0; sorted.len()];
+        for (place, &public) in sorted.iter().enumerate() {
+            of_public[public as usize] = place as u32;
+        }
+        let key = |row: u32| {
+            let row = row as usize;
+            let public = self.public.get(row).map_or(0, |&public| of_public[public as usize]);
+            (of_value[self.sensitive[row] as usize], public, self.linked.get(row).copied().unwrap_or(0))
+        };
+        let mut rows: Vec<u32> = (0..self.sensitive.len() as u32).collect();
+        let mut start = 0;
+        for &end in &self.ends {
+            rows[start..end as usize].sort_unstable_by_key(|&row| key(row));
+            start = end as usize;
+        }
+        let keys = || rows.iter().map(|&row| key(row));
+        let publics = || sorted.iter().map(|&public| self.publics.texts[public as usize].to_vec());
+        Release {
+            number,
+            label,
+            sensitive: keys().map(|(value, _, _)| value).collect(),
+            public: if self.public.is_empty() { Vec::new() } else { keys().map(|(_, public, _)| public).collect() },
+            public_texts: publics().collect(),
+            linked: if self.linked.is_empty() { Vec::new() } else { keys().map(|(_, _, linked)| linked).collect() },
+            ends: self.ends,
+            regions: self.regions,
+            counterfeits,
+            values: values.clone(),
+        }
+    }
+}

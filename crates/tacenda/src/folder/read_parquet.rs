@@ -1,0 +1,212 @@
+//! Reads the Parquet form of a release, where there is no text form.
+
+use crate::folder::FolderError;
+use crate::folder::csv::GROUP_ID;
+use crate::folder::csv::RECORD;
+use crate::folder::parquet::Content;
+use crate::folder::parquet::columns;
+use crate::folder::read::Rows;
+use crate::folder::read::Shape;
+use crate::model::Domain;
+use crate::model::Quasi;
+use crate::model::Role;
+use crate::model::Span;
+use arrow_array::Array;
+use arrow_array::ArrayRef;
+use arrow_array::BooleanArray;
+use arrow_array::Int32Array;
+use arrow_array::RecordBatch;
+use arrow_array::StringArray;
+use arrow_array::StructArray;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::types::Int64Type;
+use arrow_array::types::TimestampMicrosecondType;
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::File;
+use std::path::Path;
+
+/// Microseconds in a day.
+const DAY: i64 = 86_400_000_000;
+
+/// Reads the data file.
+pub fn read_data(
+    path: &Path,
+    name: &str,
+    shape: &Shape<'_>,
+    counts: Option<&[(u32, u32)]>,
+) -> Result<Rows, FolderError> {
+    let broken = |what: String| FolderError::File { file: name.into(), what };
+    let file = File::open(path).map_err(|source| FolderError::Read { file: name.into(), source })?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(error.to_string()))?;
+    let wanted = columns(shape.schema, shape.linked, shape.row_weight);
+    if !builder.schema().fields().iter().map(|field| field.name()).eq(wanted.iter().map(|(name, _)| name)) {
+        return Err(broken("its columns are not those of the manifest".into()));
+    }
+    let reader = builder.with_batch_size(1 << 16).build().map_err(|error| broken(error.to_string()))?;
+    let mut rows = Rows::new(shape.schema.quasi.len());
+    for batch in reader {
+        let batch = batch.map_err(|error| broken(error.to_string()))?;
+        Batch::new(name, shape, &wanted, &batch)?.add(&mut rows)?;
+    }
+    if let Some(counts) = counts {
+        let sizes =
+            (0..rows.ends.len()).map(|group| rows.ends[group] - if group == 0 { 0 } else { rows.ends[group - 1] });
+        if !sizes.eq(counts.iter().map(|&(rows, _)| rows)) {
+            return Err(broken("its groups have other sizes than the list of counterfeits says".into()));
+        }
+    }
+    Ok(rows)
+}
+
+/// A batch of rows with its columns found.
+struct Batch<'a> {
+    name: &'a str,
+    groups: Int32Array,
+    spans: Vec<Vec<Span>>,
+    sensitive: Vec<StringArray>,
+    public: Vec<StringArray>,
+    records: Option<StringArray>,
+}
+
+impl<'a> Batch<'a> {
+    fn new(
+        name: &'a str,
+        shape: &'a Shape<'a>,
+        columns: &[(String, Content)],
+        batch: &RecordBatch,
+    ) -> Result<Batch<'a>, FolderError> {
+        let column = |wanted: &Content| {
+            let at = columns.iter().position(|(_, content)| content == wanted);
+            at.map(|at| (columns[at].0.as_str(), batch.column(at)))
+        };
+        let published = |role: Role, index: usize| column(&Content::Published(role, index)).expect("it is published");
+        let texts = |role: Role, count: usize| -> Result<Vec<StringArray>, FolderError> {
+            (0..count).map(|index| published(role, index)).map(|(column, array)| text(name, column, array)).collect()
+        };
+        let (group_name, groups) = column(&Content::GroupId).expect("it is always there");
+        let groups = groups.as_any().downcast_ref::<Int32Array>().ok_or_else(|| kind(name, group_name))?.clone();
+        let mut spans = Vec::new();
+        for (index, attribute) in shape.schema.quasi.iter().enumerate() {
+            let (column_name, array) = published(Role::Quasi, index);
+            let open = column(&Content::MaybeMissing(index)).and_then(|(_, array)| array.as_boolean_opt().cloned());
+            spans.push(read_spans(name, column_name, attribute, array, open.as_ref())?);
+        }
+        let records = match column(&Content::Record) {
+            None => None,
+            Some((column, array)) => Some(text(name, column, array)?),
+        };
+        Ok(Batch {
+            name,
+            groups,
+            spans,
+            sensitive: texts(Role::Sensitive, shape.schema.sensitive.len())?,
+            public: texts(Role::Public, shape.schema.public.len())?,
+            records,
+        })
+    }
+
+    fn add(&self, rows: &mut Rows) -> Result<(), FolderError> {
+        let mut region = vec![Span::EMPTY; self.spans.len()];
+        for at in 0..self.groups.len() {
+            let line = rows.sensitive.len() as u64 + 1;
+            let fault =
+                |column: &str, what| FolderError::Cell { file: self.name.into(), line, column: column.into(), what };
+            for (span, column) in region.iter_mut().zip(&self.spans) {
+                *span = column[at];
+            }
+            let group = self.groups.value(at) as usize;
+            if group == rows.ends.len() + 1 {
+                rows.start(&region);
+            } else if group == 0 || group != rows.ends.len() {
+                return Err(fault(GROUP_ID, "groups are not numbered 1, 2, 3 and so on"));
+            } else if rows.regions.get(group - 1) != region {
+                return Err(fault(GROUP_ID, "rows of this group differ in a quasi attribute"));
+            }
+            // Arrow has checked that these are UTF-8.
+            rows.sensitive.push(rows.values.number(self.sensitive.iter().map(|array| cell(array, at))).unwrap_or(0));
+            if !self.public.is_empty() {
+                let public = rows.publics.number(self.public.iter().map(|array| cell(array, at))).unwrap_or(0);
+                rows.public.push(public);
+            }
+            if let Some(records) = &self.records {
+                let linked = u64::from_str_radix(records.value(at), 16);
+                rows.linked.push(linked.map_err(|_| fault(RECORD, "not sixteen hexadecimal digits"))?);
+            }
+            rows.grow();
+        }
+        Ok(())
+    }
+}
+
+fn cell(array: &StringArray, at: usize) -> &[u8] {
+    if array.is_null(at) { b"" } else { array.value(at).as_bytes() }
+}
+
+fn text(file: &str, column: &str, array: &ArrayRef) -> Result<StringArray, FolderError> {
+    let texts = cast(array, &DataType::Utf8).map_err(|_| kind(file, column))?;
+    Ok(texts.as_string::<i32>().clone())
+}
+
+fn kind(file: &str, column: &str) -> FolderError {
+    FolderError::File { file: file.into(), what: format!("column {column} is of another kind than it should be") }
+}
+
+/// The spans of a quasi column.
+fn read_spans(
+    file: &str,
+    column: &str,
+    attribute: &Quasi,
+    array: &ArrayRef,
+    open: Option<&BooleanArray>,
+) -> Result<Vec<Span>, FolderError> {
+    let fault = |row: usize| FolderError::Cell {
+        file: file.into(),
+        line: row as u64 + 1,
+        column: column.into(),
+        what: "not an interval, a group of values or a value of this column",
+    };
+    let every = |span: &dyn Fn(usize) -> Option<Span>| {
+        (0..array.len()).map(|row| span(row).ok_or_else(|| fault(row))).collect::<Result<Vec<Span>, _>>()
+    };
+    if attribute.hierarchy().is_some() {
+        let texts = text(file, column, array)?;
+        return every(&|row| attribute.read(if texts.is_null(row) { "" } else { texts.value(row) }));
+    }
+    let pairs = array.as_struct_opt().ok_or_else(|| kind(file, column))?;
+    let left = bounds(pairs, 0, attribute).ok_or_else(|| kind(file, column))?;
+    let right = bounds(pairs, 1, attribute).ok_or_else(|| kind(file, column))?;
+    let numbers = i64::from(attribute.size()) - i64::from(attribute.nullable);
+    every(&|row| {
+        if pairs.is_null(row) {
+            return attribute.null().map(Span::exact);
+        }
+        if open.is_some_and(|open| open.value(row)) {
+            return Some(attribute.root());
+        }
+        let (lo, end) = (left[row], right[row]);
+        (0 <= lo && lo < end && end <= numbers).then(|| Span::new(lo as u32, end as u32 - 1))
+    })
+}
+
+/// One bound of every interval, counted in codes.
+fn bounds(pairs: &StructArray, side: usize, attribute: &Quasi) -> Option<Vec<i64>> {
+    let array = pairs.columns().get(side)?;
+    Some(match &attribute.domain {
+        Domain::Integer { lo, .. } => {
+            array.as_primitive_opt::<Int64Type>()?.values().iter().map(|v| v.saturating_sub(*lo)).collect()
+        }
+        Domain::Date { lo, .. } => {
+            let days = array.as_primitive_opt::<TimestampMicrosecondType>()?.values();
+            days.iter().map(|micros| micros.div_euclid(DAY).saturating_sub(*lo)).collect()
+        }
+        Domain::Real { lo, decimals, .. } => {
+            let scale = 10f64.powi(i32::from(*decimals));
+            let values = array.as_primitive_opt::<Float64Type>()?.values();
+            values.iter().map(|value| ((value * scale).round() as i64).saturating_sub(*lo)).collect()
+        }
+        Domain::Category(_) => return None,
+    })
+}
