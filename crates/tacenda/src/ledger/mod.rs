@@ -1,1 +1,42 @@
 //! Ledger and vault: the one room that writes history to disk.
+//!
+//! A project folder holds `.tacenda/ledger.jsonl` (one line an event, chained by hashes, safe to
+//! show), `.tacenda/vault/` (private: who is who, value sets, the last snapshot, the seed) and
+//! `releases/<series>/rNNNN/` (what left). A publish stages and syncs the release folder, writes and
+//! syncs the vault state, appends and syncs the ledger line, and renames the folder. The line is the
+//! commit: before it there is no release, after it there is one, whatever crash comes.
+//!
+//! # Guarantee
+//! When [`Store::commit`] has returned `Ok`, the release is there at every later open. When it has
+//! not, the next [`Store::open_write`] finds the old state or the new one, whole. A damaged ledger
+//! or vault is an error that names the file; it is never read as a shorter history.
+
+mod error;
+mod disk;
+mod line;
+mod columns;
+mod vault;
+mod head;
+mod staging;
+mod store;
+mod recover;
+mod verify;
+
+pub use disk::Disk;
+pub use disk::DiskFile;
+pub use disk::Folder;
+pub use disk::RealDisk;
+pub use error::CODES;
+pub use error::LedgerError;
+pub use line::Event;
+pub use line::FileDigest;
+pub use line::Init;
+pub use line::Publication;
+pub use line::What;
+pub use staging::StagedFile;
+pub use staging::Staging;
+pub use store::Commit;
+pub use store::NewProject;
+pub use store::Note;
+pub use store::Store;
+pub use verify::verify;

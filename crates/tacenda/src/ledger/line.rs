@@ -1,0 +1,301 @@
+//! The ledger: one line an event, each tied to the one before.
+//!
+//! A line is a JSON object without line breaks, followed by a line feed. Its last two fields are
+//! `prev`, the hash of the line before (64 zeros for the first), and `hash`. The text of a line ends
+//! in `,"hash":"` + 64 lower-case hexadecimal digits + `"}`; the hash is the SHA-256 of the bytes
+//! before that ending followed by `}`, which is the same object without its last field. It is taken
+//! over bytes as they stand, so no canonical form of JSON is needed. `seq` counts lines from 1.
+//!
+//! A line is safe to show: digests of vault files are keyed with the seed, so that no one can try
+//! out guesses at what they hold, and their sizes are left out, because they would tell how many
+//! people were ever seen.
+//!
+//! A crash while a line was being appended leaves a strict prefix of it (line feed included) at the
+//! end of the file. Such a tail was never committed. Bytes after a whole line are not such a tail.
+
+use crate::ledger::LedgerError;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::Digest;
+use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The ledger, as seen from the project folder.
+pub(super) const LEDGER: &str = ".tacenda/ledger.jsonl";
+
+/// The hash before the first line.
+pub(super) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The version of the files this room writes.
+pub(super) const FORMAT: u32 = 1;
+
+const ENDING: &str = ",\"hash\":\"";
+
+/// One line of the ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// When it was written.
+    pub at: String,
+    /// What happened.
+    pub what: What,
+    /// The hash of the line before.
+    pub prev: String,
+    /// The hash of this line.
+    pub hash: String,
+}
+
+/// What happened.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum What {
+    /// The project was set up.
+    Init(Init),
+    /// A release was made.
+    Publish(Publication),
+    /// Releases made elsewhere were taken in.
+    Adopt {
+        /// What is to be shown of it.
+        details: Value,
+    },
+    /// A release was taken back.
+    Retract {
+        /// What is to be shown of it.
+        details: Value,
+    },
+}
+
+/// The first line.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Init {
+    /// The version of these files.
+    pub format: u32,
+    /// The name of the series.
+    pub series: String,
+    /// The SHA-256 of `tacenda seed` and the seed: it can be shown later that the seed was fixed first.
+    pub seed_commitment: String,
+    /// The digest of the policy.
+    pub policy_digest: String,
+    /// Keyed digests of the files of the vault.
+    pub vault: BTreeMap<String, String>,
+}
+
+/// A release was made.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Publication {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The steward's name for it.
+    pub label: String,
+    /// What is claimed of the series.
+    pub promise: Value,
+    /// The digest of the policy it was made under.
+    pub policy_digest: String,
+    /// What can be counted in the published files.
+    pub numbers: Value,
+    /// The published files.
+    pub files: BTreeMap<String, FileDigest>,
+    /// Keyed digests of the files of the vault: together the state after this release.
+    pub vault: BTreeMap<String, String>,
+}
+
+/// What a published file is known by.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct FileDigest {
+    /// The SHA-256 of its bytes, in lower-case hexadecimal digits.
+    pub sha256: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Body {
+    seq: u64,
+    at: String,
+    #[serde(flatten)]
+    what: What,
+    prev: String,
+}
+
+impl Event {
+    /// The event that follows a line with the hash `prev`, and the bytes of its line.
+    pub(super) fn next(seq: u64, prev: &str, at: &str, what: What) -> (Event, Vec<u8>) {
+        let body = Body { seq, at: at.into(), what, prev: prev.into() };
+        let mut text = serde_json::to_string(&body).expect("strings, numbers and maps with text keys become JSON");
+        let hash = hex(&Sha256::digest(text.as_bytes()));
+        text.pop();
+        let _ = writeln!(text, "{ENDING}{hash}\"}}");
+        let Body { seq, at, what, prev } = body;
+        (Event { seq, at, what, prev, hash }, text.into_bytes())
+    }
+
+    /// The release it made, if it made one.
+    pub fn publication(&self) -> Option<&Publication> {
+        match &self.what {
+            What::Publish(publication) => Some(publication),
+            _ => None,
+        }
+    }
+
+    /// The files of the vault as of this line, if it changed them.
+    pub(super) fn vault(&self) -> Option<&BTreeMap<String, String>> {
+        match &self.what {
+            What::Init(init) => Some(&init.vault),
+            What::Publish(publication) => Some(&publication.vault),
+            What::Adopt { .. } | What::Retract { .. } => None,
+        }
+    }
+}
+
+/// What the bytes of a ledger say.
+pub(super) struct Lines {
+    /// The events of all whole lines.
+    pub events: Vec<Event>,
+    /// How many bytes they take.
+    pub whole: u64,
+    /// How many bytes follow that a crash cut short.
+    pub torn: u64,
+}
+
+/// Reads a ledger. Every whole line is checked.
+pub(super) fn read(bytes: &[u8]) -> Result<Lines, LedgerError> {
+    let mut lines = Lines { events: Vec::new(), whole: 0, torn: 0 };
+    let mut prev = NO_HASH.to_string();
+    let mut releases = 0;
+    for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let seq = lines.events.len() as u64 + 1;
+        let fault = |fault| LedgerError::Line { file: LEDGER.into(), line: seq, offset: lines.whole, fault };
+        let Some(line) = piece.strip_suffix(b"\n") else {
+            if holds_whole_line(piece) {
+                return Err(fault("its line feed is damaged"));
+            }
+            lines.torn = piece.len() as u64;
+            break;
+        };
+        let (object, hash) = unseal(line).ok_or_else(|| fault("it is damaged (its hash is not that of its bytes)"))?;
+        let body: Body =
+            serde_json::from_str(&object).map_err(|_| LedgerError::Newer { file: LEDGER.into(), line: seq })?;
+        if body.seq != seq {
+            return Err(fault("its number is not the next one"));
+        }
+        if body.prev != prev {
+            return Err(fault("it does not follow the line before"));
+        }
+        match &body.what {
+            What::Init(init) if init.format > FORMAT => {
+                return Err(LedgerError::Newer { file: LEDGER.into(), line: seq });
+            }
+            What::Init(_) if seq != 1 => return Err(fault("only the first line sets up a project")),
+            What::Publish(publication) => {
+                releases += 1;
+                if publication.number != releases {
+                    return Err(fault("its release number is not the next one"));
+                }
+            }
+            _ => {}
+        }
+        if seq == 1 && !matches!(body.what, What::Init(_)) {
+            return Err(fault("the first line must set up the project"));
+        }
+        let Body { seq, at, what, prev: before } = body;
+        prev = hash.clone();
+        lines.events.push(Event { seq, at, what, prev: before, hash });
+        lines.whole += piece.len() as u64;
+    }
+    Ok(lines)
+}
+
+/// The object of a line without its hash, and its hash, if they belong together.
+fn unseal(line: &[u8]) -> Option<(String, String)> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (start, ending) = text.split_at_checked(text.len().checked_sub(ENDING.len() + 64 + 2)?)?;
+    let hash = ending.strip_prefix(ENDING)?.strip_suffix("\"}")?;
+    let object = format!("{start}}}");
+    (hex(&Sha256::digest(object.as_bytes())) == hash).then(|| (object, hash.to_string()))
+}
+
+/// Whether a line without a line feed begins with a whole line and goes on after it: then its line
+/// feed was damaged, for a crash leaves no more than a prefix.
+fn holds_whole_line(tail: &[u8]) -> bool {
+    let ending = ENDING.as_bytes();
+    (0..tail.len().saturating_sub(ending.len() - 1))
+        .filter(|&at| tail[at..].starts_with(ending))
+        .filter_map(|at| tail.get(..at + ending.len() + 64 + 2))
+        .any(|line| line.len() < tail.len() && unseal(line).is_some())
+}
+
+/// Lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger() -> Vec<u8> {
+        let init = Init {
+            format: FORMAT,
+            series: "s".into(),
+            seed_commitment: NO_HASH.into(),
+            policy_digest: "p".into(),
+            vault: BTreeMap::from([("seed".into(), "d".into())]),
+        };
+        let (first, mut bytes) = Event::next(1, NO_HASH, "2026-01-01", What::Init(init));
+        let details = serde_json::json!({"release": 1, "because": "ä \"quoted\" reason,\"hash\":\""});
+        let (_, second) = Event::next(2, &first.hash, "2026-01-02", What::Retract { details });
+        bytes.extend(second);
+        bytes
+    }
+
+    #[test]
+    fn a_ledger_reads_back_as_it_was_written() {
+        let bytes = ledger();
+        let lines = read(&bytes).unwrap();
+        assert_eq!((lines.events.len(), lines.whole, lines.torn), (2, bytes.len() as u64, 0));
+        assert_eq!(lines.events[1].prev, lines.events[0].hash);
+        assert!(matches!(&lines.events[1].what, What::Retract { details } if details["release"] == 1));
+    }
+
+    #[test]
+    fn every_flipped_byte_is_an_error_that_names_the_line() {
+        let good = ledger();
+        let second = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        for at in 0..good.len() {
+            for mask in [0x01, 0x0a ^ b'x', 0x80, 0xff] {
+                let mut bad = good.clone();
+                bad[at] ^= mask;
+                let Err(LedgerError::Line { line, .. }) = read(&bad) else { panic!("byte {at} flipped unseen") };
+                assert_eq!(line, if at < second { 1 } else { 2 });
+            }
+        }
+    }
+
+    #[test]
+    fn a_prefix_of_a_line_is_torn_and_no_line() {
+        let good = ledger();
+        let second = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        for len in 0..good.len() {
+            let lines = read(&good[..len]).unwrap();
+            let whole = if len < second { 0 } else { second };
+            assert_eq!((lines.whole, lines.torn), (whole as u64, (len - whole) as u64));
+        }
+    }
+
+    #[test]
+    fn lines_cannot_be_left_out_swapped_or_doubled() {
+        let good = ledger();
+        let second = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        let (one, two) = good.split_at(second);
+        for bad in [two.to_vec(), [two, one].concat(), [one, one].concat(), [one, two, two].concat()] {
+            assert!(matches!(read(&bad), Err(LedgerError::Line { .. })));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Opening: what is committed, and what a crash left beside it.
+//!
+//! Committed is what has a whole line. A line whose folder is still staged is finished; a folder, a
+//! vault file or a piece of a line without a line is removed. Two things are never a crash's work and
+//! are refused: a ledger shorter than the vault remembers, and a release under its final name that
+//! the ledger does not know.
+
+use crate::ledger::Disk;
+use crate::ledger::Event;
+use crate::ledger::Folder;
+use crate::ledger::LedgerError;
+use crate::ledger::head::HEAD;
+use crate::ledger::head::Head;
+use crate::ledger::line;
+use crate::ledger::line::LEDGER;
+use crate::ledger::staging::STAGING;
+use crate::ledger::store::release_name;
+use crate::ledger::store::series;
+use crate::ledger::vault;
+use crate::ledger::vault::VAULT;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+/// What an open found.
+pub(super) struct Found {
+    pub events: Vec<Event>,
+    pub whole: u64,
+    torn: u64,
+    head: Head,
+}
+
+/// Takes the lock.
+pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Send + Sync>, LedgerError> {
+    let path = root.join(".tacenda/lock");
+    let lock = disk.try_lock(&path).map_err(|error| LedgerError::disk("lock", &path, error))?;
+    lock.ok_or_else(|| LedgerError::Locked { root: root.into() })
+}
+
+/// Looks at a project and changes nothing.
+///
+/// Folders and head are looked at before the ledger: a writer goes the other way round, so
+/// whatever is seen of it here must have its line.
+pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
+    let folders = release_folders(disk, root)?;
+    let head = Head::read(disk, root)?;
+    let lines = line::read(&read_ledger(disk, root)?)?;
+    let found = lines.events.len() as u64;
+    let wanted = head.as_ref().map_or(0, |head| head.seq);
+    if found < wanted {
+        return Err(LedgerError::CutShort { file: LEDGER.into(), found, wanted });
+    }
+    if found == 0 {
+        return Err(LedgerError::NoProject { root: root.into() });
+    }
+    // Read again, because the project may just have been set up.
+    let head = head.map_or_else(|| Head::read(disk, root), |head| Ok(Some(head)))?;
+    let head = head.ok_or_else(|| LedgerError::VaultMissing { file: vault::shown(HEAD) })?;
+    if head.seq > 0 && lines.events.get(head.seq as usize - 1).is_none_or(|event| event.hash != head.hash) {
+        return Err(LedgerError::Vault { file: vault::shown(HEAD), fault: "it belongs to another ledger" });
+    }
+    let releases = lines.events.iter().filter_map(Event::publication).count() as u32;
+    let known = |folder: &String| (1..=releases).any(|number| *folder == release_name(series(&lines.events), number));
+    if let Some(folder) = folders.of(series(&lines.events)).find(|folder| !known(folder)) {
+        return Err(LedgerError::UnknownRelease { folder });
+    }
+    Ok(Found { events: lines.events, whole: lines.whole, torn: lines.torn, head })
+}
+
+/// Finishes or removes what a crash left. The lock must be held.
+pub(super) fn settle(disk: &dyn Disk, root: &Path, found: &Found) -> Result<(), LedgerError> {
+    let ledger = root.join(LEDGER);
+    if found.torn > 0 {
+        disk.truncate(&ledger, found.whole).map_err(|error| LedgerError::disk("write", &ledger, error))?;
+    }
+    let last = found.events.last().expect("a project has a first line");
+    if found.head.seq < last.seq {
+        create_release_parent(disk, root, series(&found.events))?;
+        finish(disk, root, &found.events)?;
+        Head { seq: last.seq, hash: last.hash.clone() }.prepare(disk, root)?;
+        Head::take(disk, root)?;
+    }
+    sweep_staging(disk, root)?;
+    sweep_vault(disk, root, state(&found.events))?;
+    let there = list(disk, &root.join(VAULT))?;
+    match state(&found.events).keys().find(|name| !there.contains(name)) {
+        Some(name) => Err(LedgerError::VaultMissing { file: vault::shown(name) }),
+        None => Ok(()),
+    }
+}
+
+/// Renames the folder of the last line's release from staging, unless that has been done.
+pub(super) fn finish(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<(), LedgerError> {
+    let Some(publication) = events.last().and_then(Event::publication) else {
+        return Ok(());
+    };
+    let name = release_name(series(events), publication.number);
+    let (place, staged) = (root.join(&name), root.join(STAGING).join(format!("r{:04}", publication.number)));
+    let fault = |error| LedgerError::disk("rename", &place, error);
+    if !disk.exists(&place).map_err(fault)? {
+        if !disk.exists(&staged).map_err(fault)? {
+            return Err(LedgerError::MissingRelease { folder: name });
+        }
+        disk.rename(&staged, &place).map_err(fault)?;
+    }
+    // The new name first: a crash between the two leaves the folder in both places, never in none.
+    disk.sync_folder(&root.join("releases").join(series(events))).map_err(fault)?;
+    disk.sync_folder(&root.join(STAGING)).map_err(fault)
+}
+
+/// Makes the folder that releases are renamed into, durably.
+pub(super) fn create_release_parent(disk: &dyn Disk, root: &Path, series: &str) -> Result<(), LedgerError> {
+    let releases = root.join("releases");
+    let create = || {
+        disk.create_folder(&releases.join(series), Folder::Plain)?;
+        disk.sync_folder(&releases)?;
+        disk.sync_folder(root)
+    };
+    create().map_err(|error| LedgerError::disk("create", &releases, error))
+}
+
+/// Makes room for a new project, unless there is one or was one.
+pub(super) fn clear_for_init(disk: &dyn Disk, root: &Path, series: &str) -> Result<(), LedgerError> {
+    match look(disk, root) {
+        Ok(_) => return Err(LedgerError::Exists { root: root.into() }),
+        Err(LedgerError::NoProject { .. }) => {}
+        Err(other) => return Err(other),
+    }
+    if let Some(folder) = release_folders(disk, root)?.of(series).next() {
+        return Err(LedgerError::UnknownRelease { folder });
+    }
+    sweep_staging(disk, root)?;
+    sweep_vault(disk, root, &BTreeMap::new())?;
+    let ledger = root.join(LEDGER);
+    let create = || {
+        disk.create(&ledger)?.sync_and_close()?;
+        disk.sync_folder(&root.join(".tacenda"))
+    };
+    create().map_err(|error| LedgerError::disk("create", &ledger, error))
+}
+
+/// The files of the vault that the last line relies on.
+pub(super) fn state(events: &[Event]) -> &BTreeMap<String, String> {
+    events.iter().rev().find_map(Event::vault).expect("the first line has files")
+}
+
+/// Removes the files of the vault that belong to another state. What this room did not write stays.
+pub(super) fn sweep_vault(disk: &dyn Disk, root: &Path, state: &BTreeMap<String, String>) -> Result<(), LedgerError> {
+    let vault = root.join(VAULT);
+    let leftovers: Vec<String> =
+        list(disk, &vault)?.into_iter().filter(|name| vault::is_state(name) && !state.contains_key(name)).collect();
+    for name in &leftovers {
+        let path = vault.join(name);
+        disk.remove_file(&path).map_err(|error| LedgerError::disk("remove", &path, error))?;
+    }
+    if leftovers.is_empty() {
+        return Ok(());
+    }
+    disk.sync_folder(&vault).map_err(|error| LedgerError::disk("sync", &vault, error))
+}
+
+fn sweep_staging(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
+    let staging = root.join(STAGING);
+    let names = list(disk, &staging)?;
+    for name in &names {
+        let path = staging.join(name);
+        disk.remove_folder(&path).map_err(|error| LedgerError::disk("remove", &path, error))?;
+    }
+    if names.is_empty() {
+        return Ok(());
+    }
+    disk.sync_folder(&staging).map_err(|error| LedgerError::disk("sync", &staging, error))
+}
+
+/// Every folder that looks like a release, by series and name.
+struct ReleaseFolders(Vec<(String, String)>);
+
+impl ReleaseFolders {
+    /// Those of a series, as seen from the project folder.
+    fn of<'a>(&'a self, series: &'a str) -> impl Iterator<Item = String> + 'a {
+        self.0.iter().filter(move |(of, _)| of == series).map(|(series, name)| format!("releases/{series}/{name}"))
+    }
+}
+
+fn release_folders(disk: &dyn Disk, root: &Path) -> Result<ReleaseFolders, LedgerError> {
+    let releases = root.join("releases");
+    let mut folders = Vec::new();
+    for series in list(disk, &releases)? {
+        let path = releases.join(&series);
+        let names = match disk.list(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => continue,
+            other => other.map_err(|error| LedgerError::disk("list", &path, error))?,
+        };
+        let is_release = |name: &String| {
+            name.strip_prefix('r')
+                .is_some_and(|rest| rest.len() >= 4 && rest.bytes().all(|digit| digit.is_ascii_digit()))
+        };
+        folders.extend(names.into_iter().filter(is_release).map(|name| (series.clone(), name)));
+    }
+    Ok(ReleaseFolders(folders))
+}
+
+fn read_ledger(disk: &dyn Disk, root: &Path) -> Result<Vec<u8>, LedgerError> {
+    let path = root.join(LEDGER);
+    match disk.read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other.map_err(|error| LedgerError::disk("read", &path, error)),
+    }
+}
+
+fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, LedgerError> {
+    disk.list(path).map_err(|error| LedgerError::disk("list", path, error))
+}

@@ -1,0 +1,143 @@
+//! A release folder before it is one: `.tacenda/staging/rNNNN`, on the same file system as the
+//! place it will be renamed to.
+
+use crate::ledger::Disk;
+use crate::ledger::DiskFile;
+use crate::ledger::FileDigest;
+use crate::ledger::LedgerError;
+use crate::ledger::line::hex;
+use sha2::Digest;
+use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+/// Where releases are staged, as seen from the project folder.
+pub(super) const STAGING: &str = ".tacenda/staging";
+
+/// A release folder being filled. Dropped before it is committed, it removes itself.
+pub struct Staging {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    number: u32,
+    files: Arc<Mutex<Files>>,
+    keep: bool,
+}
+
+#[derive(Default)]
+struct Files {
+    finished: BTreeMap<String, FileDigest>,
+    begun: usize,
+}
+
+impl Staging {
+    pub(super) fn new(disk: Arc<dyn Disk>, folder: PathBuf, number: u32) -> Staging {
+        Staging { disk, folder, number, files: Arc::default(), keep: false }
+    }
+
+    /// The number of the release.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A new file in it. Several may be written at once, from several threads.
+    ///
+    /// # Panics
+    /// If the name is not a plain file name.
+    pub fn create(&self, name: &str) -> Result<StagedFile, LedgerError> {
+        assert!(!name.is_empty() && !name.contains(['/', '\\']), "a staged file has a plain name");
+        let path = self.folder.join(name);
+        let file = self.disk.create(&path).map_err(|error| LedgerError::disk("write", &path, error))?;
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).begun += 1;
+        let files = Arc::clone(&self.files);
+        Ok(StagedFile { file, path, name: name.into(), hasher: Sha256::new(), bytes: 0, files })
+    }
+
+    /// Writes a whole file.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<FileDigest, LedgerError> {
+        let mut file = self.create(name)?;
+        file.write_all(bytes).map_err(|error| LedgerError::disk("write", &self.folder.join(name), error))?;
+        file.finish()
+    }
+
+    /// The finished files.
+    pub fn files(&self) -> BTreeMap<String, FileDigest> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).finished.clone()
+    }
+
+    /// Makes the names of all files durable.
+    ///
+    /// # Panics
+    /// If a file was begun and not finished: that is a bug of the caller.
+    pub(super) fn seal(&self) -> Result<BTreeMap<String, FileDigest>, LedgerError> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        assert_eq!(files.begun, files.finished.len(), "every staged file is finished, and written once");
+        self.disk.sync_folder(&self.folder).map_err(|error| LedgerError::disk("sync", &self.folder, error))?;
+        Ok(files.finished.clone())
+    }
+
+    /// From now on it stays when it is dropped: the ledger may rely on it.
+    pub(super) fn keep(&mut self, keep: bool) {
+        self.keep = keep;
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.keep {
+            // If this fails too, the next open for writing does it.
+            let _ = self.disk.remove_folder(&self.folder);
+        }
+    }
+}
+
+impl fmt::Debug for Staging {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Staging(release {})", self.number)
+    }
+}
+
+/// A file of a release being written, and hashed on the way.
+pub struct StagedFile {
+    file: Box<dyn DiskFile>,
+    path: PathBuf,
+    name: String,
+    hasher: Sha256,
+    bytes: u64,
+    files: Arc<Mutex<Files>>,
+}
+
+impl StagedFile {
+    /// Syncs and closes it. A file that is dropped instead can never be committed.
+    pub fn finish(self) -> Result<FileDigest, LedgerError> {
+        self.file.sync_and_close().map_err(|error| LedgerError::disk("write", &self.path, error))?;
+        let digest = FileDigest { sha256: hex(&self.hasher.finalize()), bytes: self.bytes };
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.finished.insert(self.name, digest.clone());
+        Ok(digest)
+    }
+}
+
+impl Write for StagedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

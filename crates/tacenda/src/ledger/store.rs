@@ -1,0 +1,568 @@
+//! A project folder: its ledger, its vault, its releases.
+
+use crate::ledger::Disk;
+use crate::ledger::Event;
+use crate::ledger::Folder;
+use crate::ledger::Init;
+use crate::ledger::LedgerError;
+use crate::ledger::Publication;
+use crate::ledger::Staging;
+use crate::ledger::What;
+use crate::ledger::head::Head;
+use crate::ledger::line::FORMAT;
+use crate::ledger::line::LEDGER;
+use crate::ledger::line::NO_HASH;
+use crate::ledger::recover;
+use crate::ledger::staging::STAGING;
+use crate::ledger::vault;
+use crate::ledger::vault::VAULT;
+use crate::ledger::vault::Vault;
+use crate::model::History;
+use crate::model::Seed;
+use crate::model::Table;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a project is set up with.
+#[derive(Clone, Debug)]
+pub struct NewProject<'a> {
+    /// The name of the series; it names the folder of the releases.
+    pub series: &'a str,
+    /// The secret all randomness comes from.
+    pub seed: Seed,
+    /// The digest of the policy.
+    pub policy_digest: &'a str,
+    /// The policy in its canonical form; kept in the vault.
+    pub policy_canonical: &'a str,
+    /// Now, as text.
+    pub at: &'a str,
+}
+
+/// What is committed with a staged release. Everything but `history`, `snapshot` and
+/// `policy_canonical` stands in the ledger for all to see.
+#[derive(Clone, Debug)]
+pub struct Commit<'a> {
+    /// The steward's name for the release.
+    pub label: &'a str,
+    /// What is claimed of the series.
+    pub promise: Value,
+    /// What can be counted in the published files.
+    pub numbers: Value,
+    /// The digest of the policy.
+    pub policy_digest: &'a str,
+    /// The policy in its canonical form; kept in the vault.
+    pub policy_canonical: &'a str,
+    /// The history after this release.
+    pub history: &'a History,
+    /// The snapshot it was made from. Everyone in it is in the history.
+    pub snapshot: &'a Table,
+    /// Now, as text.
+    pub at: &'a str,
+}
+
+/// An event that changes no state.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Note {
+    /// Releases made elsewhere were taken in.
+    Adopt,
+    /// A release was taken back.
+    Retract,
+}
+
+/// A project folder, open for reading or for writing.
+pub struct Store {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) root: PathBuf,
+    pub(super) events: Vec<Event>,
+    /// How many bytes of the ledger hold whole lines.
+    pub(super) whole: u64,
+    pub(super) seed: Seed,
+    pub(super) lock: Option<Box<dyn Send + Sync>>,
+    pub(super) poisoned: bool,
+}
+
+impl Store {
+    /// Sets up a project. Refuses where one exists; sweeps away what a crash left of an earlier attempt.
+    pub fn init(disk: Arc<dyn Disk>, root: &Path, new: NewProject<'_>) -> Result<Store, LedgerError> {
+        if !is_folder_name(new.series) {
+            return Err(LedgerError::SeriesName);
+        }
+        let own = root.join(".tacenda");
+        let is_new = !disk.exists(&own).map_err(|error| LedgerError::disk("read", &own, error))?;
+        let result = Store::try_init(Arc::clone(&disk), root, new);
+        match &result {
+            Err(LedgerError::Locked { .. } | LedgerError::Uncertain { .. } | LedgerError::Unfinished { .. }) => {}
+            // If this fails too, the next attempt sweeps it away.
+            Err(_) if is_new => drop(disk.remove_folder(&own)),
+            _ => {}
+        }
+        result
+    }
+
+    fn try_init(disk: Arc<dyn Disk>, root: &Path, new: NewProject<'_>) -> Result<Store, LedgerError> {
+        create_folders(&*disk, root)?;
+        let lock = recover::lock(&*disk, root)?;
+        recover::clear_for_init(&*disk, root, new.series)?;
+        let vault = Vault::new(&*disk, root, &new.seed);
+        Head::none().prepare(&*disk, root)?;
+        Head::take(&*disk, root)?;
+        let policy = vault::name("policy", 0);
+        let files = BTreeMap::from([
+            (vault::SEED.to_string(), vault.write_seed(&new.seed)?),
+            (policy.clone(), vault.write(&policy, &|out| Ok(out.write_all(new.policy_canonical.as_bytes())?))?),
+        ]);
+        let init = Init {
+            format: FORMAT,
+            series: new.series.into(),
+            seed_commitment: vault::commitment(&new.seed),
+            policy_digest: new.policy_digest.into(),
+            vault: files,
+        };
+        let mut store = Store {
+            disk,
+            root: root.into(),
+            events: Vec::new(),
+            whole: 0,
+            seed: new.seed,
+            lock: Some(lock),
+            poisoned: false,
+        };
+        store.append(new.at, What::Init(init), None)?;
+        Ok(store)
+    }
+
+    /// Opens a project for reading. Takes no lock, writes nothing, and does not see what was never committed.
+    pub fn open_read(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
+        let found = recover::look(&*disk, root)?;
+        let seed = vault::read_seed(&*disk, root, &found.events)?;
+        Ok(Store {
+            disk,
+            root: root.into(),
+            events: found.events,
+            whole: found.whole,
+            seed,
+            lock: None,
+            poisoned: false,
+        })
+    }
+
+    /// Opens a project for writing: takes the lock, then finishes or removes what a crash left.
+    pub fn open_write(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
+        if !disk.exists(&root.join(LEDGER)).map_err(|error| LedgerError::disk("read", root, error))? {
+            // Without a lock file: a folder that is no project stays as it is.
+            recover::look(&*disk, root)?;
+        }
+        let lock = recover::lock(&*disk, root)?;
+        let found = recover::look(&*disk, root)?;
+        let seed = vault::read_seed(&*disk, root, &found.events)?;
+        recover::settle(&*disk, root, &found)?;
+        Ok(Store {
+            disk,
+            root: root.into(),
+            events: found.events,
+            whole: found.whole,
+            seed,
+            lock: Some(lock),
+            poisoned: false,
+        })
+    }
+
+    /// The project folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Everything that happened, in order. The first event sets up the project.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The releases, in order.
+    pub fn publications(&self) -> impl Iterator<Item = &Publication> {
+        self.events.iter().filter_map(Event::publication)
+    }
+
+    /// How many releases there are.
+    pub fn releases(&self) -> u32 {
+        self.publications().count() as u32
+    }
+
+    /// The hash of the last line.
+    pub fn head(&self) -> &str {
+        self.events.last().map_or(NO_HASH, |event| &event.hash)
+    }
+
+    /// The name of the series.
+    pub fn series(&self) -> &str {
+        series(&self.events)
+    }
+
+    /// The secret all randomness comes from.
+    pub fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    /// The folder of a release, whether it is there or not.
+    pub fn release_folder(&self, number: u32) -> PathBuf {
+        self.root.join(release_name(self.series(), number))
+    }
+
+    /// The policy of the last release, or of the project's beginning: its digest and canonical form.
+    pub fn policy(&self) -> Result<(String, String), LedgerError> {
+        let digest = self.events.iter().rev().find_map(|event| match &event.what {
+            What::Init(init) => Some(init.policy_digest.clone()),
+            What::Publish(publication) => Some(publication.policy_digest.clone()),
+            _ => None,
+        });
+        let name = vault::name("policy", self.releases());
+        let bytes = self.reading(self.vault().read(self.state(), &name))?;
+        let canonical = String::from_utf8(bytes)
+            .map_err(|_| LedgerError::Vault { file: vault::shown(&name), fault: "it is not text" })?;
+        Ok((digest.expect("the first line has one"), canonical))
+    }
+
+    /// Everything known of the series so far.
+    pub fn history(&self) -> Result<History, LedgerError> {
+        match self.releases() {
+            0 => Ok(History::default()),
+            number => self.reading(self.vault().read_history(self.state(), number)),
+        }
+    }
+
+    /// The snapshot the last release was made from; `None` before the first.
+    pub fn snapshot(&self) -> Result<Option<Table>, LedgerError> {
+        match self.releases() {
+            0 => Ok(None),
+            number => self.reading(self.vault().read_snapshot(self.state(), number)).map(Some),
+        }
+    }
+
+    /// A folder to put the next release in.
+    ///
+    /// # Panics
+    /// If the project is open for reading, or `number` is not the next one.
+    pub fn stage(&self, number: u32) -> Result<Staging, LedgerError> {
+        self.assert_writer();
+        assert_eq!(number, self.releases() + 1, "releases follow each other");
+        if self.poisoned {
+            return Err(LedgerError::Poisoned);
+        }
+        let parent = self.root.join(STAGING);
+        let folder = parent.join(format!("r{number:04}"));
+        let fault = |error| LedgerError::disk("create", &folder, error);
+        if self.disk.exists(&folder).map_err(fault)? {
+            self.disk.remove_folder(&folder).map_err(fault)?;
+        }
+        // Made first, so that it removes the folder even if the next lines fail.
+        let staging = Staging::new(Arc::clone(&self.disk), folder.clone(), number);
+        self.disk.create_folder(&folder, Folder::Plain).map_err(fault)?;
+        self.disk.sync_folder(&parent).map_err(fault)?;
+        Ok(staging)
+    }
+
+    /// Commits a staged release. On `Ok` it is published. On an error it is not, unless the error
+    /// says so; then opening for writing finishes it. After an error this store writes nothing more.
+    ///
+    /// # Panics
+    /// If `commit` does not belong to the staged release.
+    pub fn commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<&Event, LedgerError> {
+        self.assert_writer();
+        assert_eq!(staging.number(), self.releases() + 1, "releases follow each other");
+        assert_eq!(commit.history.releases, staging.number(), "the history is the one after this release");
+        if self.poisoned {
+            return Err(LedgerError::Poisoned);
+        }
+        let result = self.try_commit(staging, commit);
+        self.poisoned = result.is_err();
+        result?;
+        Ok(self.events.last().expect("it was just added"))
+    }
+
+    /// Adds a line that changes no state. `details` are for all to see.
+    pub fn note(&mut self, note: Note, details: Value, at: &str) -> Result<&Event, LedgerError> {
+        self.assert_writer();
+        if self.poisoned {
+            return Err(LedgerError::Poisoned);
+        }
+        let what = match note {
+            Note::Adopt => What::Adopt { details },
+            Note::Retract => What::Retract { details },
+        };
+        let result = self.append(at, what, None);
+        self.poisoned = result.is_err();
+        result?;
+        Ok(self.events.last().expect("it was just added"))
+    }
+
+    fn try_commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<(), LedgerError> {
+        let number = staging.number();
+        let files = staging.seal()?;
+        let written = self.vault().write_state(number, commit.history, commit.snapshot, commit.policy_canonical);
+        let mut vault = written.inspect_err(|_| self.sweep())?;
+        let seed = self.events[0].vault().expect("the first line has files")[vault::SEED].clone();
+        vault.insert(vault::SEED.into(), seed);
+        let publication = Publication {
+            number,
+            label: commit.label.into(),
+            promise: commit.promise,
+            policy_digest: commit.policy_digest.into(),
+            numbers: commit.numbers,
+            files,
+            vault,
+        };
+        self.append(commit.at, What::Publish(publication), Some(staging))
+    }
+
+    /// Appends a line: the commit. Then puts the staged folder and the head in place.
+    fn append(&mut self, at: &str, what: What, mut staging: Option<Staging>) -> Result<(), LedgerError> {
+        let seq = self.events.len() as u64 + 1;
+        let (event, bytes) = Event::next(seq, self.head(), at, what);
+        self.prepare(&event).inspect_err(|_| self.sweep())?;
+        let ledger = self.root.join(LEDGER);
+        if let Some(staging) = &mut staging {
+            staging.keep(true);
+        }
+        if let Err(error) = self.disk.append(&ledger, &bytes) {
+            let source = LedgerError::disk("write", &ledger, error);
+            if self.disk.truncate(&ledger, self.whole).is_err() {
+                return Err(LedgerError::Uncertain { seq, source: Box::new(source) });
+            }
+            if let Some(staging) = &mut staging {
+                staging.keep(false);
+            }
+            self.sweep();
+            return Err(source);
+        }
+        self.whole += bytes.len() as u64;
+        self.events.push(event);
+        recover::finish(&*self.disk, &self.root, &self.events)
+            .and_then(|()| Head::take(&*self.disk, &self.root))
+            .map_err(|source| LedgerError::Unfinished { seq, source: Box::new(source) })?;
+        self.sweep();
+        Ok(())
+    }
+
+    /// Makes everything durable that the line relies on, and the folder it will be moved to.
+    fn prepare(&self, event: &Event) -> Result<(), LedgerError> {
+        Head { seq: event.seq, hash: event.hash.clone() }.prepare(&*self.disk, &self.root)?;
+        let vault = self.root.join(VAULT);
+        self.disk.sync_folder(&vault).map_err(|error| LedgerError::disk("sync", &vault, error))?;
+        let Some(publication) = event.publication() else {
+            return Ok(());
+        };
+        recover::create_release_parent(&*self.disk, &self.root, self.series())?;
+        let place = self.release_folder(publication.number);
+        match self.disk.exists(&place).map_err(|error| LedgerError::disk("read", &place, error))? {
+            true => Err(LedgerError::UnknownRelease { folder: release_name(self.series(), publication.number) }),
+            false => Ok(()),
+        }
+    }
+
+    /// Removes files of the vault that the last line does not rely on. What it cannot remove now, the
+    /// next open for writing does.
+    fn sweep(&self) {
+        if !self.events.is_empty() {
+            let _ = recover::sweep_vault(&*self.disk, &self.root, self.state());
+        }
+    }
+
+    pub(super) fn vault(&self) -> Vault<'_> {
+        Vault::new(&*self.disk, &self.root, &self.seed)
+    }
+
+    /// The files of the vault, and their digests.
+    pub(super) fn state(&self) -> &BTreeMap<String, String> {
+        recover::state(&self.events)
+    }
+
+    /// A reader may find a file gone because a writer has moved on: that is no damage.
+    fn reading<T>(&self, result: Result<T, LedgerError>) -> Result<T, LedgerError> {
+        let missing = matches!(result, Err(LedgerError::VaultMissing { .. }));
+        if missing && self.lock.is_none() && recover::look(&*self.disk, &self.root)?.whole > self.whole {
+            return Err(LedgerError::MovedOn);
+        }
+        result
+    }
+
+    fn assert_writer(&self) {
+        assert!(self.lock.is_some(), "a project that is open for reading is not written to");
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Store({}, {} events)", self.root.display(), self.events.len())
+    }
+}
+
+/// The folder of a release, as seen from the project folder.
+pub(super) fn release_name(series: &str, number: u32) -> String {
+    format!("releases/{series}/r{number:04}")
+}
+
+/// The series of a ledger with at least one line.
+pub(super) fn series(events: &[Event]) -> &str {
+    match events.first().map(|event| &event.what) {
+        Some(What::Init(init)) => &init.series,
+        _ => unreachable!("the first line sets up the project; reading checks it"),
+    }
+}
+
+fn is_folder_name(name: &str) -> bool {
+    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_');
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(plain)
+}
+
+fn create_folders(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
+    let own = root.join(".tacenda");
+    let create = || {
+        disk.create_folder(&own, Folder::Plain)?;
+        disk.create_folder(&root.join(VAULT), Folder::Private)?;
+        disk.create_folder(&root.join(STAGING), Folder::Private)?;
+        disk.sync_folder(root)?;
+        disk.sync_folder(&own)
+    };
+    create().map_err(|error| LedgerError::disk("create", &own, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::RealDisk;
+    use crate::ledger::verify;
+    use crate::model::Record;
+    use crate::model::RecordKey;
+    use crate::model::ValueSetId;
+    use crate::model::Values;
+    use serde_json::json;
+
+    fn new_project() -> NewProject<'static> {
+        NewProject {
+            series: "wards",
+            seed: Seed([7; 32]),
+            policy_digest: "p0",
+            policy_canonical: "policy = 1",
+            at: "now",
+        }
+    }
+
+    fn state(releases: u32) -> (History, Table) {
+        let keys: Vec<RecordKey> = (0..5).map(|hi| RecordKey { hi, lo: u64::from(releases) }).collect();
+        let value = crate::model::Value(0);
+        let record =
+            |key| Record { key, first_seen: 1, cohort: 1, last_release: 1, group: 3, value, value_set: ValueSetId(0) };
+        let records = keys.iter().copied().map(record).collect();
+        let values = Values::of(["flu"]);
+        let history = History { releases, records, values: values.clone(), ..History::default() };
+        let table = Table::new(keys[1..4].to_vec(), vec![vec![4, 5, 6]], vec![value; 3], values, vec![], vec![]);
+        (history, table)
+    }
+
+    fn publish(store: &mut Store, number: u32) -> Result<(), LedgerError> {
+        let staging = store.stage(number)?;
+        staging.write("data.csv", b"group_id\n1\n")?;
+        let (history, snapshot) = state(number);
+        let commit = Commit {
+            label: "Q1",
+            promise: json!({"model": "m-invariance", "m": 2}),
+            numbers: json!({"rows": 1}),
+            policy_digest: "p1",
+            policy_canonical: "policy = 1 again",
+            history: &history,
+            snapshot: &snapshot,
+            at: "later",
+        };
+        store.commit(staging, commit).map(drop)
+    }
+
+    #[test]
+    fn a_project_reads_back_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let mut store = Store::init(Arc::clone(&disk), folder.path(), new_project()).unwrap();
+        assert_eq!(store.policy().unwrap(), ("p0".to_string(), "policy = 1".to_string()));
+        assert!(store.snapshot().unwrap().is_none());
+        publish(&mut store, 1).unwrap();
+        publish(&mut store, 2).unwrap();
+        store.note(Note::Retract, json!({"release": 1}), "last").unwrap();
+        let reader = Store::open_read(disk, folder.path()).unwrap();
+        assert_eq!(reader.events(), store.events());
+        assert_eq!((reader.releases(), reader.head(), reader.series()), (2, store.head(), "wards"));
+        let (history, snapshot) = state(2);
+        assert!(reader.history().unwrap() == history);
+        assert!(reader.snapshot().unwrap() == Some(snapshot));
+        assert_eq!(reader.policy().unwrap().0, "p1");
+        assert_eq!(verify(&reader).len(), 0);
+        assert!(reader.release_folder(2).join("data.csv").exists());
+    }
+
+    #[test]
+    fn a_second_writer_is_told_to_wait_and_readers_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let first = Store::init(Arc::clone(&disk), folder.path(), new_project()).unwrap();
+        let refused = Store::open_write(Arc::clone(&disk), folder.path()).unwrap_err();
+        assert_eq!((refused.code(), refused.exit_code()), ("E701", 7));
+        Store::open_read(Arc::clone(&disk), folder.path()).unwrap();
+        drop(first);
+        Store::open_write(disk, folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_reader_left_behind_is_told_to_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let mut store = Store::init(Arc::clone(&disk), folder.path(), new_project()).unwrap();
+        publish(&mut store, 1).unwrap();
+        let reader = Store::open_read(disk, folder.path()).unwrap();
+        publish(&mut store, 2).unwrap();
+        assert_eq!(reader.history().unwrap_err().code(), "E707");
+    }
+
+    #[test]
+    fn what_is_no_project_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        assert_eq!(Store::open_read(Arc::clone(&disk), folder.path()).unwrap_err().code(), "L201");
+        assert_eq!(Store::open_write(Arc::clone(&disk), folder.path()).unwrap_err().code(), "L201");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        drop(Store::init(Arc::clone(&disk), folder.path(), new_project()).unwrap());
+        assert_eq!(Store::init(Arc::clone(&disk), folder.path(), new_project()).unwrap_err().code(), "L202");
+        let outside = NewProject { series: "../x", ..new_project() };
+        assert_eq!(Store::init(disk, folder.path(), outside).unwrap_err().code(), "L203");
+    }
+
+    #[test]
+    fn verify_names_every_published_file_that_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let mut store = Store::init(disk, folder.path(), new_project()).unwrap();
+        publish(&mut store, 1).unwrap();
+        std::fs::write(store.release_folder(1).join("data.csv"), "group_id\n2\n").unwrap();
+        std::fs::write(store.release_folder(1).join("more.csv"), "").unwrap();
+        let codes: Vec<String> = verify(&store).iter().map(|fault| format!("{} {fault}", fault.code())).collect();
+        assert_eq!(codes.len(), 2);
+        assert!(codes[0].starts_with("L507 releases/wards/r0001/data.csv is not what was published"));
+        assert!(codes[1].starts_with("L507 releases/wards/r0001/more.csv was never published"));
+        std::fs::remove_dir_all(store.release_folder(1)).unwrap();
+        assert_eq!(verify(&store)[0].code(), "L506");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn vault_and_staging_are_private_and_releases_are_not() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::init(Arc::new(RealDisk), folder.path(), new_project()).unwrap();
+        publish(&mut store, 1).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder.path().join(VAULT)), 0o700);
+        assert_eq!(mode(&folder.path().join(STAGING)), 0o700);
+        assert_ne!(mode(&store.release_folder(1)), 0o700);
+    }
+}

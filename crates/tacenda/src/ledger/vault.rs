@@ -1,0 +1,471 @@
+//! The vault: the private state after a release, as immutable files named by the release.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `seed` | the seed, 32 bytes, and their BLAKE3 hash, 32 bytes |
+//! | `head` | how many lines the ledger has, and the hash of the last |
+//! | `policy-NNNN` | the policy in its canonical form |
+//! | `keys-NNNN.parquet` | everyone ever seen: `hi`, `lo` (the key), `present` (in the snapshot) |
+//! | `records-NNNN.parquet` | in the same order: `first_seen`, `cohort`, `last_release`, `group`, `value`, `value_set` |
+//! | `past-NNNN.parquet` | earlier value sets: `hi`, `lo`, `value_set` |
+//! | `regions-NNNN.parquet`, `cells-NNNN.parquet` | the last release's groups: `lo_0`, `hi_0`, `lo_1`, … |
+//! | `snapshot-NNNN.parquet` | those present, in the same order: `quasi_0`, …, `sensitive`, and `public` where there is one |
+//! | `history-NNNN.json`, `snapshot-NNNN.json` | texts of values, value sets, facts, public texts |
+//!
+//! Each file's digest stands in the ledger: BLAKE3 keyed with the seed's key for `vault digests`.
+//! Keys are stored once: whoever is in the snapshot is in the history too.
+
+use crate::ledger::Disk;
+use crate::ledger::DiskFile;
+use crate::ledger::Event;
+use crate::ledger::LedgerError;
+use crate::ledger::What;
+use crate::ledger::columns;
+use crate::ledger::columns::Column;
+use crate::ledger::columns::ColumnFile;
+use crate::ledger::head::NEXT;
+use crate::ledger::line::hex;
+use crate::model::History;
+use crate::model::PastGroups;
+use crate::model::Record;
+use crate::model::RecordKey;
+use crate::model::Regions;
+use crate::model::Seed;
+use crate::model::Span;
+use crate::model::Table;
+use crate::model::Value;
+use crate::model::ValueSetId;
+use crate::model::ValueSets;
+use crate::model::Values;
+use parquet::errors::ParquetError;
+use serde::Deserialize;
+use serde::Serialize;
+use sha2::Digest;
+use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::io;
+use std::io::BufWriter;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The vault, as seen from the project folder.
+pub(super) const VAULT: &str = ".tacenda/vault";
+
+/// The name of the seed's file.
+pub(super) const SEED: &str = "seed";
+
+const DAMAGED: &str = "it is damaged (its digest is not the one in the ledger)";
+const UNREADABLE: &str = "its digest is right but it cannot be read; it was written by another version";
+
+type Texts = Vec<Box<[Box<str>]>>;
+
+/// The name of a file of the state after a release.
+pub(super) fn name(kind: &str, release: u32) -> String {
+    match kind {
+        "policy" => format!("policy-{release:04}"),
+        "history" => format!("history-{release:04}.json"),
+        "texts" => format!("snapshot-{release:04}.json"),
+        _ => format!("{kind}-{release:04}.parquet"),
+    }
+}
+
+/// Whether a file belongs to the state of some release (or to one that was never committed).
+pub(super) fn is_state(name: &str) -> bool {
+    let kinds = ["policy", "keys", "records", "past", "regions", "cells", "snapshot", "history", "texts"];
+    let release = name.split(['-', '.']).nth(1).and_then(|digits| digits.parse().ok());
+    name == SEED
+        || name == NEXT
+        || release.is_some_and(|release| kinds.iter().any(|kind| self::name(kind, release) == name))
+}
+
+#[derive(Deserialize, Serialize)]
+struct SmallHistory {
+    releases: u32,
+    values: Texts,
+    value_sets: Vec<Vec<u32>>,
+    facts: BTreeMap<String, u64>,
+    region_attributes: usize,
+    cell_attributes: usize,
+}
+
+#[derive(Deserialize, Serialize)]
+struct SmallSnapshot {
+    quasi: usize,
+    values: Texts,
+    public: bool,
+    public_texts: Vec<Vec<Box<str>>>,
+}
+
+/// Writes and reads the files of the vault.
+pub(super) struct Vault<'a> {
+    pub disk: &'a dyn Disk,
+    pub folder: PathBuf,
+    pub key: [u8; 32],
+}
+
+impl<'a> Vault<'a> {
+    pub fn new(disk: &'a dyn Disk, root: &Path, seed: &Seed) -> Vault<'a> {
+        Vault { disk, folder: root.join(VAULT), key: seed.key("vault digests") }
+    }
+
+    /// Writes the state after a release and syncs each file; the caller syncs the folder. Returns
+    /// names and digests.
+    pub fn write_state(
+        &self,
+        release: u32,
+        history: &History,
+        snapshot: &Table,
+        policy: &str,
+    ) -> Result<BTreeMap<String, String>, LedgerError> {
+        let mut digests = BTreeMap::new();
+        let mut put = |kind: &str, write: &dyn Fn(&mut Sealed) -> Result<(), ParquetError>| {
+            let name = name(kind, release);
+            digests.insert(name.clone(), self.write(&name, write)?);
+            Ok::<(), LedgerError>(())
+        };
+        put("policy", &|out| Ok(out.write_all(policy.as_bytes())?))?;
+        put("keys", &|out| write_keys(out, history, snapshot))?;
+        put("records", &|out| write_records(out, &history.records))?;
+        put("past", &|out| write_past(out, &history.past_sets))?;
+        put("regions", &|out| write_regions(out, &history.groups.regions))?;
+        put("cells", &|out| write_regions(out, &history.groups.cells))?;
+        put("snapshot", &|out| write_snapshot(out, snapshot))?;
+        put("history", &|out| Ok(out.write_all(&json(&SmallHistory::of(history)))?))?;
+        put("texts", &|out| Ok(out.write_all(&json(&SmallSnapshot::of(snapshot)))?))?;
+        Ok(digests)
+    }
+
+    /// Writes one file, syncs it, and returns its digest.
+    pub fn write(
+        &self,
+        name: &str,
+        write: &dyn Fn(&mut Sealed) -> Result<(), ParquetError>,
+    ) -> Result<String, LedgerError> {
+        let path = self.folder.join(name);
+        let fault = |error: io::Error| LedgerError::disk("write", &path, error);
+        let file = self.disk.create(&path).map_err(fault)?;
+        let mut out = BufWriter::with_capacity(1 << 20, Sealing { file, hasher: blake3::Hasher::new_keyed(&self.key) });
+        write(&mut out).map_err(|error| fault(into_io(error)))?;
+        let sealing = out.into_inner().map_err(|error| fault(error.into_error()))?;
+        sealing.file.sync_and_close().map_err(fault)?;
+        Ok(hex(sealing.hasher.finalize().as_bytes()))
+    }
+
+    /// Writes and syncs the seed, and returns the file's digest.
+    pub fn write_seed(&self, seed: &Seed) -> Result<String, LedgerError> {
+        self.write(SEED, &|out| {
+            out.write_all(&seed.0)?;
+            Ok(out.write_all(blake3::hash(&seed.0).as_bytes())?)
+        })
+    }
+
+    /// The bytes of a file, if they have the digest that the ledger says.
+    pub fn read(&self, files: &BTreeMap<String, String>, name: &str) -> Result<Vec<u8>, LedgerError> {
+        let path = self.folder.join(name);
+        let Some(digest) = files.get(name) else {
+            return Err(LedgerError::VaultMissing { file: shown(name) });
+        };
+        let bytes = self.disk.read(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => LedgerError::VaultMissing { file: shown(name) },
+            _ => LedgerError::disk("read", &path, error),
+        })?;
+        if hex(blake3::keyed_hash(&self.key, &bytes).as_bytes()) != *digest {
+            return Err(LedgerError::Vault { file: shown(name), fault: DAMAGED });
+        }
+        Ok(bytes)
+    }
+
+    /// The history after a release.
+    pub fn read_history(&self, files: &BTreeMap<String, String>, release: u32) -> Result<History, LedgerError> {
+        let small: SmallHistory = self.parse(files, "history", release, |bytes| serde_json::from_slice(&bytes).ok())?;
+        let keys = self.columns(files, "keys", release)?;
+        let nobody = Record {
+            key: RecordKey { hi: 0, lo: 0 },
+            first_seen: 0,
+            cohort: 0,
+            last_release: 0,
+            group: 0,
+            value: Value(0),
+            value_set: ValueSetId(0),
+        };
+        let mut records = vec![nobody; keys.rows()];
+        keys.fill(&mut records, fill_keys).ok_or_else(|| unreadable("keys", release))?;
+        drop(keys);
+        self.columns(files, "records", release)?
+            .fill(&mut records, fill_records)
+            .ok_or_else(|| unreadable("records", release))?;
+        let past = self.columns(files, "past", release)?;
+        let mut past_sets = vec![(nobody.key, nobody.value_set); past.rows()];
+        past.fill(&mut past_sets, fill_past).ok_or_else(|| unreadable("past", release))?;
+        let mut value_sets = ValueSets::default();
+        for set in &small.value_sets {
+            if !set.is_sorted_by(|a, b| a < b) {
+                return Err(unreadable("history", release));
+            }
+            value_sets.intern(&set.iter().copied().map(Value).collect::<Vec<Value>>());
+        }
+        let regions = |kind: &str, attributes: usize| {
+            read_regions(&self.columns(files, kind, release)?, attributes).ok_or_else(|| unreadable(kind, release))
+        };
+        Ok(History {
+            releases: small.releases,
+            records,
+            past_sets,
+            value_sets,
+            values: Values::from_ordered(small.values),
+            groups: PastGroups {
+                regions: regions("regions", small.region_attributes)?,
+                cells: regions("cells", small.cell_attributes)?,
+            },
+            facts: small.facts,
+        })
+    }
+
+    /// The snapshot a release was made from.
+    pub fn read_snapshot(&self, files: &BTreeMap<String, String>, release: u32) -> Result<Table, LedgerError> {
+        let small: SmallSnapshot = self.parse(files, "texts", release, |bytes| serde_json::from_slice(&bytes).ok())?;
+        let bad = || unreadable("snapshot", release);
+        let columns = self.columns(files, "snapshot", release)?;
+        let keys = self
+            .columns(files, "keys", release)
+            .and_then(|file| read_present(&file, columns.rows()).ok_or_else(|| unreadable("keys", release)))?;
+        let quasi = (0..small.quasi).map(|at| columns.numbers(at).ok_or_else(bad)).collect::<Result<Vec<_>, _>>()?;
+        let sensitive = columns.numbers(small.quasi).ok_or_else(bad)?.into_iter().map(Value).collect();
+        let public = if small.public { columns.numbers(small.quasi + 1).ok_or_else(bad)? } else { Vec::new() };
+        Ok(Table::new(keys, quasi, sensitive, Values::from_ordered(small.values), public, small.public_texts))
+    }
+
+    fn columns(&self, files: &BTreeMap<String, String>, kind: &str, release: u32) -> Result<ColumnFile, LedgerError> {
+        self.parse(files, kind, release, ColumnFile::open)
+    }
+
+    fn parse<T>(
+        &self,
+        files: &BTreeMap<String, String>,
+        kind: &str,
+        release: u32,
+        parse: impl FnOnce(Vec<u8>) -> Option<T>,
+    ) -> Result<T, LedgerError> {
+        parse(self.read(files, &name(kind, release))?).ok_or_else(|| unreadable(kind, release))
+    }
+}
+
+/// What the first line says of the seed: it shows that the seed was fixed then, and nothing else.
+pub(super) fn commitment(seed: &Seed) -> String {
+    hex(&Sha256::new().chain_update(b"tacenda seed").chain_update(seed.0).finalize())
+}
+
+/// The seed, if it is the one that the first line commits to.
+pub(super) fn read_seed(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<Seed, LedgerError> {
+    let path = root.join(VAULT).join(SEED);
+    let bytes = disk.read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => LedgerError::VaultMissing { file: shown(SEED) },
+        _ => LedgerError::disk("read", &path, error),
+    })?;
+    let fault = |fault| LedgerError::Vault { file: shown(SEED), fault };
+    let (seed, check) = bytes.split_first_chunk::<32>().ok_or_else(|| fault("it is cut short"))?;
+    if check != blake3::hash(seed).as_bytes() {
+        return Err(fault("it is damaged (its hash is not that of its bytes)"));
+    }
+    let seed = Seed(*seed);
+    match events.first().map(|event| &event.what) {
+        Some(What::Init(init)) if init.seed_commitment == commitment(&seed) => Ok(seed),
+        _ => Err(fault("it is not the seed this project was set up with")),
+    }
+}
+
+/// A file of the vault, as seen from the project folder.
+pub(super) fn shown(name: &str) -> String {
+    format!("{VAULT}/{name}")
+}
+
+fn unreadable(kind: &str, release: u32) -> LedgerError {
+    LedgerError::Vault { file: shown(&name(kind, release)), fault: UNREADABLE }
+}
+
+/// A file being written and hashed.
+pub(super) struct Sealing {
+    file: Box<dyn DiskFile>,
+    hasher: blake3::Hasher,
+}
+
+/// Buffered, because the hash is quicker over long stretches.
+pub(super) type Sealed = BufWriter<Sealing>;
+
+impl Write for Sealing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn into_io(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("strings, numbers and maps with text keys become JSON")
+}
+
+fn texts(values: &Values) -> Texts {
+    values.iter().map(|(_, cells)| cells.into()).collect()
+}
+
+impl SmallHistory {
+    fn of(history: &History) -> SmallHistory {
+        SmallHistory {
+            releases: history.releases,
+            values: texts(&history.values),
+            value_sets: history.value_sets.iter().map(|(_, set)| set.iter().map(|value| value.0).collect()).collect(),
+            facts: history.facts.clone(),
+            region_attributes: history.groups.regions.attributes(),
+            cell_attributes: history.groups.cells.attributes(),
+        }
+    }
+}
+
+impl SmallSnapshot {
+    fn of(table: &Table) -> SmallSnapshot {
+        SmallSnapshot {
+            quasi: table.quasi_count(),
+            values: texts(&table.values),
+            public: !table.public().is_empty(),
+            public_texts: table.public_texts.clone(),
+        }
+    }
+}
+
+fn write_keys(out: &mut Sealed, history: &History, snapshot: &Table) -> Result<(), ParquetError> {
+    let records = &history.records;
+    let mut present = vec![false; records.len()];
+    let mut at = 0;
+    for &key in snapshot.keys() {
+        while at < records.len() && records[at].key < key {
+            at += 1;
+        }
+        assert!(at < records.len() && records[at].key == key, "everyone in the snapshot is in the history");
+        present[at] = true;
+    }
+    let columns = [
+        Column::hashes("hi", |rows| records[rows].iter().map(|record| record.key.hi).collect()),
+        Column::hashes("lo", |rows| records[rows].iter().map(|record| record.key.lo).collect()),
+        Column::flags("present", |rows| present[rows].to_vec()),
+    ];
+    columns::write(out, records.len(), &columns)
+}
+
+fn write_records(out: &mut Sealed, records: &[Record]) -> Result<(), ParquetError> {
+    let columns = [
+        Column::numbers("first_seen", |rows| records[rows].iter().map(|record| record.first_seen).collect()),
+        Column::numbers("cohort", |rows| records[rows].iter().map(|record| record.cohort).collect()),
+        Column::numbers("last_release", |rows| records[rows].iter().map(|record| record.last_release).collect()),
+        Column::numbers("group", |rows| records[rows].iter().map(|record| record.group).collect()),
+        Column::numbers("value", |rows| records[rows].iter().map(|record| record.value.0).collect()),
+        Column::numbers("value_set", |rows| records[rows].iter().map(|record| record.value_set.0).collect()),
+    ];
+    columns::write(out, records.len(), &columns)
+}
+
+fn write_past(out: &mut Sealed, past: &[(RecordKey, ValueSetId)]) -> Result<(), ParquetError> {
+    let columns = [
+        Column::hashes("hi", |rows| past[rows].iter().map(|(key, _)| key.hi).collect()),
+        Column::hashes("lo", |rows| past[rows].iter().map(|(key, _)| key.lo).collect()),
+        Column::numbers("value_set", |rows| past[rows].iter().map(|(_, set)| set.0).collect()),
+    ];
+    columns::write(out, past.len(), &columns)
+}
+
+fn write_regions(out: &mut Sealed, regions: &Regions) -> Result<(), ParquetError> {
+    let columns: Vec<Column<'_>> = (0..regions.attributes())
+        .flat_map(|at| {
+            [
+                Column::numbers(format!("lo_{at}"), move |rows| rows.map(|group| regions.get(group)[at].lo).collect()),
+                Column::numbers(format!("hi_{at}"), move |rows| rows.map(|group| regions.get(group)[at].hi).collect()),
+            ]
+        })
+        .collect();
+    columns::write(out, regions.len(), &columns)
+}
+
+fn write_snapshot(out: &mut Sealed, table: &Table) -> Result<(), ParquetError> {
+    let mut columns: Vec<Column<'_>> = (0..table.quasi_count())
+        .map(|at| Column::numbers(format!("quasi_{at}"), move |rows| table.quasi(at)[rows].to_vec()))
+        .collect();
+    columns.push(Column::numbers("sensitive", |rows| table.sensitive()[rows].iter().map(|value| value.0).collect()));
+    if !table.public().is_empty() {
+        columns.push(Column::numbers("public", |rows| table.public()[rows].to_vec()));
+    }
+    columns::write(out, table.len(), &columns)
+}
+
+fn fill_keys(decoded: &columns::Decoded, out: &mut [Record]) -> Option<()> {
+    let (hi, lo) = (decoded.hashes(0)?, decoded.hashes(1)?);
+    for ((record, &hi), &lo) in out.iter_mut().zip(hi).zip(lo) {
+        record.key = RecordKey { hi, lo };
+    }
+    Some(())
+}
+
+fn fill_records(decoded: &columns::Decoded, out: &mut [Record]) -> Option<()> {
+    let [first_seen, cohort, last_release, group, value, value_set] =
+        [0, 1, 2, 3, 4, 5].map(|column| decoded.numbers(column));
+    let (first_seen, cohort, last_release) = (first_seen?, cohort?, last_release?);
+    let (group, value, value_set) = (group?, value?, value_set?);
+    for (row, record) in out.iter_mut().enumerate() {
+        record.first_seen = first_seen[row];
+        record.cohort = cohort[row];
+        record.last_release = last_release[row];
+        record.group = group[row];
+        record.value = Value(value[row]);
+        record.value_set = ValueSetId(value_set[row]);
+    }
+    Some(())
+}
+
+fn fill_past(decoded: &columns::Decoded, out: &mut [(RecordKey, ValueSetId)]) -> Option<()> {
+    let (hi, lo, set) = (decoded.hashes(0)?, decoded.hashes(1)?, decoded.numbers(2)?);
+    for (row, out) in out.iter_mut().enumerate() {
+        *out = (RecordKey { hi: hi[row], lo: lo[row] }, ValueSetId(set[row]));
+    }
+    Some(())
+}
+
+/// The keys of those who are in the snapshot.
+fn read_present(file: &ColumnFile, wanted: usize) -> Option<Vec<RecordKey>> {
+    let mut keys = Vec::with_capacity(wanted);
+    for (group, start) in (0..file.rows()).step_by(columns::ROWS_PER_GROUP).enumerate() {
+        let decoded = file.decode(group, (file.rows() - start).min(columns::ROWS_PER_GROUP))?;
+        let (hi, lo, present) = (decoded.hashes(0)?, decoded.hashes(1)?, decoded.flags(2)?);
+        let here = (0..present.len()).filter(|&row| present.value(row));
+        keys.extend(here.map(|row| RecordKey { hi: hi[row], lo: lo[row] }));
+    }
+    (keys.len() == wanted).then_some(keys)
+}
+
+fn read_regions(file: &ColumnFile, attributes: usize) -> Option<Regions> {
+    if file.columns() != attributes * 2 {
+        return None;
+    }
+    let columns = (0..file.columns()).map(|column| file.numbers(column)).collect::<Option<Vec<_>>>()?;
+    let mut regions = Regions::new(attributes);
+    let mut region = vec![Span::EMPTY; attributes];
+    for group in 0..file.rows() {
+        for (span, ends) in region.iter_mut().zip(columns.chunks_exact(2)) {
+            *span = Span { lo: ends[0][group], hi: ends[1][group] };
+        }
+        regions.push(&region);
+    }
+    Some(regions)
+}

@@ -1,0 +1,63 @@
+//! Checking a project: the chain, every file of the vault, every published file.
+
+use crate::ledger::Disk;
+use crate::ledger::LedgerError;
+use crate::ledger::Publication;
+use crate::ledger::Store;
+use crate::ledger::line::hex;
+use crate::ledger::recover;
+use crate::ledger::store::release_name;
+use sha2::Digest;
+use sha2::Sha256;
+use std::io;
+use std::path::Path;
+
+/// Checks everything the ledger relies on, from the disk. Returns every fault, in the order of the files.
+pub fn verify(store: &Store) -> Vec<LedgerError> {
+    let mut faults = Vec::new();
+    if let Err(fault) = recover::look(&*store.disk, &store.root) {
+        faults.push(fault);
+    }
+    let vault = store.vault();
+    for name in store.state().keys() {
+        faults.extend(vault.read(store.state(), name).err());
+    }
+    for publication in store.publications() {
+        verify_release(store, publication, &mut faults);
+    }
+    faults
+}
+
+fn verify_release(store: &Store, publication: &Publication, faults: &mut Vec<LedgerError>) {
+    let folder = release_name(store.series(), publication.number);
+    let path = store.root.join(&folder);
+    let there = match store.disk.list(&path) {
+        Ok(names) => names,
+        Err(error) => return faults.push(LedgerError::disk("list", &path, error)),
+    };
+    if there.is_empty() {
+        return faults.push(LedgerError::MissingRelease { folder });
+    }
+    for (name, digest) in &publication.files {
+        let file = format!("{folder}/{name}");
+        match hash(&*store.disk, &path.join(name)) {
+            Ok((sha256, bytes)) if sha256 == digest.sha256 && bytes == digest.bytes => {}
+            Ok(_) => faults.push(LedgerError::ReleaseFile { file, fault: "is not what was published" }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                faults.push(LedgerError::ReleaseFile { file, fault: "is missing" });
+            }
+            Err(error) => faults.push(LedgerError::disk("read", &path.join(name), error)),
+        }
+    }
+    for name in there.iter().filter(|name| !publication.files.contains_key(*name)) {
+        let file = format!("{folder}/{name}");
+        faults.push(LedgerError::ReleaseFile { file, fault: "was never published" });
+    }
+}
+
+fn hash(disk: &dyn Disk, path: &Path) -> io::Result<(String, u64)> {
+    let mut file = disk.open(path)?;
+    let mut hasher = Sha256::new();
+    let bytes = io::copy(&mut file, &mut hasher)?;
+    Ok((hex(&hasher.finalize()), bytes))
+}
