@@ -1,1 +1,30 @@
 //! Readers in, encoded tables out; and the policy file.
+//!
+//! Text is met here and in the writers, nowhere else. [`Source`] recognises an input by its contents,
+//! [`read_snapshot`] turns it into a table of codes, [`IngestError`] says what is wrong with it.
+
+mod error;
+mod source;
+mod transcode;
+mod sniff;
+mod encode;
+mod columns;
+mod text;
+mod columnar;
+mod snapshot;
+
+pub use error::CODES;
+pub use error::IngestError;
+pub use error::Kind;
+pub use error::Problem;
+pub use snapshot::ReadOptions;
+pub use snapshot::Snapshot;
+pub use snapshot::read_snapshot;
+pub use sniff::Layout;
+pub use source::Compression;
+pub use source::Content;
+pub use source::Looked;
+pub use source::Source;
+
+#[cfg(test)]
+mod tests;

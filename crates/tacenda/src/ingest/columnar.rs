@@ -1,0 +1,374 @@
+//! Parquet: typed columns, encoded as such.
+//!
+//! A number in Parquet means what its decimal text means in CSV, so that the same table in either form
+//! gives the same keys and codes. Entries of a dictionary are encoded once a batch, and only those that
+//! some row has.
+
+use crate::ingest::columns::BLANK;
+use crate::ingest::columns::Columns;
+use crate::ingest::columns::Op;
+use crate::ingest::columns::Plan;
+use crate::ingest::columns::Reading;
+use crate::ingest::columns::join;
+use crate::ingest::encode::Encoder;
+use crate::ingest::error::IngestError;
+use crate::ingest::error::Kind;
+use crate::ingest::error::Problem;
+use crate::ingest::source::Source;
+use crate::model::CellFault;
+use crate::model::Domain;
+use arrow_array::Array;
+use arrow_array::ArrayRef;
+use arrow_array::BooleanArray;
+use arrow_array::Int32Array;
+use arrow_array::Int64Array;
+use arrow_array::RecordBatch;
+use arrow_array::StringArray;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float32Type;
+use arrow_array::types::Float64Type;
+use arrow_cast::cast;
+use arrow_schema::ArrowError;
+use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::File;
+
+const BATCH: usize = 64 << 10;
+
+/// A Parquet file whose schema has been read.
+pub(super) struct Opened {
+    builder: ParquetRecordBatchReaderBuilder<File>,
+    pub header: Vec<String>,
+    types: Vec<DataType>,
+}
+
+/// Opens a Parquet file.
+pub(super) fn open(source: &Source) -> Result<Opened, IngestError> {
+    let file = source.rewound()?;
+    let builder = guarded(source.name(), || ParquetRecordBatchReaderBuilder::try_new(file))?;
+    let header = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let types = builder.schema().fields().iter().map(|field| field.data_type().clone()).collect();
+    Ok(Opened { builder, header, types })
+}
+
+impl Opened {
+    /// How many rows the file says it has.
+    pub fn rows(&self) -> i64 {
+        self.builder.metadata().file_metadata().num_rows()
+    }
+
+    /// Reads the planned columns, after a look at their types.
+    pub fn read(self, plan: &Plan, name: &str) -> Result<Batches, IngestError> {
+        let wanted = plan.read_columns();
+        let problems: Vec<Problem> = wanted
+            .iter()
+            .filter(|&&column| !supported(&self.types[column]))
+            .map(|&column| Problem {
+                column: Some(self.header[column].clone()),
+                ..Problem::whole(Kind::UnsupportedType, format!("its type is {}", self.types[column]))
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(IngestError::Rejected(problems));
+        }
+        let mask = ProjectionMask::roots(self.builder.parquet_schema(), wanted);
+        let reader = guarded(name, || self.builder.with_projection(mask).with_batch_size(BATCH).build())?;
+        Ok(Batches { reader: Some(reader), name: name.into(), next_row: 1 })
+    }
+}
+
+/// The rows of a file, batch by batch, each with the number of its first row.
+pub(super) struct Batches {
+    reader: Option<ParquetRecordBatchReader>,
+    name: String,
+    next_row: u64,
+}
+
+impl Iterator for Batches {
+    type Item = Result<(u64, RecordBatch), IngestError>;
+
+    fn next(&mut self) -> Option<Result<(u64, RecordBatch), IngestError>> {
+        let reader = self.reader.as_mut()?;
+        let batch = guarded(&self.name, || reader.next().transpose());
+        if batch.is_err() {
+            self.reader = None;
+        }
+        let batch = batch.transpose()?;
+        let first_row = self.next_row;
+        Some(batch.map(|batch| {
+            self.next_row += batch.num_rows() as u64;
+            (first_row, batch)
+        }))
+    }
+}
+
+/// Runs a step of the Parquet library, which panics on some damaged files.
+fn guarded<T, E: std::fmt::Display>(name: &str, step: impl FnOnce() -> Result<T, E>) -> Result<T, IngestError> {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)) {
+        Ok(result) => result.map_err(|error| damaged(name, &error)),
+        Err(_) => Err(damaged(name, &"its structure contradicts itself")),
+    }
+}
+
+/// What a file that is Parquet only at first sight is answered with.
+pub(super) fn damaged(name: &str, error: &dyn std::fmt::Display) -> IngestError {
+    // The library's message may quote contents; its first line is about structure.
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default().to_string();
+    IngestError::whole(Kind::NotWhatItSays, format!("{name} is damaged or cut short: {first}"))
+}
+
+fn supported(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => supported(values),
+        DataType::Null | DataType::Boolean | DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => true,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => true,
+        other => other.is_integer() || matches!(other, DataType::Float16 | DataType::Float32 | DataType::Float64),
+    }
+}
+
+/// A column in one of the forms that are encoded.
+enum Cells {
+    /// Whole numbers.
+    Numbers(Int64Array),
+    /// Days since 1970-01-01, and their texts where those are wanted.
+    Days(Int32Array, Option<StringArray>),
+    /// Texts.
+    Texts(StringArray),
+    /// Positions in a dictionary.
+    Coded(Int32Array, Box<Cells>),
+}
+
+/// What dates are needed for.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Wanted {
+    /// To be numbered.
+    Days,
+    /// To be compared as they would stand in a text file.
+    Texts,
+}
+
+impl Cells {
+    fn new(array: &ArrayRef, wanted: Wanted) -> Result<Cells, ArrowError> {
+        Ok(match array.data_type() {
+            DataType::Dictionary(_, _) => {
+                let dictionary = array.as_any_dictionary();
+                let positions = cast(dictionary.keys(), &DataType::Int32)?.as_primitive().clone();
+                Cells::Coded(positions, Box::new(Cells::new(dictionary.values(), wanted)?))
+            }
+            // Beyond 64 signed bits a number is only good as a name.
+            DataType::UInt64 => match cast(array, &DataType::Int64) {
+                Ok(numbers) if numbers.null_count() == array.null_count() => {
+                    Cells::Numbers(numbers.as_primitive().clone())
+                }
+                _ => texts(array)?,
+            },
+            kind if kind.is_integer() => Cells::Numbers(cast(array, &DataType::Int64)?.as_primitive().clone()),
+            DataType::Boolean => Cells::Texts(truths(array.as_boolean())),
+            DataType::Float16 | DataType::Float32 => {
+                let array = cast(array, &DataType::Float32)?;
+                // The shortest text that reads back as the same number, NaN for missing: as in CSV.
+                let print = |value: f32| (!value.is_nan()).then(|| value.to_string());
+                Cells::Texts(array.as_primitive::<Float32Type>().iter().map(|cell| cell.and_then(print)).collect())
+            }
+            DataType::Float64 => {
+                let print = |value: f64| (!value.is_nan()).then(|| value.to_string());
+                Cells::Texts(array.as_primitive::<Float64Type>().iter().map(|cell| cell.and_then(print)).collect())
+            }
+            DataType::Date64 => days(&cast(array, &DataType::Date32)?, wanted)?,
+            DataType::Date32 | DataType::Timestamp(_, _) => days(array, wanted)?,
+            _ => texts(array)?,
+        })
+    }
+
+    fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Cells::Numbers(cells) => cells.is_null(row),
+            Cells::Days(cells, _) => cells.is_null(row),
+            Cells::Texts(cells) => cells.is_null(row),
+            Cells::Coded(cells, entries) => cells.is_null(row) || entries.is_missing(cells.value(row) as usize),
+        }
+    }
+
+    /// The text of a cell, empty for a missing one.
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut itoa::Buffer) -> &'a [u8] {
+        if self.is_missing(row) {
+            return b"";
+        }
+        match self {
+            Cells::Numbers(cells) => buffer.format(cells.value(row)).as_bytes(),
+            Cells::Days(_, texts) => texts.as_ref().map_or(b"", |texts| texts.value(row).as_bytes()),
+            Cells::Texts(texts) => texts.value(row).as_bytes(),
+            Cells::Coded(cells, entries) => entries.text(cells.value(row) as usize, buffer),
+        }
+    }
+
+    fn encode(&self, row: usize, encoder: &Encoder<'_>) -> Result<u32, CellFault> {
+        if self.is_missing(row) {
+            return encoder.missing();
+        }
+        match self {
+            Cells::Numbers(cells) => encoder.number(cells.value(row)),
+            Cells::Days(cells, texts) => {
+                let text = texts.as_ref().map_or(&b""[..], |texts| texts.value(row).as_bytes());
+                encoder.day(i64::from(cells.value(row)), text)
+            }
+            Cells::Texts(cells) => encoder.text(cells.value(row).as_bytes()),
+            Cells::Coded(cells, entries) => entries.encode(cells.value(row) as usize, encoder),
+        }
+    }
+
+    /// Per row, the entry of the dictionary it has; `None` without a dictionary.
+    fn dictionary(&self) -> Option<(&Int32Array, usize)> {
+        match self {
+            Cells::Coded(cells, entries) => Some((cells, entries.len())),
+            _ => None,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Cells::Numbers(cells) => cells.len(),
+            Cells::Days(cells, _) => cells.len(),
+            Cells::Texts(cells) => cells.len(),
+            Cells::Coded(cells, _) => cells.len(),
+        }
+    }
+}
+
+fn texts(array: &ArrayRef) -> Result<Cells, ArrowError> {
+    let texts: StringArray = cast(array, &DataType::Utf8)?.as_string().clone();
+    Ok(Cells::Texts(texts))
+}
+
+fn truths(array: &BooleanArray) -> StringArray {
+    array.iter().map(|cell| cell.map(|truth| if truth { "true" } else { "false" })).collect()
+}
+
+fn days(array: &ArrayRef, wanted: Wanted) -> Result<Cells, ArrowError> {
+    let days = cast(&cast(array, &DataType::Date32)?, &DataType::Int32)?.as_primitive().clone();
+    if wanted == Wanted::Days {
+        return Ok(Cells::Days(days, None));
+    }
+    let full: StringArray = cast(array, &DataType::Utf8)?.as_string().clone();
+    let texts = full.iter().map(|text| text.map(without_midnight)).collect();
+    Ok(Cells::Days(days, Some(texts)))
+}
+
+/// A timestamp at midnight is a day, and written as one.
+fn without_midnight(text: &str) -> &str {
+    match text.split_once("T00:00:00") {
+        Some((day, zone)) if !zone.starts_with('.') => day,
+        _ => text,
+    }
+}
+
+/// Encodes a batch of the planned columns, whose first row is the input's `first_row`-th (from 1).
+pub(super) fn encode(
+    batch: &RecordBatch,
+    first_row: u64,
+    columns: &mut Columns<'_>,
+    name: &str,
+) -> Result<(), IngestError> {
+    guarded(name, || encode_batch(batch, first_row, columns))
+}
+
+fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) -> Result<(), ArrowError> {
+    let read = columns.plan.read_columns();
+    let cells_for = |column: usize, wanted: Wanted| -> Result<Cells, ArrowError> {
+        let at = read.binary_search(&column).expect("planned columns are read");
+        Cells::new(batch.column(at), wanted)
+    };
+    let cells_of = |column: usize| cells_for(column, Wanted::Texts);
+    let place = |row: usize| first_row + row as u64;
+    let mut buffer = itoa::Buffer::new();
+    let plan = columns.plan;
+
+    let identifier = cells_of(plan.identifier)?;
+    let ops = plan.op.map(cells_of).transpose()?;
+    let mut deleted = vec![false; if ops.is_some() { batch.num_rows() } else { 0 }];
+    for row in 0..batch.num_rows() {
+        let op = ops.as_ref().map(|ops| Op::read(ops.text(row, &mut itoa::Buffer::new())));
+        if op == Some(Some(Op::Delete)) {
+            deleted[row] = true;
+        }
+        columns.identify(identifier.text(row, &mut buffer), op, place(row));
+    }
+    let is_deleted = |row: usize| deleted.get(row).copied().unwrap_or(false);
+
+    for attribute in 0..plan.quasi.len() {
+        let is_date = matches!(columns.schema.quasi[attribute].domain, Domain::Date { .. });
+        let cells = cells_for(plan.quasi[attribute], if is_date { Wanted::Days } else { Wanted::Texts })?;
+        let mut codes = vec![None; cells.dictionary().map_or(0, |(_, entries)| entries)];
+        for row in 0..batch.num_rows() {
+            if is_deleted(row) {
+                columns.quasi[attribute].push(0);
+                continue;
+            }
+            let encoder = &columns.encoders[attribute];
+            let code = match cells.dictionary() {
+                Some((positions, _)) if positions.is_valid(row) => {
+                    *codes[positions.value(row) as usize].get_or_insert_with(|| cells.encode(row, encoder))
+                }
+                _ => cells.encode(row, encoder),
+            };
+            match code {
+                Ok(code) => columns.quasi[attribute].push(code),
+                Err(fault) => columns.quasi_fault(attribute, fault, place(row), cells.text(row, &mut buffer)),
+            }
+        }
+    }
+    let sensitive =
+        plan.sensitive.iter().map(|&column| cells_of(column)).collect::<Result<Vec<Cells>, ArrowError>>()?;
+    encode_sensitive(&sensitive, batch.num_rows(), first_row, is_deleted, columns);
+    let public = plan.public.iter().map(|&column| cells_of(column)).collect::<Result<Vec<Cells>, ArrowError>>()?;
+    if !public.is_empty() {
+        let mut joined = Vec::new();
+        for row in 0..batch.num_rows() {
+            joined.clear();
+            public.iter().for_each(|cells| join(&mut joined, cells.text(row, &mut buffer)));
+            let number = if is_deleted(row) { BLANK } else { columns.public_texts.number(&joined, |_| Reading::Fine) };
+            columns.public.push(number);
+        }
+    }
+    Ok(())
+}
+
+fn encode_sensitive(
+    sensitive: &[Cells],
+    rows: usize,
+    first_row: u64,
+    is_deleted: impl Fn(usize) -> bool,
+    columns: &mut Columns<'_>,
+) {
+    let mut buffer = itoa::Buffer::new();
+    let mut joined = Vec::new();
+    let mut numbers = vec![None; sensitive.first().and_then(Cells::dictionary).map_or(0, |(_, entries)| entries)];
+    for row in 0..rows {
+        if is_deleted(row) {
+            columns.sensitive.push(BLANK);
+            continue;
+        }
+        let number = match sensitive {
+            [] => {
+                columns.sensitive.push(0);
+                continue;
+            }
+            [cells] => match cells.dictionary() {
+                Some((positions, _)) if positions.is_valid(row) => *numbers[positions.value(row) as usize]
+                    .get_or_insert_with(|| columns.number_sensitive(cells.text(row, &mut buffer))),
+                _ => columns.number_sensitive(cells.text(row, &mut buffer)),
+            },
+            _ => {
+                joined.clear();
+                sensitive.iter().for_each(|cells| join(&mut joined, cells.text(row, &mut buffer)));
+                columns.number_sensitive(&joined)
+            }
+        };
+        columns.sensitive_number(number, first_row + row as u64);
+    }
+}

@@ -1,0 +1,417 @@
+//! What can be wrong with an input, and how it is said.
+//!
+//! Problems with cells do not stop at the first: they are tallied by kind and column, with the number
+//! of rows and the first few places. No message shows what stands in a cell, unless the steward asked
+//! for the values that a hierarchy lacks.
+
+use crate::model::CellFault;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// How many places, and how many values, a problem lists.
+const LISTED: usize = 5;
+
+/// Why an input was not read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IngestError {
+    /// The data are at fault: at least one problem, most basic first.
+    #[error("{}", list(.0))]
+    Rejected(Vec<Problem>),
+    /// The machine is at fault: the input cannot be opened or read.
+    #[error("cannot read {name}: {source}; check the path, its permissions and the disk")]
+    Unreadable {
+        /// What was to be read.
+        name: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl IngestError {
+    /// The code of the first problem, such as `D103`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            IngestError::Rejected(problems) => problems.first().map_or("D100", |problem| problem.kind.code()),
+            IngestError::Unreadable { .. } => Kind::Unreadable.code(),
+        }
+    }
+
+    /// What the program exits with.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            IngestError::Rejected(_) => 3,
+            IngestError::Unreadable { .. } => 7,
+        }
+    }
+
+    /// The problems, one by one.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            IngestError::Rejected(problems) => problems,
+            IngestError::Unreadable { .. } => &[],
+        }
+    }
+
+    /// A problem with the input as a whole.
+    pub(super) fn whole(kind: Kind, detail: impl Into<String>) -> IngestError {
+        IngestError::Rejected(vec![Problem::whole(kind, detail)])
+    }
+
+    /// A failed read: damaged contents are the data's fault, anything else the machine's.
+    pub(super) fn reading(name: &str, source: std::io::Error) -> IngestError {
+        use std::io::ErrorKind;
+        match source.kind() {
+            ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof | ErrorKind::Other => {
+                IngestError::whole(Kind::NotWhatItSays, format!("{name} is damaged or cut short: {source}"))
+            }
+            _ => IngestError::Unreadable { name: name.into(), source },
+        }
+    }
+}
+
+/// One thing that is wrong with the data.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Problem {
+    /// What is wrong.
+    pub kind: Kind,
+    /// The column, where it is about one.
+    pub column: Option<String>,
+    /// How many rows have it; 0 where it is not about rows.
+    pub rows: u64,
+    /// The first few lines (rows, counted from 1, where the input has no lines), ascending.
+    pub places: Vec<u64>,
+    /// Whether `places` are rows and not lines.
+    pub places_are_rows: bool,
+    /// What more there is to say; names, numbers, never a cell.
+    pub detail: String,
+    /// A few of the values, where the caller asked to see them.
+    pub values: Vec<String>,
+}
+
+impl Problem {
+    /// A problem that is not about rows.
+    pub fn whole(kind: Kind, detail: impl Into<String>) -> Problem {
+        Problem {
+            kind,
+            column: None,
+            rows: 0,
+            places: Vec::new(),
+            places_are_rows: false,
+            detail: detail.into(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Its code.
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// What to do about it, in one sentence.
+    pub fn way_out(&self) -> &'static str {
+        self.kind.way_out()
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.code(), self.kind.title())?;
+        if let Some(column) = &self.column {
+            write!(out, " in column {column}")?;
+        }
+        if self.rows > 0 {
+            write!(out, ": {} {}", self.rows, if self.rows == 1 { "row" } else { "rows" })?;
+        }
+        if !self.places.is_empty() {
+            let places: Vec<String> = self.places.iter().map(u64::to_string).collect();
+            let word = if self.places_are_rows { "row" } else { "line" };
+            let plural = if places.len() == 1 { "" } else { "s" };
+            let more = if self.rows > places.len() as u64 { ", …" } else { "" };
+            write!(out, " ({word}{plural} {}{more})", places.join(", "))?;
+        }
+        if !self.detail.is_empty() {
+            write!(out, ": {}", self.detail)?;
+        }
+        if !self.values.is_empty() {
+            write!(out, ": among them {}", self.values.join(" | "))?;
+        }
+        write!(out, "; {}", self.way_out())
+    }
+}
+
+fn list(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    lines.join("\n")
+}
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $name:ident, $code:literal, $title:literal, $way_out:literal, $explanation:literal;)*) => {
+        /// A kind of problem; the order is the order in which problems are listed.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[non_exhaustive]
+        pub enum Kind { $($(#[doc = $doc])* $name,)* }
+
+        impl Kind {
+            /// Its code, such as `D103`.
+            pub fn code(self) -> &'static str {
+                match self { $(Kind::$name => $code,)* }
+            }
+
+            /// Its name.
+            pub fn title(self) -> &'static str {
+                match self { $(Kind::$name => $title,)* }
+            }
+
+            /// What to do about it.
+            pub fn way_out(self) -> &'static str {
+                match self { $(Kind::$name => $way_out,)* }
+            }
+        }
+
+        /// Every code with its title and a paragraph that explains it.
+        pub const CODES: &[(&str, &str, &str)] = &[$(($code, $title, $explanation),)*];
+    };
+}
+
+kinds! {
+    /// A column of the policy file is not in the input.
+    MissingColumn, "D101", "missing column",
+        "add the column to the input, or take it out of the policy file",
+        "The policy file names a column that the input does not have. Names are compared exactly: case and blanks count. \
+         Either the wrong file was given, or the column was renamed at the source.";
+    /// A column of the input is not in the policy file.
+    UnlistedColumn, "D102", "unlisted column",
+        "name it in [columns] of the policy file, with role = \"drop\" if it is not to be published",
+        "The input has a column that the policy file does not name. Publishing stops, because a column that appears \
+         unnoticed at the source must never appear unnoticed in a release. List it with a role; role = \"drop\" leaves it out.";
+    /// Two columns have one name.
+    DuplicateColumn, "D103", "duplicate column",
+        "give every column of the input its own name",
+        "Two columns of the input have the same name, so that the policy file cannot say which one it means.";
+    /// Two rows have one identifier.
+    DuplicateIdentifier, "D104", "duplicate identifier",
+        "keep one row a person, or choose the column that names a person",
+        "Two or more rows have the same identifier. A snapshot holds one row a person: with several, a person would count \
+         several times in a group and be hidden among fewer people than promised.";
+    /// A row without an identifier.
+    EmptyIdentifier, "D105", "empty identifier",
+        "fill in the identifier; without it a person cannot be followed through the series",
+        "A row has nothing in the identifier column. The identifier never leaves, but it ties a person's rows of different \
+         snapshots together, and the promise over the series rests on that.";
+    /// A cell that should hold a whole number.
+    NotAnInteger, "D106", "not an integer",
+        "correct the cells, or declare the column as real or category",
+        "The policy file declares the column as integer, and a cell holds something else. 34 and 34.0 are integers; 34.5, \
+         1e3 and 'n/a' are not. Leave a cell empty for a missing value.";
+    /// A cell that should hold a number.
+    NotANumber, "D107", "not a number",
+        "correct the cells (decimal point, no thousands marks), or declare the column as category",
+        "The policy file declares the column as real, and a cell holds something that is not a finite number with a decimal \
+         point. Leave a cell empty for a missing value.";
+    /// A cell that should hold a date.
+    NotADate, "D108", "not a date",
+        "write dates as 2026-11-15, or declare the column as category",
+        "The policy file declares the column as date, and a cell is not a date of the form 2026-11-15. In Parquet, dates \
+         and timestamps are taken as they are, numbers are not. A time of day after the date is left out.";
+    /// A number or date outside the declared domain.
+    OutsideDomain, "D109", "outside the domain",
+        "correct the cells, or start a new series with a wider domain",
+        "A number or date lies outside the domain that the policy file declares, which is half open: [lo, hi) does not \
+         contain hi. The domain is public and may not follow the data, or it would publish the extreme person.";
+    /// A value that the hierarchy lacks.
+    UnknownValue, "D110", "value not in the hierarchy",
+        "add the values to the hierarchy or the values list (--show-values names a few), or correct the cells",
+        "A cell holds a value that is no leaf of the column's hierarchy and not in its list of values. Values are compared \
+         exactly: case and blanks count.";
+    /// A sensitive cell is empty.
+    EmptySensitive, "D111", "empty sensitive value",
+        "fill it in, or set missing = \"value\" to publish 'not recorded' as a value of its own",
+        "A sensitive cell is empty and the policy file does not allow that. Whether 'not recorded' is a value like any other \
+         is a decision about people, so it has to be written down.";
+    /// A quasi cell is empty.
+    EmptyQuasi, "D112", "empty quasi value",
+        "fill it in, or set missing = \"value\" for the column",
+        "A quasi cell is empty and the policy file says missing = \"error\" for its column.";
+    /// A row with too many or too few cells.
+    RaggedRow, "D113", "ragged row",
+        "give every row as many cells as the header; look for stray delimiters and quotes",
+        "A row has more or fewer cells than the header. Usually a delimiter stands in a cell without quotes, or a quote was \
+         opened and not closed.";
+    /// Text in no encoding we know.
+    WrongEncoding, "D114", "wrong encoding",
+        "save the file as UTF-8",
+        "The text is not UTF-8, not UTF-16 with a byte order mark, and not plausibly windows-1252 either; or it mixes \
+         encodings. Reading on would turn letters into other letters.";
+    /// Nothing in the file.
+    EmptyFile, "D115", "empty file",
+        "check that the export ran",
+        "The input has no contents at all, not even a header.";
+    /// A header and nothing below.
+    NoRows, "D116", "no rows",
+        "check that the export ran; an empty snapshot would remove everyone",
+        "The input has a header and no rows. Publishing it would say that everyone has left.";
+    /// Binary contents, or another kind of file.
+    NotWhatItSays, "D117", "not a table we can read",
+        "give a CSV (plain, gzip or zstd) or a Parquet file",
+        "The input's first bytes, or bytes further down, are not those of text or Parquet: another kind of file, or a \
+         damaged one. Files are recognised by contents and never by name.";
+    /// The system could not read it.
+    Unreadable, "D118", "unreadable",
+        "check the path, its permissions and the disk",
+        "The operating system could not open or read the input. Nothing was published.";
+    /// A Parquet column of a type without a text form.
+    UnsupportedType, "D119", "unsupported column type",
+        "write the column as text, a number, a date or a truth value, or list it with role = \"drop\"",
+        "A Parquet column has a type that is no single value a row (a list, a structure, a duration …). Dropped columns may \
+         have any type.";
+    /// A delta row that says neither insert nor update nor delete.
+    UnknownOp, "D120", "unknown op",
+        "write insert, update or delete (or I, U, D) in the op column",
+        "In a delta, every row says in its op column what happens to its record: insert, update or delete.";
+    /// An insert of someone who is there.
+    InsertOfPresent, "D121", "insert of a present record",
+        "use update, or publish from a whole snapshot",
+        "A delta inserts a record that the last snapshot already has. The delta does not follow on the last snapshot.";
+    /// An update or delete of someone who is not there.
+    ChangeOfAbsent, "D122", "update or delete of an absent record",
+        "use insert, or publish from a whole snapshot",
+        "A delta updates or deletes a record that the last snapshot does not have. The delta does not follow on the last \
+         snapshot.";
+    /// Too many rows for 32 bits.
+    TooManyRows, "D123", "too many rows",
+        "divide the table into several series",
+        "Rows are numbered with 32 bits: a snapshot holds at most 4,294,967,294 of them.";
+}
+
+impl Kind {
+    /// The kind of a cell's fault.
+    pub(super) fn of(fault: CellFault) -> Kind {
+        match fault {
+            CellFault::NotAnInteger => Kind::NotAnInteger,
+            CellFault::NotANumber => Kind::NotANumber,
+            CellFault::NotADate => Kind::NotADate,
+            CellFault::OutsideDomain => Kind::OutsideDomain,
+            CellFault::UnknownValue => Kind::UnknownValue,
+            CellFault::Missing => Kind::EmptyQuasi,
+        }
+    }
+}
+
+/// Problems with rows, by kind and column, while an input is read.
+#[derive(Default)]
+pub(super) struct Tally {
+    found: BTreeMap<(Kind, String), Found>,
+    /// Whether values may be listed.
+    show_values: bool,
+}
+
+#[derive(Default)]
+struct Found {
+    rows: u64,
+    places: Vec<u64>,
+    values: BTreeSet<String>,
+}
+
+impl Tally {
+    /// Nothing found yet.
+    pub fn new(show_values: bool) -> Tally {
+        Tally { show_values, ..Tally::default() }
+    }
+
+    /// Counts one row; `column` is empty where the whole row is at fault.
+    pub fn add(&mut self, kind: Kind, column: &str, place: u64) {
+        self.add_value(kind, column, place, b"");
+    }
+
+    /// Counts one row, and keeps the value if values may be listed.
+    pub fn add_value(&mut self, kind: Kind, column: &str, place: u64, value: &[u8]) {
+        let found = self.found.entry((kind, column.to_string())).or_default();
+        found.rows += 1;
+        if found.places.len() < LISTED {
+            found.places.push(place);
+        }
+        if self.show_values && kind == Kind::UnknownValue && !value.is_empty() {
+            found.keep(String::from_utf8_lossy(value).into_owned());
+        }
+    }
+
+    /// Adds what another reader of the same input found.
+    pub fn merge(&mut self, other: Tally) {
+        for (key, theirs) in other.found {
+            let mine = self.found.entry(key).or_default();
+            mine.rows += theirs.rows;
+            mine.places.extend(theirs.places);
+            mine.places.sort_unstable();
+            mine.places.truncate(LISTED);
+            theirs.values.into_iter().for_each(|value| mine.keep(value));
+        }
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The problems, or nothing if there are none.
+    pub fn into_error(self, places_are_rows: bool) -> Option<IngestError> {
+        let problems: Vec<Problem> = self
+            .found
+            .into_iter()
+            .map(|((kind, column), found)| Problem {
+                kind,
+                column: (!column.is_empty()).then_some(column),
+                rows: found.rows,
+                places: found.places,
+                places_are_rows,
+                detail: String::new(),
+                values: found.values.into_iter().collect(),
+            })
+            .collect();
+        (!problems.is_empty()).then_some(IngestError::Rejected(problems))
+    }
+}
+
+impl Found {
+    /// Keeps the first few values in the order of their texts, whoever met them first.
+    fn keep(&mut self, value: String) {
+        self.values.insert(value);
+        if self.values.len() > LISTED {
+            self.values.pop_last();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_in_order() {
+        assert!(CODES.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(CODES.iter().all(|(_, title, text)| !title.is_empty() && text.ends_with('.')));
+    }
+
+    #[test]
+    fn a_merged_tally_lists_the_first_places_and_values_whoever_met_them() {
+        let mut left = Tally::new(true);
+        let mut right = Tally::new(true);
+        for place in [9, 11, 13] {
+            left.add_value(Kind::UnknownValue, "town", place, format!("v{place:02}").as_bytes());
+        }
+        for place in [2, 4, 6, 8] {
+            right.add_value(Kind::UnknownValue, "town", place, format!("v{place:02}").as_bytes());
+        }
+        left.merge(right);
+        let error = left.into_error(false).expect("seven rows");
+        assert_eq!(error.problems()[0].places, [2, 4, 6, 8, 9]);
+        assert_eq!(error.problems()[0].values, ["v02", "v04", "v06", "v08", "v09"]);
+        assert_eq!(
+            error.to_string(),
+            "D110 value not in the hierarchy in column town: 7 rows (lines 2, 4, 6, 8, 9, …): among them v02 | v04 | v06 \
+             | v08 | v09; add the values to the hierarchy or the values list (--show-values names a few), or correct the \
+             cells"
+        );
+    }
+}

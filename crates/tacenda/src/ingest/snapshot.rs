@@ -1,0 +1,165 @@
+//! A snapshot: a whole table, read into codes.
+//!
+//! # Guarantee
+//! The table depends on the rows of the input and on nothing else: not on their order, the form of the
+//! file or the number of threads. Memory is a small multiple of the encoded table; the text is never
+//! held.
+
+use crate::ingest::columnar;
+use crate::ingest::columns;
+use crate::ingest::columns::Columns;
+use crate::ingest::columns::Gathered;
+use crate::ingest::columns::Plan;
+use crate::ingest::error::IngestError;
+use crate::ingest::error::Kind;
+use crate::ingest::source::Content;
+use crate::ingest::source::Looked;
+use crate::ingest::source::Source;
+use crate::ingest::text;
+use crate::ingest::text::Chunks;
+use crate::model::Schema;
+use crate::model::Table;
+use crate::model::Values;
+use std::sync::Mutex;
+use std::sync::mpsc;
+
+/// A table as it was read, and what there is to say about it.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The table.
+    pub table: Table,
+    /// What was concluded about the input, one sentence each.
+    pub notes: Vec<String>,
+    /// The SHA-256 of the input's bytes as they stand, in hexadecimal.
+    pub digest: String,
+    /// How many rows the input has.
+    pub rows: u64,
+}
+
+/// How an input is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions {
+    /// How many threads encode; 0 for as many as the machine has.
+    pub threads: usize,
+    /// Whether an error may list up to five values that a hierarchy lacks.
+    pub show_values: bool,
+}
+
+/// Reads a whole table. `known` are the sensitive values that the series has had; new ones come after them.
+pub fn read_snapshot(
+    source: &Source,
+    schema: &Schema,
+    key: &[u8; 32],
+    known: &Values,
+    options: &ReadOptions,
+) -> Result<Snapshot, IngestError> {
+    let input = Input { schema, key, known, options, delta: false };
+    let (all, looked) = input.read(source)?;
+    let rows = all.keys.len() as u64;
+    let table = columns::finish(all, schema, looked.counts_rows())?;
+    Ok(Snapshot { table, notes: looked.notes, digest: looked.digest, rows })
+}
+
+impl Looked {
+    /// Whether places are rows and not lines.
+    pub(super) fn counts_rows(&self) -> bool {
+        matches!(self.content, Content::Parquet)
+    }
+}
+
+/// What all rows of an input are read with.
+pub(super) struct Input<'a> {
+    pub schema: &'a Schema,
+    pub key: &'a [u8; 32],
+    pub known: &'a Values,
+    pub options: &'a ReadOptions,
+    /// Whether there is a column that says what happens to a record.
+    pub delta: bool,
+}
+
+impl Input<'_> {
+    /// Reads all rows, in no order.
+    pub fn read(&self, source: &Source) -> Result<(Gathered, Looked), IngestError> {
+        let looked = source.look()?;
+        let all = match &looked.content {
+            Content::Text(layout) => {
+                let mut chunks = Chunks::new(source, layout)?;
+                let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
+                let plan = Plan::new(&header, self.schema, self.delta)?;
+                let chunks = chunks.map(|chunk| chunk.map_err(|stop| stop.error(source.name())));
+                self.spread(&plan, chunks, |chunk, columns| {
+                    text::encode(&chunk, layout.delimiter, columns);
+                    Ok(())
+                })?
+            }
+            Content::Parquet => {
+                let opened = columnar::open(source)?;
+                let plan = Plan::new(&opened.header, self.schema, self.delta)?;
+                if opened.rows() == 0 {
+                    return Err(no_rows(source));
+                }
+                let batches = opened.read(&plan, source.name())?;
+                self.spread(&plan, batches, |(first_row, batch), columns| {
+                    columnar::encode(&batch, first_row, columns, source.name())
+                })?
+            }
+        };
+        if all.keys.is_empty() && all.tally.is_empty() {
+            return Err(no_rows(source));
+        }
+        Ok((all, looked))
+    }
+
+    /// Deals pieces of the input out to threads that encode them.
+    fn spread<P: Send>(
+        &self,
+        plan: &Plan,
+        pieces: impl Iterator<Item = Result<P, IngestError>>,
+        encode: impl Fn(P, &mut Columns<'_>) -> Result<(), IngestError> + Sync,
+    ) -> Result<Gathered, IngestError> {
+        let threads = match self.options.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        let fresh = || Columns::new(self.schema, plan, self.key, self.options.show_values);
+        let (send, receive) = mpsc::sync_channel::<P>(threads);
+        let receive = Mutex::new(receive);
+        let next = || receive.lock().expect("no holder of this lock panics").recv().ok();
+        let parts = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut columns = fresh();
+                        let mut failed = None;
+                        // A failed thread goes on taking pieces, or the sender would wait for ever.
+                        while let Some(piece) = next() {
+                            if failed.is_none() {
+                                failed = encode(piece, &mut columns).err();
+                            }
+                        }
+                        failed.map_or(Ok(columns), Err)
+                    })
+                })
+                .collect();
+            let mut broken = None;
+            for piece in pieces {
+                match piece {
+                    Ok(piece) => send.send(piece).expect("threads take pieces until there are no more"),
+                    Err(error) => {
+                        broken = Some(error);
+                        break;
+                    }
+                }
+            }
+            drop(send);
+            let parts: Vec<Result<Columns<'_>, IngestError>> =
+                workers.into_iter().map(|worker| worker.join().expect("an encoding thread panicked")).collect();
+            broken.map_or_else(|| parts.into_iter().collect::<Result<Vec<Columns<'_>>, IngestError>>(), Err)
+        })?;
+        Ok(columns::gather(parts, self.schema, self.known))
+    }
+}
+
+fn no_rows(source: &Source) -> IngestError {
+    IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", source.name()))
+}

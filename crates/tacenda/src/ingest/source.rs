@@ -1,0 +1,250 @@
+//! An input, recognised by its contents: a file or the standard input, plain or compressed, text or
+//! Parquet.
+//!
+//! Nothing is concluded from a name. Text is looked at from end to end before it is read
+//! ([`Layout`]), because one line far down can decide the encoding; what was concluded is said in notes.
+
+use crate::ingest::error::IngestError;
+use crate::ingest::error::Kind;
+use crate::ingest::sniff;
+use crate::ingest::sniff::Layout;
+use crate::ingest::transcode::Transcoder;
+use sha2::Digest;
+use sha2::Sha256;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::io::Seek;
+use std::io::Write;
+use std::path::Path;
+
+/// An input that can be read more than once.
+#[derive(Debug)]
+pub struct Source {
+    name: String,
+    extension: String,
+    file: File,
+}
+
+/// What an input turned out to be.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// Text or Parquet.
+    pub content: Content,
+    /// What was concluded, one sentence each.
+    pub notes: Vec<String>,
+    /// The SHA-256 of the input's bytes as they stand, in hexadecimal.
+    pub digest: String,
+}
+
+/// The kinds of table that are read.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Text with a delimiter.
+    Text(Layout),
+    /// Apache Parquet.
+    Parquet,
+}
+
+/// How the bytes are packed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Compression {
+    /// Not at all.
+    Plain,
+    /// gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+}
+
+impl Source {
+    /// Opens a file; `-` is the standard input. What is not a regular file is copied to a temporary one.
+    pub fn open(path: &Path) -> Result<Source, IngestError> {
+        if path.as_os_str() == "-" {
+            return Source::spool("standard input", io::stdin().lock());
+        }
+        let name = path.display().to_string();
+        let unreadable = |source| IngestError::Unreadable { name: name.clone(), source };
+        let file = File::open(path).map_err(unreadable)?;
+        let kind = file.metadata().map_err(unreadable)?;
+        if kind.is_dir() {
+            return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        if !kind.is_file() {
+            return Source::spool(&name, file);
+        }
+        let extension = path.extension().map_or(String::new(), |part| part.to_string_lossy().to_lowercase());
+        Ok(Source { name, extension, file })
+    }
+
+    /// Copies a stream to a temporary file without a name, which is gone when the source is dropped.
+    pub fn spool(name: &str, mut stream: impl Read) -> Result<Source, IngestError> {
+        let unreadable = |source| IngestError::Unreadable { name: name.into(), source };
+        let mut file = tempfile::tempfile().map_err(unreadable)?;
+        io::copy(&mut stream, &mut file).map_err(unreadable)?;
+        file.flush().map_err(unreadable)?;
+        Ok(Source { name: name.into(), extension: String::new(), file })
+    }
+
+    /// What the input is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Looks at the whole input.
+    pub fn look(&self) -> Result<Looked, IngestError> {
+        let mut head = [0; 16];
+        let mut file = self.rewound()?;
+        let length = read_full(&mut file, &mut head).map_err(|error| IngestError::reading(&self.name, error))?;
+        let head = &head[..length];
+        if let Some(what) = foreign(head) {
+            return Err(IngestError::whole(Kind::NotWhatItSays, format!("{} is {what}", self.name)));
+        }
+        if head.starts_with(b"PAR1") {
+            return self.look_at_parquet();
+        }
+        let compression = match head {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+            _ => Compression::Plain,
+        };
+        self.look_at_text(compression)
+    }
+
+    /// The text, decompressed, in UTF-8 and without a byte order mark.
+    pub(super) fn text(&self, layout: &Layout) -> Result<Box<dyn Read + Send>, IngestError> {
+        let mut text = self.unpacked(layout.compression, self.rewound()?)?;
+        let mut mark = vec![0; layout.skipped];
+        text.read_exact(&mut mark).map_err(|error| IngestError::reading(&self.name, error))?;
+        if layout.encoding == encoding_rs::UTF_8 {
+            return Ok(text);
+        }
+        Ok(Box::new(Transcoder::new(text, layout.encoding)))
+    }
+
+    /// A handle of its own at the start of the file.
+    pub(super) fn rewound(&self) -> Result<File, IngestError> {
+        let rewind = || -> io::Result<File> {
+            let mut file = self.file.try_clone()?;
+            file.rewind()?;
+            Ok(file)
+        };
+        rewind().map_err(|source| IngestError::Unreadable { name: self.name.clone(), source })
+    }
+
+    fn look_at_parquet(&self) -> Result<Looked, IngestError> {
+        let mut hashing = Hashing::new(self.rewound()?);
+        io::copy(&mut hashing, &mut io::sink()).map_err(|error| IngestError::reading(&self.name, error))?;
+        let mut notes = vec!["Parquet".to_string()];
+        if matches!(self.extension.as_str(), "csv" | "txt" | "tsv" | "gz" | "zst") {
+            notes.push(format!("the name says .{}, the contents are Parquet: read as Parquet", self.extension));
+        }
+        Ok(Looked { content: Content::Parquet, notes, digest: hashing.digest() })
+    }
+
+    fn look_at_text(&self, compression: Compression) -> Result<Looked, IngestError> {
+        let mut hashing = Hashing::new(self.rewound()?);
+        let (layout, mut notes) = {
+            let text = self.unpacked(compression, &mut hashing)?;
+            sniff::layout(text, compression, &self.name)?
+        };
+        // A decompressor may stop before the end of the file; the digest does not.
+        io::copy(&mut hashing, &mut io::sink()).map_err(|error| IngestError::reading(&self.name, error))?;
+        match (compression, self.extension.as_str()) {
+            (_, "parquet") => notes.push("the name says .parquet, the contents are text: read as text".into()),
+            (Compression::Plain, "gz" | "zst") => {
+                notes.push(format!("the name says .{}, the contents are not compressed", self.extension));
+            }
+            _ => {}
+        }
+        Ok(Looked { content: Content::Text(layout), notes, digest: hashing.digest() })
+    }
+
+    fn unpacked<'a>(
+        &self,
+        compression: Compression,
+        raw: impl Read + Send + 'a,
+    ) -> Result<Box<dyn Read + Send + 'a>, IngestError> {
+        Ok(match compression {
+            Compression::Plain => Box::new(raw),
+            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(raw)),
+            Compression::Zstd => {
+                Box::new(zstd::Decoder::new(raw).map_err(|error| IngestError::reading(&self.name, error))?)
+            }
+        })
+    }
+}
+
+/// Files that are often taken for tables, by their first bytes.
+fn foreign(head: &[u8]) -> Option<&'static str> {
+    const KNOWN: &[(&[u8], &str)] = &[
+        (b"PK\x03\x04", "a zip archive or a spreadsheet (.xlsx, .ods): unpack it, or save the sheet as CSV"),
+        (b"PK\x05\x06", "an empty zip archive"),
+        (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (.xls, .doc): save the sheet as CSV"),
+        (b"%PDF", "a PDF document"),
+        (b"SQLite format 3", "an SQLite database: export the table as CSV"),
+        (b"BZh", "compressed with bzip2: unpack it, or use gzip or zstd"),
+        (b"\xfd7zXZ", "compressed with xz: unpack it, or use gzip or zstd"),
+        (b"7z\xbc\xaf", "a 7-zip archive: unpack it"),
+        (b"ARROW1", "an Arrow file: write it as Parquet"),
+        (b"ORC", "an ORC file: write it as Parquet"),
+        (b"Obj\x01", "an Avro file: write it as Parquet"),
+        (b"$FL2", "an SPSS file: export it as CSV"),
+        (b"\x89PNG", "a picture"),
+        (b"\xff\xd8\xff", "a picture"),
+        (b"\x7fELF", "a program"),
+        (b"<!DOCTYPE", "a web page: the download was probably answered with a sign-in page"),
+        (b"<html", "a web page: the download was probably answered with a sign-in page"),
+    ];
+    // A text column may well start with ORC or BZh; the other bytes then tell.
+    let texty = !head.is_empty() && head.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\r' | b'\n' | b'\t'));
+    KNOWN
+        .iter()
+        .find(|(magic, _)| {
+            head.starts_with(magic) && !(texty && matches!(magic, [b'O', b'R', b'C'] | [b'B', b'Z', b'h']))
+        })
+        .map(|&(_, what)| what)
+}
+
+/// Reads until `buffer` is full or the input ends.
+pub(super) fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match reader.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// A reader that keeps a digest of everything read through it.
+struct Hashing<R> {
+    inner: R,
+    hasher: Sha256,
+}
+
+impl<R: Read> Hashing<R> {
+    fn new(inner: R) -> Hashing<R> {
+        Hashing { inner, hasher: Sha256::new() }
+    }
+
+    fn digest(self) -> String {
+        hex(&self.hasher.finalize())
+    }
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.hasher.update(&out[..read]);
+        Ok(read)
+    }
+}
+
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
