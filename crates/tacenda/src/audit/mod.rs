@@ -7,6 +7,12 @@ mod finding;
 mod gate;
 mod invariance;
 
+pub mod knowledge;
+mod stab;
+pub mod candidates;
+pub mod story;
+pub mod flow;
+
 pub use finding::CODES;
 pub use finding::Fault;
 pub use finding::Finding;

@@ -1,0 +1,393 @@
+//! The attack that scales: which sensitive values are left for each person (SCIENCE D4.4).
+//!
+//! The attacker knows everyone's exact quasi values and in which releases they are. In each release
+//! a person stands in some group whose region covers them, so their value is one of those groups'
+//! values. A person has one value, so over the releases these sets are intersected.
+//!
+//! # What is and is not proved
+//! As long as nobody's value changes, a person's value is always among their candidates: one
+//! candidate is a breach that any reader of the releases can repeat. That many are left proves
+//! nothing; `refine` and `worlds` look closer.
+//!
+//! Where a value has changed, the intersection may be empty. Then the attacker knows that it has
+//! changed, and starts again from this release; the person counts as *inconsistent*. It may also
+//! happen to be not empty and wrong. Given the truth, [`Candidates::judge`] tells the right from the
+//! misled.
+
+use crate::audit::knowledge::Knowledge;
+use crate::audit::stab::Stab;
+use crate::audit::stab::members;
+use crate::audit::stab::words;
+use crate::model::Release;
+use crate::model::Value;
+use rayon::iter::IndexedParallelIterator;
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSlice;
+use rayon::slice::ParallelSliceMut;
+use std::fmt;
+
+/// What is left for each person.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Candidates {
+    words: usize,
+    /// Per person, the set of values.
+    sets: Vec<u64>,
+    /// Per person, whether their sets contradicted each other.
+    inconsistent: Vec<bool>,
+    /// How often a person's point was covered by no group of a release they are in.
+    pub uncovered: u64,
+}
+
+/// What the attacker says, held against the truth.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Judgement {
+    /// People with one candidate, and it is right.
+    pub certain_right: u32,
+    /// People with one candidate, and it is wrong: their value has changed.
+    pub certain_wrong: u32,
+    /// People whose value is not among their candidates: it has changed.
+    pub misled: u32,
+}
+
+/// Rows a thread takes at a time.
+const PIECE: usize = 4096;
+
+/// Attacks the releases together. The releases share one numbering of values, and `knowledge` speaks
+/// of the same releases in the same order.
+pub fn attack(releases: &[Release], knowledge: &Knowledge<'_>) -> Candidates {
+    assert_eq!(releases.len(), knowledge.releases(), "one table of knowledge a release");
+    let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
+    let mut candidates = Candidates::everything(knowledge.len(), values);
+    for (index, release) in releases.iter().enumerate() {
+        candidates.learn(&Stab::new(release, values), knowledge, index);
+    }
+    candidates
+}
+
+impl Candidates {
+    /// Every value for everyone.
+    fn everything(people: usize, values: usize) -> Candidates {
+        let words = words(values);
+        let mut all = vec![u64::MAX; words];
+        all[words - 1] = if values.is_multiple_of(64) && values > 0 { u64::MAX } else { (1 << (values % 64)) - 1 };
+        Candidates { words, sets: all.repeat(people), inconsistent: vec![false; people], uncovered: 0 }
+    }
+
+    /// Intersects with what one release says.
+    fn learn(&mut self, stab: &Stab, knowledge: &Knowledge<'_>, release: usize) {
+        let people = knowledge.people(release);
+        let words = self.words;
+        let mut found = vec![0u64; people.len() * words];
+        let sets = &self.sets;
+        let notes: Vec<(Vec<u32>, u64)> = found
+            .par_chunks_mut(PIECE * words)
+            .zip(people.par_chunks(PIECE))
+            .enumerate()
+            .map(|(piece, (found, people))| {
+                let mut point = vec![0; knowledge.attributes()];
+                let (mut restarted, mut uncovered) = (Vec::new(), 0);
+                for (row, (&person, found)) in people.iter().zip(found.chunks_exact_mut(words)).enumerate() {
+                    if person == Knowledge::ABSENT {
+                        continue;
+                    }
+                    knowledge.read_point(release, piece * PIECE + row, &mut point);
+                    let known = &sets[person as usize * words..][..words];
+                    keep_values(stab, &point, known, found);
+                    if found.iter().all(|&bits| bits == 0) {
+                        keep_values(stab, &point, &vec![u64::MAX; words], found);
+                        if found.iter().all(|&bits| bits == 0) {
+                            uncovered += 1;
+                            found.copy_from_slice(known);
+                        } else {
+                            restarted.push(person);
+                        }
+                    }
+                }
+                (restarted, uncovered)
+            })
+            .collect();
+        for (&person, found) in people.iter().zip(found.chunks_exact(words)) {
+            if person != Knowledge::ABSENT {
+                self.sets[person as usize * words..][..words].copy_from_slice(found);
+            }
+        }
+        for (restarted, uncovered) in notes {
+            restarted.into_iter().for_each(|person| self.inconsistent[person as usize] = true);
+            self.uncovered += uncovered;
+        }
+    }
+
+    /// How many people there are.
+    pub fn people(&self) -> usize {
+        self.inconsistent.len()
+    }
+
+    /// How many values are left for a person.
+    pub fn size(&self, person: u32) -> u32 {
+        self.bits(person).iter().map(|bits| bits.count_ones()).sum()
+    }
+
+    /// The values left for a person, ascending.
+    pub fn values(&self, person: u32) -> Vec<Value> {
+        members(self.bits(person)).map(Value).collect()
+    }
+
+    /// Whether a person's sets contradicted each other, so that their value must have changed.
+    pub fn is_inconsistent(&self, person: u32) -> bool {
+        self.inconsistent[person as usize]
+    }
+
+    /// How many people are inconsistent.
+    pub fn inconsistent(&self) -> usize {
+        self.inconsistent.iter().filter(|&&inconsistent| inconsistent).count()
+    }
+
+    /// How many people have 0, 1, 2… candidates.
+    pub fn histogram(&self) -> Vec<u32> {
+        let mut histogram = vec![0; self.words * 64 + 1];
+        self.all().for_each(|person| histogram[self.size(person) as usize] += 1);
+        let used = histogram.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+        histogram.truncate(used);
+        histogram
+    }
+
+    /// The people with exactly one candidate.
+    pub fn certain(&self) -> impl Iterator<Item = u32> {
+        self.all().filter(|&person| self.size(person) == 1)
+    }
+
+    /// How many people have fewer than `m` candidates.
+    pub fn below(&self, m: u32) -> usize {
+        self.all().filter(|&person| self.size(person) < m).count()
+    }
+
+    /// Holds the candidates against the truth: everyone's value in the last release they are in.
+    pub fn judge(&self, knowledge: &Knowledge<'_>) -> Judgement {
+        let mut judgement = Judgement::default();
+        for (person, truth) in knowledge.truth().into_iter().enumerate() {
+            let Some(truth) = truth else { continue };
+            let person = person as u32;
+            let right = self.bits(person)[truth.index() / 64] >> (truth.index() % 64) & 1 == 1;
+            judgement.misled += u32::from(!right);
+            if self.size(person) == 1 {
+                judgement.certain_right += u32::from(right);
+                judgement.certain_wrong += u32::from(!right);
+            }
+        }
+        judgement
+    }
+
+    /// The person whose story shows the breach best: certain, rightly so, by comparing the fewest
+    /// releases but more than one if possible; then the first by key.
+    pub fn example(&self, knowledge: &Knowledge<'_>) -> Option<u32> {
+        let truth = knowledge.truth();
+        let mut presence = vec![0u32; self.people()];
+        for release in 0..knowledge.releases() {
+            let present = knowledge.people(release).iter().filter(|&&person| person != Knowledge::ABSENT);
+            present.for_each(|&person| presence[person as usize] += 1);
+        }
+        self.certain()
+            .filter(|&person| !self.is_inconsistent(person))
+            .filter(|&person| truth[person as usize].is_some_and(|truth| self.values(person) == [truth]))
+            .min_by_key(|&person| {
+                let releases = presence[person as usize];
+                (releases < 2, releases, person)
+            })
+    }
+
+    fn all(&self) -> impl Iterator<Item = u32> + use<> {
+        0..self.people() as u32
+    }
+
+    /// How many words a set has.
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The set of a person.
+    pub(super) fn bits(&self, person: u32) -> &[u64] {
+        &self.sets[person as usize * self.words..][..self.words]
+    }
+
+    /// Takes values away from a person. Answers with how many.
+    pub(super) fn narrow(&mut self, person: u32, kept: &[u64]) -> u32 {
+        let set = &mut self.sets[person as usize * self.words..][..self.words];
+        let mut gone = 0;
+        for (bits, kept) in set.iter_mut().zip(kept) {
+            gone += (*bits & !kept).count_ones();
+            *bits &= kept;
+        }
+        gone
+    }
+}
+
+impl fmt::Debug for Candidates {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Candidates({} people)", self.people())
+    }
+}
+
+/// Of the `known` values, those that some group over `point` holds.
+fn keep_values(stab: &Stab, point: &[u32], known: &[u64], found: &mut [u64]) {
+    found.copy_from_slice(known);
+    stab.take_values(point, found);
+    found.iter_mut().zip(known).for_each(|(missing, known)| *missing = known & !*missing);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::RecordKey;
+    use crate::model::Regions;
+    use crate::model::Span;
+    use crate::model::Table;
+    use crate::model::Values;
+    use proptest::prelude::*;
+
+    /// One person a word: `id/point/value`, values as letters from `a`.
+    fn table(people: &str) -> Table {
+        let mut rows: Vec<(u64, u32, u32)> = people
+            .split(' ')
+            .map(|word| {
+                let parts: Vec<&str> = word.split('/').collect();
+                let letter = parts[2].bytes().next().unwrap();
+                (parts[0].parse().unwrap(), parts[1].parse().unwrap(), u32::from(letter - b'a'))
+            })
+            .collect();
+        rows.sort_unstable();
+        Table::new(
+            rows.iter().map(|row| RecordKey { hi: row.0, lo: 0 }).collect(),
+            vec![rows.iter().map(|row| row.1).collect()],
+            rows.iter().map(|row| Value(row.2)).collect(),
+            Values::of(["a", "b", "c", "d", "e"]),
+            Vec::new(),
+            Vec::new(),
+        )
+    }
+
+    /// One group a word: `lo-hi/values`.
+    fn release(number: u32, groups: &str) -> Release {
+        let values = Values::of(["a", "b", "c", "d", "e"]);
+        let mut release = Release { number, regions: Regions::new(1), values, ..Release::default() };
+        for word in groups.split(' ') {
+            let (span, values) = word.split_once('/').unwrap();
+            let (lo, hi) = span.split_once('-').unwrap();
+            release.regions.push(&[Span::new(lo.parse().unwrap(), hi.parse().unwrap())]);
+            release.sensitive.extend(values.bytes().map(|letter| Value(u32::from(letter - b'a'))));
+            release.ends.push(release.sensitive.len() as u32);
+            release.counterfeits.push(0);
+        }
+        release
+    }
+
+    fn letters(candidates: &Candidates) -> Vec<String> {
+        let letter = |value: Value| char::from(b'a' + value.0 as u8);
+        (0..candidates.people() as u32)
+            .map(|person| candidates.values(person).into_iter().map(letter).collect())
+            .collect()
+    }
+
+    #[test]
+    fn two_releases_that_share_one_value_betray_it() {
+        let tables = [table("1/10/a 2/11/b 3/20/c 4/21/d"), table("1/10/a 3/20/c 4/21/d")];
+        let releases = [release(1, "10-11/ab 20-21/cd"), release(2, "10-20/ac 20-21/cd")];
+        let knowledge = Knowledge::from_tables(&tables);
+        let candidates = attack(&releases, &knowledge);
+        assert_eq!(letters(&candidates), ["a", "ab", "cd", "cd"]);
+        assert_eq!(candidates.certain().collect::<Vec<_>>(), [0]);
+        assert_eq!((candidates.below(2), candidates.below(3)), (1, 4));
+        assert_eq!(candidates.histogram(), [0, 1, 3]);
+        assert_eq!(candidates.judge(&knowledge).certain_right, 1);
+        assert_eq!(candidates.example(&knowledge), Some(0));
+    }
+
+    #[test]
+    fn a_person_who_returns_to_other_company_is_betrayed() {
+        // SCIENCE G15: in {a,b}, absent, back in {a,c}.
+        let tables = [table("1/10/a 2/10/b"), table("2/10/b 3/10/c"), table("1/10/a 3/10/c")];
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/bc"), release(3, "10-10/ac")];
+        let candidates = attack(&releases, &Knowledge::from_tables(&tables));
+        assert_eq!(letters(&candidates), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_changed_value_is_told_from_a_breach() {
+        let tables = [table("1/10/a 2/10/b"), table("1/10/c 2/10/b 3/10/d")];
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/cd 10-10/bd")];
+        let knowledge = Knowledge::from_tables(&tables);
+        let candidates = attack(&releases, &knowledge);
+        // The first person's value changed, and the attacker wrongly believes that it is b.
+        assert_eq!(letters(&candidates), ["b", "b", "bcd"]);
+        let judgement = candidates.judge(&knowledge);
+        assert_eq!(judgement, Judgement { certain_right: 1, certain_wrong: 1, misled: 1 });
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/cd")];
+        let candidates = attack(&releases, &knowledge);
+        assert_eq!((letters(&candidates), candidates.inconsistent()), (vec!["cd".into(), "cd".into(), "cd".into()], 2));
+    }
+
+    #[test]
+    fn a_point_no_group_covers_is_reported_and_teaches_nothing() {
+        let tables = [table("1/10/a 2/50/b")];
+        let candidates = attack(&[release(1, "10-11/ab")], &Knowledge::from_tables(&tables));
+        assert_eq!((letters(&candidates)[1].as_str(), candidates.uncovered), ("abcde", 1));
+    }
+
+    #[test]
+    fn who_is_withheld_is_not_in_the_release() {
+        use crate::model::Membership;
+        use crate::model::Row;
+        let tables = [table("1/10/a 2/10/b 3/11/c")];
+        let membership = Membership { withheld: vec![Row(2)], ..Membership::default() };
+        let knowledge = Knowledge::from_published([(&tables[0], &membership)]);
+        let candidates = attack(&[release(1, "10-11/ab")], &knowledge);
+        assert_eq!(letters(&candidates), ["ab", "ab", "abcde"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        /// SCIENCE E1 34 and 35: the truth is always a candidate; a further release only takes away.
+        #[test]
+        fn the_truth_is_always_a_candidate(
+            people in proptest::collection::vec((0u32..12, 0u32..5, proptest::collection::vec(0usize..4, 3)), 2..20),
+            present in proptest::collection::vec(proptest::bool::weighted(0.8), 60),
+        ) {
+            let mut tables = Vec::new();
+            let mut releases = Vec::new();
+            for number in 0..3usize {
+                let here: Vec<usize> = (0..people.len()).filter(|&person| present[person * 3 + number]).collect();
+                if here.is_empty() {
+                    continue;
+                }
+                let words: Vec<String> = here
+                    .iter()
+                    .map(|&person| format!("{person}/{}/{}", people[person].0, char::from(b'a' + people[person].1 as u8)))
+                    .collect();
+                tables.push(table(&words.join(" ")));
+                // Any partition at all, with the smallest boxes.
+                let groups: Vec<String> = (0..4)
+                    .filter_map(|group| {
+                        let members: Vec<usize> = here.iter().copied().filter(|&person| people[person].2[number] == group).collect();
+                        let lo = members.iter().map(|&person| people[person].0).min()?;
+                        let hi = members.iter().map(|&person| people[person].0).max()?;
+                        let mut values: Vec<char> = members.iter().map(|&person| char::from(b'a' + people[person].1 as u8)).collect();
+                        values.sort_unstable();
+                        Some(format!("{lo}-{hi}/{}", values.into_iter().collect::<String>()))
+                    })
+                    .collect();
+                releases.push(release(number as u32 + 1, &groups.join(" ")));
+            }
+            let mut sizes = vec![5; people.len()];
+            for count in 1..=tables.len() {
+                let knowledge = Knowledge::from_tables(&tables[..count]);
+                let candidates = attack(&releases[..count], &knowledge);
+                prop_assert_eq!(candidates.inconsistent(), 0);
+                prop_assert_eq!(candidates.judge(&knowledge).misled, 0);
+                for person in 0..candidates.people() as u32 {
+                    let who = knowledge.key(person).hi as usize;
+                    prop_assert!(candidates.size(person) <= sizes[who]);
+                    sizes[who] = candidates.size(person);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Which pairs can be matched at all: maximum flow, and the arcs that some full flow uses.
+//!
+//! On the left stand people (or people alike, with how many they are), on the right places with how
+//! many fit in. A flow is full when everyone on the left has a place. An arc is usable when some full
+//! flow uses it: when this flow does, or when both its ends lie in one strongly connected component
+//! of the residual graph. The sink belongs to that graph, because places may stay empty.
+
+/// A question: who can stand where.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Matching {
+    /// How many each node on the left is.
+    pub supplies: Vec<u32>,
+    /// How many fit into each node on the right.
+    pub capacities: Vec<u32>,
+    /// Who may stand where: left, right. Each pair once.
+    pub arcs: Vec<(u32, u32)>,
+}
+
+impl Matching {
+    /// Per arc, whether some full flow uses it. `None` if there is no full flow.
+    pub fn usable_arcs(&self) -> Option<Vec<bool>> {
+        let mut network = Network::new(self);
+        let wanted: u64 = self.supplies.iter().map(|&supply| u64::from(supply)).sum();
+        if network.fill() < wanted {
+            return None;
+        }
+        let components = network.components();
+        let usable = self.arcs.iter().enumerate().map(|(index, &(left, right))| {
+            let flows = network.residual[2 * index + 1] > 0;
+            flows || components[left as usize] == components[network.right(right) as usize]
+        });
+        Some(usable.collect())
+    }
+}
+
+/// The residual network. Edge `2i` is an arc and edge `2i + 1` its way back.
+struct Network {
+    left: u32,
+    source: u32,
+    sink: u32,
+    /// Per edge, where it leads.
+    heads: Vec<u32>,
+    /// Per edge, how much more it can carry.
+    residual: Vec<u32>,
+    /// The edges of each node, one node after another.
+    edges: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+const UNSEEN: u32 = u32::MAX;
+
+impl Network {
+    fn new(matching: &Matching) -> Network {
+        let (left, right) = (matching.supplies.len() as u32, matching.capacities.len() as u32);
+        let (source, sink) = (left + right, left + right + 1);
+        let inner = matching
+            .arcs
+            .iter()
+            .map(|&(a, b)| (a, left + b, matching.supplies[a as usize].min(matching.capacities[b as usize])));
+        let outer = matching.supplies.iter().enumerate().map(|(node, &supply)| (source, node as u32, supply));
+        let last = matching.capacities.iter().enumerate().map(|(node, &capacity)| (left + node as u32, sink, capacity));
+        let all: Vec<(u32, u32, u32)> = inner.chain(outer).chain(last).collect();
+        let mut starts = vec![0u32; sink as usize + 2];
+        for &(from, to, _) in &all {
+            starts[from as usize + 1] += 1;
+            starts[to as usize + 1] += 1;
+        }
+        for node in 1..starts.len() {
+            starts[node] += starts[node - 1];
+        }
+        let mut next = starts.clone();
+        let mut edges = vec![0; 2 * all.len()];
+        let (mut heads, mut residual) = (Vec::with_capacity(2 * all.len()), Vec::with_capacity(2 * all.len()));
+        for &(from, to, capacity) in &all {
+            for (node, head, room) in [(from, to, capacity), (to, from, 0)] {
+                edges[next[node as usize] as usize] = heads.len() as u32;
+                next[node as usize] += 1;
+                heads.push(head);
+                residual.push(room);
+            }
+        }
+        Network { left, source, sink, heads, residual, edges, starts }
+    }
+
+    fn right(&self, node: u32) -> u32 {
+        self.left + node
+    }
+
+    /// Dinic: as long as the sink can be reached, fill the shortest paths. Answers with the flow added.
+    fn fill(&mut self) -> u64 {
+        let mut flow = 0;
+        loop {
+            let levels = self.levels();
+            if levels[self.sink as usize] == UNSEEN {
+                return flow;
+            }
+            let mut next = self.starts.clone();
+            while let Some(pushed) = self.push_path(&levels, &mut next) {
+                flow += u64::from(pushed);
+            }
+        }
+    }
+
+    /// How many steps every node is away from the source.
+    fn levels(&self) -> Vec<u32> {
+        let mut levels = vec![UNSEEN; self.sink as usize + 1];
+        levels[self.source as usize] = 0;
+        let mut queue = vec![self.source];
+        let mut at = 0;
+        while at < queue.len() {
+            let node = queue[at];
+            at += 1;
+            for &edge in self.edges_of(node) {
+                let head = self.heads[edge as usize];
+                if self.residual[edge as usize] > 0 && levels[head as usize] == UNSEEN {
+                    levels[head as usize] = levels[node as usize] + 1;
+                    queue.push(head);
+                }
+            }
+        }
+        levels
+    }
+
+    fn edges_of(&self, node: u32) -> &[u32] {
+        &self.edges[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
+    }
+
+    /// Sends as much as fits along one path of rising levels. `next` remembers which edges are spent.
+    fn push_path(&mut self, levels: &[u32], next: &mut [u32]) -> Option<u32> {
+        let mut path: Vec<u32> = Vec::new();
+        let mut node = self.source;
+        while node != self.sink {
+            let end = self.starts[node as usize + 1];
+            let step = (next[node as usize]..end).find(|&at| {
+                let edge = self.edges[at as usize] as usize;
+                self.residual[edge] > 0 && levels[self.heads[edge] as usize] == levels[node as usize] + 1
+            });
+            next[node as usize] = step.unwrap_or(end);
+            match step {
+                Some(at) => {
+                    let edge = self.edges[at as usize];
+                    path.push(edge);
+                    node = self.heads[edge as usize];
+                }
+                None => {
+                    let edge = path.pop()?;
+                    node = self.heads[edge as usize ^ 1];
+                    next[node as usize] += 1;
+                }
+            }
+        }
+        let pushed = path.iter().map(|&edge| self.residual[edge as usize]).min()?;
+        for edge in path {
+            self.residual[edge as usize] -= pushed;
+            self.residual[edge as usize ^ 1] += pushed;
+        }
+        Some(pushed)
+    }
+
+    /// The strongly connected component of every node in the residual graph without the source: all
+    /// is sent, so no way leads out of the source again. Tarjan, with a stack of its own.
+    fn components(&self) -> Vec<u32> {
+        let count = self.sink as usize + 1;
+        let (mut order, mut low) = (vec![UNSEEN; count], vec![0; count]);
+        let mut component = vec![UNSEEN; count];
+        let (mut seen, mut found) = (0, 0);
+        let (mut open, mut walk): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+        for start in 0..count as u32 {
+            if order[start as usize] == UNSEEN {
+                walk.push((start, self.starts[start as usize]));
+            }
+            while let Some(&(node, at)) = walk.last() {
+                let index = node as usize;
+                if order[index] == UNSEEN {
+                    (order[index], low[index]) = (seen, seen);
+                    seen += 1;
+                    open.push(node);
+                }
+                if at < self.starts[index + 1] {
+                    walk.last_mut().expect("just seen").1 += 1;
+                    let edge = self.edges[at as usize] as usize;
+                    let head = self.heads[edge] as usize;
+                    if !self.leads_on(edge) || component[head] != UNSEEN {
+                        continue;
+                    }
+                    if order[head] == UNSEEN {
+                        walk.push((head as u32, self.starts[head]));
+                    } else {
+                        low[index] = low[index].min(order[head]);
+                    }
+                    continue;
+                }
+                walk.pop();
+                if let Some(&(parent, _)) = walk.last() {
+                    low[parent as usize] = low[parent as usize].min(low[index]);
+                }
+                if low[index] == order[index] {
+                    while component[index] == UNSEEN {
+                        component[open.pop().expect("the root is still open") as usize] = found;
+                    }
+                    found += 1;
+                }
+            }
+        }
+        component
+    }
+
+    /// Whether an edge belongs to the residual graph. An arc between left and right always does: its
+    /// capacity only says that more would never be needed.
+    fn leads_on(&self, edge: usize) -> bool {
+        let from = self.heads[edge ^ 1];
+        let is_arc = edge.is_multiple_of(2) && from < self.left;
+        is_arc || self.residual[edge] > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// SCIENCE G19: Bob is a clerk, Cathy may be anything; a clerk has HIV, a driver has flu.
+    #[test]
+    fn who_is_certain_takes_the_place_of_who_is_not() {
+        let matching = Matching { supplies: vec![1, 1], capacities: vec![1, 1], arcs: vec![(0, 0), (1, 0), (1, 1)] };
+        assert_eq!(matching.usable_arcs(), Some(vec![true, false, true]));
+    }
+
+    #[test]
+    fn a_place_that_may_stay_empty_keeps_both_usable() {
+        let matching = Matching { supplies: vec![1], capacities: vec![1, 1], arcs: vec![(0, 0), (0, 1)] };
+        assert_eq!(matching.usable_arcs(), Some(vec![true, true]));
+    }
+
+    #[test]
+    fn too_few_places_is_no_flow() {
+        let matching = Matching { supplies: vec![2, 1], capacities: vec![2], arcs: vec![(0, 0), (1, 0)] };
+        assert_eq!(matching.usable_arcs(), None);
+    }
+
+    /// Every way to place everyone, one unit after another; marks the arcs that occur.
+    fn enumerate(matching: &Matching) -> Option<Vec<bool>> {
+        fn place(
+            matching: &Matching,
+            units: &[u32],
+            room: &mut [u32],
+            used: &mut Vec<usize>,
+            usable: &mut [bool],
+        ) -> bool {
+            let Some((&unit, rest)) = units.split_first() else {
+                used.iter().for_each(|&arc| usable[arc] = true);
+                return true;
+            };
+            let mut any = false;
+            for (arc, &(left, right)) in matching.arcs.iter().enumerate() {
+                if left == unit && room[right as usize] > 0 {
+                    room[right as usize] -= 1;
+                    used.push(arc);
+                    any |= place(matching, rest, room, used, usable);
+                    used.pop();
+                    room[right as usize] += 1;
+                }
+            }
+            any
+        }
+        let units: Vec<u32> = (0..matching.supplies.len() as u32)
+            .flat_map(|node| std::iter::repeat_n(node, matching.supplies[node as usize] as usize))
+            .collect();
+        let mut usable = vec![false; matching.arcs.len()];
+        let mut room = matching.capacities.clone();
+        place(matching, &units, &mut room, &mut Vec::new(), &mut usable).then_some(usable)
+    }
+
+    fn matching() -> impl Strategy<Value = Matching> {
+        (1usize..5, 1usize..5).prop_flat_map(|(left, right)| {
+            let arcs = proptest::collection::vec(proptest::bool::weighted(0.6), left * right);
+            (proptest::collection::vec(1u32..3, left), proptest::collection::vec(1u32..4, right), arcs).prop_map(
+                move |(supplies, capacities, arcs)| {
+                    let arcs = (0..left * right)
+                        .filter(|&cell| arcs[cell])
+                        .map(|cell| ((cell / right) as u32, (cell % right) as u32))
+                        .collect();
+                    Matching { supplies, capacities, arcs }
+                },
+            )
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+        /// SCIENCE E1 33 and 36, at most seven units.
+        #[test]
+        fn usable_arcs_are_those_of_some_full_matching(matching in matching()) {
+            prop_assume!(matching.supplies.iter().sum::<u32>() <= 7);
+            prop_assert_eq!(matching.usable_arcs(), enumerate(&matching));
+        }
+    }
+}

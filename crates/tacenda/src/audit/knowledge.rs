@@ -1,0 +1,140 @@
+//! What the attacker knows: everyone's exact quasi values, and who is in which release.
+//!
+//! It is built from the private tables, by key, because the strongest attacker knows what they say
+//! about everyone but the sensitive values. Those are read in one place only, to tell whether the
+//! attacker was right.
+
+use crate::model::Membership;
+use crate::model::RecordKey;
+use crate::model::Table;
+use crate::model::Value;
+use std::fmt;
+
+/// Everyone's points and presence, one table a release.
+#[derive(Clone)]
+pub struct Knowledge<'a> {
+    tables: Vec<&'a Table>,
+    /// Everyone who is in any of the tables, ascending.
+    keys: Vec<RecordKey>,
+    /// Per table and row, the person, or [`Knowledge::ABSENT`].
+    people: Vec<Vec<u32>>,
+}
+
+impl<'a> Knowledge<'a> {
+    /// Marks a row that is in the table and not in the release.
+    pub(super) const ABSENT: u32 = u32::MAX;
+
+    /// Everyone in each table is in the release with the same place.
+    pub fn from_tables(tables: impl IntoIterator<Item = &'a Table>) -> Knowledge<'a> {
+        let tables: Vec<&Table> = tables.into_iter().collect();
+        let keys = tables.iter().fold(Vec::new(), |keys, table| union(keys, table.keys()));
+        assert!(keys.len() < Knowledge::ABSENT as usize, "people are numbered with 32 bits");
+        let people = tables.iter().map(|table| places(&keys, table.keys())).collect();
+        Knowledge { tables, keys, people }
+    }
+
+    /// Everyone in each table but those who were withheld is in the release with the same place.
+    pub fn from_published(published: impl IntoIterator<Item = (&'a Table, &'a Membership)>) -> Knowledge<'a> {
+        let (tables, memberships): (Vec<&Table>, Vec<&Membership>) = published.into_iter().unzip();
+        let mut knowledge = Knowledge::from_tables(tables);
+        for (people, membership) in knowledge.people.iter_mut().zip(memberships) {
+            membership.withheld.iter().for_each(|row| people[row.index()] = Knowledge::ABSENT);
+        }
+        knowledge
+    }
+
+    /// How many people there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// How many releases it speaks of.
+    pub fn releases(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// The key of a person; for the steward, who may look them up.
+    pub fn key(&self, person: u32) -> RecordKey {
+        self.keys[person as usize]
+    }
+
+    /// The person with this key.
+    pub fn person(&self, key: RecordKey) -> Option<u32> {
+        self.keys.binary_search(&key).ok().map(|index| index as u32)
+    }
+
+    /// The quasi codes of a person in a release they are in.
+    pub fn point(&self, release: usize, person: u32) -> Option<Vec<u32>> {
+        let row = self.people[release].iter().position(|&other| other == person)?;
+        let mut point = vec![0; self.tables[release].quasi_count()];
+        self.read_point(release, row, &mut point);
+        Some(point)
+    }
+
+    /// Per row of a table, who it is.
+    pub(super) fn people(&self, release: usize) -> &[u32] {
+        &self.people[release]
+    }
+
+    /// The quasi codes of a row of a table.
+    pub(super) fn read_point(&self, release: usize, row: usize, point: &mut [u32]) {
+        let table = self.tables[release];
+        point.iter_mut().enumerate().for_each(|(attribute, code)| *code = table.quasi(attribute)[row]);
+    }
+
+    /// How many quasi attributes there are.
+    pub(super) fn attributes(&self) -> usize {
+        self.tables.first().map_or(0, |table| table.quasi_count())
+    }
+
+    /// Everyone's sensitive value in the last release they are in. Not knowledge: the truth, to judge by.
+    pub(super) fn truth(&self) -> Vec<Option<Value>> {
+        let mut truth = vec![None; self.keys.len()];
+        for (table, people) in self.tables.iter().zip(&self.people) {
+            for (&person, &value) in people.iter().zip(table.sensitive()) {
+                if person != Knowledge::ABSENT {
+                    truth[person as usize] = Some(value);
+                }
+            }
+        }
+        truth
+    }
+}
+
+impl fmt::Debug for Knowledge<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Knowledge({} people, {} releases)", self.keys.len(), self.tables.len())
+    }
+}
+
+/// Two ascending lists as one.
+fn union(left: Vec<RecordKey>, right: &[RecordKey]) -> Vec<RecordKey> {
+    let mut all = Vec::with_capacity(left.len().max(right.len()));
+    let mut rest = right.iter().copied().peekable();
+    for key in left {
+        while let Some(earlier) = rest.next_if(|&other| other < key) {
+            all.push(earlier);
+        }
+        rest.next_if_eq(&key);
+        all.push(key);
+    }
+    all.extend(rest);
+    all
+}
+
+/// Where in `all` each of `some` stands; both ascend.
+fn places(all: &[RecordKey], some: &[RecordKey]) -> Vec<u32> {
+    let mut at = 0;
+    let place = |key: &RecordKey| {
+        while all[at] < *key {
+            at += 1;
+        }
+        at as u32
+    };
+    some.iter().map(place).collect()
+}
