@@ -109,6 +109,8 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// The manual page
     Man,
+    /// The JSON schemas of what the commands print
+    Schemas,
 }
 
 /// A table to read.

@@ -13,6 +13,7 @@ mod explain;
 mod promises;
 mod completions;
 mod man;
+mod schemas;
 mod shared;
 
 use crate::args::Cli;
@@ -41,5 +42,6 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Promises => promises::run(&screen),
         Command::Completions(args) => completions::run(args),
         Command::Man => man::run(),
+        Command::Schemas => schemas::run(),
     }
 }

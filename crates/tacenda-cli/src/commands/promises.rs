@@ -2,19 +2,45 @@
 
 use crate::failure::Failure;
 use crate::screen::Screen;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write;
 use tacenda::policy::POLICIES;
 
+/// What promises answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PromisesReport {
+    /// The promises.
+    pub promises: Vec<PromiseRow>,
+}
+
+/// One promise.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PromiseRow {
+    /// Its name in the policy file.
+    pub model: String,
+    /// What it is for.
+    pub line: String,
+    /// Its parameters.
+    pub parameters: String,
+    /// The paper it comes from.
+    pub paper: String,
+}
+
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
+    let promises: Vec<PromiseRow> = POLICIES
+        .iter()
+        .map(|policy| PromiseRow {
+            model: policy.name.to_string(),
+            line: policy.line.to_string(),
+            parameters: policy.parameters.to_string(),
+            paper: policy.paper.to_string(),
+        })
+        .collect();
     let mut text = String::new();
-    let mut rows = Vec::new();
-    for policy in POLICIES {
-        let _ = writeln!(text, "{}\n  {}\n  parameters: {}\n  paper {}\n", policy.name, policy.line, policy.parameters, policy.paper);
-        rows.push(json!({
-            "model": policy.name, "line": policy.line, "parameters": policy.parameters, "paper": policy.paper
-        }));
+    for row in &promises {
+        let _ = writeln!(text, "{}\n  {}\n  parameters: {}\n  paper {}\n", row.model, row.line, row.parameters, row.paper);
     }
-    screen.result(&text, &json!({ "promises": rows }))?;
+    screen.result(&text, &PromisesReport { promises })?;
     Ok(0)
 }

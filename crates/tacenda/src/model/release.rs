@@ -86,6 +86,28 @@ impl Release {
         set
     }
 
+    /// A digest of everything in it, for telling whether two releases are the same.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut numbers = |part: &mut dyn Iterator<Item = u64>| {
+            let mut count = 0u64;
+            for number in part {
+                hasher.update(&number.to_le_bytes());
+                count += 1;
+            }
+            hasher.update(&count.to_le_bytes());
+        };
+        numbers(&mut [u64::from(self.number)].into_iter());
+        numbers(&mut self.label.bytes().map(u64::from));
+        numbers(&mut self.ends.iter().map(|&end| u64::from(end)));
+        numbers(&mut self.regions.iter().flatten().map(|span| u64::from(span.lo) << 32 | u64::from(span.hi)));
+        numbers(&mut self.sensitive.iter().map(|value| u64::from(value.0)));
+        numbers(&mut self.counterfeits.iter().map(|&count| u64::from(count)));
+        numbers(&mut self.public.iter().map(|&cells| u64::from(cells)));
+        numbers(&mut self.linked.iter().copied());
+        hasher.finalize().to_hex().to_string()
+    }
+
     /// How many people stand in a group.
     pub fn people(&self, group: usize) -> u32 {
         self.group_rows(group).len() as u32 - self.counterfeits[group]

@@ -12,6 +12,7 @@ pub use error::CODES;
 pub use error::ProjectError;
 pub use project::Access;
 pub use project::Input;
+pub use project::Material;
 pub use project::Outcome;
 pub use project::POLICY_FILE;
 pub use project::Project;

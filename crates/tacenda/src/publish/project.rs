@@ -20,9 +20,11 @@ use crate::ledger::RealDisk;
 use crate::ledger::Staging;
 use crate::ledger::Store;
 use crate::measure::Loss;
+use crate::measure::query_error;
 use crate::model::History;
 use crate::model::PolicyFile;
 use crate::model::Promise;
+use crate::model::Rng;
 use crate::model::Seed;
 use crate::model::Table;
 use crate::policy;
@@ -76,21 +78,57 @@ pub struct Input {
     pub memory: Option<u64>,
 }
 
+/// What a release is made from: the past, and a snapshot. Private.
+#[derive(Debug)]
+pub struct Material {
+    history: History,
+    last: Option<Table>,
+    snapshot: Snapshot,
+}
+
+impl Material {
+    /// The snapshot, when the rest is no longer needed.
+    pub fn into_table(self) -> Table {
+        self.snapshot.table
+    }
+
+    /// The snapshot.
+    pub fn table(&self) -> &Table {
+        &self.snapshot.table
+    }
+
+    /// What there is to say about the input.
+    pub fn notes(&self) -> &[String] {
+        &self.snapshot.notes
+    }
+}
+
 /// A release that could be published now. Nothing is written yet.
 #[derive(Debug)]
 pub struct Rehearsal {
     /// The release, judged.
     pub prepared: Prepared,
-    /// Private: the snapshot.
-    pub table: Table,
-    /// What the release says less than the snapshot.
+    /// How much less the release says than the snapshot.
     pub loss: Loss,
-    /// What there is to say about the input.
-    pub notes: Vec<String>,
+    /// The median relative error of random count queries, once measured.
+    pub query_error: Option<f64>,
     /// The SHA-256 of the input.
     pub data_digest: String,
     /// The hash of the ledger's last line.
     pub ledger_head: String,
+}
+
+impl Rehearsal {
+    /// Holds a thousand random count queries against the snapshot.
+    pub fn measure_queries(&mut self, file: &PolicyFile, material: &Material) {
+        let mut rng = Rng::from_number(1);
+        self.query_error = Some(query_error(&self.prepared.release, &file.schema, material.table(), 1000, &mut rng));
+    }
+
+    /// A digest of everything public about the release.
+    pub fn release_digest(&self) -> String {
+        self.prepared.release.digest()
+    }
 }
 
 /// A release that was published.
@@ -148,51 +186,53 @@ impl Project {
         self.store.iter().flat_map(Store::publications).collect()
     }
 
-    /// Makes the next release and has it judged. `step` is told what is being done.
-    pub fn rehearse(&self, input: &Input, label: Option<&str>, step: &dyn Fn(&str)) -> Result<Rehearsal, ProjectError> {
-        self.rehearse_as(&self.loaded.policy, input, label, step)
+    /// Recalls the past and reads a table. `step` is told what is being done.
+    pub fn material(&self, input: &Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
+        step("remembering");
+        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
+        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
+        step("reading");
+        let snapshot = self.read(input, &history, last.as_ref())?;
+        assert_fits(snapshot.table.len() as u64, input.memory)?;
+        Ok(Material { history, last, snapshot })
+    }
+
+    /// Makes the next release and has it judged.
+    pub fn rehearse(&self, material: &Material, label: Option<&str>, step: &dyn Fn(&str)) -> Result<Rehearsal, ProjectError> {
+        self.rehearse_as(&self.loaded.policy, material, label, step)
     }
 
     /// The same under another promise or other choices, for asking what would be if.
     pub fn rehearse_as(
         &self,
         file: &PolicyFile,
-        input: &Input,
+        material: &Material,
         label: Option<&str>,
         step: &dyn Fn(&str),
     ) -> Result<Rehearsal, ProjectError> {
-        step("remembering");
-        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
-        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
-        let label = self.free_label(label, history.releases + 1)?;
-        step("reading");
-        let snapshot = self.read(file, input, &history, last.as_ref())?;
-        assert_fits(snapshot.table.len() as u64, input.memory)?;
+        let label = self.free_label(label, material.history.releases + 1)?;
         step("grouping and judging");
         let policy = policy::of(file);
-        let before = Before { history: &history, snapshot: last.as_ref() };
-        let prepared = prepare(file, policy.as_ref(), self.seed(), before, &snapshot.table, &label)?;
+        let before = Before { history: &material.history, snapshot: material.last.as_ref() };
+        let prepared = prepare(file, policy.as_ref(), self.seed(), before, material.table(), &label)?;
         step("measuring");
         let loss = Loss::of(&prepared.release, &file.schema, &file.promise);
         Ok(Rehearsal {
             prepared,
-            table: snapshot.table,
             loss,
-            notes: snapshot.notes,
-            data_digest: snapshot.digest,
+            query_error: None,
+            data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
         })
     }
 
-    /// Reads a table under the project's key, without making anything of it.
-    pub fn read_table(&self, input: &Input) -> Result<Snapshot, ProjectError> {
-        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
-        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
-        self.read(&self.loaded.policy, input, &history, last.as_ref())
-    }
-
     /// Publishes a rehearsal. The release folder is complete or absent, whatever happens.
-    pub fn publish(&mut self, rehearsal: &Rehearsal, step: &dyn Fn(&str)) -> Result<Outcome, ProjectError> {
+    pub fn publish(
+        &mut self,
+        material: &Material,
+        rehearsal: &Rehearsal,
+        step: &dyn Fn(&str),
+    ) -> Result<Outcome, ProjectError> {
         let prepared = &rehearsal.prepared;
         let release = &prepared.release;
         let facts = self.manifest_facts(rehearsal);
@@ -212,7 +252,7 @@ impl Project {
             policy_digest: &self.loaded.digest,
             policy_canonical: &ingest::canonical(&self.loaded.policy),
             history: &prepared.history,
-            snapshot: &rehearsal.table,
+            snapshot: material.table(),
             at: &now(),
         };
         store.commit(staging, commit)?;
@@ -223,21 +263,16 @@ impl Project {
         self.store.as_ref().map_or(&self.throwaway, Store::seed)
     }
 
-    fn read(
-        &self,
-        file: &PolicyFile,
-        input: &Input,
-        history: &History,
-        last: Option<&Table>,
-    ) -> Result<Snapshot, ProjectError> {
+    fn read(&self, input: &Input, history: &History, last: Option<&Table>) -> Result<Snapshot, ProjectError> {
+        let schema = &self.loaded.policy.schema;
         let source = Source::open(&input.path)?;
         let key = self.seed().key("identifier");
         let options = ReadOptions { show_values: input.show_values, ..ReadOptions::default() };
         let snapshot = if input.delta {
-            let nobody = Table::new(Vec::new(), vec![Vec::new(); file.schema.quasi.len()], Vec::new(), history.values.clone(), Vec::new(), Vec::new());
-            ingest::read_delta(&source, &file.schema, &key, last.unwrap_or(&nobody), &history.values, &options)?
+            let nobody = Table::new(Vec::new(), vec![Vec::new(); schema.quasi.len()], Vec::new(), history.values.clone(), Vec::new(), Vec::new());
+            ingest::read_delta(&source, schema, &key, last.unwrap_or(&nobody), &history.values, &options)?
         } else {
-            ingest::read_snapshot(&source, &file.schema, &key, &history.values, &options)?
+            ingest::read_snapshot(&source, schema, &key, &history.values, &options)?
         };
         Ok(snapshot)
     }

@@ -1,0 +1,166 @@
+//! Is the policy sound, and can this data meet it? Writes nothing.
+
+use crate::args::CheckArgs;
+use crate::args::Common;
+use crate::commands::shared;
+use crate::commands::shared::Summary;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::screen::number;
+use crate::screen::percent;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write;
+use tacenda::model::Limits;
+use tacenda::model::PolicyFile;
+use tacenda::model::Promise;
+use tacenda::publish::Access;
+use tacenda::publish::Material;
+use tacenda::publish::Project;
+use tacenda::publish::ProjectError;
+
+/// What check answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CheckReport {
+    /// The series' name.
+    pub series: String,
+    /// The promise, in one sentence.
+    pub promise: String,
+    /// What the promise does not cover.
+    pub limits: Vec<String>,
+    /// The next release, if a table was given.
+    pub summary: Option<Summary>,
+    /// What would be with other parameters.
+    pub what_if: Vec<WhatIf>,
+}
+
+/// The next release with another parameter.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct WhatIf {
+    /// The parameter, such as `m = 4`.
+    pub parameter: String,
+    /// Why it cannot be met, if it cannot.
+    pub refused: Option<String>,
+    /// Groups.
+    pub groups: u64,
+    /// Rows with nobody behind them.
+    pub counterfeits: u64,
+    /// People who are left out.
+    pub withheld: u64,
+    /// Mean loss.
+    pub loss: f64,
+}
+
+pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let project = shared::open(common, Access::Look, screen)?;
+    let file = project.policy();
+    let mut report = CheckReport {
+        series: file.series.name.clone(),
+        promise: file.promise.sentence(),
+        limits: file.promise.limits().into_iter().map(String::from).collect(),
+        summary: None,
+        what_if: Vec::new(),
+    };
+    let what_if = args.what_if.as_deref().map(|text| variants(file, text)).transpose()?;
+    if args.data.path.is_some() || what_if.is_some() {
+        let input = shared::input(&args.data, common)?;
+        let bar = screen.steps(5);
+        let step = |what: &str| {
+            bar.inc(1);
+            bar.set_message(what.to_string());
+        };
+        let failed = |error| shared::failure(error, screen);
+        let material = project.material(&input, &step).map_err(failed)?;
+        match what_if {
+            Some(variants) => {
+                for (parameter, variant) in variants {
+                    report.what_if.push(try_out(&project, &variant, parameter, &material).map_err(failed)?);
+                }
+            }
+            None => {
+                let rehearsal = project.rehearse(&material, None, &step).map_err(failed)?;
+                report.summary = Some(Summary::new(file, &material, &rehearsal));
+            }
+        }
+        bar.finish_and_clear();
+    }
+    screen.result(&text(&report), &report)?;
+    Ok(0)
+}
+
+/// The policy file with each value of a parameter, such as `m=2..6`, both ends included.
+fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, Failure> {
+    let usage = || Failure::usage("say --what-if as a parameter and a range, such as m=2..6");
+    let (name, range) = text.split_once('=').ok_or_else(usage)?;
+    let (from, to) = range.split_once("..").unwrap_or((range, range));
+    let bound = |text: &str| text.trim().trim_start_matches('=').parse::<u32>().map_err(|_| usage());
+    let (from, to) = (bound(from)?, bound(to)?);
+    if from < 2 || from > to || to - from > 50 {
+        return Err(Failure::usage("a range of --what-if starts at 2 or more and has at most 50 steps"));
+    }
+    (from..=to)
+        .map(|value| {
+            let mut variant = file.clone();
+            // The answer is what it would cost, so the limits do not cut it short.
+            variant.limits = Limits { counterfeits: 1.0, withheld: 1.0 };
+            let parameter = match (&mut variant.promise, name.trim()) {
+                (Promise::MInvariance { m, .. }, "m") => m,
+                (Promise::MInvariance { k, .. }, "k") => k.insert(value),
+                (Promise::IncrementalKAnonymity { k, .. } | Promise::KAnonymity { k }, "k") => k,
+                (Promise::IncrementalKAnonymity { l, .. }, "l") => l.insert(value),
+                (Promise::IncrementalLDiversity { l, .. }, "l") => l,
+                _ => return Err(Failure::usage(format!("{} has no parameter {}", file.promise.model(), name.trim()))),
+            };
+            *parameter = value;
+            Ok((format!("{} = {value}", name.trim()), variant))
+        })
+        .collect()
+}
+
+fn try_out(project: &Project, file: &PolicyFile, parameter: String, material: &Material) -> Result<WhatIf, ProjectError> {
+    match project.rehearse_as(file, material, None, &|_| {}) {
+        Ok(rehearsal) => {
+            let summary = Summary::new(file, material, &rehearsal);
+            Ok(WhatIf {
+                parameter,
+                refused: None,
+                groups: summary.groups,
+                counterfeits: summary.counterfeits,
+                withheld: summary.withheld,
+                loss: summary.loss["ncp"].as_f64().unwrap_or(0.0),
+            })
+        }
+        Err(ProjectError::Publish(error)) => {
+            Ok(WhatIf { parameter, refused: Some(error.to_string()), groups: 0, counterfeits: 0, withheld: 0, loss: 1.0 })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn text(report: &CheckReport) -> String {
+    let mut out = format!("The policy of {} is sound.\n\n  promise  {}\n", report.series, report.promise);
+    for limit in &report.limits {
+        let _ = writeln!(out, "  but      {limit}");
+    }
+    if let Some(summary) = &report.summary {
+        let _ = write!(out, "\n{}", summary.text("This table can be published under it:"));
+    }
+    if !report.what_if.is_empty() {
+        let _ = writeln!(out, "\n  {:<8} {:>10} {:>13} {:>10} {:>9}", "", "groups", "counterfeits", "withheld", "loss");
+        for row in &report.what_if {
+            let _ = match &row.refused {
+                Some(why) => writeln!(out, "  {:<8} refused: {why}", row.parameter),
+                None => writeln!(
+                    out,
+                    "  {:<8} {:>10} {:>13} {:>10} {:>9}",
+                    row.parameter,
+                    number(row.groups),
+                    number(row.counterfeits),
+                    number(row.withheld),
+                    percent(row.loss)
+                ),
+            };
+        }
+    }
+    out
+}

@@ -1,0 +1,104 @@
+//! The series so far, from the ledger alone.
+
+use crate::args::Common;
+use crate::commands::shared;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::screen::number;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::Arc;
+use tacenda::ledger::RealDisk;
+use tacenda::ledger::Store;
+use tacenda::ledger::What;
+
+/// What the log answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct LogReport {
+    /// The series' name.
+    pub series: String,
+    /// The hash of the ledger's last line.
+    pub head: String,
+    /// All events, the oldest first.
+    pub events: Vec<LogEvent>,
+}
+
+/// One event.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct LogEvent {
+    /// Its number.
+    pub seq: u64,
+    /// When.
+    pub at: String,
+    /// What: init, publish, adopt or retract.
+    pub event: String,
+    /// The release, for a publication.
+    pub release: Option<u32>,
+    /// Its label.
+    pub label: Option<String>,
+    /// Its promise.
+    pub model: Option<String>,
+    /// Its rows, counterfeits included.
+    pub rows: Option<u64>,
+    /// Its groups.
+    pub groups: Option<u64>,
+    /// Its counterfeits.
+    pub counterfeits: Option<u64>,
+    /// The hash of the line.
+    pub hash: String,
+}
+
+pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let store = Store::open_read(Arc::new(RealDisk), &common.project);
+    let store = store.map_err(|error| shared::failure(error.into(), screen))?;
+    let events: Vec<LogEvent> = store
+        .events()
+        .iter()
+        .map(|event| {
+            let publication = event.publication();
+            let count = |name: &str| publication.and_then(|publication| publication.numbers[name].as_u64());
+            LogEvent {
+                seq: event.seq,
+                at: event.at.clone(),
+                event: match event.what {
+                    What::Init(_) => "init",
+                    What::Publish(_) => "publish",
+                    What::Adopt { .. } => "adopt",
+                    What::Retract { .. } => "retract",
+                }
+                .to_string(),
+                release: publication.map(|publication| publication.number),
+                label: publication.map(|publication| publication.label.clone()),
+                model: publication.and_then(|publication| publication.promise["model"].as_str().map(String::from)),
+                rows: count("rows"),
+                groups: count("groups"),
+                counterfeits: count("counterfeits"),
+                hash: event.hash.clone(),
+            }
+        })
+        .collect();
+    let report = LogReport { series: store.series().to_string(), head: store.head().to_string(), events };
+    screen.result(&text(&report), &report)?;
+    Ok(0)
+}
+
+fn text(report: &LogReport) -> String {
+    let mut out = format!("{}\n\n", report.series);
+    let _ = writeln!(out, "  {:>4}  {:<20}  {:<16} {:>10} {:>9} {:>12}  line", "", "when", "label", "rows", "groups", "counterfeits");
+    for event in &report.events {
+        let shown = |count: Option<u64>| count.map_or(String::new(), number);
+        let release = event.release.map_or(event.event.clone(), |release| release.to_string());
+        let _ = writeln!(
+            out,
+            "  {release:>4}  {:<20}  {:<16} {:>10} {:>9} {:>12}  {}",
+            event.at,
+            event.label.as_deref().unwrap_or_default(),
+            shown(event.rows),
+            shown(event.groups),
+            shown(event.counterfeits),
+            &event.hash[..12]
+        );
+    }
+    out
+}

@@ -1,0 +1,67 @@
+//! Make the next release: rehearse it, ask once, commit it.
+
+use crate::args::Common;
+use crate::args::PublishArgs;
+use crate::commands::plan::Plan;
+use crate::commands::shared;
+use crate::commands::shared::Summary;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::PathBuf;
+use tacenda::publish::Access;
+use tacenda::publish::Input;
+
+/// What publishing answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PublishReport {
+    /// The release folder.
+    pub folder: PathBuf,
+    /// Its files.
+    pub files: Vec<String>,
+    /// The release.
+    pub summary: Summary,
+}
+
+pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let plan = args.plan.as_deref().map(Plan::read).transpose()?;
+    let (input, label) = match &plan {
+        Some(plan) => {
+            let input = Input { path: plan.data.clone(), delta: plan.delta, show_values: false, memory: common.memory };
+            (input, Some(plan.label.as_str()))
+        }
+        None => (shared::input(&args.data, common)?, args.label.as_deref()),
+    };
+    let mut project = shared::open(common, Access::Publish, screen)?;
+    let bar = screen.steps(6);
+    let step = |what: &str| {
+        bar.inc(1);
+        bar.set_message(what.to_string());
+    };
+    let failed = |error| shared::failure(error, screen);
+    let material = project.material(&input, &step).map_err(failed)?;
+    let rehearsal = project.rehearse(&material, label, &step).map_err(failed)?;
+    if let Some(plan) = &plan {
+        plan.matches(&project, &rehearsal).map_err(failed)?;
+    }
+    let summary = Summary::new(project.policy(), &material, &rehearsal);
+    let headline = format!("Release {} of {}, label {}", summary.release, summary.series, summary.label);
+    bar.finish_and_clear();
+    if !agrees(&summary, &headline, common, screen)? {
+        return Err(Failure::new("U601", 6, "nothing was published: nobody agreed; say --yes where nobody can be asked"));
+    }
+    let outcome = project.publish(&material, &rehearsal, &|_| {}).map_err(failed)?;
+    let headline = format!("{headline}: published");
+    let text = format!("{}\nThe release is in {}\n", summary.text(&headline), outcome.folder.display());
+    screen.result(&text, &PublishReport { folder: outcome.folder, files: outcome.files, summary })?;
+    Ok(0)
+}
+
+/// On a terminal the release is shown and a person asked; elsewhere `--yes` must have been said.
+fn agrees(summary: &Summary, headline: &str, common: &Common, screen: &Screen) -> Result<bool, Failure> {
+    if !common.yes {
+        screen.note(&summary.text(headline));
+    }
+    screen.agrees("Publish it? What is out cannot be taken back. [y/N]")
+}

@@ -1,0 +1,36 @@
+//! The JSON schemas of what the commands print, one a command.
+
+use crate::commands::check::CheckReport;
+use crate::commands::count::CountReport;
+use crate::commands::demo::DemoReport;
+use crate::commands::explain::ExplainReport;
+use crate::commands::init::InitReport;
+use crate::commands::log::LogReport;
+use crate::commands::plan::Plan;
+use crate::commands::plan::PlanReport;
+use crate::commands::promises::PromisesReport;
+use crate::commands::publish::PublishReport;
+use crate::commands::show::ShowReport;
+use crate::commands::verify::VerifyReport;
+use crate::failure::Failure;
+use schemars::schema_for;
+use serde_json::json;
+
+pub fn run() -> Result<u8, Failure> {
+    let schemas = json!({
+        "check": schema_for!(CheckReport),
+        "count": schema_for!(CountReport),
+        "demo": schema_for!(DemoReport),
+        "explain": schema_for!(ExplainReport),
+        "init": schema_for!(InitReport),
+        "log": schema_for!(LogReport),
+        "plan": schema_for!(PlanReport),
+        "plan-file": schema_for!(Plan),
+        "promises": schema_for!(PromisesReport),
+        "publish": schema_for!(PublishReport),
+        "show": schema_for!(ShowReport),
+        "verify": schema_for!(VerifyReport),
+    });
+    println!("{}", serde_json::to_string_pretty(&schemas).map_err(|error| Failure::new("B701", 70, error))?);
+    Ok(0)
+}

@@ -1,0 +1,236 @@
+//! What several commands say in the same words.
+
+use crate::args::Common;
+use crate::args::Data;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::screen::number;
+use crate::screen::percent;
+use annotate_snippets::AnnotationKind;
+use annotate_snippets::Level;
+use annotate_snippets::Renderer;
+use annotate_snippets::Snippet;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use tacenda::folder;
+use tacenda::folder::Published;
+use tacenda::ingest::PolicyFileErrors;
+use tacenda::ledger::RealDisk;
+use tacenda::ledger::Store;
+use tacenda::model::PolicyFile;
+use tacenda::publish::Access;
+use tacenda::publish::Input;
+use tacenda::publish::Material;
+use tacenda::publish::Project;
+use tacenda::publish::ProjectError;
+use tacenda::publish::Rehearsal;
+use std::sync::Arc;
+
+/// Opens the project the command line names.
+pub fn open(common: &Common, access: Access, screen: &Screen) -> Result<Project, Failure> {
+    Project::open(&common.project, common.policy.as_deref(), access).map_err(|error| failure(error, screen))
+}
+
+/// The table the command line names.
+pub fn input(data: &Data, common: &Common) -> Result<Input, Failure> {
+    let path = data.path.clone().ok_or_else(|| Failure::usage("name a table: tacenda … DATA; - is standard input"))?;
+    Ok(Input { path, delta: data.delta, show_values: data.show_values, memory: common.memory })
+}
+
+/// A library error as the user sees it.
+pub fn failure(error: ProjectError, screen: &Screen) -> Failure {
+    let (code, exit) = (error.code(), error.exit_code());
+    match error {
+        ProjectError::PolicyFile(errors) => policy_failure(&errors, screen),
+        ProjectError::Ingest(error) if !error.problems().is_empty() => {
+            let problems = error.problems();
+            let mut failure = Failure::new(code, exit, "the table was not accepted; nothing was published");
+            for problem in problems {
+                failure = failure.line(format!("  {}: {problem}", problem.code()));
+                failure = failure.line(format!("        {}", problem.way_out()));
+            }
+            failure
+        }
+        ProjectError::Publish(tacenda::publish::PublishError::Refused(findings)) => {
+            let failure = Failure::new(code, exit, "the auditor refused the release; nothing was published");
+            findings.iter().fold(failure, |failure, finding| failure.line(format!("  {finding}")))
+        }
+        error => Failure::new(code, exit, error),
+    }
+}
+
+/// Errors in the policy file, each with the place it points at.
+fn policy_failure(errors: &PolicyFileErrors, screen: &Screen) -> Failure {
+    let renderer = if screen.color() { Renderer::styled() } else { Renderer::plain() };
+    let mut failure = Failure::new(errors.code(), errors.exit_code(), "the policy file cannot be used");
+    for error in errors.iter() {
+        let file = error.file.display().to_string();
+        let text = error.span.as_ref().and_then(|_| fs::read_to_string(&error.file).ok());
+        let title = format!("{}: {}", error.code, error.message);
+        let drawn = match (&error.span, &text) {
+            (Some(span), Some(text)) if span.end <= text.len() => {
+                let snippet = Snippet::source(text.as_str()).path(file.as_str()).fold(true);
+                let snippet = snippet.annotation(AnnotationKind::Primary.span(span.clone()));
+                renderer.render(&[Level::ERROR.primary_title(title.as_str()).element(snippet)])
+            }
+            _ => format!("{title} ({file})"),
+        };
+        failure = failure.line(drawn);
+        if let Some(help) = &error.help {
+            failure = failure.line(format!("  help: {help}"));
+        }
+    }
+    failure
+}
+
+/// A rehearsed or published release in numbers. Private: for the steward.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Summary {
+    /// The series' name.
+    pub series: String,
+    /// The release's number.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// The promise, in one sentence.
+    pub promise: String,
+    /// People in the snapshot.
+    pub people: u64,
+    /// People never seen before.
+    pub arrived: u32,
+    /// People who are back.
+    pub returned: u32,
+    /// People who are gone.
+    pub left: u32,
+    /// People whose quasi values changed.
+    pub quasi_changed: u32,
+    /// People whose sensitive value changed.
+    pub sensitive_changed: u32,
+    /// People who are published.
+    pub published: u64,
+    /// People who are left out of this release.
+    pub withheld: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Rows with nobody behind them.
+    pub counterfeits: u64,
+    /// Distinct value sets among the groups of the whole series.
+    pub value_sets: u64,
+    /// Loss measures; docs/formats.md defines them.
+    pub loss: serde_json::Value,
+    /// Median relative error of random count queries, against the snapshot.
+    pub query_error: Option<f64>,
+    /// What was concluded about the input.
+    pub notes: Vec<String>,
+}
+
+impl Summary {
+    /// Sums a rehearsal up.
+    pub fn new(file: &PolicyFile, material: &Material, rehearsal: &Rehearsal) -> Summary {
+        let (release, change) = (&rehearsal.prepared.release, rehearsal.prepared.change);
+        let counterfeits = release.counterfeit_count();
+        Summary {
+            series: file.series.name.clone(),
+            release: release.number,
+            label: release.label.clone(),
+            promise: file.promise.sentence(),
+            people: material.table().len() as u64,
+            arrived: change.arrived,
+            returned: change.returned,
+            left: change.left,
+            quasi_changed: change.quasi_changed,
+            sensitive_changed: change.sensitive_changed,
+            published: release.row_count() as u64 - counterfeits,
+            withheld: rehearsal.prepared.membership.withheld.len() as u64,
+            groups: release.group_count() as u64,
+            counterfeits,
+            value_sets: rehearsal.prepared.history.value_sets.len() as u64,
+            loss: rehearsal.loss.to_json(),
+            query_error: rehearsal.query_error,
+            notes: material.notes().to_vec(),
+        }
+    }
+
+    /// The summary as text, below a headline.
+    pub fn text(&self, headline: &str) -> String {
+        let mut out = format!("{headline}\n\n");
+        let mut line = |name: &str, text: String| {
+            let _ = writeln!(out, "  {name:<13} {text}");
+        };
+        line(
+            "people",
+            format!(
+                "{}: {} arrived, {} returned, {} left",
+                number(self.people), number(self.arrived), number(self.returned), number(self.left)
+            ),
+        );
+        if self.quasi_changed + self.sensitive_changed > 0 {
+            let (quasi, sensitive) = (number(self.quasi_changed), number(self.sensitive_changed));
+            line("changed", format!("{quasi} other quasi values, {sensitive} another sensitive value"));
+        }
+        let rows = self.published + self.counterfeits;
+        line("published", format!("{} people in {} groups", number(self.published), number(self.groups)));
+        line("counterfeits", format!("{} ({} of rows)", number(self.counterfeits), percent(share(self.counterfeits, rows))));
+        line("withheld", format!("{} ({} of people)", number(self.withheld), percent(share(self.withheld, self.people))));
+        line("value sets", number(self.value_sets));
+        line("loss", loss_line(&self.loss));
+        if let Some(error) = self.query_error {
+            line("count queries", format!("median error {} over random count queries", percent(error)));
+        }
+        line("promise", format!("kept. {}", self.promise));
+        for note in &self.notes {
+            line("note", note.clone());
+        }
+        out
+    }
+}
+
+/// Loss in one line: the mean, then each attribute.
+pub fn loss_line(loss: &serde_json::Value) -> String {
+    let mut text = percent(loss["ncp"].as_f64().unwrap_or(0.0));
+    let attributes = loss["attributes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let parts: Vec<String> = attributes
+        .iter()
+        .map(|attribute| {
+            let name = attribute["name"].as_str().unwrap_or_default();
+            format!("{name} {}", percent(attribute["ncp"].as_f64().unwrap_or(0.0)))
+        })
+        .collect();
+    let _ = write!(text, " ({})", parts.join(", "));
+    text
+}
+
+/// A share, 0 of nothing.
+pub fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Finds a release by its folder, its number or its label, and reads it as a recipient would.
+pub fn read_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<(PathBuf, Published), Failure> {
+    let folder = match name {
+        Some(path) if Path::new(path).join(folder::MANIFEST).exists() => PathBuf::from(path),
+        name => find_release(name, common, screen)?,
+    };
+    let published = folder::read(&folder).map_err(|error| failure(error.into(), screen))?;
+    Ok((folder, published))
+}
+
+fn find_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<PathBuf, Failure> {
+    let store = Store::open_read(Arc::new(RealDisk), &common.project);
+    let store = store.map_err(|error| failure(error.into(), screen))?;
+    let wanted = |number: u32, label: &str| match name {
+        None => true,
+        Some(name) => {
+            label == name || name.trim_start_matches('r').parse() == Ok(number)
+        }
+    };
+    let found = store.publications().filter(|publication| wanted(publication.number, &publication.label)).last();
+    match found {
+        Some(publication) => Ok(store.release_folder(publication.number)),
+        None => Err(Failure::new("U202", 2, "there is no such release; tacenda log lists them")),
+    }
+}

@@ -1,0 +1,78 @@
+//! One release, from its folder alone: what a recipient can see.
+
+use crate::args::Common;
+use crate::args::ShowArgs;
+use crate::commands::shared;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::screen::number;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+use tacenda::measure::Loss;
+
+/// What show answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ShowReport {
+    /// The release folder.
+    pub folder: PathBuf,
+    /// The series' name.
+    pub series: String,
+    /// The release's number.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// The promise, in one sentence.
+    pub promise: String,
+    /// What the promise does not cover.
+    pub limits: Vec<String>,
+    /// Rows, counterfeits included.
+    pub rows: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Rows with nobody behind them.
+    pub counterfeits: u64,
+    /// The number of people in the smallest group.
+    pub smallest_group: u32,
+    /// Loss measures; docs/formats.md defines them.
+    pub loss: serde_json::Value,
+}
+
+pub fn run(args: &ShowArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let (folder, published) = shared::read_release(args.release.as_deref(), common, screen)?;
+    let release = &published.release;
+    let loss = Loss::of(release, &published.schema, &published.promise);
+    let report = ShowReport {
+        folder,
+        series: published.series.clone(),
+        release: release.number,
+        label: release.label.clone(),
+        promise: published.promise.sentence(),
+        limits: published.promise.limits().into_iter().map(String::from).collect(),
+        rows: release.row_count() as u64,
+        groups: release.group_count() as u64,
+        counterfeits: release.counterfeit_count(),
+        smallest_group: (0..release.group_count()).map(|group| release.people(group)).min().unwrap_or(0),
+        loss: loss.to_json(),
+    };
+    screen.result(&text(&report), &report)?;
+    Ok(0)
+}
+
+fn text(report: &ShowReport) -> String {
+    let mut out = format!("Release {} of {}, label {}\n\n", report.release, report.series, report.label);
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(out, "  {name:<13} {text}");
+    };
+    line("folder", report.folder.display().to_string());
+    line("rows", format!("{} in {} groups", number(report.rows), number(report.groups)));
+    line("counterfeits", number(report.counterfeits));
+    line("smallest", format!("group of {} people", report.smallest_group));
+    line("loss", shared::loss_line(&report.loss));
+    line("promise", report.promise.clone());
+    for limit in &report.limits {
+        line("but", limit.clone());
+    }
+    out
+}

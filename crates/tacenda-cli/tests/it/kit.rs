@@ -1,0 +1,149 @@
+//! A project in a temporary folder, and the binary to run in it.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
+use std::sync::Arc;
+use tacenda::ingest;
+use tacenda::ledger::NewProject;
+use tacenda::ledger::RealDisk;
+use tacenda::ledger::Store;
+use tacenda::model::Seed;
+use tempfile::TempDir;
+
+/// A project folder that is removed at the end.
+pub struct Project {
+    pub folder: TempDir,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Project {
+    /// An empty folder.
+    pub fn empty() -> Project {
+        Project { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A folder with the given files.
+    pub fn with(files: &[(&str, &str)]) -> Project {
+        let project = Project::empty();
+        for (name, text) in files {
+            project.write(name, text);
+        }
+        project
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.file(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap()
+    }
+
+    /// Sets up the ledger with a seed that every run shares, so that releases can be compared byte by byte.
+    pub fn fix_seed(&self) {
+        let loaded = ingest::read_policy(&self.file("tacenda.toml")).unwrap();
+        let new = NewProject {
+            series: &loaded.policy.series.name,
+            seed: Seed([42; 32]),
+            policy_digest: &loaded.digest,
+            policy_canonical: &ingest::canonical(&loaded.policy),
+            at: "2026-01-01T00:00:00Z",
+        };
+        Store::init(Arc::new(RealDisk), self.path(), new).unwrap();
+    }
+
+    /// The command, in this folder.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tacenda"));
+        command.args(words).current_dir(self.path()).env("NO_COLOR", "1");
+        command
+    }
+
+    /// Runs the command in this folder.
+    pub fn run(&self, words: &[&str]) -> Ended {
+        Ended::of(self.command(words).output().unwrap())
+    }
+
+    /// Runs the command, which must end well.
+    pub fn ok(&self, words: &[&str]) -> String {
+        let ended = self.run(words);
+        assert_eq!(ended.code, 0, "tacenda {words:?}\n{}\n{}", ended.stdout, ended.stderr);
+        ended.stdout
+    }
+
+    /// Runs the command, which must fail with this exit code and this error code.
+    pub fn fails(&self, words: &[&str], exit: i32, code: &str) -> Ended {
+        let ended = self.run(words);
+        assert_eq!(ended.code, exit, "tacenda {words:?}\n{}\n{}", ended.stdout, ended.stderr);
+        assert!(ended.stderr.contains(code), "{code} not in:\n{}", ended.stderr);
+        ended
+    }
+}
+
+impl Ended {
+    pub fn of(output: Output) -> Ended {
+        Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A small hospital: enough people of six diagnoses for m = 2 and 3.
+pub const POLICY: &str = r#"policy = 1
+
+[series]
+name    = "ward-stays"
+title   = "Inpatient stays"
+contact = "steward@hospital.example"
+
+[columns]
+patient_id = { role = "identifier" }
+full_name  = { role = "drop" }
+age        = { role = "quasi", type = "integer", domain = [0, 120] }
+sex        = { role = "quasi", type = "category", values = ["F", "M", "X"] }
+diagnosis  = { role = "sensitive", type = "category" }
+
+[promise]
+model = "m-invariance"
+m     = 2
+
+[counterfeits]
+max_share = 0.5
+[withheld]
+max_share = 0.5
+"#;
+
+/// A table for [`POLICY`]: `people` patients from number `first` on.
+pub fn patients(first: u32, people: u32) -> String {
+    let diagnoses = ["flu", "gastritis", "dyspepsia", "bronchitis", "asthma", "migraine"];
+    let mut text = String::from("patient_id,full_name,age,sex,diagnosis\n");
+    for id in first..first + people {
+        let age = 18 + id * 7 % 70;
+        let sex = ["F", "M"][(id % 2) as usize];
+        let diagnosis = diagnoses[(id * 5 % 6) as usize];
+        text.push_str(&format!("p{id},Name {id},{age},{sex},{diagnosis}\n"));
+    }
+    text
+}

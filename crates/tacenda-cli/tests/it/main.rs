@@ -1,0 +1,7 @@
+//! Questions about the command, one file each. Everything here runs the real binary.
+
+mod commands;
+mod kill;
+mod kit;
+mod scenario;
+mod schema;

@@ -1,0 +1,117 @@
+//! Does the whole flow give these files? Every folder of `scenarios/` is run through the command and
+//! through the library, and both must give the expected releases, or the expected refusal.
+//!
+//! A scenario is a project folder (`tacenda.toml`, hierarchies) with tables `1.csv`, `2.csv`, … that are
+//! published in order (`2.delta.csv` holds changes), and `expect/` with, per table, either `1.csv`, the
+//! release as published, or `1.refused`, a line `exit code, error code`. `UPDATE_EXPECT=1` rewrites it.
+
+use crate::kit::Project;
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use tacenda::publish::Access;
+use tacenda::publish::Input;
+use tacenda::publish::ProjectError;
+
+/// The tables of a scenario in order: file, and whether it holds changes.
+fn tables(folder: &Path) -> Vec<(u32, PathBuf, bool)> {
+    let table = |number: u32| {
+        let whole = folder.join(format!("{number}.csv"));
+        let delta = folder.join(format!("{number}.delta.csv"));
+        if whole.exists() { Some((number, whole, false)) } else { delta.exists().then_some((number, delta, true)) }
+    };
+    (1..).map_while(table).collect()
+}
+
+/// A fresh copy of a scenario with a fixed seed.
+fn copy(folder: &Path) -> Project {
+    let project = Project::empty();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(current) = folders.pop() {
+        for entry in fs::read_dir(&current).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let inside = path.strip_prefix(folder).unwrap().to_str().unwrap().to_string();
+                project.write(&inside, &fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    project.fix_seed();
+    project
+}
+
+/// What came out of one table: the release's CSV, or `exit code, error code`.
+type Result = std::result::Result<String, String>;
+
+fn through_command(project: &Project, number: u32, table: &Path, delta: bool, releases: u32) -> Result {
+    let label = format!("t{number}");
+    let name = table.file_name().unwrap().to_str().unwrap();
+    let mut words = vec!["publish", name, "--yes", "--label", &label];
+    if delta {
+        words.push("--delta");
+    }
+    let ended = project.run(&words);
+    if ended.code != 0 {
+        let code = ended.stderr.split(['[', ']']).nth(1).unwrap_or("no code").to_string();
+        return Err(format!("{}, {code}\n", ended.code));
+    }
+    Ok(published(project, releases + 1))
+}
+
+fn through_library(project: &Project, number: u32, table: &Path, delta: bool, releases: u32) -> Result {
+    let name = table.file_name().unwrap().to_str().unwrap();
+    let run = || -> std::result::Result<(), ProjectError> {
+        let mut open = tacenda::publish::Project::open(project.path(), None, Access::Publish)?;
+        let input = Input { path: project.file(name), delta, show_values: false, memory: None };
+        let material = open.material(&input, &|_| {})?;
+        let rehearsal = open.rehearse(&material, Some(&format!("t{number}")), &|_| {})?;
+        open.publish(&material, &rehearsal, &|_| {})?;
+        Ok(())
+    };
+    match run() {
+        Ok(()) => Ok(published(project, releases + 1)),
+        Err(error) => Err(format!("{}, {}\n", error.exit_code(), error.code())),
+    }
+}
+
+fn published(project: &Project, release: u32) -> String {
+    let loaded = tacenda::ingest::read_policy(&project.file("tacenda.toml")).unwrap();
+    let series = loaded.policy.series.name;
+    project.read(&format!("releases/{series}/r{release:04}/{series}-r{release:04}.csv"))
+}
+
+#[test]
+fn every_scenario_gives_the_expected_releases() {
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut folders: Vec<PathBuf> = fs::read_dir(&scenarios).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    assert!(folders.len() >= 3, "the corpus is there");
+    let mut wrong = Vec::new();
+    for folder in folders {
+        let (command, library) = (copy(&folder), copy(&folder));
+        let mut releases = 0;
+        for (number, table, delta) in tables(&folder) {
+            let result = through_command(&command, number, &table, delta, releases);
+            let again = through_library(&library, number, &table, delta, releases);
+            assert_eq!(result, again, "the command and the library differ in {}", folder.display());
+            releases += u32::from(result.is_ok());
+            let (ending, text) = match &result {
+                Ok(text) => ("csv", text),
+                Err(text) => ("refused", text),
+            };
+            let expected = folder.join("expect").join(format!("{number}.{ending}"));
+            if env::var_os("UPDATE_EXPECT").is_some() {
+                fs::create_dir_all(expected.parent().unwrap()).unwrap();
+                fs::write(&expected, text).unwrap();
+            }
+            if fs::read_to_string(&expected).ok().as_ref() != Some(text) {
+                wrong.push(format!("{} table {number}:\n{text}", folder.display()));
+            }
+        }
+        assert!(releases > 0 || folder.to_str().unwrap().contains("refused"), "{} publishes nothing", folder.display());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
