@@ -4,6 +4,14 @@
 //! region a group is published with). Policies are not trusted: `publish` lets the auditor judge the
 //! finished release before anything is committed.
 
+mod buckets;
+mod m_invariance;
+
+#[cfg(test)]
+mod evolve;
+
+pub use m_invariance::MInvariance;
+
 use crate::model::Grouping;
 use crate::model::History;
 use crate::model::Promise;

@@ -1,0 +1,378 @@
+//! Cuts a balanced bucket into groups of neighbours.
+//!
+//! A bucket holds one list of rows per value, all equally long once counterfeits count. A scheme sorts
+//! every list by one attribute and sends the same number of rows of each list to the left; all parts
+//! stay balanced whichever scheme is taken. The scheme with the least total perimeter wins, ties going to
+//! the lower attribute and then to the smaller left part. Cutting goes on until one copy of each value is
+//! left, or until no cut leaves enough people on both sides.
+//!
+//! One sorted order per attribute is made once and carried down by stable partition, so a level costs a
+//! pass over the bucket per attribute. The result does not depend on the number of threads.
+
+use crate::model::Quasi;
+use crate::model::Schema;
+use crate::model::Table;
+
+/// A place with nobody in it: a counterfeit.
+pub const NOBODY: u32 = u32::MAX;
+
+/// Buckets with more copies than this are never cut more unevenly than one to seven, so that the
+/// depth stays logarithmic.
+const LARGE: usize = 1024;
+
+/// Parts with more rows than this are worth another thread.
+const PARALLEL: usize = 1 << 14;
+
+/// Codes of four attributes, side by side so that the compiler compares them at once.
+type Lane = [u32; 4];
+
+/// What spans cost, per attribute, in whole numbers.
+pub struct Costs {
+    attributes: Vec<Cost>,
+}
+
+/// What a span of one attribute costs.
+struct Cost {
+    /// The price of each code beyond the first.
+    price: u64,
+    /// For trees: codes covered by the lowest common ancestor of every pair, or empty.
+    covers: Vec<u32>,
+    /// The number of codes.
+    size: u32,
+    /// For trees too large for a table.
+    tree: Option<Quasi>,
+}
+
+impl Costs {
+    /// Costs in proportion to the share of the declared domain that stays open, times the weight.
+    pub fn new(schema: &Schema) -> Costs {
+        let heaviest = schema.quasi.iter().map(|quasi| quasi.weight).fold(f64::MIN_POSITIVE, f64::max);
+        let attributes = schema
+            .quasi
+            .iter()
+            .map(|quasi| {
+                let size = quasi.size();
+                let share = quasi.weight / heaviest / f64::from(size.max(2) - 1);
+                let price = if size < 2 { 0 } else { (share * f64::from(1u32 << 30)).round() as u64 };
+                let tree = quasi.hierarchy().is_some_and(|tree| !tree.is_flat());
+                let covers = if tree && size <= 512 {
+                    let pairs = (0..size).flat_map(|lo| (0..size).map(move |hi| (lo, hi)));
+                    pairs.map(|(lo, hi)| if lo <= hi { quasi.cover_width(lo, hi) } else { 0 }).collect()
+                } else {
+                    Vec::new()
+                };
+                let tree = (tree && covers.is_empty()).then(|| quasi.clone());
+                Cost { price, covers, size, tree }
+            })
+            .collect();
+        Costs { attributes }
+    }
+
+    /// The perimeter of a box, per row in it.
+    fn of(&self, least: &[Lane], most: &[Lane]) -> u64 {
+        let bounds = least.iter().flatten().zip(most.iter().flatten());
+        self.attributes.iter().zip(bounds).map(|(cost, (&lo, &hi))| cost.of(lo, hi)).sum()
+    }
+}
+
+impl Cost {
+    fn of(&self, lo: u32, hi: u32) -> u64 {
+        if lo >= hi {
+            return 0;
+        }
+        let width = if !self.covers.is_empty() {
+            self.covers[(lo * self.size + hi) as usize]
+        } else if let Some(tree) = &self.tree {
+            tree.cover_width(lo, hi)
+        } else {
+            hi - lo + 1
+        };
+        self.price * u64::from(width - 1)
+    }
+}
+
+/// The groups of one bucket, one after another.
+pub struct Groups {
+    /// Rows or [`NOBODY`]: group by group, within a group value by value.
+    pub places: Vec<u32>,
+    /// How many copies of each value each group has.
+    pub copies: Vec<u32>,
+}
+
+/// Cuts the bucket with these lists, `copies` places each, into groups with at least `people` people.
+/// A list shorter than `copies` has counterfeits in the other places.
+pub fn split(table: &Table, costs: &Costs, lists: &[Vec<u32>], copies: usize, people: usize) -> Groups {
+    let rows: Vec<u32> = lists.iter().flatten().copied().collect();
+    let bucket = Bucket::new(table, costs, &rows, lists.len(), people);
+    let mut orders = bucket.orders(table, lists, copies);
+    let mut spare = vec![0; orders.len()];
+    let mut groups = Groups { places: vec![0; lists.len() * copies], copies: Vec::new() };
+    let mut work = Work::default();
+    bucket.cut(&mut orders, &mut spare, &mut groups.places, &mut groups.copies, &mut work);
+    for place in &mut groups.places {
+        if *place != NOBODY {
+            *place = rows[*place as usize];
+        }
+    }
+    groups
+}
+
+/// A bucket while it is cut. Its rows are numbered from 0, list after list.
+struct Bucket<'a> {
+    costs: &'a Costs,
+    /// How many lists.
+    lists: usize,
+    /// The least number of people of a group.
+    people: usize,
+    attributes: usize,
+    /// Lanes per row.
+    lanes: usize,
+    codes: Vec<Lane>,
+}
+
+/// Buffers that are used again and again.
+#[derive(Default)]
+struct Work {
+    least: Vec<Lane>,
+    most: Vec<Lane>,
+    right: Vec<u64>,
+}
+
+/// The chosen scheme: sort by `attribute`, send `left` of each list to the left.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Scheme {
+    cost: u64,
+    attribute: usize,
+    left: usize,
+}
+
+impl<'a> Bucket<'a> {
+    fn new(table: &Table, costs: &'a Costs, rows: &[u32], lists: usize, people: usize) -> Bucket<'a> {
+        let attributes = table.quasi_count();
+        let lanes = attributes.div_ceil(4).max(1);
+        let mut codes = vec![[0; 4]; rows.len() * lanes];
+        for attribute in 0..attributes {
+            let column = table.quasi(attribute);
+            for (index, &row) in rows.iter().enumerate() {
+                codes[index * lanes + attribute / 4][attribute % 4] = column[row as usize];
+            }
+        }
+        Bucket { costs, lists, people, attributes, lanes, codes }
+    }
+
+    /// Per attribute, every list sorted by it: counterfeits first, ties by number. With no attributes
+    /// there is still one order.
+    fn orders(&self, table: &Table, lists: &[Vec<u32>], copies: usize) -> Vec<u32> {
+        let mut orders = Vec::with_capacity(self.attributes.max(1) * self.lists * copies);
+        let mut keyed: Vec<u64> = Vec::new();
+        for attribute in 0..self.attributes.max(1) {
+            let column = if self.attributes == 0 { None } else { Some(table.quasi(attribute)) };
+            let mut first = 0;
+            for list in lists {
+                keyed.clear();
+                keyed.extend(list.iter().enumerate().map(|(index, &row)| {
+                    let code = column.map_or(0, |column| column[row as usize]);
+                    u64::from(code) << 32 | (first + index) as u64
+                }));
+                keyed.sort_unstable();
+                orders.resize(orders.len() + copies - list.len(), NOBODY);
+                orders.extend(keyed.iter().map(|&key| key as u32));
+                first += list.len();
+            }
+        }
+        orders
+    }
+
+    fn code(&self, item: u32, attribute: usize) -> u32 {
+        self.codes[item as usize * self.lanes + attribute / 4][attribute % 4]
+    }
+
+    /// Cuts the part whose orders are given until it cannot be cut; `spare` is as long as `orders`.
+    fn cut(&self, orders: &mut [u32], spare: &mut [u32], out: &mut [u32], copies: &mut Vec<u32>, work: &mut Work) {
+        let orders_each = self.attributes.max(1);
+        let size = orders.len() / orders_each / self.lists;
+        let Some(scheme) = self.choose(orders, size, work) else {
+            out.copy_from_slice(&orders[..out.len()]);
+            copies.push(size as u32);
+            return;
+        };
+        self.partition(orders, spare, size, scheme);
+        let middle = orders_each * self.lists * scheme.left;
+        let (left, right) = spare.split_at_mut(middle);
+        let (left_spare, right_spare) = orders.split_at_mut(middle);
+        let (left_out, right_out) = out.split_at_mut(self.lists * scheme.left);
+        if size * self.lists < PARALLEL {
+            self.cut(left, left_spare, left_out, copies, work);
+            self.cut(right, right_spare, right_out, copies, work);
+        } else {
+            let mut right_copies = Vec::new();
+            rayon::join(
+                || self.cut(left, left_spare, left_out, copies, work),
+                || self.cut(right, right_spare, right_out, &mut right_copies, &mut Work::default()),
+            );
+            copies.append(&mut right_copies);
+        }
+    }
+
+    /// The best scheme for a part, if it may be cut at all.
+    fn choose(&self, orders: &[u32], size: usize, work: &mut Work) -> Option<Scheme> {
+        let (first, last) = self.range(orders, size)?;
+        let mut best: Option<Scheme> = None;
+        for attribute in 0..self.attributes.max(1) {
+            let order = &orders[attribute * self.lists * size..(attribute + 1) * self.lists * size];
+            let found = self.best_of(attribute, order, size, (first, last), work);
+            if best.is_none_or(|best| found.cost < best.cost) {
+                best = Some(found);
+            }
+            // Nothing is cheaper than nothing.
+            if found.cost == 0 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The smallest and the largest left part that leave enough people on both sides.
+    fn range(&self, orders: &[u32], size: usize) -> Option<(usize, usize)> {
+        if size < 2 {
+            return None;
+        }
+        let (mut first, mut last) = (1, size - 1);
+        // One list is all real, so any part has at least one person.
+        if self.people > 1 {
+            let empties: Vec<usize> = (0..self.lists)
+                .map(|list| orders[list * size..(list + 1) * size].partition_point(|&item| item == NOBODY))
+                .collect();
+            let on_left = |left: usize| empties.iter().map(|&empty| left.saturating_sub(empty)).sum::<usize>();
+            let all = on_left(size);
+            while first < size && on_left(first) < self.people {
+                first += 1;
+            }
+            while last > 0 && all - on_left(last) < self.people {
+                last -= 1;
+            }
+        }
+        if size > LARGE && first.max(size / 8) <= last.min(size - size / 8) {
+            (first, last) = (first.max(size / 8), last.min(size - size / 8));
+        }
+        (first <= last).then_some((first, last))
+    }
+
+    /// The best scheme along one attribute.
+    fn best_of(&self, attribute: usize, order: &[u32], size: usize, range: (usize, usize), work: &mut Work) -> Scheme {
+        let lanes = self.lanes;
+        self.layers(order, size, work);
+        // From the right: the cost of everything beyond each cut.
+        work.right.clear();
+        work.right.resize(size, 0);
+        let mut bounds = Bounds::new(lanes);
+        for layer in (1..size).rev() {
+            bounds.add(self.costs, &work.least[layer * lanes..][..lanes], &work.most[layer * lanes..][..lanes]);
+            work.right[layer] = bounds.cost * (size - layer) as u64;
+        }
+        let mut bounds = Bounds::new(lanes);
+        let mut best = Scheme { cost: u64::MAX, attribute, left: 0 };
+        for left in 1..=range.1 {
+            let layer = left - 1;
+            bounds.add(self.costs, &work.least[layer * lanes..][..lanes], &work.most[layer * lanes..][..lanes]);
+            let cost = bounds.cost * left as u64 + work.right[left];
+            if left >= range.0 && cost < best.cost {
+                best = Scheme { cost, attribute, left };
+            }
+        }
+        best
+    }
+
+    /// The bounds of every layer: the rows that stand at the same place of their lists.
+    fn layers(&self, order: &[u32], size: usize, work: &mut Work) {
+        let lanes = self.lanes;
+        work.least.clear();
+        work.least.resize(size * lanes, [u32::MAX; 4]);
+        work.most.clear();
+        work.most.resize(size * lanes, [0; 4]);
+        for list in order.chunks_exact(size) {
+            for (layer, &item) in list.iter().enumerate() {
+                if item == NOBODY {
+                    continue;
+                }
+                let codes = &self.codes[item as usize * lanes..][..lanes];
+                widen(
+                    &mut work.least[layer * lanes..][..lanes],
+                    &mut work.most[layer * lanes..][..lanes],
+                    codes,
+                    codes,
+                );
+            }
+        }
+    }
+
+    /// Writes the two parts of every order into `spare`, the left one first.
+    fn partition(&self, orders: &[u32], spare: &mut [u32], size: usize, scheme: Scheme) {
+        let Scheme { attribute, left, .. } = scheme;
+        let chosen = &orders[attribute * self.lists * size..][..self.lists * size];
+        // Per list, the last real row that goes left; the order is by code and then by number.
+        let lasts: Vec<Option<(u32, u32)>> = chosen
+            .chunks_exact(size)
+            .map(|list| (list[left - 1] != NOBODY).then(|| (self.code(list[left - 1], attribute), list[left - 1])))
+            .collect();
+        let (to_left, to_right) = spare.split_at_mut(self.attributes.max(1) * self.lists * left);
+        let right = size - left;
+        for (index, list) in orders.chunks_exact(size).enumerate() {
+            let (mut left_at, mut right_at) = (index * left, index * right);
+            let empties = list.iter().take_while(|&&item| item == NOBODY).count();
+            let (empty_left, empty_right) = (empties.min(left), empties.saturating_sub(left));
+            to_left[left_at..left_at + empty_left].fill(NOBODY);
+            to_right[right_at..right_at + empty_right].fill(NOBODY);
+            left_at += empty_left;
+            right_at += empty_right;
+            let rest = &list[empties..];
+            match lasts[index % self.lists] {
+                None => to_right[right_at..right_at + rest.len()].copy_from_slice(rest),
+                Some(last) => {
+                    for &item in rest {
+                        if (self.code(item, attribute), item) <= last {
+                            to_left[left_at] = item;
+                            left_at += 1;
+                        } else {
+                            to_right[right_at] = item;
+                            right_at += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A growing box and its cost.
+struct Bounds {
+    least: Vec<Lane>,
+    most: Vec<Lane>,
+    cost: u64,
+}
+
+impl Bounds {
+    fn new(lanes: usize) -> Bounds {
+        Bounds { least: vec![[u32::MAX; 4]; lanes], most: vec![[0; 4]; lanes], cost: 0 }
+    }
+
+    fn add(&mut self, costs: &Costs, least: &[Lane], most: &[Lane]) {
+        if widen(&mut self.least, &mut self.most, least, most) {
+            self.cost = costs.of(&self.least, &self.most);
+        }
+    }
+}
+
+/// Widens a box by another; whether it grew.
+fn widen(least: &mut [Lane], most: &mut [Lane], by_least: &[Lane], by_most: &[Lane]) -> bool {
+    let mut grew = false;
+    for lane in 0..least.len() {
+        let (old_least, old_most) = (least[lane], most[lane]);
+        for at in 0..4 {
+            least[lane][at] = old_least[at].min(by_least[lane][at]);
+            most[lane][at] = old_most[at].max(by_most[lane][at]);
+        }
+        grew |= least[lane] != old_least || most[lane] != old_most;
+    }
+    grew
+}

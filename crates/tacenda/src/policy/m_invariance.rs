@@ -1,0 +1,456 @@
+//! m-invariance.
+
+use crate::model::Grouping;
+use crate::model::History;
+use crate::model::OnIneligible;
+use crate::model::Promise;
+use crate::model::Rng;
+use crate::model::Row;
+use crate::model::Schema;
+use crate::model::Table;
+use crate::model::Value;
+use crate::policy::Policy;
+use crate::policy::PolicyError;
+use crate::policy::buckets::Bucket;
+use crate::policy::buckets::assign::assign;
+use crate::policy::buckets::balance::Counts;
+use crate::policy::buckets::balance::admissible;
+use crate::policy::buckets::balance::balance;
+use crate::policy::buckets::division::divide;
+use crate::policy::buckets::fill::Waiting;
+use crate::policy::buckets::hilbert::Hilbert;
+use crate::policy::buckets::split::Costs;
+use crate::policy::buckets::split::Groups;
+use crate::policy::buckets::split::NOBODY;
+use crate::policy::buckets::split::split;
+use crate::policy::buckets::steer::steer;
+use crate::policy::buckets::updated;
+use rayon::prelude::*;
+
+/// Publishes so that a person's groups carry one value set, of at least `m` values, over their whole life.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct MInvariance {
+    /// The least number of values of a group.
+    pub m: u32,
+    /// The least number of people of a group; `None`: each value once, and at least one person.
+    pub k: Option<u32>,
+    /// What happens when the newcomers' values are too uneven.
+    pub on_ineligible: OnIneligible,
+}
+
+impl Policy for MInvariance {
+    fn promise(&self) -> Promise {
+        Promise::MInvariance { m: self.m, k: self.k }
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, PolicyError> {
+        let division = divide(history, table);
+        let mut buckets = division.buckets;
+        let mut newcomers = division.newcomers;
+        let counts: Vec<u64> = newcomers.iter().map(|rows| rows.len() as u64).collect();
+        let m = u64::from(self.m);
+        let mut withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
+        let excess = self.admit(history, table, &mut newcomers, &buckets)?;
+        fill(schema, table, &newcomers, &mut buckets, m);
+        match self.on_ineligible {
+            OnIneligible::Counterfeit => add_with_counterfeits(table, &excess, &mut buckets, m)?,
+            OnIneligible::Refuse | OnIneligible::Defer => withheld.extend(excess),
+        }
+        let people = self.k.unwrap_or(1).max(1) as usize;
+        let grouping = cut(schema, table, buckets, people, withheld);
+        Ok(grouping)
+    }
+}
+
+impl MInvariance {
+    /// Takes those newcomers out who cannot be placed: the newest holders of values that are too frequent.
+    fn admit(
+        &self,
+        history: &History,
+        table: &Table,
+        newcomers: &mut [Vec<u32>],
+        buckets: &[Bucket],
+    ) -> Result<Vec<u32>, PolicyError> {
+        let m = u64::from(self.m);
+        let counts = Counts {
+            newcomers: newcomers.iter().map(|rows| rows.len() as u64).collect(),
+            gaps: gaps(buckets, newcomers.len()),
+        };
+        if balance(&counts, m).is_some() {
+            return Ok(Vec::new());
+        }
+        let kept = admissible(&counts, m);
+        if self.on_ineligible == OnIneligible::Refuse {
+            return Err(ineligible(self.m, &counts, &kept));
+        }
+        let mut first_seen: Vec<u32> = vec![history.releases + 1; table.len()];
+        for (seen, record) in first_seen.iter_mut().zip(history.align(table)) {
+            if let Some(record) = record {
+                *seen = record.first_seen;
+            }
+        }
+        let mut excess = Vec::new();
+        for (rows, kept) in newcomers.iter_mut().zip(kept) {
+            // Rows stand in the order of their keys.
+            rows.sort_by_key(|&row| (first_seen[row as usize], row));
+            excess.extend(rows.drain(kept as usize..));
+            rows.sort_unstable();
+        }
+        Ok(excess)
+    }
+}
+
+fn ineligible(m: u32, counts: &Counts, kept: &[u64]) -> PolicyError {
+    let refused = |value: &usize| (counts.newcomers[*value] - kept[*value], std::cmp::Reverse(*value));
+    let worst = (0..kept.len()).max_by_key(refused).expect("someone cannot be placed");
+    PolicyError::Ineligible {
+        m,
+        newcomers: counts.newcomers.iter().sum::<u64>() as usize,
+        most: counts.newcomers[worst] as usize,
+        allowed: kept[worst] as usize,
+    }
+}
+
+fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
+    let mut gaps = vec![0; values];
+    for bucket in buckets {
+        for (position, value) in bucket.set.iter().enumerate() {
+            gaps[value.index()] += bucket.gap(position);
+        }
+    }
+    gaps
+}
+
+/// Gives all newcomers a place: in gaps, in whole copies of sets that exist, and in new sets.
+fn fill(schema: &Schema, table: &Table, newcomers: &[Vec<u32>], buckets: &mut Vec<Bucket>, m: u64) {
+    let keys = Hilbert::new(schema).keys(table);
+    let mut waiting = Waiting::new(newcomers, &keys);
+    let counts = Counts { newcomers: waiting.counts(), gaps: gaps(buckets, newcomers.len()) };
+    let mut moved = balance(&counts, m).expect("those who are left can be balanced");
+    let mut rest: Vec<u64> = counts.newcomers.iter().zip(&moved).map(|(have, moved)| have - moved).collect();
+    let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
+    let extra = steer(&mut rest, &sets, m);
+    let mut steps = assign(&rest, m);
+    for (bucket, extra) in buckets.iter_mut().zip(extra) {
+        let mut copies = extra;
+        steps.retain(|step| {
+            if step.set == bucket.set {
+                copies += step.copies;
+            }
+            step.set != bucket.set
+        });
+        bucket.copies += copies;
+        bucket.set.iter().for_each(|value| moved[value.index()] += copies);
+    }
+    waiting.fill(buckets, &keys, &moved);
+    buckets.extend(waiting.walk(&steps));
+}
+
+/// Places people of values that are too frequent, each with counterfeits of the other values of a set.
+fn add_with_counterfeits(table: &Table, rows: &[u32], buckets: &mut Vec<Bucket>, m: u64) -> Result<(), PolicyError> {
+    for &row in rows {
+        let value = table.sensitive()[row as usize];
+        let holding = |bucket: &&mut Bucket| bucket.position(value).is_some();
+        // A gap costs nothing; after that, the fewest values cost the fewest counterfeits.
+        let best = buckets.iter_mut().filter(holding).min_by_key(|bucket| {
+            let gap = bucket.gap(bucket.position(value).expect("the set holds the value"));
+            (gap == 0, bucket.set.len())
+        });
+        let bucket = match best {
+            Some(bucket) => bucket,
+            None => {
+                buckets.push(Bucket::new(&set_around(table, value, m)?));
+                buckets.last_mut().expect("just pushed")
+            }
+        };
+        let position = bucket.position(value).expect("the set holds the value");
+        bucket.add(position, row);
+    }
+    Ok(())
+}
+
+/// The value and the `m - 1` other values most people of the table have.
+fn set_around(table: &Table, value: Value, m: u64) -> Result<Vec<Value>, PolicyError> {
+    let mut counts = vec![0u64; table.values.len()];
+    table.sensitive().iter().for_each(|value| counts[value.index()] += 1);
+    let mut others: Vec<Value> = (0..counts.len() as u32).map(Value).filter(|&other| other != value).collect();
+    others.sort_by_key(|other| (std::cmp::Reverse(counts[other.index()]), *other));
+    if (others.len() as u64) < m - 1 {
+        return Err(PolicyError::TooFewValues { found: others.len() + 1, wanted: m as u32 });
+    }
+    others.truncate(m as usize - 1);
+    others.push(value);
+    others.sort_unstable();
+    Ok(others)
+}
+
+/// Cuts all buckets into groups with at least `people` people; smaller buckets are withheld.
+fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, people: usize, withheld: Vec<u32>) -> Grouping {
+    let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
+        buckets.into_iter().partition(|bucket| bucket.people() >= people);
+    let costs = Costs::new(schema);
+    let cuts: Vec<(Vec<Value>, Groups)> = buckets
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| {
+            let groups = split(table, &costs, &bucket.lists, bucket.copies as usize, people);
+            (bucket.set, groups)
+        })
+        .collect();
+    let mut grouping = Grouping::default();
+    let (mut rows, mut counterfeits) = (Vec::new(), Vec::new());
+    for (set, groups) in cuts {
+        let mut at = 0;
+        for &copies in &groups.copies {
+            let end = at + copies as usize * set.len();
+            rows.clear();
+            counterfeits.clear();
+            for (place, &row) in groups.places[at..end].iter().enumerate() {
+                if row == NOBODY {
+                    counterfeits.push(set[place / copies as usize]);
+                } else {
+                    rows.push(Row(row));
+                }
+            }
+            grouping.push(&rows, &counterfeits);
+            at = end;
+        }
+    }
+    let small = small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied());
+    grouping.withheld = withheld.into_iter().chain(small).map(Row).collect();
+    grouping.withheld.sort_unstable();
+    grouping
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Rng;
+    use crate::model::Values;
+    use crate::policy::evolve::Person;
+    use crate::policy::evolve::Watch;
+    use crate::policy::evolve::after;
+    use crate::policy::evolve::group_values;
+    use crate::policy::evolve::schema;
+    use crate::policy::evolve::schema_with_tree;
+    use crate::policy::evolve::table;
+    use crate::policy::evolve::values;
+    use proptest::prelude::*;
+
+    fn policy(m: u32) -> MInvariance {
+        MInvariance { m, k: None, on_ineligible: OnIneligible::Refuse }
+    }
+
+    fn run(policy: &MInvariance, schema: &Schema, history: &History, table: &Table) -> Result<Grouping, PolicyError> {
+        policy.group(schema, history, table, &mut Rng::from_number(1))
+    }
+
+    /// Paper 003's people: number, age, zip code in thousands, disease; values bro, dys, flu, gas.
+    const BOB: (u64, u32, u32, u32) = (1, 21, 12, 1);
+    const FIRST: [(u64, u32, u32, u32); 11] = [
+        BOB,
+        (2, 22, 14, 0),
+        (3, 24, 18, 2),
+        (4, 23, 25, 3),
+        (5, 41, 20, 2),
+        (6, 36, 27, 3),
+        (7, 37, 33, 1),
+        (8, 40, 35, 2),
+        (9, 43, 26, 3),
+        (10, 52, 33, 1),
+        (11, 56, 34, 3),
+    ];
+    const SECOND: [(u64, u32, u32, u32); 11] = [
+        BOB,
+        (4, 23, 25, 3),
+        (12, 25, 21, 2),
+        (7, 37, 33, 1),
+        (9, 43, 26, 3),
+        (5, 41, 20, 2),
+        (13, 46, 30, 3),
+        (14, 54, 31, 1),
+        (11, 56, 34, 3),
+        (15, 60, 44, 3),
+        (16, 65, 36, 2),
+    ];
+
+    fn hospital(people: &[(u64, u32, u32, u32)]) -> Table {
+        let people: Vec<Person> = people.iter().map(|&(id, age, zip, value)| (id, vec![age, zip], value)).collect();
+        table(&Values::of(["bronchitis", "dyspepsia", "flu", "gastritis"]), 2, &people)
+    }
+
+    /// Table 1b as a grouping: by rows of the sorted table.
+    fn table_1b() -> Grouping {
+        let mut grouping = Grouping::default();
+        for rows in [&[0, 1][..], &[2, 3], &[4, 5], &[6, 7, 8], &[9, 10]] {
+            grouping.push(&rows.iter().map(|&row| Row(row)).collect::<Vec<_>>(), &[]);
+        }
+        grouping
+    }
+
+    /// The groups as `bd(1)+a`: values of the people, their numbers, values of counterfeits.
+    fn print(table: &Table, grouping: &Grouping) -> String {
+        let letter = |value: Value| (b'a' + value.0 as u8) as char;
+        let mut groups: Vec<String> = grouping
+            .groups()
+            .map(|group| {
+                let people: Vec<String> = group
+                    .rows
+                    .iter()
+                    .map(|&row| format!("{}{}", letter(table.sensitive()[row.index()]), table.key(row).lo))
+                    .collect();
+                let counterfeits: String = group.counterfeits.iter().map(|&value| letter(value)).collect();
+                format!("{}+{counterfeits}", people.join(" "))
+            })
+            .collect();
+        groups.sort();
+        groups.join(" | ")
+    }
+
+    /// SCIENCE E2, G13: the value sets of the paper's table 3a and as many counterfeits. The paper fills the
+    /// gap of dyspepsia and leaves that of flu; which one is left to the order (A3.6-10). Bronchitis,
+    /// dyspepsia, flu, gastritis are a, b, c, d.
+    #[test]
+    fn after_table_1b_table_2a_gives_the_papers_value_sets_and_two_counterfeits() {
+        let schema = schema(&[120, 100]);
+        let first = hospital(&FIRST);
+        let history = after(&schema, &History::default(), &first, &table_1b());
+        let second = hospital(&SECOND);
+        let grouping = run(&policy(2), &schema, &history, &second).unwrap();
+        assert_eq!(grouping.counterfeit_count(), 2);
+        assert_eq!(print(&second, &grouping), "b1+a | b14 d15+ | b7 c16 d9+ | c12 d4+ | c5 d13+ | d11+b");
+        let mut sets = group_values(&second, &grouping);
+        sets.sort();
+        sets.dedup();
+        let paper: [&[u32]; 4] = [&[0, 1], &[1, 2, 3], &[1, 3], &[2, 3]];
+        assert_eq!(sets, paper.map(|set| set.iter().map(|&value| Value(value)).collect::<Vec<_>>()));
+    }
+
+    /// SCIENCE E2, G15.
+    #[test]
+    fn someone_who_returns_meets_the_old_value_set() {
+        let schema = schema(&[120, 100]);
+        let first = hospital(&FIRST);
+        let history = after(&schema, &History::default(), &first, &table_1b());
+        let without_bob: Vec<_> = SECOND[1..].to_vec();
+        let second = hospital(&without_bob);
+        let grouping = run(&policy(2), &schema, &history, &second).unwrap();
+        let history = after(&schema, &history, &second, &grouping);
+        let mut back = without_bob.clone();
+        back.push(BOB);
+        let third = hospital(&back);
+        let grouping = run(&policy(2), &schema, &history, &third).unwrap();
+        let bob = grouping.groups().position(|group| group.rows.iter().any(|&row| third.key(row).lo == 1)).unwrap();
+        assert_eq!(group_values(&third, &grouping)[bob], [Value(0), Value(1)]);
+    }
+
+    #[test]
+    fn too_uneven_newcomers_are_refused_or_wait_or_get_counterfeits() {
+        let schema = schema(&[10]);
+        let values = values(3);
+        let people: Vec<Person> =
+            [0, 0, 0, 0, 1, 2].iter().enumerate().map(|(id, &value)| (id as u64, vec![id as u32], value)).collect();
+        let table = table(&values, 1, &people);
+        let history = History::default();
+        let refused = run(&policy(2), &schema, &history, &table);
+        assert_eq!(refused, Err(PolicyError::Ineligible { m: 2, newcomers: 6, most: 4, allowed: 2 }));
+        let deferring = MInvariance { on_ineligible: OnIneligible::Defer, ..policy(2) };
+        let grouping = run(&deferring, &schema, &history, &table).unwrap();
+        assert_eq!(grouping.withheld, [Row(2), Row(3)], "the newest wait");
+        assert_eq!(grouping.counterfeit_count(), 0);
+        let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
+        let grouping = run(&adding, &schema, &history, &table).unwrap();
+        assert_eq!((grouping.withheld.len(), grouping.counterfeit_count()), (0, 2));
+    }
+
+    #[test]
+    fn one_value_alone_cannot_be_hidden_even_with_counterfeits() {
+        let table = table(&values(1), 1, &[(1, vec![1], 0)]);
+        let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
+        let answer = run(&adding, &schema(&[10]), &History::default(), &table);
+        assert_eq!(answer, Err(PolicyError::TooFewValues { found: 1, wanted: 2 }));
+    }
+
+    #[test]
+    fn an_empty_table_gives_no_groups() {
+        let grouping = run(&policy(3), &schema(&[10]), &History::default(), &table(&values(3), 1, &[])).unwrap();
+        assert_eq!(grouping, Grouping::default());
+    }
+
+    /// What happens to a person in a release: 0..=5 present, 6..=7 absent; sometimes with another value or
+    /// another place.
+    fn life() -> impl Strategy<Value = Vec<(u8, u32, Vec<u32>)>> {
+        let place = || (0u32..20, 0u32..5, 0u32..12).prop_map(|(a, b, c)| vec![a, b, c]);
+        (0u32..6, place()).prop_flat_map(move |(value, home)| {
+            let home = prop_oneof![3 => Just(home), 1 => place()];
+            let value = prop_oneof![6 => Just(value), 1 => 0u32..6];
+            proptest::collection::vec((0u8..8, value, home), 4)
+        })
+    }
+
+    fn snapshots(lives: &[Vec<(u8, u32, Vec<u32>)>]) -> Vec<Table> {
+        let values = values(6);
+        (0..4)
+            .map(|release| {
+                let people: Vec<Person> = lives
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, life)| life[release].0 < 6)
+                    .map(|(id, life)| (id as u64, life[release].2.clone(), life[release].1))
+                    .collect();
+                table(&values, 3, &people)
+            })
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(150))]
+        /// SCIENCE E1, properties 22 and 23, over arrivals, departures, returns and updates of both kinds.
+        #[test]
+        fn every_history_stays_m_invariant(
+            lives in proptest::collection::vec(life(), 1..60),
+            m in 2u32..5,
+            k in prop_oneof![Just(None), (1u32..9).prop_map(Some)],
+            on_ineligible in prop_oneof![Just(OnIneligible::Refuse), Just(OnIneligible::Defer), Just(OnIneligible::Counterfeit)],
+        ) {
+            let policy = MInvariance { m, k, on_ineligible };
+            let schema = schema_with_tree(&[20, 5]);
+            let mut history = History::default();
+            let mut watch = Watch::default();
+            for table in snapshots(&lives) {
+                match run(&policy, &schema, &history, &table) {
+                    Ok(grouping) => {
+                        watch.look(&table, &grouping, m, k);
+                        history = after(&schema, &history, &table, &grouping);
+                    }
+                    Err(PolicyError::Ineligible { .. }) => prop_assert_eq!(on_ineligible, OnIneligible::Refuse),
+                    Err(other) => prop_assert!(false, "{other}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let schema = schema_with_tree(&[80, 17]);
+        let mut rng = Rng::from_number(5);
+        let people: Vec<Person> = (0..30_000)
+            .map(|id| {
+                let value = rng.below(12).min(rng.below(12)) as u32;
+                (id, vec![rng.below(80) as u32, rng.below(17) as u32, rng.below(12) as u32], value)
+            })
+            .collect();
+        let first = table(&values(12), 3, &people);
+        let second =
+            table(&values(12), 3, &people.iter().filter(|person| person.0 % 9 != 0).cloned().collect::<Vec<_>>());
+        let with_threads = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let one = run(&policy(4), &schema, &History::default(), &first).unwrap();
+                let history = after(&schema, &History::default(), &first, &one);
+                (run(&policy(4), &schema, &history, &second).unwrap(), one)
+            })
+        };
+        assert_eq!(with_threads(1), with_threads(4));
+    }
+}
