@@ -4,6 +4,11 @@
 //! region a group is published with). Policies are not trusted: `publish` lets the auditor judge the
 //! finished release before anything is committed.
 
+mod axis;
+mod partition;
+mod locate;
+pub mod incremental_k_anonymity;
+
 use crate::model::Grouping;
 use crate::model::History;
 use crate::model::Promise;
@@ -76,5 +81,23 @@ pub enum PolicyError {
         what: &'static str,
         /// What to do about it.
         way_out: &'static str,
+    },
+    /// More quasi attributes than the tree can hold.
+    #[error("{attributes} quasi attributes are more than the {most} this promise can handle; drop some")]
+    TooWide {
+        /// How many there are.
+        attributes: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// The first release as a whole fails the guard.
+    #[error(
+        "one sensitive value is held by more than one in {l} of all {rows} rows; lower l or coarsen the sensitive attribute"
+    )]
+    Uneven {
+        /// How many rows there are.
+        rows: usize,
+        /// The parameter.
+        l: u32,
     },
 }
