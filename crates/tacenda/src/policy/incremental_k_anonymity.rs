@@ -26,8 +26,12 @@
 //! - Cells of the declared domain are published, not bounding boxes, which break the theorem: a box
 //!   that grows gives away the newcomer who made it grow. With `tight` a box is fixed when its group
 //!   is made and never grows; who lies outside all boxes waits.
-//! - Both places around the median are tried, so that no allowable strict cut is missed. With `l` only
-//!   these two are tried against the guard.
+//! - Both places around the median are tried, so that no allowable strict cut is missed.
+//! - With `cohorts` the guard `l` decides which groups come out, never where people are cut: a group
+//!   left whole because a cut failed the guard tells someone who knows how we work that it did. So who
+//!   is cut where depends on quasi values only, and a group that fails waits. (SCIENCE A0.6-b, which
+//!   guards splits, contradicts its own property 13; a property test found it.) Without `cohorts` each
+//!   cut is guarded, two places an attribute, and nothing is claimed beyond one release.
 //! - Categories are cut between siblings, at the highest level of the hierarchy that allows a cut. How
 //!   far apart people lie on a category is the share of leaves below their lowest common ancestor.
 //! - Without `cohorts` a column with missing values is first cut between numbers and NULL, because no
@@ -35,8 +39,9 @@
 //!   column stays whole.
 //! - `cohorts` (the default): people published for the first time in one release are cut among
 //!   themselves, once, and each group keeps its people and its region for good. That region may be the
-//!   smallest around its people, because it never changes. A batch of fewer than k people, or one that
-//!   fails the guard, waits whole: who waits never depends on a single person's value.
+//!   smallest around its people, because it never changes. A batch of fewer than k people waits whole.
+//!   People who wait are cut anew with the next batch. That someone known to be in the data waits is a
+//!   hint that a value is frequent around them.
 //! - Departures of people are not in the paper. They are refused, or the whole group of the one who
 //!   left stays out of all later releases. Without `cohorts` that hides nothing where fewer than k
 //!   people of the group's first release are in it: they alone would keep the coarser region. Then it
@@ -121,7 +126,11 @@ impl IncrementalKAnonymity {
         }
     }
 
-    /// Cuts those never published before among themselves, or lets them all wait.
+    /// Cuts those never published before among themselves, or lets them wait.
+    ///
+    /// Where they are cut depends on quasi values alone, and whether a group comes out on the values of
+    /// that group alone. A cut that was given up because of the guard would tell which values stand on
+    /// its two sides.
     fn add_cohort(
         &self,
         schema: &Schema,
@@ -130,15 +139,19 @@ impl IncrementalKAnonymity {
         mut newcomers: Vec<Row>,
         grouping: &mut Grouping,
     ) -> Result<(), PolicyError> {
-        let enough = newcomers.len() >= self.k.max(1) as usize;
-        if enough && tree.passes(newcomers.iter().copied()) {
+        let rows = newcomers.len();
+        if rows < self.k.max(1) as usize {
+            grouping.withheld.append(&mut newcomers);
+            return Ok(());
+        }
+        let is_whole_domain_uneven = !self.cohorts && !tree.passes(&newcomers);
+        if !is_whole_domain_uneven {
             let roots: Vec<Span> = schema.quasi.iter().map(|quasi| quasi.root()).collect();
             let leaves = tree.split(&mut newcomers, &roots);
-            push_leaves(&newcomers, &leaves, grouping);
-        } else if enough && history.releases == 0 {
-            return Err(PolicyError::Uneven { rows: newcomers.len(), l: self.l.unwrap_or(1) });
-        } else {
-            grouping.withheld.append(&mut newcomers);
+            push_leaves(tree, &newcomers, &leaves, grouping);
+        }
+        if grouping.is_empty() && history.releases == 0 {
+            return Err(PolicyError::Uneven { rows, l: self.l.unwrap_or(1) });
         }
         Ok(())
     }
@@ -163,7 +176,7 @@ impl IncrementalKAnonymity {
                 let mut rows = past.rows(unit).to_vec();
                 rows.extend(batch.iter().map(|&(_, row)| row));
                 rows.sort_unstable();
-                if !tree.passes(rows.iter().copied()) {
+                if !tree.passes(&rows) {
                     return None;
                 }
                 let mut leaves = tree.split(&mut rows, regions.get(unit));
@@ -177,7 +190,7 @@ impl IncrementalKAnonymity {
         let mut touched = batches.iter().zip(refined).peekable();
         for unit in 0..past.units() {
             match touched.next_if(|(batch, _)| batch[0].0 as usize == unit) {
-                Some((_, Some((rows, leaves)))) => push_leaves(&rows, &leaves, grouping),
+                Some((_, Some((rows, leaves)))) => push_leaves(tree, &rows, &leaves, grouping),
                 Some((batch, None)) => {
                     // With them the group would fail the guard, so all of them wait.
                     grouping.withheld.extend(batch.iter().map(|&(_, row)| row));
@@ -242,14 +255,18 @@ fn refuse_changes(history: &History, table: &Table, past: &Past) -> Result<(), P
     Ok(())
 }
 
-/// Adds the leaves of a tree as groups; `rows` stand in their order.
-fn push_leaves(rows: &[Row], leaves: &Leaves, grouping: &mut Grouping) {
+/// Adds the leaves of a tree as groups; `rows` stand in their order. A leaf that fails the guard waits.
+fn push_leaves(tree: &Tree<'_>, rows: &[Row], leaves: &Leaves, grouping: &mut Grouping) {
     let attributes = leaves.spans.len() / leaves.sizes.len();
     let mut start = 0;
     for (&size, region) in leaves.sizes.iter().zip(leaves.spans.chunks_exact(attributes)) {
-        let end = start + size as usize;
-        grouping.push_with_region(&rows[start..end], &[], region);
-        start = end;
+        let group = &rows[start..start + size as usize];
+        if tree.passes(group) {
+            grouping.push_with_region(group, &[], region);
+        } else {
+            grouping.withheld.extend_from_slice(group);
+        }
+        start += group.len();
     }
 }
 

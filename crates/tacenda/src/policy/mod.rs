@@ -90,9 +90,10 @@ pub enum PolicyError {
         /// How many there may be.
         most: usize,
     },
-    /// The first release as a whole fails the guard.
+    /// No group of a first release passes the guard.
     #[error(
-        "one sensitive value is held by more than one in {l} of all {rows} rows; lower l or coarsen the sensitive attribute"
+        "the {rows} rows form no group in which every sensitive value is held by at most one in {l}; lower l, raise k, or \
+         coarsen the sensitive attribute"
     )]
     Uneven {
         /// How many rows there are.

@@ -53,8 +53,8 @@ pub(crate) struct Leaves {
 }
 
 impl<'a> Tree<'a> {
-    /// A tree over the people of `table`: groups of at least `k`, in which no value makes up more
-    /// than one in `l`.
+    /// A tree over the people of `table`: groups of at least `k`. Where cells matter, no cut leaves a
+    /// side in which a value makes up more than one in `l`; where they do not, groups may fail that.
     pub fn new(schema: &'a Schema, table: &'a Table, k: u32, l: Option<u32>, publishes: Publishes) -> Tree<'a> {
         assert!(schema.quasi.len() <= MOST_ATTRIBUTES, "the caller has refused wider tables");
         let printable = publishes != Publishes::Cover;
@@ -79,8 +79,11 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether the values of `rows` pass the guard.
-    pub fn passes(&self, rows: impl Iterator<Item = Row>) -> bool {
-        let Some(l) = self.l else { return true };
+    pub fn passes(&self, rows: &[Row]) -> bool {
+        self.l.is_none_or(|l| self.keeps(l, rows.iter().copied()))
+    }
+
+    fn keeps(&self, l: u32, rows: impl Iterator<Item = Row>) -> bool {
         let mut values: Vec<Value> = rows.map(|row| self.table.sensitive()[row.index()]).collect();
         values.sort_unstable();
         most_frequent(&values) * l as usize <= values.len()
@@ -238,12 +241,14 @@ impl<'a> Tree<'a> {
         None
     }
 
+    /// Whether both sides of a cut pass the guard, where cuts are guarded.
     fn both_pass<T: Code, const D: usize>(&self, points: &[Point<T, D>], attribute: usize, at: u32) -> bool {
+        let Some(l) = self.l.filter(|_| self.publishes != Publishes::Cover) else { return true };
         let side = |left: bool| {
             let here = move |point: &&Point<T, D>| (point.codes[attribute].code() <= at) == left;
             points.iter().filter(here).map(|point| point.row)
         };
-        self.l.is_none() || self.passes(side(true)) && self.passes(side(false))
+        self.keeps(l, side(true)) && self.keeps(l, side(false))
     }
 }
 
