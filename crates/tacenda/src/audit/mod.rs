@@ -18,3 +18,5 @@ pub use finding::Fault;
 pub use finding::Finding;
 pub use gate::Evidence;
 pub use gate::gate;
+
+pub mod incremental_k_anonymity;

@@ -11,6 +11,10 @@ mod m_invariance;
 mod evolve;
 
 pub use m_invariance::MInvariance;
+mod axis;
+mod partition;
+mod locate;
+pub mod incremental_k_anonymity;
 
 use crate::model::Grouping;
 use crate::model::History;
@@ -84,5 +88,24 @@ pub enum PolicyError {
         what: &'static str,
         /// What to do about it.
         way_out: &'static str,
+    },
+    /// More quasi attributes than the tree can hold.
+    #[error("{attributes} quasi attributes are more than the {most} this promise can handle; drop some")]
+    TooWide {
+        /// How many there are.
+        attributes: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// No group of a first release passes the guard.
+    #[error(
+        "the {rows} rows form no group in which every sensitive value is held by at most one in {l}; lower l, raise k, or \
+         coarsen the sensitive attribute"
+    )]
+    Uneven {
+        /// How many rows there are.
+        rows: usize,
+        /// The parameter.
+        l: u32,
     },
 }

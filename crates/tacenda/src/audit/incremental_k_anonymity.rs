@@ -1,0 +1,468 @@
+//! Whether a series keeps the promise of incremental k-anonymity, from the definition.
+//!
+//! # Source
+//! 000: section 2 (inference table, k-anonymous against incremental updates) and section 4.2
+//! (monotonic incremental anonymization).
+//!
+//! # Promise
+//! For a set S of releases, a person's inferred region is the meet of their regions in those releases
+//! of S they are in. The promise: for every S, every person shares their inferred region with at
+//! least k - 1 others of S.
+//!
+//! # Steps
+//! [`InferenceTable`] is the definition, for any releases. [`check`] decides it for one more release
+//! of a series that kept it so far, from what stays in the history, by conditions that imply it:
+//!
+//! - every group holds at least k people, every one real and inside the group's region;
+//! - everyone who was in the last release has a region now that lies within the one they had;
+//! - a group of the last release is published whole or not at all; who was left out once stays out.
+//!
+//! By the second, the inferred region of a person is their region in the latest release of S they are
+//! in. If that is the latest of S, they share it with their group. If not, their group was left out
+//! between; all those of it who were in that earlier release had one region there, so k of them must
+//! have been: the earliest arrivals of a group that is left out must be at least k.
+//!
+//! With cohorts, someone who knows arrivals can tell people apart by their history. So the people of
+//! a group who come from one group of the last release, or are new, must be at least k, and pass the
+//! guard; and people of different cohorts may not stand in one group.
+//!
+//! # Departures
+//! Regions of one release must be equal or disjoint without cohorts: the theorem does not need it, but
+//! the paper's multidimensional partitioning says so, and a build that publishes boxes shows here.
+//!
+//! # Cost
+//! O(n d + n log n) for n rows and d attributes; the search for overlapping regions O(d g log g) for g
+//! regions that come from a tree.
+
+use crate::model::History;
+use crate::model::Membership;
+use crate::model::Record;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Row;
+use crate::model::Schema;
+use crate::model::Span;
+use crate::model::Table;
+use crate::model::Value;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// One way in which a release breaks the promise. Holds no cell values.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Breach {
+    /// What is wrong, in one sentence.
+    pub what: &'static str,
+    /// The groups of the release it concerns, ascending; empty where it concerns people left out.
+    pub groups: Vec<u32>,
+    /// How many people it concerns.
+    pub people: u32,
+    /// The numbers.
+    pub detail: String,
+}
+
+/// What is claimed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Claim {
+    /// The least number of people that cannot be told apart.
+    pub k: u32,
+    /// Whether that holds even for someone who knows who arrived when.
+    pub cohorts: bool,
+    /// No value may make up more than one in `l` of a group, where given.
+    pub l: Option<u32>,
+}
+
+/// Judges `release`, which follows `history` and was made from `table`.
+pub fn check(
+    claim: Claim,
+    schema: &Schema,
+    history: &History,
+    table: &Table,
+    release: &Release,
+    membership: &Membership,
+) -> Vec<Breach> {
+    let records: Vec<Option<&Record>> = history.align(table).collect();
+    let fates = fates(history, table, membership);
+    let case = Case { claim, schema, history, table, release, membership, records, fates };
+    let mut breaches = Vec::new();
+    breaches.extend(case.counterfeits());
+    breaches.extend(case.small_groups());
+    breaches.extend(case.uncovered());
+    breaches.extend(case.unprintable());
+    breaches.extend(case.grown());
+    breaches.extend(case.returned());
+    breaches.extend(case.torn());
+    breaches.extend(case.stragglers());
+    if claim.cohorts {
+        breaches.extend(case.mixed());
+    } else {
+        breaches.extend(case.overlapping());
+    }
+    breaches.extend(case.small_units());
+    breaches.extend(case.frequent());
+    breaches
+}
+
+struct Case<'a> {
+    claim: Claim,
+    schema: &'a Schema,
+    history: &'a History,
+    table: &'a Table,
+    release: &'a Release,
+    membership: &'a Membership,
+    /// Per row of the table, what is known of the person.
+    records: Vec<Option<&'a Record>>,
+    /// Per group of the last release, what became of its people.
+    fates: Vec<Fate>,
+}
+
+/// What became of the people of a group of the last release.
+#[derive(Clone, Copy, Default)]
+struct Fate {
+    /// How many are published now.
+    stay: u32,
+    /// How many are not.
+    gone: u32,
+}
+
+/// People of a group with one history: those from one group of the last release, or the new ones.
+type Unit = Vec<Row>;
+
+impl Case<'_> {
+    fn people(&self, group: usize) -> impl Iterator<Item = Row> {
+        self.release.group_rows(group).filter_map(|row| self.membership.person(row))
+    }
+
+    /// The person's record, if they were in the last release.
+    fn current(&self, row: Row) -> Option<&Record> {
+        self.records[row.index()].filter(|record| self.is_current(record))
+    }
+
+    fn is_current(&self, record: &Record) -> bool {
+        record.is_published() && record.last_release == self.history.releases
+    }
+
+    /// Breaches of one kind: per group, how many people it concerns.
+    fn by_group(&self, what: &'static str, concerned: impl Fn(usize) -> u32 + Sync) -> Option<Breach> {
+        let concerned: Vec<(u32, u32)> = (0..self.release.group_count())
+            .into_par_iter()
+            .map(|group| (group as u32, concerned(group)))
+            .filter(|&(_, people)| people > 0)
+            .collect();
+        let people = concerned.iter().map(|&(_, people)| people).sum();
+        let groups: Vec<u32> = concerned.into_iter().map(|(group, _)| group).collect();
+        let detail = format!("{people} people in {} groups of release {}", groups.len(), self.release.number);
+        (!groups.is_empty()).then_some(Breach { what, groups, people, detail })
+    }
+
+    fn counterfeits(&self) -> Option<Breach> {
+        self.by_group("a group holds counterfeits, and this promise has none", |group| {
+            let nobody = self.release.group_rows(group).filter(|&row| self.membership.person(row).is_none());
+            (nobody.count() as u32).max(self.release.counterfeits[group])
+        })
+    }
+
+    fn small_groups(&self) -> Option<Breach> {
+        self.by_group("a group holds fewer than k people", |group| {
+            let people = self.people(group).count() as u32;
+            if people < self.claim.k { people.max(1) } else { 0 }
+        })
+    }
+
+    fn uncovered(&self) -> Option<Breach> {
+        self.by_group("a region does not hold the people it is published for", |group| {
+            let region = self.release.region(group);
+            let inside = |row: &Row| {
+                let code = |attribute: usize| self.table.quasi(attribute)[row.index()];
+                region.iter().enumerate().all(|(attribute, span)| span.contains(code(attribute)))
+            };
+            self.people(group).filter(|row| !inside(row)).count() as u32
+        })
+    }
+
+    fn unprintable(&self) -> Option<Breach> {
+        self.by_group("a region is off the grid, too narrow, or mixes missing values with some numbers", |group| {
+            let admitted = |(quasi, &span): (&crate::model::Quasi, &Span)| match quasi.hierarchy() {
+                // A run of leaves is printed as a set where it is no node.
+                Some(_) => span.subset(quasi.root()) && (span == quasi.root() || span.width() >= quasi.min_width),
+                None => quasi.admits(span),
+            };
+            let good = self.schema.quasi.iter().zip(self.release.region(group)).all(admitted);
+            if good { 0 } else { self.people(group).count() as u32 }
+        })
+    }
+
+    fn grown(&self) -> Option<Breach> {
+        self.by_group("a person's region is not inside the one they had", |group| {
+            let region = self.release.region(group);
+            let grew = |record: &&Record| {
+                let before = self.history.groups.regions.get(record.group as usize);
+                !region.iter().zip(before).all(|(now, then)| now.subset(*then))
+            };
+            self.people(group).filter_map(|row| self.current(row)).filter(grew).count() as u32
+        })
+    }
+
+    fn returned(&self) -> Option<Breach> {
+        self.by_group("a person who was left out of an earlier release is back", |group| {
+            let back = |record: &&Record| record.is_published() && !self.is_current(record);
+            self.people(group).filter_map(|row| self.records[row.index()]).filter(back).count() as u32
+        })
+    }
+
+    fn torn(&self) -> Option<Breach> {
+        let torn: Vec<Fate> = self.fates.iter().copied().filter(|fate| fate.stay > 0 && fate.gone > 0).collect();
+        let people = torn.iter().map(|fate| fate.gone).sum();
+        (!torn.is_empty()).then(|| Breach {
+            what: "people of the last release are missing while others of their group are still published",
+            groups: Vec::new(),
+            people,
+            detail: format!("{people} people of {} groups of release {}", torn.len(), self.history.releases),
+        })
+    }
+
+    /// Groups that are left out now, whose earliest arrivals are too few to hide each other.
+    fn stragglers(&self) -> Option<Breach> {
+        let mut earliest: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+        for record in self.history.records.iter().filter(|record| self.is_current(record)) {
+            if self.fates[record.group as usize].stay == 0 {
+                *earliest.entry(record.group).or_default().entry(record.cohort).or_default() += 1;
+            }
+        }
+        let firsts = earliest.values().filter_map(|cohorts| cohorts.values().next());
+        let few: Vec<u32> = firsts.copied().filter(|&people| people < self.claim.k).collect();
+        (!few.is_empty()).then(|| Breach {
+            what: "a group is left out in which fewer than k people were in its first release",
+            groups: Vec::new(),
+            people: few.iter().sum(),
+            detail: format!("{} groups of release {}", few.len(), self.history.releases),
+        })
+    }
+
+    fn mixed(&self) -> Option<Breach> {
+        self.by_group("a group mixes people of different cohorts", |group| {
+            let cohort = |row: Row| self.current(row).map_or(self.release.number, |record| record.cohort);
+            let cohorts: BTreeSet<u32> = self.people(group).map(cohort).collect();
+            if cohorts.len() > 1 { self.people(group).count() as u32 } else { 0 }
+        })
+    }
+
+    fn overlapping(&self) -> Option<Breach> {
+        let overlapping = overlapping(&self.release.regions);
+        self.by_group("a region overlaps another one and is not equal to it", |group| {
+            if overlapping.contains(&(group as u32)) { self.people(group).count() as u32 } else { 0 }
+        })
+    }
+
+    /// The people of a group by history, where histories are known to others; otherwise all of them.
+    fn units(&self, group: usize) -> Vec<Unit> {
+        if !self.claim.cohorts {
+            return vec![self.people(group).collect()];
+        }
+        let mut units: BTreeMap<Option<u32>, Unit> = BTreeMap::new();
+        for row in self.people(group) {
+            units.entry(self.current(row).map(|record| record.group)).or_default().push(row);
+        }
+        units.into_values().collect()
+    }
+
+    fn small_units(&self) -> Option<Breach> {
+        self.by_group("fewer than k people of a group have one history", |group| {
+            let few = |unit: &Unit| unit.len() < self.claim.k as usize;
+            self.units(group).into_iter().filter(few).map(|unit| unit.len() as u32).sum()
+        })
+    }
+
+    fn frequent(&self) -> Option<Breach> {
+        let l = self.claim.l?;
+        self.by_group("a value makes up more than one in l of people who cannot be told apart", |group| {
+            let frequent = |unit: &Unit| {
+                let mut counts: BTreeMap<Value, u64> = BTreeMap::new();
+                for row in unit {
+                    *counts.entry(self.table.sensitive()[row.index()]).or_default() += 1;
+                }
+                counts.values().any(|count| count * u64::from(l) > unit.len() as u64)
+            };
+            self.units(group).into_iter().filter(frequent).map(|unit| unit.len() as u32).sum()
+        })
+    }
+}
+
+fn fates(history: &History, table: &Table, membership: &Membership) -> Vec<Fate> {
+    let mut shown = vec![false; table.len()];
+    for &row in membership.rows.iter().filter(|&&row| row != Membership::COUNTERFEIT) {
+        shown[row as usize] = true;
+    }
+    let mut fates = vec![Fate::default(); history.groups.regions.len()];
+    let mut rows = table.rows().peekable();
+    let current = |record: &&Record| record.is_published() && record.last_release == history.releases;
+    for record in history.records.iter().filter(current) {
+        while rows.next_if(|&row| table.key(row) < record.key).is_some() {}
+        let row = rows.next_if(|&row| table.key(row) == record.key);
+        let fate = &mut fates[record.group as usize];
+        *(if row.is_some_and(|row| shown[row.index()]) { &mut fate.stay } else { &mut fate.gone }) += 1;
+    }
+    fates
+}
+
+/// The regions that overlap another one without being equal to it.
+pub fn overlapping(regions: &Regions) -> BTreeSet<u32> {
+    let mut order: Vec<u32> = (0..regions.len() as u32).collect();
+    order.sort_by_key(|&region| regions.get(region as usize));
+    // Of equal regions one stands for all.
+    let mut found = BTreeSet::new();
+    let classes: Vec<Vec<u32>> =
+        order.chunk_by(|&a, &b| regions.get(a as usize) == regions.get(b as usize)).map(<[u32]>::to_vec).collect();
+    let firsts = classes.iter().map(|class| class[0]).collect();
+    search(regions, firsts, &mut found);
+    for class in classes.iter().filter(|class| class.len() > 1) {
+        if found.contains(&class[0]) {
+            found.extend(class);
+        }
+    }
+    found
+}
+
+/// Divides the regions until few are left together; a region that a division runs through goes both ways.
+fn search(regions: &Regions, some: Vec<u32>, found: &mut BTreeSet<u32>) {
+    let division = if some.len() <= 16 { None } else { best_division(regions, &some) };
+    let Some((attribute, at)) = division else {
+        for (index, &a) in some.iter().enumerate() {
+            for &b in &some[index + 1..] {
+                let (first, second) = (regions.get(a as usize), regions.get(b as usize));
+                if first.iter().zip(second).all(|(a, b)| a.overlap(*b)) {
+                    found.extend([a, b]);
+                }
+            }
+        }
+        return;
+    };
+    let side = |keep: &dyn Fn(Span) -> bool| -> Vec<u32> {
+        some.iter().copied().filter(|&region| keep(regions.get(region as usize)[attribute])).collect()
+    };
+    let (left, right) = (side(&|span| span.lo <= at), side(&|span| span.hi > at));
+    drop(some);
+    search(regions, left, found);
+    search(regions, right, found);
+}
+
+/// The division that runs through no region and is the most even, if it is even enough; otherwise
+/// the one that leaves the fewest on the larger side. `None` if none leaves fewer.
+fn best_division(regions: &Regions, some: &[u32]) -> Option<(usize, u32)> {
+    let mut clean: Option<(usize, usize, u32)> = None;
+    let mut any: Option<(usize, usize, u32)> = None;
+    for attribute in 0..regions.attributes() {
+        let spans = some.iter().map(|&region| regions.get(region as usize)[attribute]);
+        let (mut begins, mut ends): (Vec<u32>, Vec<u32>) = spans.map(|span| (span.lo, span.hi)).unzip();
+        begins.sort_unstable();
+        ends.sort_unstable();
+        let (mut begun, mut ended) = (0, 0);
+        for run in ends.chunk_by(|a, b| a == b) {
+            ended += run.len();
+            begun += begins[begun..].partition_point(|&begin| begin <= run[0]);
+            let larger = begun.max(some.len() - ended);
+            let division = (larger, attribute, run[0]);
+            if begun == ended && clean.is_none_or(|best| larger < best.0) {
+                clean = Some(division);
+            }
+            if any.is_none_or(|best| larger < best.0) {
+                any = Some(division);
+            }
+        }
+        if clean.is_some_and(|(larger, ..)| 4 * larger <= 3 * some.len()) {
+            break;
+        }
+    }
+    let even = clean.filter(|&(larger, ..)| 8 * larger <= 7 * some.len());
+    even.or(any).filter(|&(larger, ..)| larger < some.len()).map(|(_, attribute, at)| (attribute, at))
+}
+
+/// What a set of releases says of each person when laid over each other: the definition.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct InferenceTable {
+    regions: BTreeMap<u64, Vec<Span>>,
+}
+
+impl InferenceTable {
+    /// Lays one more release over the others: whom it says what of.
+    pub fn observe<'a>(&mut self, rows: impl IntoIterator<Item = (u64, &'a [Span])>) {
+        for (person, region) in rows {
+            match self.regions.get_mut(&person) {
+                Some(known) => known.iter_mut().zip(region).for_each(|(known, span)| *known = known.meet(*span)),
+                None => _ = self.regions.insert(person, region.to_vec()),
+            }
+        }
+    }
+
+    /// What is inferred of a person.
+    pub fn region(&self, person: u64) -> Option<&[Span]> {
+        self.regions.get(&person).map(Vec::as_slice)
+    }
+
+    /// Per person, how many people have exactly the same inferred region, they themselves included.
+    pub fn class_sizes(&self) -> BTreeMap<u64, u32> {
+        let mut sizes: BTreeMap<&[Span], u32> = BTreeMap::new();
+        self.regions.values().for_each(|region| *sizes.entry(region).or_default() += 1);
+        self.regions.iter().map(|(&person, region)| (person, sizes[region.as_slice()])).collect()
+    }
+
+    /// How many people's inferred regions hold `codes`.
+    pub fn candidates(&self, codes: &[u32]) -> u32 {
+        let holds = |region: &&Vec<Span>| region.iter().zip(codes).all(|(span, &code)| span.contains(code));
+        self.regions.values().filter(holds).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Zip 20430 to 20439, female then male, age from 0.
+    fn region(text: &str) -> Vec<Span> {
+        let span = |text: &str| {
+            let (lo, hi) = text.split_once('-').unwrap_or((text, text));
+            Span::new(lo.parse().unwrap(), hi.parse().unwrap())
+        };
+        text.split_whitespace().map(span).collect()
+    }
+
+    fn observe(table: &mut InferenceTable, rows: &[(u64, &str)]) {
+        let rows: Vec<(u64, Vec<Span>)> = rows.iter().map(|&(case, text)| (case, region(text))).collect();
+        table.observe(rows.iter().map(|(case, region)| (*case, region.as_slice())));
+    }
+
+    /// Golden G5: tables 2 and 5 of paper 000 give table 6.
+    #[test]
+    fn tables_2_and_5_single_people_out() {
+        let mut table = InferenceTable::default();
+        observe(&mut table, &[(1, "0-9 0-1 21-48"), (2, "0-9 0-1 21-48"), (3, "0-9 0 26-31"), (4, "0-9 0 26-31")]);
+        assert!(table.class_sizes().values().all(|&size| size == 2));
+        let second =
+            [(1, "3 0 21-26"), (2, "7 1 48-54"), (3, "3 0 21-26"), (4, "0-9 0 31"), (5, "7 1 48-54"), (6, "0-9 0 31")];
+        observe(&mut table, &second);
+        assert_eq!(
+            table.class_sizes().into_iter().collect::<Vec<_>>(),
+            [(1, 1), (2, 1), (3, 1), (4, 2), (5, 1), (6, 2)]
+        );
+        assert_eq!(table.region(2), Some(&region("7 1 48")[..]));
+        assert_eq!(table.region(3), Some(&region("3 0 26")[..]));
+        let true_codes = [[3, 0, 21], [7, 1, 48], [3, 0, 26], [7, 0, 31], [7, 1, 54], [5, 0, 31]];
+        assert_eq!(true_codes.map(|codes| table.candidates(&codes)), [1, 2, 2, 2, 1, 2]);
+    }
+
+    #[test]
+    fn overlaps_are_found_among_many_regions() {
+        let mut regions = Regions::new(2);
+        for x in 0..40 {
+            for y in 0..40 {
+                regions.push(&[Span::new(10 * x, 10 * x + 9), Span::new(10 * y, 10 * y + 9)]);
+            }
+        }
+        assert_eq!(overlapping(&regions), BTreeSet::new());
+        regions.push(&[Span::new(100, 109), Span::new(100, 109)]);
+        assert_eq!(overlapping(&regions), BTreeSet::new(), "equal is allowed");
+        regions.push(&[Span::new(105, 112), Span::new(105, 106)]);
+        let hit = [10 * 40 + 10, 11 * 40 + 10, 1600, 1601];
+        assert_eq!(overlapping(&regions), BTreeSet::from(hit));
+    }
+}

@@ -1,0 +1,221 @@
+//! One quasi attribute as the tree sees it: how far people lie apart on it, and where it may be cut.
+
+use crate::model::Domain;
+use crate::model::Grid;
+use crate::model::Quasi;
+use crate::model::Span;
+use std::cmp::Ordering;
+
+/// A quasi attribute, prepared for cutting.
+pub(crate) struct Axis<'a> {
+    quasi: &'a Quasi,
+    /// Where a category may be cut; `None` for numbers and dates.
+    tree: Option<Valleys>,
+    /// How many codes are numbers; for a category all of them.
+    numbers: u32,
+    /// Whether every part must be printable as it is: then NULL leaves before any number is told apart.
+    printable: bool,
+    /// The attribute's weight in thousandths.
+    weight: u64,
+}
+
+/// A place to cut: everything up to the code `at` on one side, the rest on the other.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Place {
+    /// How deep in the hierarchy the cut lies: 0 is between children of the root.
+    pub level: u32,
+    /// The last code of the left side.
+    pub at: u32,
+}
+
+/// How far apart people lie on an attribute, as a share of its domain. Compared exactly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    part: u64,
+    whole: u64,
+}
+
+impl<'a> Axis<'a> {
+    /// Prepares an attribute.
+    pub fn new(quasi: &'a Quasi, printable: bool) -> Axis<'a> {
+        let tree = quasi.hierarchy().map(|tree| Valleys::new(tree.cut_depths()));
+        let null = tree.is_none() && quasi.null().is_some();
+        let weight = (quasi.weight * 1000.0).round().clamp(0.0, 1e9) as u64;
+        Axis { quasi, tree, numbers: quasi.size() - u32::from(null), printable, weight }
+    }
+
+    /// The attribute.
+    pub fn quasi(&self) -> &'a Quasi {
+        self.quasi
+    }
+
+    /// How far apart people lie whose codes run over `span`. A number and a NULL lie as far apart
+    /// as can be: together they are published as the root.
+    pub fn spread(&self, span: Span) -> Spread {
+        let whole = u64::from(self.numbers.max(2) - 1);
+        let part = match &self.quasi.domain {
+            Domain::Category(tree) => u64::from(tree.cover(span).width() - 1),
+            _ if span.hi >= self.numbers && span.lo < span.hi => whole,
+            _ => u64::from(span.width() - 1),
+        };
+        Spread { part: part * self.weight, whole }
+    }
+
+    /// The best place to cut `cell` between two codes that occur in it with none between them: the
+    /// highest in the hierarchy, then the lowest code. `None` if no line of the grid lies there or a
+    /// side would be too narrow.
+    pub fn place(&self, cell: Span, left: u32, right: u32) -> Option<Place> {
+        if right >= self.numbers {
+            return Some(Place { level: 0, at: self.numbers - 1 });
+        }
+        if self.printable && cell.hi >= self.numbers {
+            return None;
+        }
+        let end = cell.hi.min(self.numbers - 1);
+        let first = left.max(cell.lo.saturating_add(self.quasi.min_width - 1));
+        let last = (right - 1).min(end.checked_sub(self.quasi.min_width)?);
+        if first > last {
+            return None;
+        }
+        match &self.tree {
+            Some(valleys) => {
+                let at = valleys.lowest(first, last);
+                Some(Place { level: valleys.depth(at), at })
+            }
+            None => {
+                let at = next_line(&self.quasi.grid, first + 1)? - 1;
+                (at <= last).then_some(Place { level: 1, at })
+            }
+        }
+    }
+}
+
+impl Spread {
+    /// Whether everybody has one code.
+    pub fn is_none(self) -> bool {
+        self.part == 0
+    }
+
+    /// Compares two shares.
+    pub fn compare(self, other: Spread) -> Ordering {
+        let mine = u128::from(self.part) * u128::from(other.whole);
+        let theirs = u128::from(other.part) * u128::from(self.whole);
+        mine.cmp(&theirs)
+    }
+}
+
+/// The first grid line at or after `code`; the domain's end does not count.
+fn next_line(grid: &Grid, code: u32) -> Option<u32> {
+    match grid {
+        Grid::Free => Some(code),
+        Grid::Every { phase, .. } if code <= *phase && *phase > 0 => Some(*phase),
+        Grid::Every { pitch, phase } => (code - phase).div_ceil(*pitch).checked_mul(*pitch)?.checked_add(*phase),
+        Grid::Lines(lines) => lines.get(lines.partition_point(|&line| line < code)).copied(),
+    }
+}
+
+/// The depths of all cuts of a hierarchy, ready to be asked for the shallowest in a range.
+struct Valleys {
+    depths: Vec<u32>,
+    /// Per power of two and start: the first shallowest cut of that many.
+    table: Vec<Vec<u32>>,
+}
+
+impl Valleys {
+    fn new(depths: Vec<u32>) -> Valleys {
+        let mut table: Vec<Vec<u32>> = vec![(0..depths.len() as u32).collect()];
+        let mut length = 1;
+        // Where all cuts lie equally deep, the first of a range is the answer.
+        let flat = depths.windows(2).all(|pair| pair[0] == pair[1]);
+        while !flat && 2 * length <= depths.len() {
+            let half = &table[table.len() - 1];
+            let row = (0..=depths.len() - 2 * length)
+                .map(|start| {
+                    let (left, right) = (half[start], half[start + length]);
+                    if depths[left as usize] <= depths[right as usize] { left } else { right }
+                })
+                .collect();
+            table.push(row);
+            length *= 2;
+        }
+        Valleys { depths, table }
+    }
+
+    fn depth(&self, at: u32) -> u32 {
+        self.depths[at as usize]
+    }
+
+    /// The first of the shallowest cuts from `first` to `last`, both included.
+    fn lowest(&self, first: u32, last: u32) -> u32 {
+        if self.table.len() == 1 {
+            return first;
+        }
+        let power = (last - first + 1).ilog2();
+        let row = &self.table[power as usize];
+        let (left, right) = (row[first as usize], row[(last + 1 - (1 << power)) as usize]);
+        if self.depth(left) <= self.depth(right) { left } else { right }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Hierarchy;
+
+    fn tree(rows: &[&str]) -> Quasi {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();
+        Quasi::new("place", Domain::Category(Hierarchy::from_rows(&rows).unwrap()))
+    }
+
+    #[test]
+    fn a_category_is_cut_at_the_highest_level_between_two_values() {
+        let quasi = tree(&["a;x;p;*", "b;x;p;*", "c;y;p;*", "d;z;q;*", "e;z;q;*"]);
+        let axis = Axis::new(&quasi, true);
+        let root = quasi.root();
+        assert_eq!(axis.place(root, 0, 1), Some(Place { level: 2, at: 0 }));
+        assert_eq!(axis.place(root, 0, 2), Some(Place { level: 1, at: 1 }));
+        assert_eq!(axis.place(root, 0, 4), Some(Place { level: 0, at: 2 }));
+        // z stands alone below q, so the two are one node.
+        assert_eq!(axis.place(root, 3, 4), Some(Place { level: 1, at: 3 }));
+    }
+
+    #[test]
+    fn the_shallowest_cut_is_the_first_of_its_depth() {
+        let depths = vec![3, 1, 2, 1, 0, 2, 2, 0, 3];
+        let valleys = Valleys::new(depths.clone());
+        for first in 0..depths.len() {
+            for last in first..depths.len() {
+                let wanted = (first..=last).min_by_key(|&at| depths[at]).unwrap();
+                assert_eq!(valleys.lowest(first as u32, last as u32), wanted as u32);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_cut_on_the_grid_and_not_too_narrow() {
+        let mut quasi = Quasi::new("age", Domain::Integer { lo: 0, hi: 100 });
+        let cut =
+            |quasi: &Quasi, cell, left, right| Axis::new(quasi, true).place(cell, left, right).map(|place| place.at);
+        assert_eq!(cut(&quasi, Span::new(0, 99), 20, 30), Some(20));
+        quasi.grid = Grid::Every { pitch: 10, phase: 5 };
+        assert_eq!(cut(&quasi, Span::new(0, 99), 1, 3), None);
+        assert_eq!(cut(&quasi, Span::new(0, 99), 1, 7), Some(4));
+        assert_eq!(cut(&quasi, Span::new(0, 99), 15, 30), Some(24));
+        quasi.grid = Grid::Free;
+        quasi.min_width = 15;
+        assert_eq!(cut(&quasi, Span::new(0, 99), 5, 30), Some(14));
+        assert_eq!(cut(&quasi, Span::new(0, 99), 90, 95), None);
+        assert_eq!(cut(&quasi, Span::new(0, 28), 5, 20), None);
+        assert_eq!(cut(&quasi, Span::new(0, 29), 5, 20), Some(14));
+    }
+
+    #[test]
+    fn null_leaves_first_where_parts_are_printed() {
+        let quasi = Quasi::new("age", Domain::Integer { lo: 0, hi: 10 }).nullable();
+        let strict = Axis::new(&quasi, true);
+        assert_eq!(strict.place(quasi.root(), 3, 10), Some(Place { level: 0, at: 9 }));
+        assert_eq!(strict.place(quasi.root(), 3, 5), None);
+        assert_eq!(strict.place(Span::new(0, 9), 3, 5), Some(Place { level: 1, at: 3 }));
+        assert_eq!(Axis::new(&quasi, false).place(quasi.root(), 3, 5), Some(Place { level: 1, at: 3 }));
+    }
+}
