@@ -23,6 +23,11 @@ use crate::model::Rng;
 use crate::model::Schema;
 use crate::model::Table;
 
+pub mod k_anonymity;
+mod cluster;
+
+pub use k_anonymity::KAnonymity;
+
 /// Something that forms groups.
 pub trait Policy: Sync {
     /// What this policy claims of every series it has built.

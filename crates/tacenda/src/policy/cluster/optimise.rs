@@ -1,0 +1,102 @@
+//! Breaks clusters whose rows all fit elsewhere for less: IL_Optimization of the paper, corrected.
+//!
+//! A row is covered by another cluster if that can take it at no attribute's expense. Then the cost
+//! of breaking a cluster is the sum of the costs of the clusters its rows go to, each row on its own,
+//! so the cheapest cover of each row makes the cheapest break.
+//!
+//! Whether all rows are covered is tested just before each break, on the clusters as they are then:
+//! an earlier break may have taken the only cover away, or have added rows. The broken cluster goes.
+
+use crate::policy::cluster::index::Index;
+use crate::policy::cluster::split::split_all;
+use crate::policy::cluster::store::Cluster;
+use crate::policy::cluster::store::Space;
+
+/// Breaks clusters, dearest first, until none is worth breaking; then splits those that have grown
+/// to `2k`, and begins again if there were any. Only clusters near `touched` are looked at, or all.
+///
+/// The loss falls with every break and no split raises it, so this ends. No cluster loses a row
+/// without dissolving, so none falls below `k`.
+pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Option<&[usize]>) {
+    let mut candidates: Vec<usize> = match touched {
+        None => (0..clusters.len()).collect(),
+        Some(touched) => near(space, clusters, touched),
+    };
+    loop {
+        let mut index = Index::new(space, clusters);
+        let mut broken = false;
+        while !candidates.is_empty() {
+            let grown = pass(space, clusters, &mut index, candidates);
+            broken |= !grown.is_empty();
+            // Rows that arrived may lack a cover where the old ones had one, and the other way
+            // round: only what has changed is looked at again.
+            candidates = grown;
+        }
+        let before = clusters.len();
+        split_all(space, clusters);
+        if !broken || clusters.len() == before {
+            break;
+        }
+        // A split made new covers; anything near them may be worth breaking now.
+        let new: Vec<usize> = (before..clusters.len()).collect();
+        candidates = near(space, clusters, &new);
+    }
+    clusters.retain(|cluster| !cluster.rows.is_empty());
+}
+
+/// The clusters whose rows the given ones may cover, and they themselves.
+fn near(space: Space, clusters: &[Cluster], ids: &[usize]) -> Vec<usize> {
+    let index = Index::new(space, clusters);
+    let mut found = Vec::new();
+    for &id in ids {
+        if !clusters[id].rows.is_empty() {
+            found.push(id);
+            index.neighbours(space, clusters, &clusters[id].spans, &mut found);
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Tries each candidate once, dearest first. Returns the clusters that took rows.
+fn pass(space: Space, clusters: &mut [Cluster], index: &mut Index, mut candidates: Vec<usize>) -> Vec<usize> {
+    candidates.sort_by_key(|&id| (std::cmp::Reverse(clusters[id].loss()), id));
+    candidates.dedup();
+    let mut grown = Vec::new();
+    for id in candidates {
+        let Some(targets) = interesting_break(space, clusters, index, id) else { continue };
+        index.remove(space, clusters, id);
+        let rows = std::mem::replace(&mut clusters[id], space.cluster(Vec::new())).rows;
+        for (row, target) in rows.into_iter().zip(targets) {
+            space.add(&mut clusters[target], row);
+            index.grew(space, clusters, target);
+            grown.push(target);
+        }
+    }
+    grown.sort_unstable();
+    grown.dedup();
+    grown
+}
+
+/// Where each row of a cluster goes in its best break, if every row is covered and the loss falls.
+pub(crate) fn interesting_break(
+    space: Space,
+    clusters: &[Cluster],
+    index: &mut Index,
+    id: usize,
+) -> Option<Vec<usize>> {
+    let cluster = &clusters[id];
+    let loss = cluster.loss();
+    let mut spent = 0;
+    let mut targets = Vec::with_capacity(cluster.rows.len());
+    for &row in &cluster.rows {
+        if spent >= loss {
+            return None;
+        }
+        let target = index.cheapest_cover(space, clusters, space.points.get(row), id)?;
+        spent += u64::from(clusters[target].cost);
+        targets.push(target);
+    }
+    (spent < loss).then_some(targets)
+}
