@@ -1,7 +1,8 @@
 //! The release as Apache Parquet.
 //!
 //! Numbers and dates are `struct<left,right>` with the Arrow extension name `pandas.interval`, closed
-//! on the left, so that pandas reads true intervals. Not recorded is null. An interval cannot say "any
+//! on the left, so that pandas reads true intervals. Whole numbers that may be missing have bounds of
+//! type double, because pandas cannot hold a missing whole number. Not recorded is null. An interval cannot say "any
 //! value, or not recorded": where an attribute may be missing, a column `<name>_maybe_missing` is true
 //! where the text form says `*`, and the interval is the whole domain. Everything else is text with a
 //! dictionary, printed as in the text form.
@@ -179,7 +180,7 @@ fn field(name: &str, content: &Content, schema: &Schema) -> Field {
         Content::GroupId => Field::new(name, DataType::Int32, false),
         Content::MaybeMissing(_) => Field::new(name, DataType::Boolean, false),
         Content::RowWeight => Field::new(name, DataType::Float64, false),
-        Content::Published(Role::Quasi, index) => match bound_type(&schema.quasi[*index].domain) {
+        Content::Published(Role::Quasi, index) => match bound_type(&schema.quasi[*index]) {
             None => Field::new(name, text(), true),
             Some((bound, subtype)) => {
                 let metadata = HashMap::from([
@@ -197,8 +198,10 @@ fn field(name: &str, content: &Content, schema: &Schema) -> Field {
 }
 
 /// The type of a bound, and Arrow's short name for it; `None` for a category.
-fn bound_type(domain: &Domain) -> Option<(DataType, &'static str)> {
-    match domain {
+fn bound_type(attribute: &Quasi) -> Option<(DataType, &'static str)> {
+    match &attribute.domain {
+        // pandas has no missing whole number in an interval and would make one up.
+        Domain::Integer { .. } if attribute.nullable => Some((DataType::Float64, "double")),
         Domain::Integer { .. } => Some((DataType::Int64, "int64")),
         Domain::Real { .. } => Some((DataType::Float64, "double")),
         Domain::Date { .. } => Some((DataType::Timestamp(TimeUnit::Microsecond, None), "timestamp[us]")),
@@ -306,6 +309,9 @@ impl<'a> Batch<'a> {
                     (!labels[number as usize].is_empty()).then_some(number)
                 }));
                 Arc::new(DictionaryArray::<Int32Type>::new(keys, Arc::new(StringArray::from(labels))))
+            }
+            Domain::Integer { .. } if attribute.nullable => {
+                self.intervals::<Float64Type>(attribute, index, |code| attribute.bound(code))
             }
             Domain::Integer { lo, .. } => self.intervals::<Int64Type>(attribute, index, |code| lo + i64::from(code)),
             Domain::Date { lo, .. } => {

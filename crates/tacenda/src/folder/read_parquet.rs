@@ -195,6 +195,10 @@ fn read_spans(
 fn bounds(pairs: &StructArray, side: usize, attribute: &Quasi) -> Option<Vec<i64>> {
     let array = pairs.columns().get(side)?;
     Some(match &attribute.domain {
+        Domain::Integer { lo, .. } if attribute.nullable => {
+            let values = array.as_primitive_opt::<Float64Type>()?.values();
+            values.iter().map(|value| (value.round() as i64).saturating_sub(*lo)).collect()
+        }
         Domain::Integer { lo, .. } => {
             array.as_primitive_opt::<Int64Type>()?.values().iter().map(|v| v.saturating_sub(*lo)).collect()
         }

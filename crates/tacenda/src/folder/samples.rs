@@ -15,6 +15,7 @@ use crate::model::Public;
 use crate::model::Quasi;
 use crate::model::Regions;
 use crate::model::Release;
+use crate::model::Rng;
 use crate::model::Role;
 use crate::model::Schema;
 use crate::model::Sensitive;
@@ -123,6 +124,71 @@ pub fn every_kind() -> Schema {
     schema.order.insert(2, (Role::Sensitive, 0));
     schema.order.insert(0, (Role::Public, 0));
     schema
+}
+
+/// A release over [`every_kind`] with groups of every shape, the same every time.
+pub fn of_every_kind() -> (Release, PolicyFile) {
+    let mut rng = Rng::from_number(5);
+    let schema = every_kind();
+    let own = |cells: &[&str]| cells.iter().map(|&cell| Box::from(cell)).collect::<Vec<Box<str>>>();
+    let values = [["flu", "home"], ["", "home"], ["=1+1", "stays, \"long\""], ["two\nlines", "stays"]];
+    let mut release = Release { number: 12, label: "every kind".into(), ..Release::default() };
+    release.values = Values::from_ordered(values.iter().map(|cells| own(cells).into_boxed_slice()).collect());
+    release.public_texts = vec![own(&["east"]), own(&["west, wing"])];
+    release.regions = Regions::new(schema.quasi.len());
+    for group in 0..60 {
+        let region: Vec<Span> = schema.quasi.iter().map(|attribute| span(attribute, group % 4, &mut rng)).collect();
+        release.regions.push(&region);
+        let rows = 2 + rng.below(3) as u32;
+        release.sensitive.extend((0..rows).map(Value));
+        release.public.extend((0..rows).map(|_| rng.below(2) as u32));
+        release.ends.push(release.sensitive.len() as u32);
+        release.counterfeits.push(rng.below(2) as u32);
+    }
+    (release, policy(schema))
+}
+
+/// Groups of ten over the columns of the papers' census data, for measuring.
+pub fn census_shaped(rows: u32) -> (Release, PolicyFile) {
+    let mut rng = Rng::from_number(6);
+    let labels = |what: &str, count: u32| Hierarchy::flat((0..count).map(|at| format!("{what} {at:02}"))).unwrap();
+    let schema = Schema::new(
+        "",
+        vec![
+            Quasi::new("age", Domain::Integer { lo: 17, hi: 96 }),
+            Quasi::new("gender", Domain::Category(labels("gender", 2))),
+            Quasi::new("education", Domain::Integer { lo: 0, hi: 17 }),
+            Quasi::new("birthplace", Domain::Integer { lo: 0, hi: 57 }),
+        ],
+        vec![Sensitive::open("occupation")],
+    );
+    let occupations: Vec<String> = (0..50).map(|at| format!("occupation {at:02}")).collect();
+    let mut release = Release { number: 1, label: "census".into(), ..Release::default() };
+    release.values = Values::of(occupations.iter().map(String::as_str));
+    release.regions = Regions::new(4);
+    for start in (0..rows).step_by(10) {
+        let region: Vec<Span> = schema.quasi.iter().map(|attribute| span(attribute, 3, &mut rng)).collect();
+        release.regions.push(&region);
+        let first = rng.below(41) as u32;
+        release.sensitive.extend((0..10.min(rows - start)).map(|at| Value(first + at)));
+        release.ends.push(release.sensitive.len() as u32);
+        release.counterfeits.push(u32::from(rng.below(100) == 0));
+    }
+    (release, policy(schema))
+}
+
+/// One value, not recorded, any value, or something between.
+fn span(attribute: &Quasi, kind: u32, rng: &mut Rng) -> Span {
+    let mut code = || rng.below(u64::from(attribute.size())) as u32;
+    match kind {
+        0 => attribute.cover(Span::exact(code())),
+        1 => attribute.null().map_or(attribute.root(), Span::exact),
+        2 => attribute.root(),
+        _ => {
+            let (a, b) = (code(), code());
+            attribute.cover(Span::new(a.min(b), a.max(b)))
+        }
+    }
 }
 
 /// Releases over `schema`, with rows in the order of their values' numbers.

@@ -1,7 +1,9 @@
 //! What is written is what is read, and it says nothing it should not.
 
+use super::samples::census_shaped;
 use super::samples::every_kind;
 use super::samples::facts;
+use super::samples::of_every_kind;
 use super::samples::policy;
 use super::samples::release;
 use super::samples::releases;
@@ -301,6 +303,47 @@ fn every_error_has_its_row_in_the_table() {
     ] {
         assert!(codes.contains(&error.code()));
     }
+}
+
+/// For `pandas_reads_release.py`: `TACENDA_SAMPLE=folder cargo test … -- --ignored sample_for_pandas`.
+#[test]
+#[ignore = "writes where TACENDA_SAMPLE says"]
+fn sample_for_pandas() {
+    let folder = std::env::var_os("TACENDA_SAMPLE").expect("TACENDA_SAMPLE names a folder");
+    let (release, policy) = of_every_kind();
+    fs::create_dir_all(&folder).unwrap();
+    write_to(folder.as_ref(), &release, &policy);
+    assert_eq!(spelled_out(&read(folder.as_ref()).unwrap().release), spelled_out(&release));
+}
+
+/// `cargo test --release … -- --ignored --nocapture how_fast`.
+#[test]
+#[ignore = "a measurement"]
+fn how_fast_a_release_is_written() {
+    let rows: u32 = std::env::var("TACENDA_ROWS").map_or(5_000_000, |rows| rows.parse().unwrap());
+    let (release, policy) = census_shaped(rows);
+    let folder = tempfile::tempdir().unwrap();
+    let say = |what: &str, start: std::time::Instant| {
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{what}: {seconds:.2} s, {:.1} M rows/s", f64::from(rows) / seconds / 1e6);
+    };
+    let create = |name: &str| Digesting::new(Box::new(fs::File::create(folder.path().join(name)).unwrap()));
+    let start = std::time::Instant::now();
+    csv::write_data(&release, &policy, &mut create("x.csv")).unwrap();
+    say("csv", start);
+    let start = std::time::Instant::now();
+    parquet::write_data(&release, &policy, &mut create("x.parquet")).unwrap();
+    say("parquet", start);
+    for name in ["x.csv", "x.parquet"] {
+        println!("{name}: {} MB", fs::metadata(folder.path().join(name)).unwrap().len() / 1_000_000);
+    }
+    let start = std::time::Instant::now();
+    write_to(folder.path(), &release, &policy);
+    say("whole folder", start);
+    let start = std::time::Instant::now();
+    let back = read(folder.path()).unwrap();
+    say("read back", start);
+    assert_eq!(back.release.row_count(), rows as usize);
 }
 
 proptest! {
