@@ -6,27 +6,27 @@
 
 mod buckets;
 mod m_invariance;
-
-#[cfg(test)]
-mod evolve;
-
-pub use m_invariance::MInvariance;
 mod axis;
 mod partition;
 mod locate;
 pub mod incremental_k_anonymity;
+mod cluster;
+pub mod k_anonymity;
+
+#[cfg(test)]
+mod evolve;
+
+pub use incremental_k_anonymity::IncrementalKAnonymity;
+pub use k_anonymity::KAnonymity;
+pub use m_invariance::MInvariance;
 
 use crate::model::Grouping;
 use crate::model::History;
+use crate::model::PolicyFile;
 use crate::model::Promise;
 use crate::model::Rng;
 use crate::model::Schema;
 use crate::model::Table;
-
-pub mod k_anonymity;
-mod cluster;
-
-pub use k_anonymity::KAnonymity;
 
 /// Something that forms groups.
 pub trait Policy: Sync {
@@ -35,6 +35,44 @@ pub trait Policy: Sync {
 
     /// Groups the rows of `table`, given everything published before.
     fn group(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Result<Grouping, PolicyError>;
+}
+
+/// A policy as help, docs and Python list it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name used in the policy file.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub line: &'static str,
+    /// Its parameters.
+    pub parameters: &'static str,
+    /// The key of its paper in docs/papers.md.
+    pub paper: &'static str,
+}
+
+/// The policies there are. Nothing is listed here before its promise is audited.
+pub const POLICIES: &[Entry] = &[
+    Entry {
+        name: "m-invariance",
+        line: "people arrive, leave, return and change; a sensitive value is one of m, over all releases",
+        parameters: "m; k; on_ineligible = refuse | defer | counterfeit",
+        paper: "003",
+    },
+];
+
+/// The policy that keeps a file's promise.
+pub fn of(file: &PolicyFile) -> Box<dyn Policy> {
+    let choices = &file.choices;
+    match file.promise {
+        Promise::MInvariance { m, k } => Box::new(MInvariance { m, k, on_ineligible: choices.on_ineligible }),
+        Promise::IncrementalKAnonymity { k, cohorts, l } => {
+            Box::new(IncrementalKAnonymity { k, cohorts, l, tight: choices.tight, on_delete: choices.on_delete })
+        }
+        Promise::KAnonymity { k } => {
+            Box::new(KAnonymity { k, optimise: choices.optimise, refresh: choices.refresh, loss: choices.loss })
+        }
+        _ => unimplemented!(),
+    }
 }
 
 /// Why a policy cannot form groups. The data are at fault, or the parameter.
@@ -113,4 +151,19 @@ pub enum PolicyError {
         /// The parameter.
         l: u32,
     },
+}
+
+impl PolicyError {
+    /// Its code, with a page in `explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            PolicyError::TooFew { .. } => "R421",
+            PolicyError::Ineligible { .. } => "R422",
+            PolicyError::TooFewValues { .. } => "R423",
+            PolicyError::Deleted { .. } => "R424",
+            PolicyError::Changed { .. } => "R425",
+            PolicyError::TooWide { .. } => "R426",
+            PolicyError::Uneven { .. } => "R427",
+        }
+    }
 }

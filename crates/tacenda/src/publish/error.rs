@@ -122,6 +122,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ("R423", "too few distinct sensitive values", "A group needs as many distinct sensitive values as the parameter says, and the table has fewer."),
     ("R424", "records disappeared", "This promise holds for additions only. A record that disappears gives its value away when two releases are compared. Keep the record, withhold its whole group for good (on_delete = \"withhold\"), or start a series with m-invariance, which allows it."),
     ("R425", "records changed", "This promise does not allow values to change. An age that grows every year announces itself: publish the birth year. Or start a series with m-invariance, which allows changes."),
+    ("R426", "too many quasi attributes", "This promise handles a limited number of quasi attributes. Drop some, or publish them as views."),
+    ("R427", "no group passes the guard", "The guard l asks that no sensitive value is held by more than one in l of a group. With these data no group can be formed that passes. Lower l, raise k, or coarsen the sensitive attribute."),
     ("R601", "needs a reason", "This promise protects one release at a time. Whoever compares two releases learns more, and the message says how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under [promise]. The reason is printed in the report."),
     ("R602", "the plan no longer fits", "A plan rehearses one release from one input, one policy file and one state of the ledger. One of them has changed, so publishing would not make what was looked at. Make a new plan."),
     ("R701", "not enough memory allowed", "The table is too large for --memory. Nothing was published."),
