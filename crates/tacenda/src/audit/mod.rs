@@ -5,3 +5,7 @@ mod stab;
 pub mod candidates;
 pub mod story;
 pub mod flow;
+pub mod refine;
+pub mod worlds;
+#[cfg(test)]
+mod sketch;

@@ -1,0 +1,3 @@
+//! Tests that join rooms.
+
+mod attacks;
