@@ -237,48 +237,10 @@ fn keep_values(stab: &Stab, point: &[u32], known: &[u64], found: &mut [u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RecordKey;
-    use crate::model::Regions;
-    use crate::model::Span;
-    use crate::model::Table;
-    use crate::model::Values;
+    use crate::audit::sketch::evolution;
+    use crate::audit::sketch::release;
+    use crate::audit::sketch::table;
     use proptest::prelude::*;
-
-    /// One person a word: `id/point/value`, values as letters from `a`.
-    fn table(people: &str) -> Table {
-        let mut rows: Vec<(u64, u32, u32)> = people
-            .split(' ')
-            .map(|word| {
-                let parts: Vec<&str> = word.split('/').collect();
-                let letter = parts[2].bytes().next().unwrap();
-                (parts[0].parse().unwrap(), parts[1].parse().unwrap(), u32::from(letter - b'a'))
-            })
-            .collect();
-        rows.sort_unstable();
-        Table::new(
-            rows.iter().map(|row| RecordKey { hi: row.0, lo: 0 }).collect(),
-            vec![rows.iter().map(|row| row.1).collect()],
-            rows.iter().map(|row| Value(row.2)).collect(),
-            Values::of(["a", "b", "c", "d", "e"]),
-            Vec::new(),
-            Vec::new(),
-        )
-    }
-
-    /// One group a word: `lo-hi/values`.
-    fn release(number: u32, groups: &str) -> Release {
-        let values = Values::of(["a", "b", "c", "d", "e"]);
-        let mut release = Release { number, regions: Regions::new(1), values, ..Release::default() };
-        for word in groups.split(' ') {
-            let (span, values) = word.split_once('/').unwrap();
-            let (lo, hi) = span.split_once('-').unwrap();
-            release.regions.push(&[Span::new(lo.parse().unwrap(), hi.parse().unwrap())]);
-            release.sensitive.extend(values.bytes().map(|letter| Value(u32::from(letter - b'a'))));
-            release.ends.push(release.sensitive.len() as u32);
-            release.counterfeits.push(0);
-        }
-        release
-    }
 
     fn letters(candidates: &Candidates) -> Vec<String> {
         let letter = |value: Value| char::from(b'a' + value.0 as u8);
@@ -347,36 +309,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(100))]
         /// SCIENCE E1 34 and 35: the truth is always a candidate; a further release only takes away.
         #[test]
-        fn the_truth_is_always_a_candidate(
-            people in proptest::collection::vec((0u32..12, 0u32..5, proptest::collection::vec(0usize..4, 3)), 2..20),
-            present in proptest::collection::vec(proptest::bool::weighted(0.8), 60),
-        ) {
-            let mut tables = Vec::new();
-            let mut releases = Vec::new();
-            for number in 0..3usize {
-                let here: Vec<usize> = (0..people.len()).filter(|&person| present[person * 3 + number]).collect();
-                if here.is_empty() {
-                    continue;
-                }
-                let words: Vec<String> = here
-                    .iter()
-                    .map(|&person| format!("{person}/{}/{}", people[person].0, char::from(b'a' + people[person].1 as u8)))
-                    .collect();
-                tables.push(table(&words.join(" ")));
-                // Any partition at all, with the smallest boxes.
-                let groups: Vec<String> = (0..4)
-                    .filter_map(|group| {
-                        let members: Vec<usize> = here.iter().copied().filter(|&person| people[person].2[number] == group).collect();
-                        let lo = members.iter().map(|&person| people[person].0).min()?;
-                        let hi = members.iter().map(|&person| people[person].0).max()?;
-                        let mut values: Vec<char> = members.iter().map(|&person| char::from(b'a' + people[person].1 as u8)).collect();
-                        values.sort_unstable();
-                        Some(format!("{lo}-{hi}/{}", values.into_iter().collect::<String>()))
-                    })
-                    .collect();
-                releases.push(release(number as u32 + 1, &groups.join(" ")));
-            }
-            let mut sizes = vec![5; people.len()];
+        fn the_truth_is_always_a_candidate((tables, releases) in evolution(20)) {
+            let mut sizes = vec![5; 20];
             for count in 1..=tables.len() {
                 let knowledge = Knowledge::from_tables(&tables[..count]);
                 let candidates = attack(&releases[..count], &knowledge);

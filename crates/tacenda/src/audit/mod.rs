@@ -6,17 +6,21 @@
 mod finding;
 mod gate;
 mod invariance;
+pub mod incremental_k_anonymity;
 
 pub mod knowledge;
 mod stab;
 pub mod candidates;
 pub mod story;
 pub mod flow;
+pub mod refine;
+pub mod worlds;
+
+#[cfg(test)]
+mod sketch;
 
 pub use finding::CODES;
 pub use finding::Fault;
 pub use finding::Finding;
 pub use gate::Evidence;
 pub use gate::gate;
-
-pub mod incremental_k_anonymity;

@@ -1,0 +1,346 @@
+//! Arc consistency: what matching everyone at once takes away from the candidates (SCIENCE A3.8).
+//!
+//! In each release everyone needs a row of their own, and every counterfeit one of its group. A
+//! person keeps a value only if some full matching gives it to them. What one release takes away may
+//! take away more in another, so this goes on until nothing changes. Every deletion is sound as long
+//! as nobody's value changes; that values are left proves nothing.
+//!
+//! People whose groups hang together form a component. A component above the limit is left as it is,
+//! and the people in it are counted: they are not assessed, not cleared.
+
+use crate::audit::candidates::Candidates;
+use crate::audit::flow::Matching;
+use crate::audit::knowledge::Knowledge;
+use crate::audit::stab::Stab;
+use crate::audit::stab::insert;
+use crate::model::Release;
+use rayon::iter::IntoParallelRefIterator;
+use rayon::iter::ParallelIterator;
+
+/// How much work is done at most.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RefineLimits {
+    /// The most people of a component.
+    pub people: usize,
+    /// The most pairs of a person and a row of a component.
+    pub arcs: usize,
+    /// The most rounds over all releases.
+    pub rounds: u32,
+}
+
+impl Default for RefineLimits {
+    fn default() -> RefineLimits {
+        RefineLimits { people: 4096, arcs: 1 << 18, rounds: 16 }
+    }
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Refined {
+    /// How many rounds over all releases.
+    pub rounds: u32,
+    /// How many pairs of a person and a value were taken away.
+    pub removed: u64,
+    /// How many people are in a component above the limit in some release.
+    pub not_assessed: usize,
+    /// How often a component had no full matching: a value has changed, or the knowledge is wrong.
+    pub contradictory: u64,
+    /// Whether nothing changed in the last round.
+    pub finished: bool,
+}
+
+/// Narrows the candidates as far as the limits allow.
+pub fn refine(
+    candidates: &mut Candidates,
+    releases: &[Release],
+    knowledge: &Knowledge<'_>,
+    limits: RefineLimits,
+) -> Refined {
+    let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
+    let mut refined = Refined::default();
+    let mut not_assessed = vec![false; knowledge.len()];
+    // Who changed since a release was last looked at: everyone, at first.
+    let mut changed_at = vec![1u32; knowledge.len()];
+    let mut looked_at = vec![0u32; releases.len()];
+    let mut clock = 0;
+    while !refined.finished && refined.rounds < limits.rounds {
+        refined.rounds += 1;
+        refined.finished = true;
+        for (index, release) in releases.iter().enumerate() {
+            let scene = Scene::new(release, &Stab::new(release, values), knowledge, index, candidates);
+            let stirred: Vec<&Component> = scene
+                .components
+                .iter()
+                .filter(|component| {
+                    component.people.iter().any(|&row| changed_at[scene.person(row)] > looked_at[index])
+                })
+                .collect();
+            clock += 1;
+            looked_at[index] = clock;
+            let outcomes: Vec<Outcome> =
+                stirred.par_iter().map(|component| scene.narrow(component, candidates, limits)).collect();
+            for (component, outcome) in stirred.iter().zip(outcomes) {
+                match outcome {
+                    Outcome::TooLarge => {
+                        component.people.iter().for_each(|&row| not_assessed[scene.person(row)] = true);
+                    }
+                    Outcome::Contradictory => refined.contradictory += 1,
+                    Outcome::Kept(kept) => {
+                        for (person, bits) in kept {
+                            let gone = candidates.narrow(person, &bits);
+                            if gone > 0 {
+                                refined.removed += u64::from(gone);
+                                refined.finished = false;
+                                changed_at[person as usize] = clock;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    refined.not_assessed = not_assessed.into_iter().filter(|&not| not).count();
+    refined
+}
+
+/// One release, with where everyone may stand.
+struct Scene<'a> {
+    release: &'a Release,
+    /// Per row of the knowledge, the person.
+    people: &'a [u32],
+    /// The groups each row may stand in, ascending, one row after another.
+    hits: Vec<u32>,
+    ends: Vec<usize>,
+    components: Vec<Component>,
+}
+
+/// Rows and groups that hang together.
+#[derive(Default)]
+struct Component {
+    people: Vec<u32>,
+    groups: Vec<u32>,
+}
+
+enum Outcome {
+    TooLarge,
+    Contradictory,
+    /// What each person keeps.
+    Kept(Vec<(u32, Vec<u64>)>),
+}
+
+impl<'a> Scene<'a> {
+    fn new(
+        release: &'a Release,
+        stab: &Stab,
+        knowledge: &'a Knowledge<'_>,
+        index: usize,
+        candidates: &Candidates,
+    ) -> Scene<'a> {
+        let people = knowledge.people(index);
+        let (mut hits, mut ends) = (Vec::new(), Vec::with_capacity(people.len()));
+        let mut point = vec![0; knowledge.attributes()];
+        for (row, &person) in people.iter().enumerate() {
+            let first = hits.len();
+            if person != Knowledge::ABSENT {
+                knowledge.read_point(index, row, &mut point);
+                let set = candidates.bits(person);
+                stab.each(&point, |group| {
+                    // A group without any of the person's values cannot be theirs.
+                    if release.group_values(group as usize).iter().any(|value| holds(set, value.0)) {
+                        hits.push(group);
+                    }
+                });
+                hits[first..].sort_unstable();
+            }
+            ends.push(hits.len());
+        }
+        let mut scene = Scene { release, people, hits, ends, components: Vec::new() };
+        scene.components = scene.find_components();
+        scene
+    }
+
+    fn person(&self, row: u32) -> usize {
+        self.people[row as usize] as usize
+    }
+
+    fn hits(&self, row: u32) -> &[u32] {
+        let start = if row == 0 { 0 } else { self.ends[row as usize - 1] };
+        &self.hits[start..self.ends[row as usize]]
+    }
+
+    fn find_components(&self) -> Vec<Component> {
+        let mut parents: Vec<u32> = (0..self.release.group_count() as u32).collect();
+        for row in 0..self.people.len() as u32 {
+            let hits = self.hits(row);
+            for pair in hits.windows(2) {
+                let (a, b) = (root(&mut parents, pair[0]), root(&mut parents, pair[1]));
+                parents[a.max(b) as usize] = a.min(b);
+            }
+        }
+        let mut components: Vec<Component> = (0..parents.len()).map(|_| Component::default()).collect();
+        for group in 0..parents.len() as u32 {
+            let top = root(&mut parents, group);
+            components[top as usize].groups.push(group);
+        }
+        for row in 0..self.people.len() as u32 {
+            if let Some(&group) = self.hits(row).first() {
+                let top = root(&mut parents, group);
+                components[top as usize].people.push(row);
+            }
+        }
+        components.retain(|component| !component.people.is_empty());
+        components
+    }
+
+    /// What everyone in a component keeps.
+    fn narrow(&self, component: &Component, candidates: &Candidates, limits: RefineLimits) -> Outcome {
+        if component.people.len() > limits.people {
+            return Outcome::TooLarge;
+        }
+        let mut matching = Matching::default();
+        // The places: one a group and value, with how often the value occurs.
+        let mut places: Vec<(u32, u32)> = Vec::new();
+        let mut first_place: Vec<usize> = Vec::with_capacity(component.groups.len() + 1);
+        for &group in &component.groups {
+            first_place.push(places.len());
+            for run in self.release.group_values(group as usize).chunk_by(|a, b| a == b) {
+                places.push((group, run[0].0));
+                matching.capacities.push(run.len() as u32);
+            }
+        }
+        first_place.push(places.len());
+        // People who are alike are one node.
+        let mut rows = component.people.clone();
+        let alike = |row: u32| (self.hits(row), candidates.bits(self.people[row as usize]));
+        rows.sort_unstable_by(|&a, &b| alike(a).cmp(&alike(b)).then(a.cmp(&b)));
+        let classes: Vec<&[u32]> = rows.chunk_by(|&a, &b| alike(a) == alike(b)).collect();
+        for (node, class) in classes.iter().enumerate() {
+            matching.supplies.push(class.len() as u32);
+            let (hits, set) = alike(class[0]);
+            for group in hits {
+                let index = component.groups.binary_search(group).expect("a hit lies in its component");
+                let range = first_place[index]..first_place[index + 1];
+                let arcs = range.filter(|&place| holds(set, places[place].1)).map(|place| (node as u32, place as u32));
+                matching.arcs.extend(arcs);
+            }
+            if matching.arcs.len() > limits.arcs {
+                return Outcome::TooLarge;
+            }
+        }
+        let arcs_of_people = matching.arcs.len();
+        for (index, &group) in component.groups.iter().enumerate() {
+            let counterfeits = self.release.counterfeits.get(group as usize).copied().unwrap_or(0);
+            if counterfeits > 0 {
+                let node = matching.supplies.len() as u32;
+                matching.supplies.push(counterfeits);
+                matching.arcs.extend((first_place[index]..first_place[index + 1]).map(|place| (node, place as u32)));
+            }
+        }
+        let Some(usable) = matching.usable_arcs() else { return Outcome::Contradictory };
+        let mut kept: Vec<Vec<u64>> = vec![vec![0; candidates.words()]; classes.len()];
+        for (&(node, place), _) in matching.arcs[..arcs_of_people].iter().zip(&usable).filter(|(_, usable)| **usable) {
+            insert(&mut kept[node as usize], places[place as usize].1 as usize);
+        }
+        let all = classes
+            .iter()
+            .zip(&kept)
+            .flat_map(|(class, kept)| class.iter().map(|&row| (self.people[row as usize], kept.clone())));
+        Outcome::Kept(all.collect())
+    }
+}
+
+fn holds(set: &[u64], value: u32) -> bool {
+    set[value as usize / 64] >> (value % 64) & 1 == 1
+}
+
+fn root(parents: &mut [u32], mut node: u32) -> u32 {
+    while parents[node as usize] != node {
+        parents[node as usize] = parents[parents[node as usize] as usize];
+        node = parents[node as usize];
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::candidates::attack;
+    use crate::audit::sketch::evolution;
+    use crate::audit::sketch::people;
+    use crate::audit::sketch::release;
+    use crate::audit::sketch::table;
+    use crate::audit::worlds::Counting;
+    use crate::audit::worlds::Worlds;
+    use crate::model::Value;
+    use proptest::prelude::*;
+
+    fn sizes(candidates: &Candidates) -> Vec<u32> {
+        (0..candidates.people() as u32).map(|person| candidates.size(person)).collect()
+    }
+
+    #[test]
+    fn matching_each_release_alone_does_not_find_a_newcomer() {
+        // SCIENCE G9: A and B in {a,b}, then C joins and the class is {a,a,b}.
+        let tables = [table("1/10/a 2/10/b"), table("1/10/a 2/10/b 3/10/a")];
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/aab")];
+        let knowledge = Knowledge::from_tables(&tables);
+        let mut candidates = attack(&releases, &knowledge);
+        assert_eq!(sizes(&candidates), [2, 2, 2]);
+        let refined = refine(&mut candidates, &releases, &knowledge, RefineLimits::default());
+        // Each release alone allows everything: arc consistency is sound, and not complete.
+        assert_eq!((sizes(&candidates), refined.finished), (vec![2, 2, 2], true));
+    }
+
+    #[test]
+    fn who_is_certain_takes_the_value_from_the_others() {
+        let tables = [table("1/10/a 2/11/b 3/12/c"), table("1/10/a")];
+        // Only the first person can stand in the second group, so a stays open for the others.
+        let releases = [release(1, "10-12/abc+1 10-10/a"), release(2, "10-10/ad+1")];
+        let knowledge = Knowledge::from_tables(&tables);
+        let mut candidates = attack(&releases, &knowledge);
+        assert_eq!(sizes(&candidates), [1, 3, 3]);
+        let refined = refine(&mut candidates, &releases, &knowledge, RefineLimits::default());
+        assert_eq!(sizes(&candidates), [1, 3, 3]);
+        assert_eq!(refined.removed, 0);
+        // Without the counterfeit and the second group, the first person leaves b and c to the others.
+        let releases = [release(1, "10-12/abc"), release(2, "10-10/ad+1")];
+        let mut candidates = attack(&releases, &knowledge);
+        let refined = refine(&mut candidates, &releases, &knowledge, RefineLimits::default());
+        assert_eq!((sizes(&candidates), refined.removed), (vec![1, 2, 2], 2));
+    }
+
+    #[test]
+    fn what_is_above_the_limit_is_not_assessed() {
+        let tables = [table("1/10/a 2/11/b 3/12/c"), table("1/10/a")];
+        let releases = [release(1, "10-12/abc"), release(2, "10-10/ad+1")];
+        let knowledge = Knowledge::from_tables(&tables);
+        let mut candidates = attack(&releases, &knowledge);
+        let limits = RefineLimits { people: 2, ..RefineLimits::default() };
+        let refined = refine(&mut candidates, &releases, &knowledge, limits);
+        assert_eq!((sizes(&candidates), refined.not_assessed), (vec![1, 3, 3], 3));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(150))]
+        /// SCIENCE E1 34: no value of a true world is ever taken away; on one release nothing else is kept.
+        #[test]
+        fn every_value_of_a_world_survives((tables, releases) in evolution(7)) {
+            let knowledge = Knowledge::from_tables(&tables);
+            let mut candidates = attack(&releases, &knowledge);
+            let before = candidates.clone();
+            let refined = refine(&mut candidates, &releases, &knowledge, RefineLimits::default());
+            prop_assert!(refined.finished && refined.contradictory == 0 && refined.not_assessed == 0);
+            prop_assert_eq!(candidates.judge(&knowledge).misled, 0);
+            let worlds = Worlds::count(&releases, &people(&knowledge), Counting::Blind, 1_000_000).unwrap();
+            prop_assert!(worlds.count > 0);
+            for person in 0..knowledge.len() as u32 {
+                let kept: Vec<Value> = candidates.values(person);
+                prop_assert!(kept.iter().all(|value| before.values(person).contains(value)));
+                prop_assert!(worlds.values(person).iter().all(|value| kept.contains(value)));
+                if releases.len() == 1 {
+                    prop_assert_eq!(worlds.values(person), kept);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,533 @@
+//! Exact risk on tiny histories, by counting every world (SCIENCE A3.7).
+//!
+//! A world gives everyone in every release they are in a row of a group that covers them, such that
+//! each row is used once, exactly the declared number of rows of a group is left for counterfeits,
+//! and a person's rows carry one value. A *principled* world also gives a person groups with one and
+//! the same value set: the attacker knows that the publisher keeps to it. The risk of a value is the
+//! share of worlds in which the person has it.
+//!
+//! Rows of a group with the same value are not told apart here, so a world is counted with the number
+//! of ways to do so. Components, people who can never get into each other's way, are counted apart
+//! and multiplied.
+
+use crate::model::Release;
+use crate::model::Value;
+use std::collections::BTreeMap;
+
+/// A person as the attacker knows them: their quasi codes in each release, `None` where absent.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Person {
+    /// One a release.
+    pub points: Vec<Option<Vec<u32>>>,
+}
+
+/// Which worlds count.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Counting {
+    /// Those in which everyone's groups have one value set.
+    Principled,
+    /// All that fit the releases.
+    Blind,
+}
+
+/// Why the worlds were not counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorldsError {
+    /// The search took too many steps.
+    #[error("the history is too large to count its worlds: more than {limit} steps; use candidate sets instead")]
+    TooLarge {
+        /// How many steps are allowed.
+        limit: u64,
+    },
+    /// A count does not fit 128 bits.
+    #[error("the history has more worlds than can be counted; use candidate sets instead")]
+    TooMany,
+}
+
+/// An exact share, not reduced.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Share {
+    /// How many.
+    pub part: u128,
+    /// Of how many.
+    pub whole: u128,
+}
+
+impl Share {
+    /// Whether it is at most one in `m`.
+    pub fn is_at_most_one_in(self, m: u32) -> bool {
+        self.part.checked_mul(u128::from(m)).is_some_and(|part| part <= self.whole)
+    }
+
+    /// Whether it equals `part / whole`.
+    pub fn is(self, part: u128, whole: u128) -> bool {
+        self.part * whole == part * self.whole
+    }
+}
+
+/// All worlds, counted.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Worlds {
+    /// How many there are, with rows of a group alike in value not told apart.
+    pub count: u128,
+    /// Per person, in how many worlds of their component they have each value, and of how many;
+    /// rows alike in value are told apart here.
+    shares: Vec<(BTreeMap<Value, u128>, u128)>,
+    /// Pairs of people who have the same value in every world, the lower first, ascending.
+    pub always_equal: Vec<(u32, u32)>,
+}
+
+impl Worlds {
+    /// Counts the worlds of `people` in `releases`, in at most `limit` steps.
+    pub fn count(
+        releases: &[Release],
+        people: &[Person],
+        counting: Counting,
+        limit: u64,
+    ) -> Result<Worlds, WorldsError> {
+        let places = Places::new(releases);
+        let options: Vec<Vec<Choice>> =
+            people.iter().map(|person| choices(releases, &places, person, counting)).collect();
+        let mut worlds =
+            Worlds { count: 1, shares: vec![(BTreeMap::new(), 0); people.len()], always_equal: Vec::new() };
+        let mut budget = limit;
+        let mut covered = vec![false; places.groups.len()];
+        let is_present = |&person: &u32| people[person as usize].points.iter().any(Option::is_some);
+        for component in components(&places, &options, (0..people.len() as u32).filter(is_present)) {
+            let mut search = Search::new(&places, &options, &component, &mut budget);
+            search.groups.iter().for_each(|&group| covered[group as usize] = true);
+            search.run().map_err(|stop| match stop {
+                Stop::Steps => WorldsError::TooLarge { limit },
+                Stop::Overflow => WorldsError::TooMany,
+            })?;
+            worlds.add(&search)?;
+        }
+        // A group that nobody can be in must be all counterfeits.
+        if covered.iter().zip(&places.groups).any(|(&covered, group)| !covered && group.people > 0) {
+            worlds.count = 0;
+        }
+        worlds.pair_the_certain();
+        Ok(worlds)
+    }
+
+    /// The share of worlds in which a person has a value. `None` if there are no worlds,
+    /// or the person is in no release.
+    pub fn risk(&self, person: u32, value: Value) -> Option<Share> {
+        let (parts, whole) = &self.shares[person as usize];
+        (self.count > 0 && *whole > 0).then(|| Share { part: parts.get(&value).copied().unwrap_or(0), whole: *whole })
+    }
+
+    /// The values a person has in some world, ascending.
+    pub fn values(&self, person: u32) -> Vec<Value> {
+        self.shares[person as usize].0.keys().copied().collect()
+    }
+
+    fn add(&mut self, search: &Search<'_, '_>) -> Result<(), WorldsError> {
+        self.count = self.count.checked_mul(search.count).ok_or(WorldsError::TooMany)?;
+        for (index, &person) in search.people.iter().enumerate() {
+            self.shares[person as usize] = (search.parts[index].clone(), search.whole);
+        }
+        for (a, &first) in search.people.iter().enumerate() {
+            for (b, &second) in search.people.iter().enumerate().skip(a + 1) {
+                if search.count > 0 && search.equal[a * search.people.len() + b] {
+                    self.always_equal.push((first, second));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the pairs of certain people: across components no others are always equal.
+    fn pair_the_certain(&mut self) {
+        let certain: Vec<(u32, Value)> = (0..self.shares.len() as u32)
+            .filter_map(|person| match self.values(person)[..] {
+                [only] => Some((person, only)),
+                _ => None,
+            })
+            .collect();
+        for (index, &(first, value)) in certain.iter().enumerate() {
+            let others = certain[index + 1..].iter().filter(|other| other.1 == value);
+            self.always_equal.extend(others.map(|&(second, _)| (first, second)));
+        }
+        self.always_equal.sort_unstable();
+        self.always_equal.dedup();
+    }
+}
+
+/// The groups of all releases, and their rows by value.
+struct Places {
+    groups: Vec<Place>,
+    /// The first group of each release.
+    starts: Vec<u32>,
+    /// Per cell, how many rows there are.
+    cells: Vec<u32>,
+}
+
+/// One group.
+struct Place {
+    /// How many people are in it.
+    people: u32,
+    /// Its values, ascending, and the cell of each.
+    values: Vec<(Value, u32)>,
+}
+
+impl Places {
+    fn new(releases: &[Release]) -> Places {
+        let mut places = Places { groups: Vec::new(), starts: Vec::new(), cells: Vec::new() };
+        for release in releases {
+            places.starts.push(places.groups.len() as u32);
+            for group in 0..release.group_count() {
+                let mut values = Vec::new();
+                for run in release.group_values(group).chunk_by(|a, b| a == b) {
+                    values.push((run[0], places.cells.len() as u32));
+                    places.cells.push(run.len() as u32);
+                }
+                places.groups.push(Place { people: release.people(group), values });
+            }
+        }
+        places
+    }
+}
+
+/// One way for a person to be in all their releases.
+#[derive(Clone, Debug)]
+struct Choice {
+    value: Value,
+    /// Group and cell, one a release they are in.
+    spots: Vec<(u32, u32)>,
+}
+
+/// All ways for a person to be in all their releases.
+fn choices(releases: &[Release], places: &Places, person: &Person, counting: Counting) -> Vec<Choice> {
+    let mut all: Vec<Choice> = Vec::new();
+    let mut is_first = true;
+    for (index, release) in releases.iter().enumerate() {
+        let Some(point) = &person.points[index] else { continue };
+        let mut longer = Vec::new();
+        for group in 0..release.group_count() {
+            if !release.region(group).iter().zip(point).all(|(span, &code)| span.contains(code)) {
+                continue;
+            }
+            let number = places.starts[index] + group as u32;
+            for &(value, cell) in &places.groups[number as usize].values {
+                if is_first {
+                    longer.push(Choice { value, spots: vec![(number, cell)] });
+                    continue;
+                }
+                let fitting = all.iter().filter(|choice| {
+                    let same_set = || value_set(places, choice.spots[0].0).eq(value_set(places, number));
+                    choice.value == value && (counting == Counting::Blind || same_set())
+                });
+                longer.extend(fitting.map(|choice| {
+                    let mut choice = choice.clone();
+                    choice.spots.push((number, cell));
+                    choice
+                }));
+            }
+        }
+        all = longer;
+        is_first = false;
+    }
+    all
+}
+
+fn value_set(places: &Places, group: u32) -> impl Iterator<Item = Value> {
+    places.groups[group as usize].values.iter().map(|&(value, _)| value)
+}
+
+/// People in sets that share no group, each set ascending.
+fn components(places: &Places, options: &[Vec<Choice>], present: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
+    let mut labels: Vec<u32> = (0..(options.len() + places.groups.len()) as u32).collect();
+    let find = |labels: &[u32], mut node: u32| {
+        while labels[node as usize] != node {
+            node = labels[node as usize];
+        }
+        node
+    };
+    for (person, choices) in options.iter().enumerate() {
+        for &(group, _) in choices.iter().flat_map(|choice| &choice.spots) {
+            let (a, b) = (find(&labels, person as u32), find(&labels, options.len() as u32 + group));
+            labels[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for person in present {
+        sets.entry(find(&labels, person)).or_default().push(person);
+    }
+    sets.into_values().collect()
+}
+
+/// Counts the worlds of one component, the person with the fewest choices first.
+struct Search<'a, 'b> {
+    places: &'a Places,
+    options: &'a [Vec<Choice>],
+    people: Vec<u32>,
+    groups: Vec<u32>,
+    budget: &'b mut u64,
+    room: Vec<u32>,
+    seats: Vec<u32>,
+    chosen: Vec<Option<usize>>,
+    count: u128,
+    whole: u128,
+    parts: Vec<BTreeMap<Value, u128>>,
+    /// Per pair, whether they have been equal in every world so far.
+    equal: Vec<bool>,
+}
+
+enum Stop {
+    Steps,
+    Overflow,
+}
+
+impl<'a, 'b> Search<'a, 'b> {
+    fn new(places: &'a Places, options: &'a [Vec<Choice>], component: &[u32], budget: &'b mut u64) -> Search<'a, 'b> {
+        let all = component.iter().flat_map(|&person| &options[person as usize]).flat_map(|choice| &choice.spots);
+        let mut groups: Vec<u32> = all.map(|&(group, _)| group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        Search {
+            places,
+            options,
+            people: component.to_vec(),
+            groups,
+            budget,
+            room: places.cells.clone(),
+            seats: places.groups.iter().map(|group| group.people).collect(),
+            chosen: vec![None; component.len()],
+            count: 0,
+            whole: 0,
+            parts: vec![BTreeMap::new(); component.len()],
+            equal: vec![true; component.len() * component.len()],
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        *self.budget = self.budget.checked_sub(1).ok_or(Stop::Steps)?;
+        let fits = |search: &Search<'_, '_>, choice: &Choice| {
+            let mut spots = choice.spots.iter();
+            spots.all(|&(group, cell)| search.room[cell as usize] > 0 && search.seats[group as usize] > 0)
+        };
+        let ways = |index: &usize| {
+            let choices = &self.options[self.people[*index] as usize];
+            choices.iter().filter(|choice| fits(self, choice)).count()
+        };
+        let next = (0..self.people.len()).filter(|&index| self.chosen[index].is_none()).min_by_key(ways);
+        let Some(next) = next else { return self.record() };
+        let options = self.options;
+        for (number, choice) in options[self.people[next] as usize].iter().enumerate() {
+            if !fits(self, choice) {
+                continue;
+            }
+            for &(group, cell) in &choice.spots {
+                self.room[cell as usize] -= 1;
+                self.seats[group as usize] -= 1;
+            }
+            self.chosen[next] = Some(number);
+            let outcome = self.run();
+            self.chosen[next] = None;
+            for &(group, cell) in &choice.spots {
+                self.room[cell as usize] += 1;
+                self.seats[group as usize] += 1;
+            }
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// Counts a finished world, unless a group has an empty seat that is no counterfeit.
+    fn record(&mut self) -> Result<(), Stop> {
+        if self.groups.iter().any(|&group| self.seats[group as usize] > 0) {
+            return Ok(());
+        }
+        let weight = self.ways_to_tell_apart().ok_or(Stop::Overflow)?;
+        self.count = self.count.checked_add(1).ok_or(Stop::Overflow)?;
+        self.whole = self.whole.checked_add(weight).ok_or(Stop::Overflow)?;
+        let values: Vec<Value> = (0..self.people.len())
+            .map(|index| {
+                let number = self.chosen[index].expect("everyone has a choice");
+                self.options[self.people[index] as usize][number].value
+            })
+            .collect();
+        for (index, &value) in values.iter().enumerate() {
+            // No larger than the whole, which fits.
+            *self.parts[index].entry(value).or_insert(0) += weight;
+            for other in 0..values.len() {
+                self.equal[index * values.len() + other] &= value == values[other];
+            }
+        }
+        Ok(())
+    }
+
+    /// In how many ways the people of each cell can stand in its rows; counterfeits take the rest.
+    fn ways_to_tell_apart(&self) -> Option<u128> {
+        let mut ways: u128 = 1;
+        for &group in &self.groups {
+            for &(_, cell) in &self.places.groups[group as usize].values {
+                let (rows, left) = (self.places.cells[cell as usize], self.room[cell as usize]);
+                for factor in left + 1..=rows {
+                    ways = ways.checked_mul(u128::from(factor))?;
+                }
+            }
+        }
+        Some(ways)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::knowledge::Knowledge;
+    use crate::audit::sketch::evolution;
+    use crate::audit::sketch::people;
+    use crate::audit::sketch::release;
+    use crate::audit::sketch::table;
+    use proptest::prelude::*;
+
+    const A: Value = Value(0);
+    const B: Value = Value(1);
+
+    #[test]
+    fn a_newcomer_to_a_class_is_certain() {
+        // SCIENCE G9: A and B in {a,b}; C joins and the class is {a,a,b}: C has a.
+        let tables = [table("1/10/a 2/10/b"), table("1/10/a 2/10/b 3/10/a")];
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/aab")];
+        for counting in [Counting::Principled, Counting::Blind] {
+            let worlds = Worlds::count(&releases, &people(&Knowledge::from_tables(&tables)), counting, 1000).unwrap();
+            assert_eq!(worlds.count, 2);
+            assert!(worlds.risk(2, A).unwrap().is(1, 1));
+            assert!(worlds.risk(0, A).unwrap().is(1, 2));
+        }
+    }
+
+    #[test]
+    fn a_division_betrays_old_members() {
+        // SCIENCE G10: {A..E} with a a a a b; F with b joins; {A,B,E} and {C,D,F}, both a a b.
+        let first = table("1/10/a 2/10/a 3/20/a 4/20/a 5/10/b");
+        let second = table("1/10/a 2/10/a 3/20/a 4/20/a 5/10/b 6/20/b");
+        let releases = [release(1, "10-20/aaaab"), release(2, "10-10/aab 20-20/aab")];
+        let tables = [first, second];
+        let people = people(&Knowledge::from_tables(&tables));
+        let worlds = Worlds::count(&releases, &people, Counting::Blind, 10_000).unwrap();
+        assert_eq!(worlds.count, 3);
+        let values: Vec<Vec<Value>> = (0..6).map(|person| worlds.values(person)).collect();
+        assert_eq!(values, [vec![A, B], vec![A, B], vec![A], vec![A], vec![A, B], vec![B]]);
+        assert_eq!(worlds.always_equal, [(2, 3)]);
+        // The safe variant {A,D}, {B,C}, as SCIENCE has it: everyone keeps two values.
+        let tables = [table("1/10/a 2/10/b"), table("1/10/a 2/10/b 3/10/a 4/10/b")];
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/ab 10-10/ab")];
+        let people = super::tests::people(&Knowledge::from_tables(&tables));
+        let worlds = Worlds::count(&releases, &people, Counting::Blind, 10_000).unwrap();
+        assert!((0..4).all(|person| worlds.risk(person, A).unwrap().is(1, 2)));
+    }
+
+    #[test]
+    fn a_person_who_returns_to_another_value_set_is_certain() {
+        // SCIENCE G15, with the counterfeits that keep the groups whole.
+        let tables = [table("1/10/a 2/10/b"), table("2/10/b"), table("1/10/a 3/10/c")];
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/ab+1"), release(3, "10-10/ac")];
+        let knowledge = Knowledge::from_tables(&tables);
+        let worlds = Worlds::count(&releases, &people(&knowledge), Counting::Blind, 1000).unwrap();
+        assert!(worlds.risk(0, A).unwrap().is(1, 1));
+        // With the old value set there is company.
+        let tables = [table("1/10/a 2/10/b"), table("2/10/b"), table("1/10/a")];
+        let releases = [release(1, "10-10/ab"), release(2, "10-10/ab+1"), release(3, "10-10/ab+1")];
+        let knowledge = Knowledge::from_tables(&tables);
+        let worlds = Worlds::count(&releases, &people(&knowledge), Counting::Principled, 1000).unwrap();
+        assert!(worlds.risk(0, A).unwrap().is(1, 2));
+    }
+
+    #[test]
+    fn rows_alike_in_value_are_told_apart_in_the_risk() {
+        // Two people and one counterfeit in rows a a b: both a in 2 ways, one of them b in 2 + 2 ways.
+        let tables = [table("1/10/a 2/10/a")];
+        let releases = [release(1, "10-10/aab+1")];
+        let worlds = Worlds::count(&releases, &people(&Knowledge::from_tables(&tables)), Counting::Blind, 100).unwrap();
+        assert_eq!((worlds.count, worlds.risk(0, A)), (3, Some(Share { part: 4, whole: 6 })));
+    }
+
+    #[test]
+    fn a_history_that_cannot_be_has_no_worlds() {
+        let tables = [table("1/10/a 2/10/b")];
+        let people = people(&Knowledge::from_tables(&tables));
+        for groups in ["10-10/abc", "10-10/ab 20-20/c", "10-10/a", "20-20/ab"] {
+            let worlds = Worlds::count(&[release(1, groups)], &people, Counting::Blind, 100).unwrap();
+            assert_eq!((worlds.count, worlds.risk(0, A)), (0, None), "{groups}");
+        }
+        let limit = Worlds::count(&[release(1, "10-10/ab")], &people, Counting::Blind, 2);
+        assert_eq!(limit, Err(WorldsError::TooLarge { limit: 2 }));
+    }
+
+    /// Every way at all to hand out the rows of all releases, told apart; no components, no cells.
+    fn enumerate(releases: &[Release], people: &[Person]) -> Vec<BTreeMap<Value, u128>> {
+        fn step(
+            releases: &[Release],
+            people: &[Person],
+            at: (usize, usize),
+            used: &mut Vec<Vec<bool>>,
+            values: &mut Vec<Option<Value>>,
+            counts: &mut Vec<BTreeMap<Value, u128>>,
+        ) {
+            let (release, person) = at;
+            if release == releases.len() {
+                for (count, value) in counts.iter_mut().zip(values) {
+                    if let Some(value) = value {
+                        *count.entry(*value).or_insert(0) += 1;
+                    }
+                }
+                return;
+            }
+            let published = &releases[release];
+            if person == people.len() {
+                let right = (0..published.group_count()).all(|group| {
+                    let free = published.group_rows(group).filter(|&row| !used[release][row]).count();
+                    free == published.counterfeits[group] as usize
+                });
+                if right {
+                    step(releases, people, (release + 1, 0), used, values, counts);
+                }
+                return;
+            }
+            let Some(point) = &people[person].points[release] else {
+                return step(releases, people, (release, person + 1), used, values, counts);
+            };
+            for group in 0..published.group_count() {
+                if !published.region(group).iter().zip(point).all(|(span, &code)| span.contains(code)) {
+                    continue;
+                }
+                for row in published.group_rows(group) {
+                    let value = published.sensitive[row];
+                    let before = values[person];
+                    if used[release][row] || before.is_some_and(|before| before != value) {
+                        continue;
+                    }
+                    used[release][row] = true;
+                    values[person] = Some(value);
+                    step(releases, people, (release, person + 1), used, values, counts);
+                    values[person] = before;
+                    used[release][row] = false;
+                }
+            }
+        }
+        let mut counts = vec![BTreeMap::new(); people.len()];
+        let mut used = releases.iter().map(|release| vec![false; release.row_count()]).collect();
+        step(releases, people, (0, 0), &mut used, &mut vec![None; people.len()], &mut counts);
+        counts
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn risks_equal_those_of_plain_enumeration((tables, releases) in evolution(4)) {
+            let people = people(&Knowledge::from_tables(&tables));
+            let worlds = Worlds::count(&releases, &people, Counting::Blind, 1_000_000).unwrap();
+            for (person, counts) in enumerate(&releases, &people).into_iter().enumerate() {
+                let whole: u128 = counts.values().sum();
+                for value in (0..5).map(Value) {
+                    let part = counts.get(&value).copied().unwrap_or(0);
+                    prop_assert!(worlds.risk(person as u32, value).unwrap().is(part, whole));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Policies that cheat on purpose are refused by the gate.
+
+use crate::kit;
+use crate::kit::Person;
+use crate::kit::publish_all;
+use tacenda::audit::Fault;
+use tacenda::model::Grouping;
+use tacenda::model::History;
+use tacenda::model::OnIneligible;
+use tacenda::model::Promise;
+use tacenda::model::Rng;
+use tacenda::model::Schema;
+use tacenda::model::Span;
+use tacenda::model::Table;
+use tacenda::policy::MInvariance;
+use tacenda::policy::Policy;
+use tacenda::policy::PolicyError;
+use tacenda::publish::PublishError;
+
+const HONEST: MInvariance = MInvariance { m: 2, k: None, on_ineligible: OnIneligible::Counterfeit };
+
+type Cheating = fn(&Schema, &History, &Table, &mut Rng) -> Result<Grouping, PolicyError>;
+
+/// Promises what the honest policy promises, and does something else.
+struct Cheat(Cheating);
+
+impl Policy for Cheat {
+    fn promise(&self) -> Promise {
+        HONEST.promise()
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Result<Grouping, PolicyError> {
+        self.0(schema, history, table, rng)
+    }
+}
+
+/// Four diseases; in the second snapshot half the people are gone and others have come.
+fn snapshots() -> Vec<Vec<Person>> {
+    let person = |id: u32| Person { id, age: 20 + id * 3 % 60, place: id % 8, disease: (id % 4) as u8 };
+    vec![(0..24).map(person).collect(), (10..31).map(person).collect()]
+}
+
+fn faults(cheating: Cheating) -> Vec<Fault> {
+    let cheat = Cheat(cheating);
+    match publish_all(&kit::file(cheat.promise()), &cheat, &snapshots()) {
+        Err(PublishError::Refused(findings)) => findings.into_iter().map(|finding| finding.fault).collect(),
+        Err(error) => panic!("{error}"),
+        Ok(_) => Vec::new(),
+    }
+}
+
+#[test]
+fn an_honest_policy_passes() {
+    assert_eq!(faults(|schema, history, table, rng| HONEST.group(schema, history, table, rng)), []);
+}
+
+#[test]
+fn a_policy_that_ignores_history_is_refused() {
+    let found = faults(|schema, _, table, rng| HONEST.group(schema, &History::default(), table, rng));
+    assert_eq!(found, [Fault::ValueSetChanged]);
+}
+
+#[test]
+fn a_policy_that_drops_counterfeits_is_refused() {
+    let found = faults(|schema, history, table, rng| {
+        let honest = HONEST.group(schema, history, table, rng)?;
+        let mut cheated = Grouping { withheld: honest.withheld.clone(), ..Grouping::default() };
+        honest.groups().for_each(|group| cheated.push(group.rows, &[]));
+        assert!(history.releases == 0 || honest.counterfeit_count() > 0, "there is something to drop");
+        Ok(cheated)
+    });
+    assert!(found.contains(&Fault::TooFewValues), "{found:?}");
+    assert!(found.contains(&Fault::ValueSetChanged), "{found:?}");
+}
+
+#[test]
+fn a_policy_that_shrinks_a_region_is_refused() {
+    let found = faults(|schema, history, table, rng| {
+        let honest = HONEST.group(schema, history, table, rng)?;
+        let mut cheated = Grouping { withheld: honest.withheld.clone(), ..Grouping::default() };
+        for group in honest.groups() {
+            let region: Vec<Span> = (0..schema.quasi.len())
+                .map(|attribute| Span::exact(table.quasi(attribute)[group.rows[0].index()]))
+                .collect();
+            cheated.push_with_region(group.rows, group.counterfeits, &region);
+        }
+        Ok(cheated)
+    });
+    assert_eq!(found, [Fault::RegionMisses]);
+}
+
+#[test]
+#[should_panic(expected = "a policy placed a row twice")]
+fn a_policy_that_doubles_a_person_is_a_bug() {
+    faults(|schema, history, table, rng| {
+        let honest = HONEST.group(schema, history, table, rng)?;
+        let mut cheated = honest.clone();
+        cheated.push(honest.group(0).rows, &[]);
+        Ok(cheated)
+    });
+}

@@ -1,0 +1,174 @@
+//! For every evolution: the promise holds, each row is placed once, the same bytes twice.
+//!
+//! The gate judges every step inside `prepare`, so a series that is published at all has passed it;
+//! what is tested here is that policies pass, and that what passes cannot be attacked.
+
+use crate::kit;
+use crate::kit::Events;
+use crate::kit::Person;
+use crate::kit::evolution;
+use crate::kit::publish_all;
+use proptest::prelude::*;
+use rayon::ThreadPoolBuilder;
+use std::collections::BTreeMap;
+use tacenda::audit::candidates;
+use tacenda::audit::knowledge::Knowledge;
+use tacenda::audit::worlds;
+use tacenda::audit::worlds::Counting;
+use tacenda::audit::worlds::Worlds;
+use tacenda::model::Grouping;
+use tacenda::model::History;
+use tacenda::model::Membership;
+use tacenda::model::OnIneligible;
+use tacenda::model::Promise;
+use tacenda::model::Release;
+use tacenda::model::Rng;
+use tacenda::model::Schema;
+use tacenda::model::Table;
+use tacenda::policy::MInvariance;
+use tacenda::policy::Policy;
+use tacenda::policy::PolicyError;
+use tacenda::publish::Prepared;
+use tacenda::publish::PublishError;
+
+fn m_invariance(m: u32, on_ineligible: OnIneligible) -> MInvariance {
+    MInvariance { m, k: None, on_ineligible }
+}
+
+fn any_ineligible() -> impl Strategy<Value = OnIneligible> {
+    prop_oneof![Just(OnIneligible::Refuse), Just(OnIneligible::Defer), Just(OnIneligible::Counterfeit)]
+}
+
+/// Publishes a history; a refusal by the gate or a lost row fails, a policy may say that the data cannot do it.
+fn publish(policy: &dyn Policy, snapshots: &[Vec<Person>]) -> Option<Vec<(Table, Prepared)>> {
+    match publish_all(&kit::file(policy.promise()), policy, snapshots) {
+        Ok(done) => Some(done),
+        Err(PublishError::Policy(_)) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// SCIENCE E1, 2, 22, 23: with returns, moves and changes of value, the gate finds nothing.
+    #[test]
+    fn m_invariance_keeps_its_promise(
+        snapshots in evolution(40, 5, 6, Events::ALL), m in 2u32..5, k in prop::option::of(2u32..6), on_ineligible in any_ineligible(),
+    ) {
+        publish(&MInvariance { m, k, on_ineligible }, &snapshots);
+    }
+
+    /// Deferring and adding counterfeits never fail for want of evenness.
+    #[test]
+    fn m_invariance_always_publishes_unless_told_to_refuse(snapshots in evolution(40, 4, 6, Events::ALL), m in 2u32..4) {
+        for on_ineligible in [OnIneligible::Defer, OnIneligible::Counterfeit] {
+            let policy = m_invariance(m, on_ineligible);
+            match publish_all(&kit::file(policy.promise()), &policy, &snapshots) {
+                Err(PublishError::Policy(PolicyError::Ineligible { .. })) => prop_assert!(false, "ineligible"),
+                Err(PublishError::Refused(findings)) => prop_assert!(false, "{findings:?}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// SCIENCE E1, 3: the same bytes, whatever the threads and the order of the rows.
+    #[test]
+    fn releases_do_not_depend_on_threads_or_row_order(snapshots in evolution(40, 3, 5, Events::ALL)) {
+        let policy = m_invariance(2, OnIneligible::Defer);
+        let reversed: Vec<Vec<Person>> =
+            snapshots.iter().map(|people| people.iter().rev().cloned().collect()).collect();
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let one = pool.install(|| publish(&policy, &snapshots));
+        let many = publish(&policy, &reversed);
+        prop_assert_eq!(one.is_some(), many.is_some());
+        for ((_, left), (_, right)) in one.iter().flatten().zip(many.iter().flatten()) {
+            prop_assert_eq!(&left.release, &right.release);
+            prop_assert_eq!(&left.membership, &right.membership);
+        }
+    }
+
+    /// Someone who knows everyone's quasi values and presence is left with at least m values for everyone.
+    #[test]
+    fn nobody_has_fewer_than_m_candidates(snapshots in evolution(60, 4, 6, Events { fall_ill_anew: false, ..Events::ALL }), m in 2u32..4) {
+        let Some(done) = publish(&m_invariance(m, OnIneligible::Defer), &snapshots) else { return Ok(()) };
+        prop_assert_eq!(below_m(&done, m), 0);
+    }
+
+    /// SCIENCE E1, 26: risk by counting all worlds, on histories with deletions and returns.
+    #[test]
+    fn risk_is_at_most_one_in_m(snapshots in evolution(11, 3, 4, Events { fall_ill_anew: false, ..Events::ALL }), m in 2u32..4, on_ineligible in any_ineligible()) {
+        let Some(done) = publish(&m_invariance(m, on_ineligible), &snapshots) else { return Ok(()) };
+        prop_assert_eq!(above_one_in_m(&done, m), 0);
+    }
+
+    /// The same with balanced groups of at least k people (SCIENCE A3.10-b).
+    #[test]
+    fn risk_is_at_most_one_in_m_with_k(snapshots in evolution(11, 2, 3, Events { fall_ill_anew: false, ..Events::ALL }), k in 2u32..5) {
+        let policy = MInvariance { m: 2, k: Some(k), on_ineligible: OnIneligible::Defer };
+        let Some(done) = publish(&policy, &snapshots) else { return Ok(()) };
+        prop_assert_eq!(above_one_in_m(&done, 2), 0);
+    }
+}
+
+/// A policy that forgets people who are not in the last release: the paper's reading.
+struct Forgetful(MInvariance);
+
+impl Policy for Forgetful {
+    fn promise(&self) -> Promise {
+        self.0.promise()
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Result<Grouping, PolicyError> {
+        let mut history = history.clone();
+        let last = history.releases;
+        history.records.retain(|record| record.last_release == last);
+        self.0.group(schema, &history, table, rng)
+    }
+}
+
+/// SCIENCE E1, 27: without permanent value sets the promise breaks, and the gate sees it.
+#[test]
+fn forgetting_those_who_left_is_caught_within_a_thousand_histories() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let histories = evolution(20, 4, 4, Events { fall_ill_anew: false, ..Events::ALL });
+    let policy = Forgetful(m_invariance(2, OnIneligible::Defer));
+    let caught = (0..1000).any(|_| {
+        let snapshots = histories.new_tree(&mut runner).unwrap().current();
+        matches!(publish_all(&kit::file(policy.promise()), &policy, &snapshots), Err(PublishError::Refused(_)))
+    });
+    assert!(caught);
+}
+
+/// How many people the candidate attack leaves with fewer than m values.
+fn below_m(done: &[(Table, Prepared)], m: u32) -> usize {
+    let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
+    let published: Vec<(&Table, &Membership)> =
+        done.iter().map(|(table, prepared)| (table, &prepared.membership)).collect();
+    let knowledge = Knowledge::from_published(published);
+    let candidates = candidates::attack(&releases, &knowledge);
+    // Somebody who was always withheld is in no release: nothing is known about them.
+    let seen: std::collections::BTreeSet<u32> =
+        (0..releases.len()).flat_map(|release| knowledge.people(release).to_vec()).collect();
+    seen.into_iter().filter(|&person| person != Knowledge::ABSENT && candidates.size(person) < m).count()
+}
+
+/// How many people have their true value in more than one in m of the principled worlds.
+fn above_one_in_m(done: &[(Table, Prepared)], m: u32) -> usize {
+    let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
+    let mut people = BTreeMap::new();
+    for (index, (table, prepared)) in done.iter().enumerate() {
+        for row in table.rows().filter(|row| !prepared.membership.withheld.contains(row)) {
+            let nowhere = || (vec![None; done.len()], table.sensitive()[row.index()]);
+            let (points, _) = people.entry(table.key(row)).or_insert_with(nowhere);
+            points[index] = Some((0..table.quasi_count()).map(|attribute| table.quasi(attribute)[row.index()]).collect());
+        }
+    }
+    let known: Vec<worlds::Person> =
+        people.values().map(|(points, _)| worlds::Person { points: points.clone() }).collect();
+    let Ok(counted) = Worlds::count(&releases, &known, Counting::Principled, 2_000_000) else { return 0 };
+    let risks = people.values().zip(0..).map(|((_, value), person)| counted.risk(person, *value));
+    risks.flatten().filter(|risk| !risk.is_at_most_one_in(m)).count()
+}
