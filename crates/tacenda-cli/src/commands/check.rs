@@ -127,7 +127,7 @@ fn try_out(project: &Project, file: &PolicyFile, parameter: String, material: &M
                 groups: summary.groups,
                 counterfeits: summary.counterfeits,
                 withheld: summary.withheld,
-                loss: summary.loss["ncp"].as_f64().unwrap_or(0.0),
+                loss: summary.loss["leaf_share"].as_f64().unwrap_or(0.0),
             })
         }
         Err(ProjectError::Publish(error)) => {

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use tacenda::folder;
 use tacenda::folder::Published;
-use tacenda::ingest::PolicyFileErrors;
+use tacenda::ingest::PolicyFileError;
 use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::model::PolicyFile;
@@ -64,25 +64,21 @@ pub fn failure(error: ProjectError, screen: &Screen) -> Failure {
 }
 
 /// Errors in the policy file, each with the place it points at.
-fn policy_failure(errors: &PolicyFileErrors, screen: &Screen) -> Failure {
+fn policy_failure(errors: &PolicyFileError, screen: &Screen) -> Failure {
     let renderer = if screen.color() { Renderer::styled() } else { Renderer::plain() };
     let mut failure = Failure::new(errors.code(), errors.exit_code(), "the policy file cannot be used");
-    for error in errors.iter() {
-        let file = error.file.display().to_string();
-        let text = error.span.as_ref().and_then(|_| fs::read_to_string(&error.file).ok());
-        let title = format!("{}: {}", error.code, error.message);
-        let drawn = match (&error.span, &text) {
-            (Some(span), Some(text)) if span.end <= text.len() => {
-                let snippet = Snippet::source(text.as_str()).path(file.as_str()).fold(true);
+    let file = errors.file.display().to_string();
+    for fault in &errors.faults {
+        let title = format!("{}: {}", fault.code, fault.message);
+        let drawn = match &fault.span {
+            Some(span) if span.end <= errors.text.len() => {
+                let snippet = Snippet::source(errors.text.as_str()).path(file.as_str()).fold(true);
                 let snippet = snippet.annotation(AnnotationKind::Primary.span(span.clone()));
                 renderer.render(&[Level::ERROR.primary_title(title.as_str()).element(snippet)])
             }
             _ => format!("{title} ({file})"),
         };
-        failure = failure.line(drawn);
-        if let Some(help) = &error.help {
-            failure = failure.line(format!("  help: {help}"));
-        }
+        failure = failure.line(drawn).line(format!("  help: {}", fault.help));
     }
     failure
 }
@@ -150,7 +146,7 @@ impl Summary {
             counterfeits,
             value_sets: rehearsal.prepared.history.value_sets.len() as u64,
             loss: rehearsal.loss.to_json(),
-            query_error: rehearsal.query_error,
+            query_error: rehearsal.query_error.as_ref().map(|error| error.median),
             notes: material.notes().to_vec(),
         }
     }
@@ -191,13 +187,13 @@ impl Summary {
 
 /// Loss in one line: the mean, then each attribute.
 pub fn loss_line(loss: &serde_json::Value) -> String {
-    let mut text = percent(loss["ncp"].as_f64().unwrap_or(0.0));
+    let mut text = percent(loss["leaf_share"].as_f64().unwrap_or(0.0));
     let attributes = loss["attributes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let parts: Vec<String> = attributes
         .iter()
         .map(|attribute| {
             let name = attribute["name"].as_str().unwrap_or_default();
-            format!("{name} {}", percent(attribute["ncp"].as_f64().unwrap_or(0.0)))
+            format!("{name} {}", percent(attribute["leaf_share"].as_f64().unwrap_or(0.0)))
         })
         .collect();
     let _ = write!(text, " ({})", parts.join(", "));

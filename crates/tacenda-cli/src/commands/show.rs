@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use tacenda::measure::Loss;
+use tacenda::measure;
 
 /// What show answers with.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -42,7 +42,7 @@ pub struct ShowReport {
 pub fn run(args: &ShowArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let (folder, published) = shared::read_release(args.release.as_deref(), common, screen)?;
     let release = &published.release;
-    let loss = Loss::of(release, &published.schema, &published.promise);
+    let loss = measure::loss(release, &published.schema, measure::least_group(&published.promise));
     let report = ShowReport {
         folder,
         series: published.series.clone(),

@@ -2,7 +2,7 @@
 
 use crate::folder::FolderError;
 use crate::ingest::IngestError;
-use crate::ingest::PolicyFileErrors;
+use crate::ingest::PolicyFileError;
 use crate::ledger::LedgerError;
 use crate::publish::PublishError;
 
@@ -12,7 +12,7 @@ use crate::publish::PublishError;
 pub enum ProjectError {
     /// The policy file is at fault.
     #[error(transparent)]
-    PolicyFile(#[from] PolicyFileErrors),
+    PolicyFile(#[from] PolicyFileError),
     /// The data are at fault, or cannot be read.
     #[error(transparent)]
     Ingest(#[from] IngestError),

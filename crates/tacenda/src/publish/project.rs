@@ -20,6 +20,10 @@ use crate::ledger::RealDisk;
 use crate::ledger::Staging;
 use crate::ledger::Store;
 use crate::measure::Loss;
+use crate::measure::QueryError;
+use crate::measure::Workload;
+use crate::measure::least_group;
+use crate::measure::loss;
 use crate::measure::query_error;
 use crate::model::History;
 use crate::model::PolicyFile;
@@ -110,8 +114,8 @@ pub struct Rehearsal {
     pub prepared: Prepared,
     /// How much less the release says than the snapshot.
     pub loss: Loss,
-    /// The median relative error of random count queries, once measured.
-    pub query_error: Option<f64>,
+    /// How far random count queries are off, once measured.
+    pub query_error: Option<QueryError>,
     /// The SHA-256 of the input.
     pub data_digest: String,
     /// The hash of the ledger's last line.
@@ -122,7 +126,9 @@ impl Rehearsal {
     /// Holds a thousand random count queries against the snapshot.
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Material) {
         let mut rng = Rng::from_number(1);
-        self.query_error = Some(query_error(&self.prepared.release, &file.schema, material.table(), 1000, &mut rng));
+        let release = &self.prepared.release;
+        self.query_error =
+            Some(query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng));
     }
 
     /// A digest of everything public about the release.
@@ -216,7 +222,7 @@ impl Project {
         let before = Before { history: &material.history, snapshot: material.last.as_ref() };
         let prepared = prepare(file, policy.as_ref(), self.seed(), before, material.table(), &label)?;
         step("measuring");
-        let loss = Loss::of(&prepared.release, &file.schema, &file.promise);
+        let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
         Ok(Rehearsal {
             prepared,
             loss,
