@@ -12,11 +12,17 @@ mod columns;
 mod text;
 mod columnar;
 mod snapshot;
+pub mod policy_file;
 
 pub use error::CODES;
 pub use error::IngestError;
 pub use error::Kind;
 pub use error::Problem;
+pub use policy_file::Loaded;
+pub use policy_file::PolicyFileError;
+pub use policy_file::canonical;
+pub use policy_file::is_looser;
+pub use policy_file::read_policy;
 pub use snapshot::ReadOptions;
 pub use snapshot::Snapshot;
 pub use snapshot::read_snapshot;

@@ -190,7 +190,7 @@ fn each_quoted_record(chunk: &Chunk, delimiter: u8, take: &mut impl FnMut(u64, &
     let mut record = ByteRecord::new();
     let mut cells: Vec<(u32, u32)> = Vec::new();
     while reader.read_byte_record(&mut record).expect("bytes in memory can be read, and rows may be ragged") {
-        let line = chunk.first_line + record.position().map_or(1, csv::Position::line) - 1;
+        let line = chunk.first_line + record.position().map_or(1, |position| line_of(position, &chunk.bytes)) - 1;
         cells.clear();
         cells.extend((0..record.len()).map(|cell| {
             let range = record.range(cell).expect("the record has this cell");
@@ -198,6 +198,13 @@ fn each_quoted_record(chunk: &Chunk, delimiter: u8, take: &mut impl FnMut(u64, &
         }));
         take(line, record.as_slice(), &cells);
     }
+}
+
+/// The line a record starts on. The crate's position lies before the blank lines, and before the rest
+/// of a line ending, that it skips.
+pub(super) fn line_of(position: &csv::Position, bytes: &[u8]) -> u64 {
+    let skipped = bytes[position.byte() as usize..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    position.line() + skipped.filter(|&&byte| byte == b'\n').count() as u64
 }
 
 fn each_plain_record(chunk: &Chunk, delimiter: u8, mut take: impl FnMut(u64, &[u8], &[(u32, u32)])) {
@@ -254,9 +261,7 @@ mod tests {
         #[test]
         fn splitting_by_hand_is_splitting_by_the_crate(text in "[a,\r\n]{0,40}") {
             let chunk = Chunk { bytes: text.into_bytes(), first_line: 7 };
-            let (mine, theirs) = (collect(&chunk, false), collect(&chunk, true));
-            let cells = |records: &Records| -> Vec<Vec<Vec<u8>>> { records.iter().map(|(_, cells)| cells.clone()).collect() };
-            prop_assert_eq!(cells(&mine), cells(&theirs));
+            prop_assert_eq!(collect(&chunk, false), collect(&chunk, true));
         }
 
         #[test]
@@ -267,8 +272,7 @@ mod tests {
                 let mut cut = collect(&Chunk { bytes: bytes[..end].to_vec(), first_line: 1 }, true);
                 let lines = memchr_iter(b'\n', &bytes[..end]).count() as u64;
                 cut.extend(collect(&Chunk { bytes: bytes[end..].to_vec(), first_line: 1 + lines }, true));
-                let cells = |records: &Records| -> Vec<Vec<Vec<u8>>> { records.iter().map(|(_, cells)| cells.clone()).collect() };
-                prop_assert_eq!(cells(&whole), cells(&cut));
+                prop_assert_eq!(whole, cut);
             }
         }
     }

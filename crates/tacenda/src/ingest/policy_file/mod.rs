@@ -1,0 +1,296 @@
+//! The policy file, `tacenda.toml`: read, checked, and turned into [`PolicyFile`].
+//!
+//! The file is walked by hand over a parse that knows where everything stands, so that each fault
+//! points at its place and an unknown key at the nearest known one. [`KEYS`] is the language: what is
+//! not in it is an error. Faults are collected; none of them needs the data.
+
+mod keys;
+mod walk;
+mod columns;
+mod promise;
+mod compare;
+
+pub use compare::canonical;
+pub use compare::is_looser;
+pub use keys::KEYS;
+pub use keys::Key;
+
+use crate::ingest::source::hex;
+use crate::model::Output;
+use crate::model::PolicyFile;
+use crate::model::Series;
+use sha2::Digest;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::path::PathBuf;
+use toml::de::DeTable;
+use walk::Section;
+use walk::Walk;
+
+/// A policy file that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// What it says.
+    pub policy: PolicyFile,
+    /// The SHA-256 of the file and of all hierarchy files it names, in hexadecimal.
+    pub digest: String,
+    /// What is worth saying though it is no fault, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A policy file that cannot be used: at least one fault.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PolicyFileError {
+    /// The policy file.
+    pub file: PathBuf,
+    /// Its text, for showing where a fault stands; empty if it could not be read.
+    pub text: String,
+    /// The faults, in the order of the file.
+    pub faults: Vec<Fault>,
+}
+
+/// One fault of a policy file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fault {
+    /// A code such as `P202`; see [`CODES`].
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Where it stands, in bytes of the policy file.
+    pub span: Option<Range<usize>>,
+    /// What to do.
+    pub help: String,
+}
+
+impl PolicyFileError {
+    /// The code of the first fault.
+    pub fn code(&self) -> &'static str {
+        self.faults.first().map_or("P200", |fault| fault.code)
+    }
+
+    /// What the program exits with.
+    pub fn exit_code(&self) -> u8 {
+        2
+    }
+
+    /// The line a fault starts on, counted from 1.
+    pub fn line(&self, fault: &Fault) -> Option<usize> {
+        let start = fault.span.as_ref()?.start.min(self.text.len());
+        Some(self.text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1)
+    }
+}
+
+impl fmt::Display for PolicyFileError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            write!(out, "{} {}", fault.code, self.file.display())?;
+            if let Some(line) = self.line(fault) {
+                write!(out, ":{line}")?;
+            }
+            write!(out, ": {}", fault.message)?;
+            if !fault.help.is_empty() {
+                write!(out, "; {}", fault.help)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for PolicyFileError {}
+
+/// Every code with its title and a paragraph that explains it.
+pub const CODES: &[(&str, &str, &str)] = &[
+    ("P200", "unreadable policy file", "The policy file cannot be opened, or is not UTF-8 text."),
+    (
+        "P201",
+        "not TOML",
+        "The policy file is not well-formed TOML 1.1. The place is where the parser stopped understanding.",
+    ),
+    (
+        "P202",
+        "unknown key",
+        "The key is not part of the policy language. A misspelt key would otherwise be ignored in silence, and with it what it was meant to demand.",
+    ),
+    ("P203", "wrong kind of value", "The key takes another kind of value, such as a number in place of a text."),
+    ("P204", "missing key", "Something that has no default is not said."),
+    ("P205", "unknown version", "The first line of a policy file is policy = 1, the version of its language."),
+    (
+        "P206",
+        "bad series name",
+        "The name of a series is used for folders and files: lower case letters, digits and dashes, at most 64, starting with a letter or digit.",
+    ),
+    (
+        "P207",
+        "not one identifier",
+        "Exactly one column has the role identifier. It never leaves; it ties a person's rows of different snapshots together.",
+    ),
+    (
+        "P208",
+        "no quasi attribute",
+        "No column has the role quasi. Then nothing is generalised, and a release would be as sharp as the table.",
+    ),
+    ("P209", "no sensitive attribute", "The promise is about sensitive values, and no column has the role sensitive."),
+    (
+        "P210",
+        "no domain",
+        "Numbers and dates need a domain, which is public. Bounds read off the data would publish the extreme person.",
+    ),
+    ("P211", "bad domain", "A domain is [lo, hi) with lo below hi, both of the column's type."),
+    (
+        "P212",
+        "domain too large",
+        "A domain may have at most 4,294,967,293 values. Choose a coarser precision or narrower bounds.",
+    ),
+    (
+        "P213",
+        "parameter too small",
+        "m, k and l are numbers of values or people among which one is hidden: at least 2.",
+    ),
+    (
+        "P214",
+        "key does not apply",
+        "The key is part of the language, but says nothing in this place: for this role, type or promise.",
+    ),
+    ("P215", "no reason", "A public column is published as it is. Write down in because = … why that is harmless."),
+    ("P216", "hierarchy file missing", "The hierarchy file cannot be opened. Its path is relative to the policy file."),
+    (
+        "P217",
+        "bad hierarchy",
+        "A hierarchy file has one line a value: the value, then its ancestors up to *, separated by semicolons; every line has as many levels, every label one place.",
+    ),
+    ("P218", "bad list of values", "values = […] lists each value once, and at least one."),
+    ("P219", "reserved column name", "A release has columns of this name already: group_id, row_weight, record."),
+    ("P220", "not a share", "A share lies between 0 and 1."),
+    ("P221", "unknown word", "The key takes one of a few words, and this is none of them."),
+    (
+        "P222",
+        "linked ids not covered",
+        "Ids that are stable over the series tie a person's rows of all releases together. Only incremental-k-anonymity promises anything about that.",
+    ),
+    ("P223", "not available yet", "The promise is part of the design and not built yet."),
+    (
+        "P224",
+        "bad level",
+        "level = N publishes the label in column N of a sensitive value's hierarchy, 0 for the value itself; the root says nothing and cannot be published.",
+    ),
+    ("P225", "bad grid", "grid is a number of units, or \"month\" or \"year\" for dates."),
+    (
+        "P226",
+        "values or hierarchy",
+        "A category takes its values from a hierarchy or from a list: one of them, not both.",
+    ),
+    ("P227", "bad number", "The number is out of range."),
+];
+
+/// Reads and checks a policy file and the hierarchy files it names.
+pub fn read_policy(path: &Path) -> Result<Loaded, PolicyFileError> {
+    let unreadable = |why: String| PolicyFileError {
+        file: path.into(),
+        text: String::new(),
+        faults: vec![Fault {
+            code: "P200",
+            message: format!("cannot read the policy file: {why}"),
+            span: None,
+            help: "check the path, or draft one with tacenda init".into(),
+        }],
+    };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".into()))?;
+    parse_policy(&text, path)
+}
+
+/// Checks the text of a policy file; hierarchy files are looked for beside `path`.
+pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> {
+    let failed = |mut faults: Vec<Fault>| {
+        faults.sort_by_key(|fault| fault.span.as_ref().map_or(usize::MAX, |span| span.start));
+        PolicyFileError { file: path.into(), text: text.into(), faults }
+    };
+    let (root, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        let fault = |error: &toml::de::Error| Fault {
+            code: "P201",
+            message: format!("not TOML: {}", error.message()),
+            span: error.span(),
+            help: String::new(),
+        };
+        return Err(failed(errors.iter().map(fault).collect()));
+    }
+    let mut walk = Walk::new(path);
+    walk.digest.update(text.as_bytes());
+    let policy = read_root(&Section::root(root.get_ref()), &mut walk);
+    if !walk.faults.is_empty() {
+        return Err(failed(walk.faults));
+    }
+    let policy = policy.expect("whatever is missing is a fault");
+    Ok(Loaded { policy, digest: hex(&walk.digest.clone().finalize()), notes: walk.notes })
+}
+
+fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
+    walk.check_keys(root);
+    match walk.integer(root, "policy") {
+        Some((1, _)) => {}
+        Some((_, span)) => {
+            walk.fault("P205", "only version 1 of the policy language is known", span, "write policy = 1");
+        }
+        None if root.get("policy").is_none() => {
+            walk.fault("P205", "the version of the policy language is not given", root.span(), "write policy = 1");
+        }
+        None => {}
+    }
+    let series = walk.section(root, "series").map(|section| read_series(&section, walk));
+    if series.is_none() && root.get("series").is_none() {
+        walk.missing(root, "[series]", "name = \"…\"");
+    }
+    let columns = walk.section(root, "columns").and_then(|section| columns::read(&section, walk));
+    if root.get("columns").is_none() {
+        walk.missing(root, "[columns]", "one line a column of the source");
+    }
+    let promised = walk.section(root, "promise").and_then(|section| promise::read(&section, columns.as_ref(), walk));
+    if root.get("promise").is_none() {
+        walk.missing(root, "[promise]", "model = \"m-invariance\" and m = 4");
+    }
+    let limits = promise::read_limits(root, walk);
+    let linkable = promised.as_ref().is_none_or(|(promise, _)| promise.model() == "incremental-k-anonymity");
+    let output = walk
+        .section(root, "output")
+        .map_or_else(Output::default, |section| promise::read_output(&section, linkable, walk));
+    let (promise, choices) = promised?;
+    Some(PolicyFile { series: series?, schema: columns?, promise, choices, limits, output })
+}
+
+fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> Series {
+    walk.check_keys(section);
+    let text =
+        |walk: &mut Walk, key: &str| walk.string(section, key).map_or(String::new(), |(text, _)| text.to_string());
+    let name = walk.string(section, "name").map(|(name, span)| (name.to_string(), span));
+    match &name {
+        None => {
+            if section.get("name").is_none() {
+                walk.missing(section, "name", "a short name for folders and files");
+            }
+        }
+        Some((name, span)) => {
+            let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            if name.is_empty() || name.len() > 64 || name.starts_with('-') || !name.bytes().all(plain) {
+                walk.fault(
+                    "P206",
+                    "the name of a series is made of lower case letters, digits and dashes",
+                    span.clone(),
+                    "for example name = \"ward-stays\"",
+                );
+            }
+        }
+    }
+    Series {
+        name: name.map_or(String::new(), |(name, _)| name),
+        title: text(walk, "title"),
+        contact: text(walk, "contact"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

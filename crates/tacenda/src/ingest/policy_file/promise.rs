@@ -1,0 +1,242 @@
+//! `[promise]`, the limits and `[output]`.
+
+use crate::ingest::policy_file::walk::Section;
+use crate::ingest::policy_file::walk::Walk;
+use crate::model::Choices;
+use crate::model::DiversityMode;
+use crate::model::Format;
+use crate::model::Limits;
+use crate::model::LossKind;
+use crate::model::OnDelete;
+use crate::model::OnIneligible;
+use crate::model::Output;
+use crate::model::Promise;
+use crate::model::Schema;
+use toml::de::DeValue;
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Model {
+    Invariance,
+    Incremental,
+    Single,
+    Diversity,
+    Views,
+}
+
+const MODELS: [(&str, Model); 6] = [
+    ("m-invariance", Model::Invariance),
+    ("incremental-k-anonymity", Model::Incremental),
+    ("k-anonymity", Model::Single),
+    ("incremental-l-diversity", Model::Diversity),
+    ("xy-anonymity", Model::Views),
+    ("xy-linkability", Model::Views),
+];
+
+/// The promise and how it is kept; `None` if a fault leaves no sense in it.
+pub(super) fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mut Walk) -> Option<(Promise, Choices)> {
+    let Some((name, span)) = walk.string(section, "model") else {
+        if section.get("model").is_none() {
+            walk.missing(section, "model", "model = \"m-invariance\"");
+        }
+        return None;
+    };
+    let model = walk.pick("model", name, span.clone(), &MODELS)?;
+    if model == Model::Views {
+        let help = "use m-invariance, incremental-k-anonymity, k-anonymity or incremental-l-diversity";
+        walk.fault("P223", format!("{name} is not available yet"), span, help);
+        return None;
+    }
+    walk.check_keys(section);
+    let allowed: &[&str] = match model {
+        Model::Invariance => &["model", "m", "k", "on_ineligible"],
+        Model::Incremental => &["model", "k", "cohorts", "l", "tight", "on_delete"],
+        Model::Single => &["model", "k", "optimise", "refresh", "loss", "accept_series_risk"],
+        Model::Diversity | Model::Views => &["model", "l", "mode", "made_up", "on_delete"],
+    };
+    walk.only_keys(section, allowed, name);
+    let choices = read_choices(section, walk);
+    let promise = match model {
+        Model::Invariance => {
+            Promise::MInvariance { m: parameter(section, "m", walk)?, k: optional(section, "k", walk) }
+        }
+        Model::Incremental => {
+            let cohorts = walk.boolean(section, "cohorts").unwrap_or(true);
+            Promise::IncrementalKAnonymity {
+                k: parameter(section, "k", walk)?,
+                cohorts,
+                l: optional(section, "l", walk),
+            }
+        }
+        Model::Single => Promise::KAnonymity { k: parameter(section, "k", walk)? },
+        Model::Diversity | Model::Views => {
+            let modes = [("safe", DiversityMode::Safe), ("paper", DiversityMode::Paper)];
+            let mode = walk.word(section, "mode", &modes).unwrap_or(DiversityMode::Safe);
+            Promise::IncrementalLDiversity { l: parameter(section, "l", walk)?, mode }
+        }
+    };
+    check(section, &promise, &choices, schema, walk);
+    Some((promise, choices))
+}
+
+/// What only shows when promise, choices and columns are seen together.
+fn check(section: &Section<'_, '_>, promise: &Promise, choices: &Choices, schema: Option<&Schema>, walk: &mut Walk) {
+    let at = |key: &str| section.get(key).map_or(section.span(), |value| value.span());
+    let about_values = matches!(
+        promise,
+        Promise::MInvariance { .. }
+            | Promise::IncrementalLDiversity { .. }
+            | Promise::IncrementalKAnonymity { l: Some(_), .. }
+    );
+    if about_values && schema.is_some_and(|schema| schema.sensitive.is_empty()) {
+        let help = "give a column role = \"sensitive\", or choose a k-anonymity promise";
+        walk.fault("P209", "the promise is about sensitive values, and no column has that role", at("model"), help);
+    }
+    if let Promise::IncrementalKAnonymity { cohorts, l, .. } = promise {
+        if *cohorts && choices.tight {
+            walk.fault(
+                "P214",
+                "tight says nothing with cohorts",
+                at("tight"),
+                "set cohorts = false, or take tight out",
+            );
+        }
+        if !cohorts && l.is_some() {
+            walk.fault("P214", "the guard l needs cohorts", at("l"), "set cohorts = true, or take l out");
+        }
+    }
+    if let Promise::IncrementalLDiversity { mode, .. } = promise
+        && *mode == DiversityMode::Safe
+        && choices.made_up
+    {
+        walk.fault("P214", "made_up says nothing in mode safe", at("made_up"), "take it out");
+    }
+    if matches!(promise, Promise::KAnonymity { .. }) {
+        walk.notes.push(
+            "k-anonymity holds for each release alone: it says nothing about a series, and a second release needs \
+             accept_series_risk"
+                .into(),
+        );
+    }
+}
+
+fn read_choices(section: &Section<'_, '_>, walk: &mut Walk) -> Choices {
+    let usual = Choices::default();
+    let uneven =
+        [("refuse", OnIneligible::Refuse), ("defer", OnIneligible::Defer), ("counterfeit", OnIneligible::Counterfeit)];
+    let gone = [("refuse", OnDelete::Refuse), ("withhold", OnDelete::Withhold)];
+    let losses = [("leaf-share", LossKind::LeafShare), ("height", LossKind::Height)];
+    let accepted = walk.string(section, "accept_series_risk").map(|(reason, span)| (reason.trim().to_string(), span));
+    if let Some((reason, span)) = &accepted
+        && reason.is_empty()
+    {
+        walk.fault("P203", "accept_series_risk takes a reason", span.clone(), "write down why it is acceptable");
+    }
+    Choices {
+        on_ineligible: walk.word(section, "on_ineligible", &uneven).unwrap_or(usual.on_ineligible),
+        on_delete: walk.word(section, "on_delete", &gone).unwrap_or(usual.on_delete),
+        tight: walk.boolean(section, "tight").unwrap_or(usual.tight),
+        optimise: walk.boolean(section, "optimise").unwrap_or(usual.optimise),
+        refresh: read_refresh(section, walk),
+        loss: walk.word(section, "loss", &losses).unwrap_or(usual.loss),
+        accept_series_risk: accepted.map(|(reason, _)| reason),
+        made_up: walk.boolean(section, "made_up").unwrap_or(usual.made_up),
+    }
+}
+
+/// A number, or the words `when loss > 1.1 x static`.
+fn read_refresh(section: &Section<'_, '_>, walk: &mut Walk) -> Option<f64> {
+    let value = section.get("refresh")?;
+    let factor = match value.get_ref() {
+        DeValue::String(words) => {
+            let number = words.trim().strip_prefix("when loss >").and_then(|rest| rest.trim().strip_suffix("static"));
+            number.and_then(|rest| rest.trim().strip_suffix('x')).and_then(|number| number.trim().parse::<f64>().ok())
+        }
+        other => crate::ingest::policy_file::walk::number_of(other),
+    };
+    let factor = factor.filter(|factor| (1.0..1e6).contains(factor));
+    if factor.is_none() {
+        let help = "for example refresh = 1.1, or refresh = \"when loss > 1.1 x static\"";
+        walk.fault("P227", "refresh takes a number of at least 1", value.span(), help);
+    }
+    factor
+}
+
+/// A parameter that must be there.
+fn parameter(section: &Section<'_, '_>, key: &'static str, walk: &mut Walk) -> Option<u32> {
+    if section.get(key).is_none() {
+        walk.missing(section, key, &format!("{key} = 4"));
+    }
+    optional(section, key, walk)
+}
+
+fn optional(section: &Section<'_, '_>, key: &str, walk: &mut Walk) -> Option<u32> {
+    let (number, span) = walk.integer(section, key)?;
+    if number < 2 {
+        walk.fault(
+            "P213",
+            format!("{key} is at least 2: one person among {key}"),
+            span,
+            format!("for example {key} = 4"),
+        );
+        return None;
+    }
+    if number > 1_000_000 {
+        walk.fault("P227", format!("{key} is at most 1000000"), span, "");
+        return None;
+    }
+    Some(number as u32)
+}
+
+/// `[counterfeits]` and `[withheld]`.
+pub(super) fn read_limits(root: &Section<'_, '_>, walk: &mut Walk) -> Limits {
+    let usual = Limits::default();
+    let mut share = |key: &'static str, usual: f64| {
+        let Some(section) = walk.section(root, key) else { return usual };
+        walk.check_keys(&section);
+        let Some((share, span)) = walk.number(&section, "max_share") else { return usual };
+        if !(0.0..=1.0).contains(&share) {
+            walk.fault("P220", "max_share lies between 0 and 1", span, "2 % is 0.02");
+        }
+        share
+    };
+    Limits { counterfeits: share("counterfeits", usual.counterfeits), withheld: share("withheld", usual.withheld) }
+}
+
+/// `[output]`.
+pub(super) fn read_output(section: &Section<'_, '_>, linkable: bool, walk: &mut Walk) -> Output {
+    walk.check_keys(section);
+    let usual = Output::default();
+    let mut formats = Vec::new();
+    if let Some((items, span)) = walk.list(section, "formats") {
+        for item in items {
+            let DeValue::String(word) = item.get_ref() else {
+                walk.wrong_kind::<()>("formats", "texts in quotes", item.span());
+                continue;
+            };
+            formats.extend(walk.pick(
+                "formats",
+                word,
+                item.span(),
+                &[("csv", Format::Csv), ("parquet", Format::Parquet)],
+            ));
+        }
+        formats.sort_unstable();
+        formats.dedup();
+        if formats.is_empty() {
+            walk.fault("P227", "formats names at least one format", span, "formats = [\"csv\", \"parquet\"]");
+        }
+    } else {
+        formats = usual.formats;
+    }
+    let linked_ids = walk.boolean(section, "linked_ids").unwrap_or(usual.linked_ids);
+    if linked_ids && !linkable {
+        let span = section.get("linked_ids").map_or(section.span(), |value| value.span());
+        walk.fault(
+            "P222",
+            "linked ids tie a person's rows of all releases together, and this promise does not cover that",
+            span,
+            "take linked_ids out, or choose incremental-k-anonymity",
+        );
+    }
+    Output { formats, row_weight: walk.boolean(section, "row_weight").unwrap_or(usual.row_weight), linked_ids }
+}

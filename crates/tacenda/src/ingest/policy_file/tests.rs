@@ -1,0 +1,360 @@
+//! What a policy file may say, what it may not, and where the finger points.
+
+use super::*;
+use crate::model::Choices;
+use crate::model::DiversityMode;
+use crate::model::Domain;
+use crate::model::Format;
+use crate::model::Grid;
+use crate::model::LossKind;
+use crate::model::OnDelete;
+use crate::model::OnIneligible;
+use crate::model::Promise;
+use proptest::prelude::*;
+
+const WARD: &str = r#"policy = 1
+
+[series]
+name    = "ward-stays"
+title   = "Inpatient stays, quarterly"
+contact = "data-steward@hospital.example"
+
+[columns]
+patient_id  = { role = "identifier" }
+full_name   = { role = "drop" }
+age         = { role = "quasi", type = "integer", domain = [0, 120], weight = 2.0 }
+postcode    = { role = "quasi", type = "category", hierarchy = "hierarchies/postcode.csv" }
+sex         = { role = "quasi", type = "category", values = ["F", "M", "X"], missing = "error" }
+admitted_on = { role = "quasi", type = "date", domain = [2020-01-15, 2020-04-01], grid = "month" }
+cost        = { role = "quasi", type = "real", domain = [-10, 1000.5], precision = 0.1, grid = 25 }
+diagnosis   = { role = "sensitive", type = "category", missing = "error" }
+ward_type   = { role = "public", because = "Public bed plan, six values" }
+
+[promise]
+model = "m-invariance"
+m     = 4
+
+[counterfeits]
+max_share = 0.05
+
+[output]
+formats    = ["csv"]
+row_weight = false
+"#;
+
+const POSTCODES: &str = "\u{feff}1234;12**;*\r\n1299;12**;*\r\n\r\n2000;20**;*\r\n";
+
+/// A folder with the hierarchy, and the policy file's path in it.
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("hierarchies")).unwrap();
+    std::fs::write(folder.path().join("hierarchies/postcode.csv"), POSTCODES).unwrap();
+    let path = folder.path().join("tacenda.toml");
+    (folder, path)
+}
+
+fn parse(text: &str) -> Result<Loaded, PolicyFileError> {
+    let (_folder, path) = folder();
+    parse_policy(text, &path)
+}
+
+/// The ward's file with one text put for another.
+fn with(from: &str, to: &str) -> String {
+    assert!(WARD.contains(from), "{from}");
+    WARD.replacen(from, to, 1)
+}
+
+fn with_promise(promise: &str) -> String {
+    with("model = \"m-invariance\"\nm     = 4\n", promise)
+}
+
+#[test]
+fn the_file_of_the_design_is_read() {
+    let (_folder, path) = folder();
+    std::fs::write(&path, WARD).unwrap();
+    let loaded = read_policy(&path).unwrap();
+    let policy = &loaded.policy;
+    let published: Vec<&str> = policy.schema.published_columns().collect();
+    assert_eq!(published, ["age", "postcode", "sex", "admitted_on", "cost", "diagnosis", "ward_type"]);
+    assert_eq!(
+        (policy.schema.identifier.as_str(), &policy.schema.dropped[..]),
+        ("patient_id", &["full_name".to_string()][..])
+    );
+    let quasi = &policy.schema.quasi;
+    assert_eq!(quasi[0].domain, Domain::Integer { lo: 0, hi: 120 });
+    assert_eq!((quasi[0].weight, quasi[0].nullable, quasi[0].size()), (2.0, true, 121));
+    assert_eq!(quasi[1].hierarchy().map(|tree| (tree.leaf_count(), tree.height())), Some((4, 2)));
+    assert_eq!((quasi[2].nullable, quasi[2].size()), (false, 3));
+    assert_eq!(quasi[3].domain, Domain::Date { lo: 18_276, hi: 18_353 });
+    assert_eq!(quasi[3].grid, Grid::Lines(vec![17, 46]));
+    assert_eq!(quasi[4].domain, Domain::Real { lo: -100, hi: 10_005, decimals: 1 });
+    assert_eq!(quasi[4].grid, Grid::Every { pitch: 250, phase: 100 });
+    assert_eq!(policy.promise, Promise::MInvariance { m: 4, k: None });
+    assert_eq!((policy.limits.counterfeits, policy.limits.withheld), (0.05, 0.01));
+    assert_eq!(policy.output, Output { formats: vec![Format::Csv], row_weight: false, linked_ids: false });
+    assert_eq!((policy.series.name.as_str(), loaded.digest.len()), ("ward-stays", 64));
+}
+
+#[test]
+fn the_digest_covers_the_hierarchies() {
+    let (folder, path) = folder();
+    let before = parse_policy(WARD, &path).unwrap().digest;
+    assert_eq!(before, parse_policy(WARD, &path).unwrap().digest);
+    std::fs::write(folder.path().join("hierarchies/postcode.csv"), "1234;1***;*\n2000;2***;*\n").unwrap();
+    assert_ne!(before, parse_policy(WARD, &path).unwrap().digest);
+}
+
+#[test]
+fn every_promise_is_read() {
+    let promise = |text: &str| {
+        let policy = parse(&with_promise(text)).unwrap_or_else(|error| panic!("{error}")).policy;
+        (policy.promise, policy.choices)
+    };
+    let usual = Choices::default;
+    assert_eq!(
+        promise("model = \"m-invariance\"\nm = 3\nk = 12\non_ineligible = \"defer\"\n"),
+        (Promise::MInvariance { m: 3, k: Some(12) }, Choices { on_ineligible: OnIneligible::Defer, ..usual() })
+    );
+    assert_eq!(
+        promise("model = \"incremental-k-anonymity\"\nk = 5\n"),
+        (Promise::IncrementalKAnonymity { k: 5, cohorts: true, l: None }, usual())
+    );
+    assert_eq!(
+        promise("model = \"incremental-k-anonymity\"\nk = 5\nl = 3\non_delete = \"withhold\"\n"),
+        (
+            Promise::IncrementalKAnonymity { k: 5, cohorts: true, l: Some(3) },
+            Choices { on_delete: OnDelete::Withhold, ..usual() }
+        )
+    );
+    assert_eq!(
+        promise("model = \"incremental-k-anonymity\"\nk = 5\ncohorts = false\ntight = true\n"),
+        (Promise::IncrementalKAnonymity { k: 5, cohorts: false, l: None }, Choices { tight: true, ..usual() })
+    );
+    assert_eq!(
+        promise(
+            "model = \"k-anonymity\"\nk = 5\noptimise = false\nrefresh = \"when loss > 1.1 x static\"\nloss = \"height\"\naccept_series_risk = \"a study\"\n"
+        ),
+        (
+            Promise::KAnonymity { k: 5 },
+            Choices {
+                optimise: false,
+                refresh: Some(1.1),
+                loss: LossKind::Height,
+                accept_series_risk: Some("a study".into()),
+                ..usual()
+            }
+        )
+    );
+    assert_eq!(promise("model = \"k-anonymity\"\nk = 5\nrefresh = 2\n").1.refresh, Some(2.0));
+    assert_eq!(
+        promise("model = \"incremental-l-diversity\"\nl = 3\n"),
+        (Promise::IncrementalLDiversity { l: 3, mode: DiversityMode::Safe }, usual())
+    );
+    assert_eq!(
+        promise("model = \"incremental-l-diversity\"\nl = 3\nmode = \"paper\"\nmade_up = true\n"),
+        (Promise::IncrementalLDiversity { l: 3, mode: DiversityMode::Paper }, Choices { made_up: true, ..usual() })
+    );
+    let linked = with_promise("model = \"incremental-k-anonymity\"\nk = 5\n") + "linked_ids = true\n";
+    assert!(parse(&linked).unwrap().policy.output.linked_ids);
+}
+
+#[test]
+fn a_sensitive_value_may_be_published_coarser() {
+    let labels = |extra: &str| {
+        let text = with(
+            "type = \"category\", missing = \"error\" }",
+            &format!("hierarchy = \"hierarchies/postcode.csv\"{extra} }}"),
+        );
+        parse(&text).map(|loaded| loaded.policy.schema.sensitive[0].labels.clone())
+    };
+    let pair = |cell: &str, label: &str| (cell.to_string(), label.to_string());
+    assert_eq!(labels("").unwrap(), [pair("1234", "1234"), pair("1299", "1299"), pair("2000", "2000")]);
+    assert_eq!(labels(", level = 1").unwrap(), [pair("1234", "12**"), pair("1299", "12**"), pair("2000", "20**")]);
+    assert_eq!(labels(", level = 2").unwrap_err().code(), "P224");
+    assert_eq!(labels(", level = 3").unwrap_err().code(), "P224");
+}
+
+/// The code of the only fault, and the text it points at.
+fn only_fault(text: &str) -> (&'static str, String) {
+    let error = parse(text).expect_err("something is wrong with it");
+    let [fault] = &error.faults[..] else { panic!("one fault: {error}") };
+    (fault.code, fault.span.clone().map_or(String::new(), |span| text[span].to_string()))
+}
+
+#[test]
+fn each_fault_has_its_code_and_its_place() {
+    let cases: Vec<(String, &str, &str)> = vec![
+        (with("policy = 1", "policy = 2"), "P205", "2"),
+        (with("policy = 1", ""), "P205", ""),
+        (with("weight = 2.0", "wieght = 2.0"), "P202", "wieght"),
+        (with("title ", "titel "), "P202", "titel"),
+        (with("[output]", "[outputs]"), "P202", "outputs"),
+        (with("\"ward-stays\"", "\"Ward stays\""), "P206", "\"Ward stays\""),
+        (with("\"ward-stays\"", "7"), "P203", "7"),
+        (with("name    = \"ward-stays\"\n", ""), "P204", "series"),
+        (with("role = \"identifier\"", "role = \"drop\""), "P207", "columns"),
+        (with("full_name   = { role = \"drop\" }", "full_name = { role = \"identifier\" }"), "P207", "full_name"),
+        (
+            with("role = \"sensitive\", type = \"category\", missing = \"error\"", "role = \"drop\""),
+            "P209",
+            "\"m-invariance\"",
+        ),
+        (with("domain = [0, 120], ", ""), "P210", "age"),
+        (with("[0, 120]", "[120, 120]"), "P211", "[120, 120]"),
+        (with("[0, 120]", "[0.5, 120]"), "P211", "[0.5, 120]"),
+        (with("[0, 120]", "[0, 120, 7]"), "P211", "[0, 120, 7]"),
+        (with("[2020-01-15, 2020-04-01]", "[\"2020-01-15\", 2020-04-01]"), "P211", "[\"2020-01-15\", 2020-04-01]"),
+        (with("1000.5", "1000.55"), "P211", "[-10, 1000.55]"),
+        (with("[0, 120]", "[0, 5000000000]"), "P212", "[0, 5000000000]"),
+        (
+            with("[0, 120]", "[-9223372036854775807, 9223372036854775807]"),
+            "P212",
+            "[-9223372036854775807, 9223372036854775807]",
+        ),
+        (with("m     = 4", "m = 1"), "P213", "1"),
+        (with("m     = 4", ""), "P204", "promise"),
+        (with("m     = 4", "m = 4\ncohorts = true"), "P214", "cohorts"),
+        (with("values = [\"F\", \"M\", \"X\"]", "values = [\"F\", \"M\", \"X\"], grid = 2"), "P214", "grid"),
+        (with("because = \"Public bed plan, six values\"", "because = \" \""), "P215", "ward_type"),
+        (with("postcode.csv", "post.csv"), "P216", "\"hierarchies/post.csv\""),
+        (with("[\"F\", \"M\", \"X\"]", "[]"), "P218", "[]"),
+        (with("[\"F\", \"M\", \"X\"]", "[\"F\", \"F\"]"), "P218", "[\"F\", \"F\"]"),
+        (with("ward_type ", "group_id "), "P219", "group_id"),
+        (with("0.05", "5"), "P220", "5"),
+        (with("role = \"sensitive\"", "role = \"sensible\""), "P221", "\"sensible\""),
+        (with("\"m-invariance\"\nm     = 4", "\"xy-anonymity\""), "P223", "\"xy-anonymity\""),
+        (with("row_weight = false", "linked_ids = true"), "P222", "true"),
+        (with("\"month\"", "\"week\""), "P225", "\"week\""),
+        (with("grid = 25", "grid = 0"), "P225", "0"),
+        (with(", values = [\"F\", \"M\", \"X\"]", ""), "P226", "sex"),
+        (
+            with("values = [\"F\", \"M\", \"X\"]", "values = [\"F\"], hierarchy = \"hierarchies/postcode.csv\""),
+            "P226",
+            "[\"F\"]",
+        ),
+        (with("weight = 2.0", "weight = 0"), "P227", "0"),
+        (with("weight = 2.0", "min_width = 0"), "P227", "0"),
+        (with("precision = 0.1", "precision = 0.3"), "P227", "0.3"),
+        (with_promise("model = \"incremental-k-anonymity\"\nk = 5\ntight = true\n"), "P214", "true"),
+        (with_promise("model = \"incremental-k-anonymity\"\nk = 5\ncohorts = false\nl = 2\n"), "P214", "2"),
+        (with_promise("model = \"k-anonymity\"\nk = 5\nrefresh = \"often\"\n"), "P227", "\"often\""),
+    ];
+    for (text, code, place) in cases {
+        let (found, at) = only_fault(&text);
+        assert_eq!((found, at.as_str()), (code, place));
+    }
+}
+
+#[test]
+fn no_quasi_attribute_is_a_fault() {
+    let text = "policy = 1\n[series]\nname = \"s\"\n[columns]\nid = { role = \"identifier\" }\n[promise]\nmodel = \"k-anonymity\"\nk = 2\n";
+    assert_eq!(only_fault(text), ("P208", "columns".into()));
+}
+
+#[test]
+fn an_unknown_key_is_pointed_at_and_the_nearest_named() {
+    let error = parse(&with("weight = 2.0", "wieght = 2.0")).unwrap_err();
+    assert_eq!(error.faults[0].help, "did you mean weight?");
+    assert!(error.to_string().contains("tacenda.toml:11: unknown key wieght in column age"), "{error}");
+    let error = parse(&with("title ", "colour ")).unwrap_err();
+    assert_eq!(error.faults[0].help, "known here: name, title, contact");
+}
+
+#[test]
+fn several_faults_come_together_in_the_order_of_the_file() {
+    let text = with("[0, 120]", "[9, 0]").replace("m     = 4", "m = 0").replace("name    =", "nam =");
+    let codes: Vec<&str> = parse(&text).unwrap_err().faults.iter().map(|fault| fault.code).collect();
+    assert_eq!(codes, ["P204", "P202", "P211", "P213"]);
+}
+
+#[test]
+fn a_bad_hierarchy_is_named_with_its_line() {
+    let (folder, path) = folder();
+    std::fs::write(folder.path().join("hierarchies/postcode.csv"), "1;a;*\n\n2;a\n").unwrap();
+    let error = parse_policy(WARD, &path).unwrap_err();
+    assert_eq!((error.code(), error.exit_code()), ("P217", 2));
+    assert!(error.to_string().contains("postcode.csv: line 3 has 2 levels"), "{error}");
+}
+
+#[test]
+fn text_that_is_no_toml_is_pointed_at() {
+    let error = parse("policy = 1\n[series\n").unwrap_err();
+    assert_eq!((error.code(), error.line(&error.faults[0])), ("P201", Some(2)));
+    assert_eq!(read_policy(Path::new("no/such.toml")).unwrap_err().code(), "P200");
+}
+
+#[test]
+fn every_code_is_explained() {
+    assert!(CODES.is_sorted_by(|a, b| a.0 < b.0));
+    let source =
+        [include_str!("mod.rs"), include_str!("columns.rs"), include_str!("promise.rs"), include_str!("walk.rs")]
+            .concat();
+    for at in source.match_indices("\"P2").map(|(at, _)| at) {
+        let code = &source[at + 1..at + 5];
+        assert!(CODES.iter().any(|(known, ..)| *known == code), "{code}");
+    }
+}
+
+#[test]
+fn what_is_looser_is_refused() {
+    let looser = |old: &str, new: &str| {
+        let text = |text: &str| canonical(&parse(text).unwrap_or_else(|error| panic!("{error}")).policy);
+        is_looser(&text(old), &text(new))
+    };
+    let same = |text: String| assert_eq!(looser(WARD, &text), None);
+    let refused = |text: String, why: &str| {
+        let reason = looser(WARD, &text).unwrap_or_else(|| panic!("not refused: {why}"));
+        assert!(reason.contains(why), "{reason}");
+    };
+    same(WARD.into());
+    same(with("weight = 2.0", "weight = 3.0"));
+    same(with("Inpatient stays", "Stays"));
+    same(with("full_name   = { role = \"drop\" }", ""));
+    same(with("0.05", "0.04"));
+    same(with("m     = 4", "m = 4\nk = 8"));
+    same(with("[\"csv\"]", "[\"parquet\"]"));
+    refused(with("m     = 4", "m = 3"), "m was 4");
+    refused(with("m     = 4", "m = 5"), "needs a new series");
+    refused(with("0.05", "0.06"), "[counterfeits]");
+    refused(with("[0, 120]", "[0, 121]"), "column age");
+    refused(with("grid = \"month\"", "grid = \"year\""), "column admitted_on");
+    refused(with("[\"F\", \"M\", \"X\"]", "[\"F\", \"M\"]"), "column sex");
+    refused(
+        with("role = \"public\", because = \"Public bed plan, six values\"", "role = \"drop\""),
+        "no longer listed",
+    );
+    refused(with("ward-stays", "other"), "another name");
+    refused(with_promise("model = \"incremental-k-anonymity\"\nk = 5\n"), "another one");
+
+    let ika = |rest: &str| with_promise(&format!("model = \"incremental-k-anonymity\"\nk = 5\n{rest}"));
+    assert!(looser(&ika(""), &ika("cohorts = false\n")).is_some());
+    assert!(looser(&ika("l = 2\n"), &ika("")).is_some());
+    assert!(looser(&ika(""), &(ika("") + "linked_ids = true\n")).is_some());
+    assert_eq!(looser(&(ika("") + "linked_ids = true\n"), &ika("")), None);
+    let single = |k: u32| with_promise(&format!("model = \"k-anonymity\"\nk = {k}\n"));
+    assert_eq!(looser(&single(3), &single(4)), None);
+    assert!(looser(&single(4), &single(3)).is_some());
+    assert!(is_looser("not json", "{}").is_some());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn random_changes_never_panic(
+        cuts in prop::collection::vec((0usize..2_000, 0usize..12, prop::sample::select(vec![
+            "", "0", "-1", "1e400", "99999999999999999999", "[", "]", "{", "}", "\"", "=", "\n", ".", "1979-05-27", "true", "\"month\"", "role", "columns", "é", "[columns.age]\n",
+        ])), 1..4),
+    ) {
+        let mut text = WARD.to_string();
+        for (at, length, put) in cuts {
+            let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+            let (start, end) = (floor(at % text.len().max(1)), floor(at % text.len().max(1) + length));
+            text.replace_range(start..end.max(start), put);
+        }
+        if let Err(error) = parse(&text) {
+            prop_assert!(!error.faults.is_empty());
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+}
