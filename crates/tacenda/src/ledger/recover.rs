@@ -103,7 +103,6 @@ pub(super) fn finish(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<(
         }
         disk.rename(&staged, &place).map_err(fault)?;
     }
-    // The new name first: a crash between the two leaves the folder in both places, never in none.
     disk.sync_folder(&root.join("releases").join(series(events))).map_err(fault)?;
     disk.sync_folder(&root.join(STAGING)).map_err(fault)
 }

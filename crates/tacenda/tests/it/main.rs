@@ -1,8 +1,12 @@
 //! Questions about the whole library, one file each.
 
 mod attacks;
+mod corrupt;
+mod crash;
+mod crash_disk;
 mod gate;
 mod incremental_k_anonymity;
 mod kit;
 mod property;
+mod small_project;
 mod tidy;
