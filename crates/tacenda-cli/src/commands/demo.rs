@@ -27,7 +27,7 @@ use tacenda::made_up::hospital;
 use tacenda::made_up::hospital::Hospital;
 use tacenda::made_up::naive::Diversity;
 use tacenda::made_up::naive::Naive;
-use tacenda::made_up::people::Generated;
+use tacenda::made_up::Generated;
 use tacenda::model::Membership;
 use tacenda::model::Release;
 use tacenda::model::Schema;

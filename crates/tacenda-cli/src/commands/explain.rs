@@ -35,7 +35,7 @@ pub struct ExplainReport {
 
 pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<u8, Failure> {
     let code = args.code.to_ascii_uppercase();
-    let pages = [ingest::CODES, ingest::POLICY_CODES, ledger::CODES, folder::CODES, publish::CODES, OWN].concat();
+    let pages = [ingest::CODES, ingest::policy_file::CODES, ledger::CODES, folder::CODES, publish::CODES, OWN].concat();
     let faults = audit::CODES.iter().map(|&(_, code, title, explanation)| (code, title, explanation));
     let Some((code, title, explanation)) = pages.into_iter().chain(faults).find(|page| page.0 == code) else {
         return Err(Failure::usage(format!("there is no code {code}; codes look like D103 and stand in error[…]")));

@@ -13,7 +13,6 @@ use annotate_snippets::Snippet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 use tacenda::folder;

@@ -120,7 +120,8 @@ pub fn read_promise(promise: &Json) -> Result<Promise, FolderError> {
     })
 }
 
-fn promise(promise: &Promise) -> Json {
+/// A promise for programs: its model, parameters, sentence and limits.
+pub fn promise(promise: &Promise) -> Json {
     let parameters = match promise {
         Promise::MInvariance { m, k } => json!({ "m": m, "k": k }),
         Promise::IncrementalKAnonymity { k, cohorts, l } => json!({ "k": k, "cohorts": cohorts, "l": l }),

@@ -29,6 +29,7 @@ pub use error::FolderError;
 pub use manifest::MANIFEST;
 pub use manifest::ManifestFacts;
 pub use manifest::PreviousRelease;
+pub use manifest::promise as promise_json;
 pub use query::Comparison;
 pub use query::Condition;
 pub use query::Question;

@@ -119,6 +119,11 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Syncs and closes it. A file that is dropped instead can never be committed.
     pub fn finish(self) -> Result<FileDigest, LedgerError> {
         self.file.sync_and_close().map_err(|error| LedgerError::disk("write", &self.path, error))?;

@@ -27,7 +27,6 @@ use crate::measure::loss;
 use crate::measure::query_error;
 use crate::model::History;
 use crate::model::PolicyFile;
-use crate::model::Promise;
 use crate::model::Rng;
 use crate::model::Seed;
 use crate::model::Table;
@@ -249,7 +248,7 @@ impl Project {
         step("committing");
         let commit = Commit {
             label: &release.label,
-            promise: promise_json(&self.loaded.policy.promise),
+            promise: folder::promise_json(&self.loaded.policy.promise),
             numbers: json!({
                 "rows": release.row_count(),
                 "groups": release.group_count(),
@@ -275,8 +274,7 @@ impl Project {
         let key = self.seed().key("identifier");
         let options = ReadOptions { show_values: input.show_values, ..ReadOptions::default() };
         let snapshot = if input.delta {
-            let nobody = Table::new(Vec::new(), vec![Vec::new(); schema.quasi.len()], Vec::new(), history.values.clone(), Vec::new(), Vec::new());
-            ingest::read_delta(&source, schema, &key, last.unwrap_or(&nobody), &history.values, &options)?
+            return Err(ProjectError::NoRandomness);
         } else {
             ingest::read_snapshot(&source, schema, &key, &history.values, &options)?
         };
@@ -373,11 +371,6 @@ fn random_seed() -> Result<Seed, ProjectError> {
 /// Now, as text, to the second.
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// A promise as the ledger shows it.
-fn promise_json(promise: &Promise) -> serde_json::Value {
-    folder::promise_json(promise)
 }
 
 /// Whether a folder holds a project already.

@@ -53,7 +53,7 @@ impl Write for Closing {
         let file = self.file.as_mut().expect("a file is written before it is closed");
         match file.write(bytes) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                keep(&self.first_error, file.fault(error));
+                keep(&self.first_error, LedgerError::disk("write", file.path(), error));
                 Err(io::Error::other("the file cannot be written"))
             }
             done => done,
