@@ -1,1 +1,29 @@
 //! What a release costs: loss, precision per attribute, error of count queries.
+//!
+//! One definition a measure, the same in `plan`, `show`, the manifest and JSON:
+//!
+//! | measure | definition |
+//! |---|---|
+//! | leaf share (NCP) of an attribute | (width − 1) / (size − 1) of the published span, where width counts the values it covers and size those of the domain, "not recorded" included; mean over people; 0 where size is 1 |
+//! | leaf share of a release | mean over the quasi attributes, unweighted |
+//! | precision of an attribute | 1 − its leaf share: 1 where every value is exact, 0 where none is said |
+//! | information loss (001) | per person the sum over quasi attributes: a number or date costs (max − min) / (domain's max − min), a category the height of the lowest common ancestor / the height of the tree, a set without a node as much as its lowest common ancestor, "recorded or not" 1; total over people |
+//! | discernability | sum over groups of rows², counterfeits included |
+//! | C_avg | (rows / groups) / k, where k is the least group the promise allows |
+//! | group size | rows of a group: least, mean, largest |
+//! | query error | median of \|actual − estimate\| / actual over random count queries; needs the truth |
+//!
+//! The truth stays at home: [`query_error`] is for the steward, [`loss`] is computed from the release
+//! and the policy alone. Means are over people, because counterfeits lose nothing. Sums are whole
+//! numbers or added in a fixed order: the number of threads changes no digit.
+
+mod loss;
+mod query_error;
+
+pub use loss::AttributeLoss;
+pub use loss::Loss;
+pub use loss::least_group;
+pub use loss::loss;
+pub use query_error::QueryError;
+pub use query_error::Workload;
+pub use query_error::query_error;
