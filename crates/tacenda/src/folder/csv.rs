@@ -4,12 +4,12 @@
 //! linked cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
 
 use crate::folder::order::RowOrder;
+use crate::folder::order::Shape;
 use crate::folder::order::print_linked;
 use crate::folder::order::print_weight;
 use crate::model::PolicyFile;
 use crate::model::Release;
 use crate::model::Role;
-use crate::model::Schema;
 use crate::model::Span;
 use crate::model::Value;
 use rayon::prelude::*;
@@ -31,14 +31,14 @@ const PIECE: usize = 1 << 15;
 const PIECES: usize = 16;
 
 /// The names of a data file's columns, in order.
-pub fn header<'a>(schema: &'a Schema, linked: bool, row_weight: bool) -> Vec<&'a str> {
+pub fn header<'a>(shape: &Shape<'a>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    if linked {
+    if shape.linked {
         names.push(RECORD);
     }
     names.push(GROUP_ID);
-    names.extend(schema.published_columns());
-    if row_weight {
+    names.extend(shape.schema.published_columns());
+    if shape.row_weight {
         names.push(ROW_WEIGHT);
     }
     names
@@ -46,7 +46,7 @@ pub fn header<'a>(schema: &'a Schema, linked: bool, row_weight: bool) -> Vec<&'a
 
 /// Writes the data file.
 pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    let names = header(&policy.schema, !release.linked.is_empty(), policy.output.row_weight);
+    let names = header(&Shape::of(release, policy));
     let mut line = String::new();
     for (index, name) in names.iter().enumerate() {
         if index > 0 {

@@ -249,17 +249,22 @@ fn how_to_count(release: &Release, policy: &PolicyFile, stem: &str) -> String {
         text.push_str("Every row counts as one person.");
         return text;
     }
+    let (python, r) = if policy.output.formats.contains(&Format::Csv) {
+        (format!("pd.read_csv(\"{stem}.csv\")"), format!("read.csv(\"{stem}.csv\", check.names = FALSE)"))
+    } else {
+        (format!("pd.read_parquet(\"{stem}.parquet\")"), format!("arrow::read_parquet(\"{stem}.parquet\")"))
+    };
     write!(
         text,
         "Sum `{ROW_WEIGHT}` instead of counting rows: it counts people.\n\n\
          ```python\n\
          import pandas as pd\n\
-         people = pd.read_csv(\"{stem}.csv\")\n\
+         people = {python}\n\
          people.groupby(\"{column}\", dropna=False)[\"{ROW_WEIGHT}\"].sum()\n\
          ```\n\n\
          ```r\n\
-         people <- read.csv(\"{stem}.csv\")\n\
-         aggregate({ROW_WEIGHT} ~ {column}, people, sum)\n\
+         people <- {r}\n\
+         aggregate(people[\"{ROW_WEIGHT}\"], people[\"{column}\"], sum)\n\
          ```\n\n\
          ```sql\n\
          select \"{column}\", sum({ROW_WEIGHT}) from people group by \"{column}\";\n\

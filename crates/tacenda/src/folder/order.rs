@@ -4,7 +4,27 @@
 //! sorted by their *texts*: sensitive cells, then public cells, then linked id. Numbers of values
 //! would tell which value the series met first.
 
+use crate::model::PolicyFile;
 use crate::model::Release;
+use crate::model::Schema;
+
+/// Which columns a data file has.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    /// The published columns.
+    pub schema: &'a Schema,
+    /// Whether rows have a linked id.
+    pub linked: bool,
+    /// Whether rows have a weight.
+    pub row_weight: bool,
+}
+
+impl<'a> Shape<'a> {
+    /// The shape of a release under its policy.
+    pub fn of(release: &Release, policy: &'a PolicyFile) -> Shape<'a> {
+        Shape { schema: &policy.schema, linked: !release.linked.is_empty(), row_weight: policy.output.row_weight }
+    }
+}
 
 /// The order of a release's rows in its files.
 pub struct RowOrder<'a> {

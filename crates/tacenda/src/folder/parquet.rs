@@ -13,6 +13,7 @@ use crate::folder::csv::GROUP_ID;
 use crate::folder::csv::RECORD;
 use crate::folder::csv::ROW_WEIGHT;
 use crate::folder::order::RowOrder;
+use crate::folder::order::Shape;
 use crate::folder::order::print_linked;
 use crate::folder::order::weight;
 use crate::model::Domain;
@@ -79,9 +80,10 @@ pub enum Content {
 }
 
 /// The columns of the file: name and content.
-pub fn columns(schema: &Schema, linked: bool, row_weight: bool) -> Vec<(String, Content)> {
+pub fn columns(shape: &Shape<'_>) -> Vec<(String, Content)> {
+    let schema = shape.schema;
     let mut columns = Vec::new();
-    if linked {
+    if shape.linked {
         columns.push((RECORD.to_string(), Content::Record));
     }
     columns.push((GROUP_ID.to_string(), Content::GroupId));
@@ -96,7 +98,7 @@ pub fn columns(schema: &Schema, linked: bool, row_weight: bool) -> Vec<(String, 
             columns.push((companion, Content::MaybeMissing(index)));
         }
     }
-    if row_weight {
+    if shape.row_weight {
         columns.push((ROW_WEIGHT.to_string(), Content::RowWeight));
     }
     columns
@@ -115,7 +117,7 @@ pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write +
 }
 
 fn write_parquet(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
-    let columns = columns(&policy.schema, !release.linked.is_empty(), policy.output.row_weight);
+    let columns = columns(&Shape::of(release, policy));
     let fields: Vec<Field> = columns.iter().map(|(name, content)| field(name, content, &policy.schema)).collect();
     let schema = Arc::new(arrow_schema::Schema::new(fields));
     let group_id = ColumnPath::from(GROUP_ID);
@@ -298,7 +300,7 @@ impl<'a> Batch<'a> {
         match &attribute.domain {
             Domain::Category(_) => {
                 let (mut labels, mut numbers) = (Vec::new(), FxHashMap::default());
-                let keys = self.per_group(|group| span(group));
+                let keys = self.per_group(span);
                 let keys = Int32Array::from_iter(keys.into_iter().map(|span| {
                     let number = *numbers.entry(span).or_insert_with(|| {
                         let mut label = String::new();

@@ -9,6 +9,7 @@ use crate::folder::digest;
 use crate::folder::digest::SUMS;
 use crate::folder::manifest;
 use crate::folder::manifest::MANIFEST;
+use crate::folder::order::Shape;
 use crate::folder::public_schema;
 use crate::folder::read_csv;
 use crate::folder::read_parquet;
@@ -90,16 +91,6 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<Published, Folder
     };
     let release = rows.finish(number, label, counterfeits, values);
     Ok(Published { release, schema, promise, series, manifest })
-}
-
-/// How the data file is laid out.
-pub struct Shape<'a> {
-    /// The published columns.
-    pub schema: &'a Schema,
-    /// Whether rows have a linked id.
-    pub linked: bool,
-    /// Whether rows have a weight.
-    pub row_weight: bool,
 }
 
 /// The files of interest.

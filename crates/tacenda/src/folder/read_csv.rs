@@ -5,9 +5,9 @@ use crate::folder::csv::GROUP_ID;
 use crate::folder::csv::RECORD;
 use crate::folder::csv::ROW_WEIGHT;
 use crate::folder::csv::header;
+use crate::folder::order::Shape;
 use crate::folder::order::print_weight;
 use crate::folder::read::Rows;
-use crate::folder::read::Shape;
 use crate::model::Role;
 use crate::model::Span;
 use csv::ByteRecord;
@@ -46,7 +46,7 @@ pub fn read_data(
     counts: Option<&[(u32, u32)]>,
 ) -> Result<Rows, FolderError> {
     let mut reader = open(path, name)?;
-    let wanted = header(shape.schema, shape.linked, shape.row_weight);
+    let wanted = header(shape);
     let found = reader.byte_headers().map_err(|error| broken(name, &error))?;
     if !found.iter().eq(wanted.iter().map(|name| name.as_bytes())) {
         return Err(FolderError::File { file: name.into(), what: "its columns are not those of the manifest".into() });

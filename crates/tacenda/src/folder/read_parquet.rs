@@ -3,10 +3,10 @@
 use crate::folder::FolderError;
 use crate::folder::csv::GROUP_ID;
 use crate::folder::csv::RECORD;
+use crate::folder::order::Shape;
 use crate::folder::parquet::Content;
 use crate::folder::parquet::columns;
 use crate::folder::read::Rows;
-use crate::folder::read::Shape;
 use crate::model::Domain;
 use crate::model::Quasi;
 use crate::model::Role;
@@ -41,7 +41,7 @@ pub fn read_data(
     let broken = |what: String| FolderError::File { file: name.into(), what };
     let file = File::open(path).map_err(|source| FolderError::Read { file: name.into(), source })?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(error.to_string()))?;
-    let wanted = columns(shape.schema, shape.linked, shape.row_weight);
+    let wanted = columns(shape);
     if !builder.schema().fields().iter().map(|field| field.name()).eq(wanted.iter().map(|(name, _)| name)) {
         return Err(broken("its columns are not those of the manifest".into()));
     }
@@ -49,7 +49,7 @@ pub fn read_data(
     let mut rows = Rows::new(shape.schema.quasi.len());
     for batch in reader {
         let batch = batch.map_err(|error| broken(error.to_string()))?;
-        Batch::new(name, shape, &wanted, &batch)?.add(&mut rows)?;
+        Batch::new(name, shape, &wanted, &batch, rows.sensitive.len())?.add(&mut rows)?;
     }
     if let Some(counts) = counts {
         let sizes =
@@ -77,6 +77,7 @@ impl<'a> Batch<'a> {
         shape: &'a Shape<'a>,
         columns: &[(String, Content)],
         batch: &RecordBatch,
+        rows_before: usize,
     ) -> Result<Batch<'a>, FolderError> {
         let column = |wanted: &Content| {
             let at = columns.iter().position(|(_, content)| content == wanted);
@@ -92,7 +93,10 @@ impl<'a> Batch<'a> {
         for (index, attribute) in shape.schema.quasi.iter().enumerate() {
             let (column_name, array) = published(Role::Quasi, index);
             let open = column(&Content::MaybeMissing(index)).and_then(|(_, array)| array.as_boolean_opt().cloned());
-            spans.push(read_spans(name, column_name, attribute, array, open.as_ref())?);
+            spans.push(
+                read_spans(attribute, array, open.as_ref())
+                    .map_err(|fault| fault.error(name, column_name, rows_before))?,
+            );
         }
         let records = match column(&Content::Record) {
             None => None,
@@ -154,30 +158,39 @@ fn kind(file: &str, column: &str) -> FolderError {
     FolderError::File { file: file.into(), what: format!("column {column} is of another kind than it should be") }
 }
 
+/// What is wrong with a quasi column.
+enum Fault {
+    Kind,
+    Row(usize),
+}
+
+impl Fault {
+    fn error(self, file: &str, column: &str, rows_before: usize) -> FolderError {
+        match self {
+            Fault::Kind => kind(file, column),
+            Fault::Row(row) => FolderError::Cell {
+                file: file.into(),
+                line: (rows_before + row) as u64 + 1,
+                column: column.into(),
+                what: "not an interval, a group of values or a value of this column",
+            },
+        }
+    }
+}
+
 /// The spans of a quasi column.
-fn read_spans(
-    file: &str,
-    column: &str,
-    attribute: &Quasi,
-    array: &ArrayRef,
-    open: Option<&BooleanArray>,
-) -> Result<Vec<Span>, FolderError> {
-    let fault = |row: usize| FolderError::Cell {
-        file: file.into(),
-        line: row as u64 + 1,
-        column: column.into(),
-        what: "not an interval, a group of values or a value of this column",
-    };
+fn read_spans(attribute: &Quasi, array: &ArrayRef, open: Option<&BooleanArray>) -> Result<Vec<Span>, Fault> {
     let every = |span: &dyn Fn(usize) -> Option<Span>| {
-        (0..array.len()).map(|row| span(row).ok_or_else(|| fault(row))).collect::<Result<Vec<Span>, _>>()
+        (0..array.len()).map(|row| span(row).ok_or(Fault::Row(row))).collect::<Result<Vec<Span>, _>>()
     };
     if attribute.hierarchy().is_some() {
-        let texts = text(file, column, array)?;
+        let texts = cast(array, &DataType::Utf8).map_err(|_| Fault::Kind)?;
+        let texts = texts.as_string::<i32>();
         return every(&|row| attribute.read(if texts.is_null(row) { "" } else { texts.value(row) }));
     }
-    let pairs = array.as_struct_opt().ok_or_else(|| kind(file, column))?;
-    let left = bounds(pairs, 0, attribute).ok_or_else(|| kind(file, column))?;
-    let right = bounds(pairs, 1, attribute).ok_or_else(|| kind(file, column))?;
+    let pairs = array.as_struct_opt().ok_or(Fault::Kind)?;
+    let left = bounds(pairs, 0, attribute).ok_or(Fault::Kind)?;
+    let right = bounds(pairs, 1, attribute).ok_or(Fault::Kind)?;
     let numbers = i64::from(attribute.size()) - i64::from(attribute.nullable);
     every(&|row| {
         if pairs.is_null(row) {

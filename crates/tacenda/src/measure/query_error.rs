@@ -255,8 +255,12 @@ mod tests {
         // Numbered against the order of texts: only texts may matter.
         let texts = ["e", "d", "c", "b", "a"].map(|text| vec![Box::from(text)].into_boxed_slice());
         let values = Values::from_ordered(texts.into());
-        let mut people: Vec<(u32, u32, Value)> =
-            (0..rows).map(|_| (rng.below(30) as u32, rng.below(7) as u32, Value(rng.below(5) as u32))).collect();
+        // Values go with the first attribute, or wide groups would say as much as narrow ones.
+        let mut person = |_| {
+            let a = rng.below(30) as u32;
+            (a, rng.below(7) as u32, Value((a / 6 + rng.below(2) as u32) % 5))
+        };
+        let mut people: Vec<(u32, u32, Value)> = (0..rows).map(&mut person).collect();
         people.sort_unstable();
         let keys = (0..rows).map(|row| RecordKey { hi: 0, lo: u64::from(row) }).collect();
         let column = |pick: fn(&(u32, u32, Value)) -> u32| people.iter().map(pick).collect::<Vec<u32>>();
@@ -295,8 +299,11 @@ mod tests {
             let workload = Workload { queries: 300, selectivity, attributes: 2 };
             query_error(&release, &schema(), &table, &workload, &mut Rng::from_number(1)).median
         };
-        assert!(0.0 < median(4, 0.1) && median(4, 0.1) < median(300, 0.1), "wider");
-        assert!(median(30, 0.3) < median(30, 0.01), "smaller");
+        // A group of 30 has one value of the first attribute, of 1500 half of all.
+        let (narrow, wide) = (median(30, 0.1), median(1500, 0.1));
+        assert!(0.0 < narrow && narrow < wide, "{narrow} {wide}");
+        let (large, small) = (median(300, 0.3), median(300, 0.01));
+        assert!(large < small, "{large} {small}");
     }
 
     /// The fast way is the plain way: row by row and group by group from the definition.
