@@ -79,6 +79,27 @@ impl Opened {
     }
 }
 
+impl Opened {
+    /// Calls `take` with the place and the text of every cell, column by column within a batch. Columns
+    /// whose type has no text are taken for empty.
+    pub fn each_cell(self, name: &str, mut take: impl FnMut(usize, &[u8])) -> Result<(), IngestError> {
+        let reader = guarded(name, || self.builder.with_batch_size(BATCH).build())?;
+        let mut buffer = itoa::Buffer::new();
+        for batch in (Batches { reader: Some(reader), name: name.into(), next_row: 1 }) {
+            let (_, batch) = batch?;
+            for column in 0..batch.num_columns() {
+                let fits = supported(&self.types[column]);
+                let cells =
+                    guarded(name, || fits.then(|| Cells::new(batch.column(column), Wanted::Texts)).transpose())?;
+                for row in 0..batch.num_rows() {
+                    take(column, cells.as_ref().map_or(b"", |cells| cells.text(row, &mut buffer)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The rows of a file, batch by batch, each with the number of its first row.
 pub(super) struct Batches {
     reader: Option<ParquetRecordBatchReader>,

@@ -12,8 +12,15 @@ mod columns;
 mod text;
 mod columnar;
 mod snapshot;
+mod delta;
 pub mod policy_file;
+mod draft;
 
+pub use delta::read_delta;
+pub use draft::Draft;
+pub use draft::Finding;
+pub use draft::Guess;
+pub use draft::draft;
 pub use error::CODES;
 pub use error::IngestError;
 pub use error::Kind;

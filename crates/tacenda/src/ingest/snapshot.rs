@@ -95,7 +95,7 @@ impl Input<'_> {
             Content::Parquet => {
                 let opened = columnar::open(source)?;
                 let plan = Plan::new(&opened.header, self.schema, self.delta)?;
-                if opened.rows() == 0 {
+                if opened.rows() == 0 && !self.delta {
                     return Err(no_rows(source));
                 }
                 let batches = opened.read(&plan, source.name())?;
@@ -104,7 +104,7 @@ impl Input<'_> {
                 })?
             }
         };
-        if all.keys.is_empty() && all.tally.is_empty() {
+        if all.keys.is_empty() && all.tally.is_empty() && !self.delta {
             return Err(no_rows(source));
         }
         Ok((all, looked))

@@ -400,3 +400,57 @@ proptest! {
         let _ = read(&bytes);
     }
 }
+
+/// CPU seconds and peak memory in MB of this process so far.
+fn spent() -> (f64, f64) {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    (ticks / 100.0, peak.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0)
+}
+
+#[test]
+#[ignore = "measures; run it by hand, alone and optimised"]
+fn two_million_rows_are_read_quickly() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.csv");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    let mut rng = crate::model::Rng::from_number(1);
+    writeln!(file, "id,age,postcode,sex,day,illness").unwrap();
+    let codes: Vec<String> = (0..5_000).map(|code| format!("{:05}", 10_000 + code * 7)).collect();
+    for number in 0..2_000_000 {
+        let (age, code, day) = (rng.below(100), &codes[rng.below(5_000) as usize], 1 + rng.below(28));
+        let (sex, month, illness) = (["F", "M"][rng.below(2) as usize], 1 + rng.below(12), rng.below(300));
+        writeln!(file, "P{number:07},{age},{code},{sex},2023-{month:02}-{day:02},illness-{illness}").unwrap();
+    }
+    file.into_inner().unwrap();
+    let schema = Schema::new(
+        "id",
+        vec![
+            Quasi::new("age", Domain::Integer { lo: 0, hi: 120 }).nullable(),
+            Quasi::new("postcode", Domain::Category(Hierarchy::flat(codes).unwrap())),
+            Quasi::new("sex", Domain::Category(Hierarchy::flat(["F", "M"]).unwrap())),
+            Quasi::new("day", Domain::Date { lo: 18_262, hi: 20_000 }),
+        ],
+        vec![Sensitive::open("illness")],
+    );
+    let before = spent();
+    let start = std::time::Instant::now();
+    let looked = Source::open(&path).unwrap().look().unwrap();
+    let looking = spent();
+    println!("{:?}: {:.2} CPU s", looked.notes, looking.0 - before.0);
+    let source = Source::open(&path).unwrap();
+    let table = read_snapshot(&source, &schema, &KEY, &Values::default(), &ReadOptions::default()).unwrap().table;
+    let after = spent();
+    println!(
+        "{} rows of {} bytes: {:.2} CPU s, {:.2} s, peak {:.0} MB (before: {:.0} MB)",
+        table.len(),
+        std::fs::metadata(&path).unwrap().len() / table.len() as u64,
+        after.0 - looking.0,
+        start.elapsed().as_secs_f64(),
+        after.1,
+        before.1,
+    );
+}

@@ -1,0 +1,171 @@
+//! A first policy file for a table nobody has described yet.
+//!
+//! Every row is looked at. What comes out is a proposal with its reasons: the steward decides. Domains
+//! are rounded outwards, so that no bound is anyone's value.
+
+mod seen;
+mod guess;
+mod print;
+
+use crate::ingest::columnar;
+use crate::ingest::error::IngestError;
+use crate::ingest::error::Kind;
+use crate::ingest::error::Problem;
+use crate::ingest::source::Content;
+use crate::ingest::source::Source;
+use crate::ingest::text;
+use crate::ingest::text::Chunks;
+use crate::model::Role;
+use seen::Seen;
+
+/// What was found about a table, and what is proposed.
+pub struct Draft {
+    /// The columns in the order of the table.
+    pub columns: Vec<Finding>,
+    /// How many rows there are.
+    pub rows: u64,
+    /// What was concluded about the input, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What was found about one column, and what is proposed for it.
+pub struct Finding {
+    /// Its name.
+    pub name: String,
+    /// What its cells are taken for.
+    pub kind: Guess,
+    /// How many cells are empty.
+    pub missing: u64,
+    /// How many distinct values there are; `None` for too many to count.
+    pub distinct: Option<usize>,
+    /// Whether no two rows have the same value, and none is missing.
+    pub unique: bool,
+    /// The part it is proposed to play; change it with [`Draft::set_role`].
+    pub role: Role,
+    /// Why.
+    pub because: String,
+    seen: Seen,
+}
+
+/// What the cells of a column are taken for, with padded bounds, half open.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Guess {
+    /// Whole numbers.
+    Integer {
+        /// The lowest value.
+        lo: i64,
+        /// One past the highest.
+        hi: i64,
+    },
+    /// Numbers with decimals, in units of the last one.
+    Real {
+        /// The lowest value, in units.
+        lo: i64,
+        /// One past the highest, in units.
+        hi: i64,
+        /// How many decimals.
+        decimals: u8,
+    },
+    /// Dates, by year.
+    Date {
+        /// The first year.
+        lo: i64,
+        /// The year after the last.
+        hi: i64,
+    },
+    /// Anything else.
+    Category,
+}
+
+impl Draft {
+    /// The finding for a column.
+    pub fn column(&self, name: &str) -> Option<&Finding> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Decides the part a column plays; false if there is no such column. A new identifier takes the
+    /// place of the one before, which is then dropped.
+    pub fn set_role(&mut self, name: &str, role: Role) -> bool {
+        let Some(at) = self.columns.iter().position(|column| column.name == name) else { return false };
+        if role == Role::Identifier {
+            for column in self.columns.iter_mut().filter(|column| column.role == Role::Identifier) {
+                column.role = Role::Drop;
+                column.because = "another column names the person".into();
+            }
+        }
+        self.columns[at].role = role;
+        self.columns[at].because = "decided by hand".into();
+        true
+    }
+
+    /// The policy file, with comments.
+    pub fn to_toml(&self, series: &str) -> String {
+        print::policy(self, series)
+    }
+
+    /// The hierarchy files that the policy file names: path, relative to it, and contents.
+    pub fn hierarchies(&self) -> Vec<(String, String)> {
+        self.columns.iter().filter_map(print::hierarchy).collect()
+    }
+}
+
+/// Looks at every row of a table and drafts a policy for it.
+pub fn draft(source: &Source) -> Result<Draft, IngestError> {
+    let looked = source.look()?;
+    let (header, seen, rows) = match &looked.content {
+        Content::Text(layout) => {
+            let mut chunks = Chunks::new(source, layout)?;
+            let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
+            let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
+            let mut ragged: Vec<u64> = Vec::new();
+            let mut rows = 0;
+            for chunk in chunks {
+                let chunk = chunk.map_err(|stop| stop.error(source.name()))?;
+                text::each_record(&chunk, layout.delimiter, |line, bytes, cells| {
+                    if cells.len() != seen.len() {
+                        return ragged.push(line);
+                    }
+                    rows += 1;
+                    for (seen, &(start, end)) in seen.iter_mut().zip(cells) {
+                        seen.cell(&bytes[start as usize..end as usize]);
+                    }
+                });
+            }
+            refuse_ragged(ragged)?;
+            (header, seen, rows)
+        }
+        Content::Parquet => {
+            let opened = columnar::open(source)?;
+            let header = opened.header.clone();
+            let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
+            let mut rows = 0;
+            opened.each_cell(source.name(), |column, cell| {
+                rows += u64::from(column == 0);
+                seen[column].cell(cell);
+            })?;
+            (header, seen, rows)
+        }
+    };
+    if rows == 0 {
+        return Err(IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", source.name())));
+    }
+    Ok(Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes })
+}
+
+fn refuse_ragged(mut lines: Vec<u64>) -> Result<(), IngestError> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let rows = lines.len() as u64;
+    lines.truncate(5);
+    Err(IngestError::Rejected(vec![Problem { rows, places: lines, ..Problem::whole(Kind::RaggedRow, "") }]))
+}
+
+impl std::fmt::Debug for Draft {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Draft({} rows, {} columns)", self.rows, self.columns.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! A draft as the text of a policy file, and its hierarchy files.
+
+use crate::ingest::draft::Draft;
+use crate::ingest::draft::Finding;
+use crate::ingest::draft::Guess;
+use crate::model::Role;
+use std::fmt::Write;
+
+/// The most values that are listed in the policy file itself.
+const LISTED: usize = 40;
+
+pub(super) fn policy(draft: &Draft, series: &str) -> String {
+    let mut out = String::new();
+    let line = |out: &mut String, text: &str| writeln!(out, "{text}").expect("writing to a string cannot fail");
+    line(
+        &mut out,
+        &format!("# Drafted from {} rows. Read every line: what is published is your decision.", draft.rows),
+    );
+    line(&mut out, "policy = 1\n\n[series]");
+    line(&mut out, &format!("name    = {}", quoted(&series_name(series))));
+    line(&mut out, "title   = \"\"\ncontact = \"\"\n");
+    line(
+        &mut out,
+        "# Every column of the source is named. Roles: identifier, quasi (an attacker may know it; generalised),",
+    );
+    line(&mut out, "# sensitive (must not be learned; published as it is), public (needs because = \"…\"), drop.");
+    line(&mut out, "# Domains are public, half open and rounded outwards: check that the next releases fit, too.");
+    line(&mut out, "[columns]");
+    let width = draft.columns.iter().map(|column| key(&column.name).chars().count()).max().unwrap_or(0);
+    for column in &draft.columns {
+        line(&mut out, &format!("# {}: {}", said(&column.name), describe(column)));
+        line(&mut out, &format!("{:width$} = {}", key(&column.name), declaration(column)));
+    }
+    if !draft.columns.iter().any(|column| column.role == Role::Identifier) {
+        line(
+            &mut out,
+            "# No column names a person: every value occurs twice or is missing somewhere. Add one and list it here.",
+        );
+    }
+    line(&mut out, "");
+    promise(draft, &mut out);
+    line(&mut out, "\n[counterfeits]\nmax_share = 0.02\n\n[withheld]\nmax_share = 0.01\n");
+    line(&mut out, "[output]\nformats    = [\"csv\", \"parquet\"]\nrow_weight = true");
+    out
+}
+
+fn promise(draft: &Draft, out: &mut String) {
+    let sensitive: Vec<&Finding> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
+    let text = if sensitive.is_empty() {
+        "# No column is sensitive: people are hidden among k others. Records may only be added.\n\
+         [promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
+            .to_string()
+    } else {
+        // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
+        let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
+        let m = (draft.rows / most).clamp(2, 4);
+        let doubt = if draft.rows / most < 2 {
+            "# One value is so frequent that this may be refused: publish a coarser or another value, or choose k-anonymity.\n"
+        } else {
+            ""
+        };
+        format!(
+            "# Each person's sensitive value is one of m, over all releases together.\n{doubt}\
+             [promise]\nmodel = \"m-invariance\"\nm     = {m}\n"
+        )
+    };
+    out.push_str(&text);
+}
+
+fn describe(column: &Finding) -> String {
+    let distinct = match column.distinct {
+        Some(count) => format!("{count} distinct"),
+        None => "very many distinct".into(),
+    };
+    let missing = if column.missing == 0 { String::new() } else { format!(", {} missing", column.missing) };
+    format!("{distinct}{missing}; {}", column.because)
+}
+
+fn declaration(column: &Finding) -> String {
+    let missing = |usual: &str| {
+        if usual == "error" && column.missing > 0 { ", missing = \"value\"" } else { "" }
+    };
+    match column.role {
+        Role::Identifier => "{ role = \"identifier\" }".into(),
+        Role::Drop => "{ role = \"drop\" }".into(),
+        Role::Public => "{ role = \"public\", because = \"\" } # say why this harms no one".into(),
+        Role::Sensitive => format!("{{ role = \"sensitive\", type = \"category\"{} }}", missing("error")),
+        Role::Quasi => format!("{{ role = \"quasi\", {} }}", quasi(column)),
+    }
+}
+
+fn quasi(column: &Finding) -> String {
+    match &column.kind {
+        Guess::Integer { lo, hi } => format!("type = \"integer\", domain = [{lo}, {hi}]"),
+        Guess::Real { lo, hi, decimals } => {
+            let unit = 10f64.powi(i32::from(*decimals));
+            let digits = usize::from(*decimals).max(1);
+            let (lo, hi) = (*lo as f64 / unit, *hi as f64 / unit);
+            let precision = 1.0 / unit;
+            format!("type = \"real\", domain = [{lo:.digits$}, {hi:.digits$}], precision = {precision:.digits$}")
+        }
+        Guess::Date { lo, hi } => {
+            let born = column.name.to_lowercase().contains("birth") || column.name.to_lowercase().contains("dob");
+            let grid = if born { "year" } else { "month" };
+            format!("type = \"date\", domain = [{lo:04}-01-01, {hi:04}-01-01], grid = \"{grid}\"")
+        }
+        Guess::Category => match listed(column) {
+            Some(values) => {
+                let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+                format!("type = \"category\", values = [{}]", values.join(", "))
+            }
+            None => format!("type = \"category\", hierarchy = {}", quoted(&path(column))),
+        },
+    }
+}
+
+/// The values, where they are few enough to list.
+fn listed(column: &Finding) -> Option<Vec<String>> {
+    column.seen.values().map(usable).filter(|values| values.len() <= LISTED)
+}
+
+/// A hierarchy cannot have `*` as a value; such cells are for the steward to look at.
+fn usable(mut values: Vec<String>) -> Vec<String> {
+    values.retain(|value| value != "*");
+    values
+}
+
+/// The hierarchy file of a category with many values.
+pub(super) fn hierarchy(column: &Finding) -> Option<(String, String)> {
+    if column.role != Role::Quasi || column.kind != Guess::Category || listed(column).is_some() {
+        return None;
+    }
+    let values = usable(column.seen.values().unwrap_or_default());
+    let mut writer = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
+    for row in rows(&values) {
+        writer.write_record(&row).expect("writing to memory cannot fail, and all rows are as long");
+    }
+    let bytes = writer.into_inner().expect("writing to memory cannot fail");
+    Some((path(column), String::from_utf8(bytes).expect("texts make text")))
+}
+
+/// Codes of one length are grouped digit by digit; all else stands directly under the root.
+fn rows(values: &[String]) -> Vec<Vec<String>> {
+    let length = values.first().map_or(0, |value| value.chars().count());
+    let code =
+        |value: &String| value.chars().count() == length && value.chars().all(|letter| letter.is_ascii_alphanumeric());
+    if !(2..=10).contains(&length) || !values.iter().all(code) {
+        return values.iter().map(|value| vec![value.clone(), "*".into()]).collect();
+    }
+    let row = |value: &String| {
+        let shortened = (1..length).map(|hidden| format!("{}{}", &value[..length - hidden], "*".repeat(hidden)));
+        std::iter::once(value.clone()).chain(shortened).chain(["*".to_string()]).collect()
+    };
+    values.iter().map(row).collect()
+}
+
+fn path(column: &Finding) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || letter == '-' || letter == '_' { letter } else { '_' };
+    format!("hierarchies/{}.csv", column.name.chars().map(plain).collect::<String>())
+}
+
+/// A name that a series may have.
+fn series_name(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let plain = |letter: char| if letter.is_ascii_lowercase() || letter.is_ascii_digit() { letter } else { '-' };
+    let name: String = lower.chars().map(plain).take(64).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "series".into() } else { name.into() }
+}
+
+/// A name within a comment: one line, whatever it holds.
+fn said(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+fn key(name: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if !name.is_empty() && name.bytes().all(bare) { name.into() } else { quoted(name) }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            letter if letter.is_control() => {
+                write!(out, "\\u{:04X}", letter as u32).expect("writing to a string cannot fail");
+            }
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,134 @@
+//! A draft says what the columns are, and is a policy file that reads the table it was drafted from.
+
+use super::*;
+use crate::ingest::ReadOptions;
+use crate::ingest::policy_file::parse_policy;
+use crate::ingest::read_snapshot;
+use crate::model::Values;
+use proptest::prelude::*;
+
+fn look(text: &str) -> Draft {
+    draft(&Source::spool("a test", text.as_bytes()).unwrap()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn hospital() -> String {
+    let mut text = "patientId,full_name,age,postcode,sex,admitted_on,cost,diagnosis,remarks,visits\n".to_string();
+    for n in 0..200u32 {
+        let diagnosis = ["flu", "cough", "ache", "gout", "rash"][n as usize % 5];
+        let sex = if n % 50 == 7 { "" } else { ["F", "M"][n as usize % 2] };
+        text += &format!(
+            "{n},Ann {n},{},{:05},{sex},2023-{:02}-11,{}.5,{diagnosis},\"came in, was seen\nagain {n}\",{}\n",
+            20 + n % 60,
+            1000 + n * 37 % 5000,
+            1 + n % 12,
+            100 + n,
+            n % 7
+        );
+    }
+    text
+}
+
+#[test]
+fn columns_get_the_part_they_play() {
+    let draft = look(&hospital());
+    let found: Vec<(&str, Role)> = draft.columns.iter().map(|column| (&*column.name, column.role)).collect();
+    assert_eq!(
+        found,
+        [
+            ("patientId", Role::Identifier),
+            ("full_name", Role::Drop),
+            ("age", Role::Quasi),
+            ("postcode", Role::Quasi),
+            ("sex", Role::Quasi),
+            ("admitted_on", Role::Quasi),
+            ("cost", Role::Quasi),
+            ("diagnosis", Role::Sensitive),
+            ("remarks", Role::Drop),
+            ("visits", Role::Quasi),
+        ]
+    );
+    let column = |name: &str| draft.column(name).unwrap();
+    assert_eq!(column("age").kind, Guess::Integer { lo: 0, hi: 120 });
+    assert_eq!(column("admitted_on").kind, Guess::Date { lo: 2020, hi: 2031 });
+    assert_eq!(column("cost").kind, Guess::Real { lo: 0, hi: 4_000, decimals: 1 });
+    assert_eq!(column("postcode").kind, Guess::Category, "a leading zero makes a code");
+    assert_eq!((column("sex").missing, column("sex").distinct), (4, Some(2)));
+    assert_eq!(draft.rows, 200);
+}
+
+/// Writes the draft to a folder, and reads the table with it.
+fn round(draft: &Draft, text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, contents) in draft.hierarchies() {
+        std::fs::create_dir_all(folder.path().join("hierarchies")).unwrap();
+        std::fs::write(folder.path().join(path), contents).unwrap();
+    }
+    let toml = draft.to_toml("Ward Stays");
+    let loaded =
+        parse_policy(&toml, &folder.path().join("tacenda.toml")).unwrap_or_else(|error| panic!("{error}\n{toml}"));
+    let source = Source::spool("a test", text.as_bytes()).unwrap();
+    let schema = &loaded.policy.schema;
+    let read = read_snapshot(&source, schema, &[0; 32], &Values::default(), &ReadOptions::default());
+    assert_eq!(read.unwrap_or_else(|error| panic!("{error}\n{toml}")).rows, draft.rows);
+    toml
+}
+
+#[test]
+fn the_draft_is_a_policy_that_reads_its_table() {
+    let text = hospital();
+    let mut draft = look(&text);
+    let toml = round(&draft, &text);
+    assert!(toml.contains("name    = \"ward-stays\"") && toml.contains("values = [\"F\", \"M\"]"), "{toml}");
+    assert!(toml.contains("model = \"m-invariance\"\nm     = 4"), "{toml}");
+    let (path, contents) = draft.hierarchies().remove(0);
+    assert_eq!(path, "hierarchies/postcode.csv");
+    assert!(contents.starts_with("01000;0100*;010**;01***;0****;*\n"), "{contents}");
+
+    assert!(draft.set_role("diagnosis", Role::Drop) && draft.set_role("full_name", Role::Identifier));
+    assert!(!draft.set_role("nobody", Role::Drop));
+    let toml = round(&draft, &text);
+    assert!(toml.contains("model = \"incremental-k-anonymity\""), "{toml}");
+    assert_eq!(draft.column("patientId").unwrap().role, Role::Drop);
+}
+
+#[test]
+fn bounds_are_no_ones_value() {
+    for (least, greatest, wanted) in [
+        (0, 6, (0, 10)),
+        (17, 90, (10, 100)),
+        (1990, 2024, (1980, 2030)),
+        (-3, 5, (-10, 10)),
+        (100, 99_999, (0, 110_000)),
+    ] {
+        assert_eq!(guess::padded(least, greatest), wanted, "{least}..{greatest}");
+    }
+}
+
+#[test]
+fn ragged_rows_and_empty_tables_are_refused() {
+    let code = |text: &str| draft(&Source::spool("a test", text.as_bytes()).unwrap()).unwrap_err().code();
+    assert_eq!((code("a,b\n1,2,3\n"), code("a,b\n"), code("")), ("D113", "D116", "D115"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_table_gets_a_draft_that_reads_it(
+        rows in prop::collection::vec(("[0-9]{1,6}", "[-]?[0-9]{0,7}(\\.[0-9]{1,4})?", "[a-z*;\" é]{0,6}", "(19|20)[0-9]{2}-0[1-9]-1[0-9]"), 1..40),
+    ) {
+        let cell = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut text = "id,age,a \"b\",when\n".replace("a \"b\"", "\"a \"\"b\"\"\"");
+        for (number, (age, x, word, day)) in rows.iter().enumerate() {
+            let word = if word == "*" { "" } else { word };
+            text += &format!("{number},{},{},{day}\n", cell(&format!("{age}{x}")), cell(word));
+        }
+        let mut draft = look(&text);
+        for name in ["age", "a \"b\"", "when"] {
+            draft.set_role(name, Role::Quasi);
+        }
+        if draft.columns.iter().all(|column| column.distinct != Some(0)) {
+            round(&draft, &text);
+        }
+    }
+}
