@@ -3,4 +3,5 @@
 mod corrupt;
 mod crash;
 mod crash_disk;
+mod round_trip;
 mod small_project;
