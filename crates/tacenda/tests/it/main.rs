@@ -1,5 +1,6 @@
 //! Tests of the library as a whole, in one binary.
 
+mod compat;
 mod corrupt;
 mod crash;
 mod crash_disk;
