@@ -12,11 +12,13 @@ use arrow_schema::Field;
 use arrow_schema::Schema;
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::arrow_writer::compute_leaves;
 use parquet::basic::Compression;
+use parquet::basic::Encoding;
 use parquet::basic::ZstdLevel;
 use parquet::errors::ParquetError;
 use parquet::file::properties::EnabledStatistics;
@@ -108,19 +110,24 @@ pub(super) fn write<W: Write + Send>(out: W, rows: usize, columns: &[Column<'_>]
     Ok(())
 }
 
+/// Hashes do not compress and are stored plain. Small numbers are split into their bytes, which leaves
+/// long runs of zeros; that takes a fraction of the time a dictionary takes, and no more space.
 fn properties(columns: &[Column<'_>]) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).expect("1 is a level")))
+        .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
+        .set_write_batch_size(1 << 16)
+        .set_data_page_row_count_limit(1 << 17)
         .set_max_row_group_row_count(Some(ROWS_PER_GROUP));
     for column in columns {
-        if let Cells::Hashes(_) = column.cells {
-            let path = ColumnPath::from(column.name.clone());
-            properties = properties
-                .set_column_compression(path.clone(), Compression::UNCOMPRESSED)
-                .set_column_dictionary_enabled(path, false);
-        }
+        let path = ColumnPath::from(column.name.clone());
+        properties = match column.cells {
+            Cells::Hashes(_) => properties.set_column_compression(path, Compression::UNCOMPRESSED),
+            Cells::Numbers(_) => properties.set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT),
+            Cells::Flags(_) => properties,
+        };
     }
     properties.build()
 }
@@ -154,7 +161,12 @@ impl ColumnFile {
 
     /// Decodes the row group that begins at row `group * ROWS_PER_GROUP` and has `rows` rows.
     pub fn decode(&self, group: usize, rows: usize) -> Option<Decoded> {
+        self.decode_only(ProjectionMask::all(), group, rows)
+    }
+
+    fn decode_only(&self, columns: ProjectionMask, group: usize, rows: usize) -> Option<Decoded> {
         let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.bytes.clone(), self.metadata.clone())
+            .with_projection(columns)
             .with_row_groups(vec![group])
             .with_batch_size(ROWS_PER_GROUP)
             .build()
@@ -177,10 +189,14 @@ impl ColumnFile {
     /// A whole column of 32 bits.
     pub fn numbers(&self, column: usize) -> Option<Vec<u32>> {
         let mut out = vec![0; self.rows()];
-        self.fill(&mut out, |decoded, out| {
-            out.copy_from_slice(decoded.numbers(column)?);
-            Some(())
-        })?;
+        let only = ProjectionMask::leaves(self.metadata.parquet_schema(), [column]);
+        out.par_chunks_mut(ROWS_PER_GROUP)
+            .enumerate()
+            .map(|(group, out)| {
+                out.copy_from_slice(self.decode_only(only.clone(), group, out.len())?.numbers(0)?);
+                Some(())
+            })
+            .collect::<Option<()>>()?;
         Some(out)
     }
 }

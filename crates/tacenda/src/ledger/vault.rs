@@ -12,7 +12,9 @@
 //! | `snapshot-NNNN.parquet` | those present, in the same order: `quasi_0`, …, `sensitive`, and `public` where there is one |
 //! | `history-NNNN.json`, `snapshot-NNNN.json` | texts of values, value sets, facts, public texts |
 //!
-//! Each file's digest stands in the ledger: BLAKE3 keyed with the seed's key for `vault digests`.
+//! Each file's digest stands in the ledger: BLAKE3 keyed with the seed's key for `vault digest` and the
+//! file's name. Without the key no guess at a file can be tried out; with the name in it, equal files of
+//! two releases (nobody's value changed, say) have different digests.
 //! Keys are stored once: whoever is in the snapshot is in the history too.
 
 use crate::ledger::Disk;
@@ -101,12 +103,16 @@ struct SmallSnapshot {
 pub(super) struct Vault<'a> {
     pub disk: &'a dyn Disk,
     pub folder: PathBuf,
-    pub key: [u8; 32],
+    pub seed: &'a Seed,
 }
 
 impl<'a> Vault<'a> {
-    pub fn new(disk: &'a dyn Disk, root: &Path, seed: &Seed) -> Vault<'a> {
-        Vault { disk, folder: root.join(VAULT), key: seed.key("vault digests") }
+    pub fn new(disk: &'a dyn Disk, root: &Path, seed: &'a Seed) -> Vault<'a> {
+        Vault { disk, folder: root.join(VAULT), seed }
+    }
+
+    fn key(&self, name: &str) -> [u8; 32] {
+        self.seed.key(&format!("vault digest {name}"))
     }
 
     /// Writes the state after a release and syncs each file; the caller syncs the folder. Returns
@@ -145,7 +151,8 @@ impl<'a> Vault<'a> {
         let path = self.folder.join(name);
         let fault = |error: io::Error| LedgerError::disk("write", &path, error);
         let file = self.disk.create(&path).map_err(fault)?;
-        let mut out = BufWriter::with_capacity(1 << 20, Sealing { file, hasher: blake3::Hasher::new_keyed(&self.key) });
+        let mut out =
+            BufWriter::with_capacity(1 << 20, Sealing { file, hasher: blake3::Hasher::new_keyed(&self.key(name)) });
         write(&mut out).map_err(|error| fault(into_io(error)))?;
         let sealing = out.into_inner().map_err(|error| fault(error.into_error()))?;
         sealing.file.sync_and_close().map_err(fault)?;
@@ -170,7 +177,7 @@ impl<'a> Vault<'a> {
             io::ErrorKind::NotFound => LedgerError::VaultMissing { file: shown(name) },
             _ => LedgerError::disk("read", &path, error),
         })?;
-        if hex(blake3::keyed_hash(&self.key, &bytes).as_bytes()) != *digest {
+        if hex(blake3::keyed_hash(&self.key(name), &bytes).as_bytes()) != *digest {
             return Err(LedgerError::Vault { file: shown(name), fault: DAMAGED });
         }
         Ok(bytes)

@@ -80,20 +80,26 @@ fn assert_tidy(disk: &CrashDisk, store: &Store) {
 /// Opens what a crash left, asserts that it is whole and that the series goes on. Returns the
 /// number of releases that were found.
 fn carry_on(disk: &Arc<CrashDisk>) -> u32 {
-    let before = disk.files();
-    let reader = open_read(disk).unwrap();
-    assert_state(&reader);
-    assert!(disk.files() == before, "readers write nothing");
-    let mut store = open_write(disk).unwrap();
-    assert_eq!(store.events(), reader.events());
-    assert_state(&store);
-    assert_tidy(disk, &store);
+    let mut store = open_what_is_left(disk);
     let found = store.releases();
     publish(&mut store, found + 1).unwrap();
     assert_tidy(disk, &store);
     drop(store);
     assert_state(&open_write(disk).unwrap());
     found
+}
+
+/// Opens what a crash left, first for reading and then for writing, and asserts that it is whole.
+fn open_what_is_left(disk: &Arc<CrashDisk>) -> Store {
+    let before = disk.files();
+    let reader = open_read(disk).unwrap();
+    assert_state(&reader);
+    assert!(disk.files() == before, "readers write nothing");
+    let store = open_write(disk).unwrap();
+    assert_eq!(store.events(), reader.events());
+    assert_state(&store);
+    assert_tidy(disk, &store);
+    store
 }
 
 #[test]
@@ -109,7 +115,11 @@ fn a_crash_at_any_operation_of_a_publish_leaves_the_old_state_or_the_new() {
             let disk = start.copy(Fault::Crash(at));
             let result = publish(&mut open_write(&disk).unwrap(), releases + 1);
             for kept in ways_to_lose() {
-                let found = carry_on(&disk.after_crash(kept));
+                let left = disk.after_crash(kept);
+                let found = match kept {
+                    Kept::Nothing | Kept::Random(1) => carry_on(&left),
+                    _ => open_what_is_left(&left).releases(),
+                };
                 assert!(found == releases || found == releases + 1);
                 assert!(result.is_err() || found == releases + 1, "what was said to be published is there");
                 seen[(found - releases) as usize] += 1;
@@ -237,7 +247,7 @@ fn an_operation_that_fails_once_is_told_and_taken_back_or_finished() {
         assert_eq!(carry_on(&disk.copy(Fault::Never)), committed);
         // Power may be lost right after, too.
         for kept in ways_to_lose() {
-            assert_eq!(carry_on(&disk.after_crash(kept)), committed, "at {at}, {kept:?}");
+            assert_eq!(open_what_is_left(&disk.after_crash(kept)).releases(), committed, "at {at}, {kept:?}");
         }
     }
     assert_eq!(codes.keys().copied().collect::<Vec<_>>(), ["E703", "E705", "ok"]);

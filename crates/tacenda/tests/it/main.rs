@@ -1,6 +1,7 @@
 //! Questions about the whole library, one file each.
 
 mod attacks;
+mod compat;
 mod corrupt;
 mod crash;
 mod crash_disk;
@@ -8,5 +9,6 @@ mod gate;
 mod incremental_k_anonymity;
 mod kit;
 mod property;
+mod round_trip;
 mod small_project;
 mod tidy;
