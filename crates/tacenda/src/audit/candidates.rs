@@ -310,7 +310,7 @@ mod tests {
         /// SCIENCE E1 34 and 35: the truth is always a candidate; a further release only takes away.
         #[test]
         fn the_truth_is_always_a_candidate((tables, releases) in evolution(20)) {
-            let mut sizes = vec![5; 20];
+            let mut sizes = [5; 20];
             for count in 1..=tables.len() {
                 let knowledge = Knowledge::from_tables(&tables[..count]);
                 let candidates = attack(&releases[..count], &knowledge);
