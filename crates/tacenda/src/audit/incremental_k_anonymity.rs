@@ -36,6 +36,7 @@
 
 use crate::model::History;
 use crate::model::Membership;
+use crate::model::Quasi;
 use crate::model::Record;
 use crate::model::Regions;
 use crate::model::Release;
@@ -81,9 +82,7 @@ pub fn check(
     release: &Release,
     membership: &Membership,
 ) -> Vec<Breach> {
-    let records: Vec<Option<&Record>> = history.align(table).collect();
-    let fates = fates(history, table, membership);
-    let case = Case { claim, schema, history, table, release, membership, records, fates };
+    let case = Case::new(claim, schema, history, table, release, membership);
     let mut breaches = Vec::new();
     breaches.extend(case.counterfeits());
     breaches.extend(case.small_groups());
@@ -95,10 +94,10 @@ pub fn check(
     breaches.extend(case.stragglers());
     if claim.cohorts {
         breaches.extend(case.mixed());
+        breaches.extend(case.small_units());
     } else {
         breaches.extend(case.overlapping());
     }
-    breaches.extend(case.small_units());
     breaches.extend(case.frequent());
     breaches
 }
@@ -110,11 +109,30 @@ struct Case<'a> {
     table: &'a Table,
     release: &'a Release,
     membership: &'a Membership,
-    /// Per row of the table, what is known of the person.
-    records: Vec<Option<&'a Record>>,
+    /// Per row of the table, the group it is published in, or [`NOWHERE`].
+    places: Vec<u32>,
+    /// Per row of the table, where the person comes from.
+    origins: Vec<Origin>,
     /// Per group of the last release, what became of its people.
     fates: Vec<Fate>,
 }
+
+const NOWHERE: u32 = u32::MAX;
+
+/// Where a person comes from.
+#[derive(Clone, Copy, Eq, PartialEq)]
+struct Origin {
+    /// Their group in the last release, [`NEW`] or [`BACK`].
+    group: u32,
+    /// The release they were first published in.
+    cohort: u32,
+}
+
+/// Never published before.
+const NEW: u32 = u32::MAX;
+
+/// Published before, but not in the last release.
+const BACK: u32 = u32::MAX - 1;
 
 /// What became of the people of a group of the last release.
 #[derive(Clone, Copy, Default)]
@@ -125,30 +143,67 @@ struct Fate {
     gone: u32,
 }
 
-/// People of a group with one history: those from one group of the last release, or the new ones.
-type Unit = Vec<Row>;
+impl<'a> Case<'a> {
+    fn new(
+        claim: Claim,
+        schema: &'a Schema,
+        history: &'a History,
+        table: &'a Table,
+        release: &'a Release,
+        membership: &'a Membership,
+    ) -> Case<'a> {
+        let mut places = vec![NOWHERE; table.len()];
+        for group in 0..release.group_count() {
+            for row in release.group_rows(group).filter_map(|row| membership.person(row)) {
+                places[row.index()] = group as u32;
+            }
+        }
+        let origin = |record: Option<&Record>| match record.filter(|record| record.is_published()) {
+            None => Origin { group: NEW, cohort: release.number },
+            Some(record) if record.last_release == history.releases => {
+                Origin { group: record.group, cohort: record.cohort }
+            }
+            Some(record) => Origin { group: BACK, cohort: record.cohort },
+        };
+        let origins: Vec<Origin> = history.align(table).map(origin).collect();
+        let mut fates = vec![Fate::default(); history.groups.regions.len()];
+        for record in history.records.iter().filter(|record| is_current(history, record)) {
+            fates[record.group as usize].gone += 1;
+        }
+        for origin in origins.iter().zip(&places).filter(|&(_, &place)| place != NOWHERE).map(|(origin, _)| origin) {
+            if origin.group < BACK {
+                fates[origin.group as usize].stay += 1;
+                fates[origin.group as usize].gone -= 1;
+            }
+        }
+        Case { claim, schema, history, table, release, membership, places, origins, fates }
+    }
 
-impl Case<'_> {
     fn people(&self, group: usize) -> impl Iterator<Item = Row> {
         self.release.group_rows(group).filter_map(|row| self.membership.person(row))
     }
 
-    /// The person's record, if they were in the last release.
-    fn current(&self, row: Row) -> Option<&Record> {
-        self.records[row.index()].filter(|record| self.is_current(record))
-    }
-
-    fn is_current(&self, record: &Record) -> bool {
-        record.is_published() && record.last_release == self.history.releases
+    fn origin(&self, row: Row) -> Origin {
+        self.origins[row.index()]
     }
 
     /// Breaches of one kind: per group, how many people it concerns.
     fn by_group(&self, what: &'static str, concerned: impl Fn(usize) -> u32 + Sync) -> Option<Breach> {
-        let concerned: Vec<(u32, u32)> = (0..self.release.group_count())
-            .into_par_iter()
-            .map(|group| (group as u32, concerned(group)))
-            .filter(|&(_, people)| people > 0)
-            .collect();
+        let groups = (0..self.release.group_count()).into_par_iter();
+        let concerned = groups.map(|group| (group as u32, concerned(group)));
+        self.breach(what, concerned.filter(|&(_, people)| people > 0).collect())
+    }
+
+    /// Breaches of one kind: which people, given with their groups, it concerns.
+    fn by_person(&self, what: &'static str, concerns: impl Fn(Row, usize) -> bool + Sync) -> Option<Breach> {
+        let rows = self.places.par_iter().enumerate().filter(|&(_, &place)| place != NOWHERE);
+        let concerned = rows.filter(|&(row, &place)| concerns(Row(row as u32), place as usize));
+        let mut places: Vec<u32> = concerned.map(|(_, &place)| place).collect();
+        places.sort_unstable();
+        self.breach(what, places.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect())
+    }
+
+    fn breach(&self, what: &'static str, concerned: Vec<(u32, u32)>) -> Option<Breach> {
         let people = concerned.iter().map(|&(_, people)| people).sum();
         let groups: Vec<u32> = concerned.into_iter().map(|(group, _)| group).collect();
         let detail = format!("{people} people in {} groups of release {}", groups.len(), self.release.number);
@@ -170,19 +225,16 @@ impl Case<'_> {
     }
 
     fn uncovered(&self) -> Option<Breach> {
-        self.by_group("a region does not hold the people it is published for", |group| {
-            let region = self.release.region(group);
-            let inside = |row: &Row| {
-                let code = |attribute: usize| self.table.quasi(attribute)[row.index()];
-                region.iter().enumerate().all(|(attribute, span)| span.contains(code(attribute)))
-            };
-            self.people(group).filter(|row| !inside(row)).count() as u32
+        self.by_person("a region does not hold the people it is published for", |row, group| {
+            let code = |attribute: usize| self.table.quasi(attribute)[row.index()];
+            let mut spans = self.release.region(group).iter().enumerate();
+            !spans.all(|(attribute, span)| span.contains(code(attribute)))
         })
     }
 
     fn unprintable(&self) -> Option<Breach> {
         self.by_group("a region is off the grid, too narrow, or mixes missing values with some numbers", |group| {
-            let admitted = |(quasi, &span): (&crate::model::Quasi, &Span)| match quasi.hierarchy() {
+            let admitted = |(quasi, &span): (&Quasi, &Span)| match quasi.hierarchy() {
                 // A run of leaves is printed as a set where it is no node.
                 Some(_) => span.subset(quasi.root()) && (span == quasi.root() || span.width() >= quasi.min_width),
                 None => quasi.admits(span),
@@ -193,20 +245,19 @@ impl Case<'_> {
     }
 
     fn grown(&self) -> Option<Breach> {
-        self.by_group("a person's region is not inside the one they had", |group| {
-            let region = self.release.region(group);
-            let grew = |record: &&Record| {
-                let before = self.history.groups.regions.get(record.group as usize);
-                !region.iter().zip(before).all(|(now, then)| now.subset(*then))
-            };
-            self.people(group).filter_map(|row| self.current(row)).filter(grew).count() as u32
+        self.by_person("a person's region is not inside the one they had", |row, group| {
+            let origin = self.origin(row).group;
+            if origin >= BACK {
+                return false;
+            }
+            let before = self.history.groups.regions.get(origin as usize);
+            !self.release.region(group).iter().zip(before).all(|(now, then)| now.subset(*then))
         })
     }
 
     fn returned(&self) -> Option<Breach> {
-        self.by_group("a person who was left out of an earlier release is back", |group| {
-            let back = |record: &&Record| record.is_published() && !self.is_current(record);
-            self.people(group).filter_map(|row| self.records[row.index()]).filter(back).count() as u32
+        self.by_person("a person who was left out of an earlier release is back", |row, _| {
+            self.origin(row).group == BACK
         })
     }
 
@@ -223,8 +274,11 @@ impl Case<'_> {
 
     /// Groups that are left out now, whose earliest arrivals are too few to hide each other.
     fn stragglers(&self) -> Option<Breach> {
+        if self.fates.iter().all(|fate| fate.gone == 0) {
+            return None;
+        }
         let mut earliest: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-        for record in self.history.records.iter().filter(|record| self.is_current(record)) {
+        for record in self.history.records.iter().filter(|record| is_current(self.history, record)) {
             if self.fates[record.group as usize].stay == 0 {
                 *earliest.entry(record.group).or_default().entry(record.cohort).or_default() += 1;
             }
@@ -241,9 +295,9 @@ impl Case<'_> {
 
     fn mixed(&self) -> Option<Breach> {
         self.by_group("a group mixes people of different cohorts", |group| {
-            let cohort = |row: Row| self.current(row).map_or(self.release.number, |record| record.cohort);
-            let cohorts: BTreeSet<u32> = self.people(group).map(cohort).collect();
-            if cohorts.len() > 1 { self.people(group).count() as u32 } else { 0 }
+            let mut cohorts = self.people(group).map(|row| self.origin(row).cohort);
+            let first = cohorts.next();
+            if cohorts.all(|cohort| Some(cohort) == first) { 0 } else { self.people(group).count() as u32 }
         })
     }
 
@@ -254,55 +308,46 @@ impl Case<'_> {
         })
     }
 
-    /// The people of a group by history, where histories are known to others; otherwise all of them.
-    fn units(&self, group: usize) -> Vec<Unit> {
+    /// The people of a group who have one history, where histories are known to others; otherwise all.
+    fn units(&self, group: usize) -> Vec<Vec<Row>> {
+        let mut people: Vec<Row> = self.people(group).collect();
         if !self.claim.cohorts {
-            return vec![self.people(group).collect()];
+            return vec![people];
         }
-        let mut units: BTreeMap<Option<u32>, Unit> = BTreeMap::new();
-        for row in self.people(group) {
-            units.entry(self.current(row).map(|record| record.group)).or_default().push(row);
-        }
-        units.into_values().collect()
+        people.sort_by_key(|&row| self.origin(row).group);
+        people.chunk_by(|&a, &b| self.origin(a).group == self.origin(b).group).map(<[Row]>::to_vec).collect()
     }
 
     fn small_units(&self) -> Option<Breach> {
         self.by_group("fewer than k people of a group have one history", |group| {
-            let few = |unit: &Unit| unit.len() < self.claim.k as usize;
-            self.units(group).into_iter().filter(few).map(|unit| unit.len() as u32).sum()
+            let mut origins = self.people(group).map(|row| self.origin(row).group);
+            let first = origins.next();
+            if origins.all(|origin| Some(origin) == first) {
+                // One history: the group as a whole has been counted.
+                return 0;
+            }
+            let few = |unit: &Vec<Row>| unit.len() < self.claim.k as usize;
+            self.units(group).iter().filter(|unit| few(unit)).map(|unit| unit.len() as u32).sum()
         })
     }
 
     fn frequent(&self) -> Option<Breach> {
         let l = self.claim.l?;
         self.by_group("a value makes up more than one in l of people who cannot be told apart", |group| {
-            let frequent = |unit: &Unit| {
+            let frequent = |unit: &&Vec<Row>| {
                 let mut counts: BTreeMap<Value, u64> = BTreeMap::new();
-                for row in unit {
+                for row in *unit {
                     *counts.entry(self.table.sensitive()[row.index()]).or_default() += 1;
                 }
                 counts.values().any(|count| count * u64::from(l) > unit.len() as u64)
             };
-            self.units(group).into_iter().filter(frequent).map(|unit| unit.len() as u32).sum()
+            self.units(group).iter().filter(frequent).map(|unit| unit.len() as u32).sum()
         })
     }
 }
 
-fn fates(history: &History, table: &Table, membership: &Membership) -> Vec<Fate> {
-    let mut shown = vec![false; table.len()];
-    for &row in membership.rows.iter().filter(|&&row| row != Membership::COUNTERFEIT) {
-        shown[row as usize] = true;
-    }
-    let mut fates = vec![Fate::default(); history.groups.regions.len()];
-    let mut rows = table.rows().peekable();
-    let current = |record: &&Record| record.is_published() && record.last_release == history.releases;
-    for record in history.records.iter().filter(current) {
-        while rows.next_if(|&row| table.key(row) < record.key).is_some() {}
-        let row = rows.next_if(|&row| table.key(row) == record.key);
-        let fate = &mut fates[record.group as usize];
-        *(if row.is_some_and(|row| shown[row.index()]) { &mut fate.stay } else { &mut fate.gone }) += 1;
-    }
-    fates
+fn is_current(history: &History, record: &Record) -> bool {
+    record.is_published() && record.last_release == history.releases
 }
 
 /// The regions that overlap another one without being equal to it.

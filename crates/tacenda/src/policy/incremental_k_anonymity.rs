@@ -40,7 +40,7 @@
 //! - `cohorts` (the default): people published for the first time in one release are cut among
 //!   themselves, once, and each group keeps its people and its region for good. That region may be the
 //!   smallest around its people, because it never changes. A batch of fewer than k people waits whole.
-//!   People who wait are cut anew with the next batch. That someone known to be in the data waits is a
+//!   People who wait are cut anew when somebody new arrives. That someone known to be in the data waits is a
 //!   hint that a value is frequent around them.
 //! - Departures of people are not in the paper. They are refused, or the whole group of the one who
 //!   left stays out of all later releases. Without `cohorts` that hides nothing where fewer than k
@@ -105,7 +105,12 @@ impl Policy for IncrementalKAnonymity {
         grouping.withheld.extend_from_slice(&past.withheld);
         if self.cohorts || history.releases == 0 {
             past.republish(history, &mut grouping);
-            self.add_cohort(schema, &tree, history, past.newcomers, &mut grouping)?;
+            if past.is_anybody_new {
+                self.add_cohort(schema, &tree, history, past.newcomers, &mut grouping)?;
+            } else {
+                // Those who had to wait are not cut again and again until it suits.
+                grouping.withheld.extend(past.newcomers);
+            }
         } else {
             self.refine(&tree, history, table, &past, &mut grouping);
         }
@@ -188,7 +193,7 @@ impl IncrementalKAnonymity {
             })
             .collect();
         let mut touched = batches.iter().zip(refined).peekable();
-        for unit in 0..past.units() {
+        for unit in 0..past.unit_count() {
             match touched.next_if(|(batch, _)| batch[0].0 as usize == unit) {
                 Some((_, Some((rows, leaves)))) => push_leaves(tree, &rows, &leaves, grouping),
                 Some((batch, None)) => {
@@ -223,20 +228,13 @@ impl IncrementalKAnonymity {
 
 fn refuse_changes(history: &History, table: &Table, past: &Past) -> Result<(), PolicyError> {
     let regions = &history.groups.regions;
-    let moved: usize = (0..past.units())
-        .into_par_iter()
-        .map(|unit| {
-            let rows = past.rows(unit);
-            let mut outside = vec![false; rows.len()];
-            for (attribute, span) in regions.get(unit).iter().enumerate() {
-                let codes = table.quasi(attribute);
-                for (outside, row) in outside.iter_mut().zip(rows) {
-                    *outside |= !span.contains(codes[row.index()]);
-                }
-            }
-            outside.iter().filter(|&&outside| outside).count()
-        })
-        .sum();
+    let has_moved = |&(row, &unit): &(usize, &u32)| {
+        let spans = || regions.get(unit as usize).iter().enumerate();
+        !past.is_out(unit)
+            && unit != NEW
+            && !spans().all(|(attribute, span)| span.contains(table.quasi(attribute)[row]))
+    };
+    let moved = past.units.par_iter().enumerate().filter(has_moved).count();
     if moved > 0 {
         return Err(PolicyError::Changed {
             records: moved,
@@ -272,11 +270,15 @@ fn push_leaves(tree: &Tree<'_>, rows: &[Row], leaves: &Leaves, grouping: &mut Gr
 
 /// Where the rows of a table stand, given the last release.
 struct Past {
+    /// Per row of the table its group in the last release, [`NEW`] or [`OUT`].
+    units: Vec<u32>,
     /// The rows of each group of the last release that lost nobody; none for a group that did.
     members: Vec<Row>,
     ends: Vec<u32>,
     /// Those never published.
     newcomers: Vec<Row>,
+    /// Whether one of them was never even seen.
+    is_anybody_new: bool,
     /// Those whose group lost somebody, now or earlier: out for good.
     withheld: Vec<Row>,
     /// How many people of the last release are gone.
@@ -287,15 +289,20 @@ struct Past {
     revalued: usize,
 }
 
+/// Never published.
 const NEW: u32 = u32::MAX;
+
+/// Out for good.
 const OUT: u32 = u32::MAX - 1;
 
 impl Past {
     fn read(history: &History, table: &Table) -> Past {
         let mut past = Past {
+            units: Vec::new(),
             members: Vec::new(),
             ends: Vec::new(),
             newcomers: Vec::new(),
+            is_anybody_new: false,
             withheld: Vec::new(),
             missing: 0,
             broken: vec![false; history.groups.regions.len()],
@@ -319,12 +326,17 @@ impl Past {
                 }
                 // Published once and not in the last release: their group lost somebody.
                 Some(record) if record.is_published() => OUT,
-                _ => NEW,
+                Some(_) => NEW,
+                None => {
+                    past.is_anybody_new = true;
+                    NEW
+                }
             });
         }
         records.for_each(|gone| past.lose(gone, is_current(gone)));
         past.revalued = revalued.iter().filter(|row| !past.is_out(units[row.index()])).count();
-        past.place(table, &units);
+        past.units = units;
+        past.place(table);
         past
     }
 
@@ -340,9 +352,9 @@ impl Past {
     }
 
     /// Sorts the rows by unit, by counting.
-    fn place(&mut self, table: &Table, units: &[u32]) {
+    fn place(&mut self, table: &Table) {
         let mut ends = vec![0u32; self.broken.len()];
-        for &unit in units.iter().filter(|&&unit| unit < OUT && !self.broken[unit as usize]) {
+        for &unit in self.units.iter().filter(|&&unit| unit < OUT && !self.broken[unit as usize]) {
             ends[unit as usize] += 1;
         }
         let mut total = 0;
@@ -352,7 +364,8 @@ impl Past {
             total += size;
         }
         self.members = vec![Row(0); total as usize];
-        for (row, &unit) in table.rows().zip(units) {
+        for row in table.rows() {
+            let unit = self.units[row.index()];
             if unit == NEW {
                 self.newcomers.push(row);
             } else if self.is_out(unit) {
@@ -366,7 +379,7 @@ impl Past {
         self.ends = ends;
     }
 
-    fn units(&self) -> usize {
+    fn unit_count(&self) -> usize {
         self.ends.len()
     }
 
@@ -376,7 +389,7 @@ impl Past {
     }
 
     fn republish(&self, history: &History, grouping: &mut Grouping) {
-        (0..self.units()).for_each(|unit| self.republish_one(unit, history, grouping));
+        (0..self.unit_count()).for_each(|unit| self.republish_one(unit, history, grouping));
     }
 
     fn republish_one(&self, unit: usize, history: &History, grouping: &mut Grouping) {
