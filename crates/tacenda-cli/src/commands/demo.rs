@@ -42,7 +42,7 @@ use tacenda::publish::Project;
 const QUARTERS: u32 = 4;
 
 /// What every naive release keeps on its own.
-const NAIVE: Naive = Naive { k: 8, l: 4, diversity: Diversity::Frequency };
+const NAIVE: Naive = Naive { k: 4, l: 4, diversity: Diversity::Frequency };
 
 /// What the demo answers with.
 #[derive(Debug, JsonSchema, Serialize)]
