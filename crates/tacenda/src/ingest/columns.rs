@@ -365,6 +365,9 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
     all
 }
 
+/// The published cells of a sensitive value.
+type Cells = Box<[Box<str>]>;
+
 /// The series' values with those that are new, and per thread what its numbers become.
 fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Values, Vec<Vec<u32>>) {
     let mut values = known.clone();
@@ -373,7 +376,7 @@ fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Va
         values.extend([Vec::new().into_boxed_slice()]);
         return (values, vec![Vec::new(); parts.len()]);
     }
-    let published = |text: &[u8]| -> Box<[Box<str>]> {
+    let published = |text: &[u8]| -> Cells {
         schema
             .sensitive
             .iter()
@@ -382,7 +385,7 @@ fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Va
             .collect()
     };
     let fine = |part: &Columns<'_>, number: usize| matches!(part.texts.readings[number], Reading::Fine);
-    let cells: Vec<Vec<Option<Box<[Box<str>]>>>> = parts
+    let cells: Vec<Vec<Option<Cells>>> = parts
         .iter()
         .map(|part| {
             let texts = part.texts.texts.iter().enumerate();

@@ -292,11 +292,8 @@ impl Candidate {
         let mut bytes = line.iter().copied().peekable();
         while let Some(byte) = bytes.next() {
             match byte {
-                b'"' if self.open => {
-                    if bytes.next_if_eq(&b'"').is_none() {
-                        self.open = false;
-                    }
-                }
+                // A doubled quote stands for one, and the cell goes on.
+                b'"' if self.open => self.open = bytes.next_if_eq(&b'"').is_some(),
                 b'"' if before == self.delimiter => self.open = true,
                 _ if !self.open && byte == self.delimiter => self.count += 1,
                 _ => {}
