@@ -186,8 +186,11 @@ impl<'a> Columns<'a> {
     pub fn identify(&mut self, identifier: &[u8], op: Option<Option<Op>>, place: u64) {
         if identifier.is_empty() {
             self.tally.add(Kind::EmptyIdentifier, &self.schema.identifier, place);
+            // Several empty ones are not one identifier that comes twice.
+            self.keys.push(RecordKey::of(self.key, format!("no identifier\0{place}").as_bytes()));
+        } else {
+            self.keys.push(RecordKey::of(self.key, identifier));
         }
-        self.keys.push(RecordKey::of(self.key, identifier));
         self.places.push(u32::try_from(place).unwrap_or(u32::MAX));
         if let Some(op) = op {
             if op.is_none() {

@@ -239,6 +239,7 @@ fn each_problem_has_its_code_its_column_and_its_lines() {
         (row("e,1,1234,2019-01-01,flu,A,"), "D109", Some("day"), vec![7]),
         (row("e,1,1234,2020-01-01,,A,"), "D111", Some("illness"), vec![7]),
         (row(",1,1234,2020-01-01,flu,A,"), "D105", Some("id"), vec![7]),
+        (row(",1,1234,2020-01-01,flu,A,\n,1,1234,2020-01-01,flu,A,"), "D105", Some("id"), vec![7, 8]),
         (row("a,1,1234,2020-01-01,flu,A,"), "D104", Some("id"), vec![2, 7]),
         (row("e,1,1234,2020-01-01,flu,A"), "D113", None, vec![7]),
         (row("e,1,1234,2020-01-01,flu,A,,"), "D113", None, vec![7]),
