@@ -147,6 +147,17 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// Makes room for so many rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.keys.reserve(rows);
+        self.places.reserve(rows);
+        self.sensitive.reserve(rows);
+        self.quasi.iter_mut().for_each(|column| column.reserve(rows));
+        if !self.plan.public.is_empty() {
+            self.public.reserve(rows);
+        }
+    }
+
     /// Takes one row of text; `cell` gives the cell of a column of the input.
     pub fn row<'c>(&mut self, place: u64, cell: impl Fn(usize) -> &'c [u8]) {
         let op = self.plan.op.map(|column| Op::read(cell(column)));
@@ -330,12 +341,14 @@ pub(super) struct Gathered {
 pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -> Gathered {
     let (values, value_numbers) = lasting_values(&parts, schema, known);
     let (public_texts, public_numbers) = lasting_public(&parts, schema);
+    let lonely = parts.len() == 1;
+    let rows = if lonely { 0 } else { parts.iter().map(|part| part.keys.len()).sum() };
     let mut all = Gathered {
-        keys: Vec::new(),
-        quasi: vec![Vec::new(); schema.quasi.len()],
-        sensitive: Vec::new(),
+        keys: Vec::with_capacity(rows),
+        quasi: schema.quasi.iter().map(|_| Vec::with_capacity(rows)).collect(),
+        sensitive: Vec::with_capacity(rows),
         public: Vec::new(),
-        places: Vec::new(),
+        places: Vec::with_capacity(rows),
         ops: Vec::new(),
         values,
         public_texts,
@@ -344,7 +357,6 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
     let renumber = |column: &mut Vec<u32>, numbers: &[u32]| {
         column.iter_mut().filter(|number| **number != BLANK).for_each(|number| *number = numbers[*number as usize]);
     };
-    let lonely = parts.len() == 1;
     for ((mut part, values), publics) in parts.into_iter().zip(value_numbers).zip(public_numbers) {
         if !schema.sensitive.is_empty() {
             renumber(&mut part.sensitive, &values);
