@@ -311,15 +311,13 @@ fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) 
 
     let identifier = cells_of(plan.identifier)?;
     let ops = plan.op.map(cells_of).transpose()?;
-    let mut deleted = vec![false; if ops.is_some() { batch.num_rows() } else { 0 }];
+    let mut deleted = Vec::new();
     for row in 0..batch.num_rows() {
         let op = ops.as_ref().map(|ops| Op::read(ops.text(row, &mut itoa::Buffer::new())));
-        if op == Some(Some(Op::Delete)) {
-            deleted[row] = true;
-        }
+        deleted.push(op == Some(Some(Op::Delete)));
         columns.identify(identifier.text(row, &mut buffer), op, place(row));
     }
-    let is_deleted = |row: usize| deleted.get(row).copied().unwrap_or(false);
+    let is_deleted = |row: usize| deleted[row];
 
     for attribute in 0..plan.quasi.len() {
         let is_date = matches!(columns.schema.quasi[attribute].domain, Domain::Date { .. });

@@ -147,6 +147,17 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// Makes room for so many rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.keys.reserve(rows);
+        self.places.reserve(rows);
+        self.sensitive.reserve(rows);
+        self.quasi.iter_mut().for_each(|column| column.reserve(rows));
+        if !self.plan.public.is_empty() {
+            self.public.reserve(rows);
+        }
+    }
+
     /// Takes one row of text; `cell` gives the cell of a column of the input.
     pub fn row<'c>(&mut self, place: u64, cell: impl Fn(usize) -> &'c [u8]) {
         let op = self.plan.op.map(|column| Op::read(cell(column)));
@@ -186,8 +197,11 @@ impl<'a> Columns<'a> {
     pub fn identify(&mut self, identifier: &[u8], op: Option<Option<Op>>, place: u64) {
         if identifier.is_empty() {
             self.tally.add(Kind::EmptyIdentifier, &self.schema.identifier, place);
+            // Several empty ones are not one identifier that comes twice.
+            self.keys.push(RecordKey::of(self.key, format!("no identifier\0{place}").as_bytes()));
+        } else {
+            self.keys.push(RecordKey::of(self.key, identifier));
         }
-        self.keys.push(RecordKey::of(self.key, identifier));
         self.places.push(u32::try_from(place).unwrap_or(u32::MAX));
         if let Some(op) = op {
             if op.is_none() {
@@ -327,12 +341,14 @@ pub(super) struct Gathered {
 pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -> Gathered {
     let (values, value_numbers) = lasting_values(&parts, schema, known);
     let (public_texts, public_numbers) = lasting_public(&parts, schema);
+    let lonely = parts.len() == 1;
+    let rows = if lonely { 0 } else { parts.iter().map(|part| part.keys.len()).sum() };
     let mut all = Gathered {
-        keys: Vec::new(),
-        quasi: vec![Vec::new(); schema.quasi.len()],
-        sensitive: Vec::new(),
+        keys: Vec::with_capacity(rows),
+        quasi: schema.quasi.iter().map(|_| Vec::with_capacity(rows)).collect(),
+        sensitive: Vec::with_capacity(rows),
         public: Vec::new(),
-        places: Vec::new(),
+        places: Vec::with_capacity(rows),
         ops: Vec::new(),
         values,
         public_texts,
@@ -341,7 +357,6 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
     let renumber = |column: &mut Vec<u32>, numbers: &[u32]| {
         column.iter_mut().filter(|number| **number != BLANK).for_each(|number| *number = numbers[*number as usize]);
     };
-    let lonely = parts.len() == 1;
     for ((mut part, values), publics) in parts.into_iter().zip(value_numbers).zip(public_numbers) {
         if !schema.sensitive.is_empty() {
             renumber(&mut part.sensitive, &values);
@@ -365,6 +380,9 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
     all
 }
 
+/// The published cells of a sensitive value.
+type Cells = Box<[Box<str>]>;
+
 /// The series' values with those that are new, and per thread what its numbers become.
 fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Values, Vec<Vec<u32>>) {
     let mut values = known.clone();
@@ -373,7 +391,7 @@ fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Va
         values.extend([Vec::new().into_boxed_slice()]);
         return (values, vec![Vec::new(); parts.len()]);
     }
-    let published = |text: &[u8]| -> Box<[Box<str>]> {
+    let published = |text: &[u8]| -> Cells {
         schema
             .sensitive
             .iter()
@@ -382,7 +400,7 @@ fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Va
             .collect()
     };
     let fine = |part: &Columns<'_>, number: usize| matches!(part.texts.readings[number], Reading::Fine);
-    let cells: Vec<Vec<Option<Box<[Box<str>]>>>> = parts
+    let cells: Vec<Vec<Option<Cells>>> = parts
         .iter()
         .map(|part| {
             let texts = part.texts.texts.iter().enumerate();

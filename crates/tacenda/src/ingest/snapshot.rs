@@ -23,6 +23,9 @@ use crate::model::Values;
 use std::sync::Mutex;
 use std::sync::mpsc;
 
+/// The most rows that room is made for before they are there.
+const MOST_RESERVED: u64 = 1 << 26;
+
 /// A table as it was read, and what there is to say about it.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -87,7 +90,7 @@ impl Input<'_> {
                 let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
                 let plan = Plan::new(&header, self.schema, self.delta)?;
                 let chunks = chunks.map(|chunk| chunk.map_err(|stop| stop.error(source.name())));
-                self.spread(&plan, chunks, |chunk, columns| {
+                self.spread(&plan, layout.records, chunks, |chunk, columns| {
                     text::encode(&chunk, layout.delimiter, columns);
                     Ok(())
                 })?
@@ -98,8 +101,9 @@ impl Input<'_> {
                 if opened.rows() == 0 && !self.delta {
                     return Err(no_rows(source));
                 }
+                let rows = opened.rows().unsigned_abs();
                 let batches = opened.read(&plan, source.name())?;
-                self.spread(&plan, batches, |(first_row, batch), columns| {
+                self.spread(&plan, rows, batches, |(first_row, batch), columns| {
                     columnar::encode(&batch, first_row, columns, source.name())
                 })?
             }
@@ -114,6 +118,7 @@ impl Input<'_> {
     fn spread<P: Send>(
         &self,
         plan: &Plan,
+        expected: u64,
         pieces: impl Iterator<Item = Result<P, IngestError>>,
         encode: impl Fn(P, &mut Columns<'_>) -> Result<(), IngestError> + Sync,
     ) -> Result<Gathered, IngestError> {
@@ -121,7 +126,13 @@ impl Input<'_> {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
-        let fresh = || Columns::new(self.schema, plan, self.key, self.options.show_values);
+        // Room for a fair share of the rows and some more: columns that grow are copied again and again.
+        let room = (expected.min(MOST_RESERVED) as usize / threads).saturating_mul(9) / 8;
+        let fresh = || {
+            let mut columns = Columns::new(self.schema, plan, self.key, self.options.show_values);
+            columns.reserve(room);
+            columns
+        };
         let (send, receive) = mpsc::sync_channel::<P>(threads);
         let receive = Mutex::new(receive);
         let next = || receive.lock().expect("no holder of this lock panics").recv().ok();

@@ -38,6 +38,8 @@ pub struct Layout {
     pub delimiter: u8,
     /// What ends a line: `\n` (also for `\r\n`), or `\r` where there is no `\n`.
     pub newline: u8,
+    /// About how many records there are.
+    pub records: u64,
 }
 
 /// The layout of `text`, and what to say about it.
@@ -260,7 +262,9 @@ impl Look {
             Compression::Gzip => notes.push("compressed with gzip".into()),
             Compression::Zstd => notes.push("compressed with zstd".into()),
         }
-        Ok((Layout { compression, encoding, skipped, delimiter, newline: self.newline.unwrap_or(b'\n') }, notes))
+        let records = best.map_or(self.lines, |candidate| candidate.agreeing);
+        let newline = self.newline.unwrap_or(b'\n');
+        Ok((Layout { compression, encoding, skipped, delimiter, newline, records }, notes))
     }
 }
 
@@ -292,11 +296,8 @@ impl Candidate {
         let mut bytes = line.iter().copied().peekable();
         while let Some(byte) = bytes.next() {
             match byte {
-                b'"' if self.open => {
-                    if bytes.next_if_eq(&b'"').is_none() {
-                        self.open = false;
-                    }
-                }
+                // A doubled quote stands for one, and the cell goes on.
+                b'"' if self.open => self.open = bytes.next_if_eq(&b'"').is_some(),
                 b'"' if before == self.delimiter => self.open = true,
                 _ if !self.open && byte == self.delimiter => self.count += 1,
                 _ => {}

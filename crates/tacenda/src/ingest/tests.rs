@@ -239,6 +239,7 @@ fn each_problem_has_its_code_its_column_and_its_lines() {
         (row("e,1,1234,2019-01-01,flu,A,"), "D109", Some("day"), vec![7]),
         (row("e,1,1234,2020-01-01,,A,"), "D111", Some("illness"), vec![7]),
         (row(",1,1234,2020-01-01,flu,A,"), "D105", Some("id"), vec![7]),
+        (row(",1,1234,2020-01-01,flu,A,\n,1,1234,2020-01-01,flu,A,"), "D105", Some("id"), vec![7, 8]),
         (row("a,1,1234,2020-01-01,flu,A,"), "D104", Some("id"), vec![2, 7]),
         (row("e,1,1234,2020-01-01,flu,A"), "D113", None, vec![7]),
         (row("e,1,1234,2020-01-01,flu,A,,"), "D113", None, vec![7]),
@@ -350,7 +351,8 @@ fn known_values_keep_their_numbers() {
 fn many_rows(count: u32) -> Vec<String> {
     let row = |n: u32| {
         let town = ["1234", "1299", "Zürich"][n as usize % 3];
-        let note = if n % 1000 == 0 { "\"a, b\nc\"".to_string() } else { format!("some words to fill the line {n}") };
+        let note =
+            if n.is_multiple_of(1000) { "\"a, b\nc\"".to_string() } else { format!("some words to fill the line {n}") };
         format!("p{n},{},{town},2021-0{}-11,ill{},w{},{note}", n % 120, 1 + n % 9, n % 50, n % 7)
     };
     (0..count).map(row).collect()
@@ -398,6 +400,30 @@ proptest! {
         let at = at % bytes.len();
         bytes[at] = byte;
         let _ = read(&bytes);
+    }
+}
+
+/// The optional folder of real tables stands beside the repository, or where `TACENDA_DATA` says.
+#[test]
+#[ignore = "needs the optional data folder"]
+fn real_tables_are_drafted_and_read_with_their_draft() {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let data = std::env::var("TACENDA_DATA").unwrap_or(beside.into());
+    for (name, rows) in [("adult.csv", 45_222), ("census.parquet", 295_243)] {
+        let source = Source::open(&std::path::Path::new(&data).join(name)).unwrap();
+        let draft = draft(&source).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("hierarchies")).unwrap();
+        for (path, contents) in draft.hierarchies() {
+            std::fs::write(folder.path().join(path), contents).unwrap();
+        }
+        let toml = draft.to_toml(name);
+        println!("{toml}");
+        let loaded = policy_file::parse_policy(&toml, &folder.path().join("tacenda.toml")).unwrap();
+        let schema = &loaded.policy.schema;
+        assert_eq!((schema.identifier.as_str(), draft.rows), ("id", rows));
+        let read = read_snapshot(&source, schema, &KEY, &Values::default(), &ReadOptions::default()).unwrap();
+        assert_eq!(read.table.len() as u64, rows);
     }
 }
 

@@ -18,7 +18,7 @@ use memchr::memrchr;
 use std::io;
 use std::io::Read;
 
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = 256 << 10;
 
 /// Whole records of a text.
 pub(super) struct Chunk {

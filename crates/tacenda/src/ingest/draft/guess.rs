@@ -228,6 +228,10 @@ fn words(name: &str) -> Vec<String> {
         words.push(stem.to_string());
         words.push("id".into());
     }
+    // income50 is an income.
+    let stems = words.iter().map(|word| word.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_string());
+    let stems: Vec<String> = stems.collect();
+    words.extend(stems);
     words.retain(|word| !word.is_empty());
     words
 }

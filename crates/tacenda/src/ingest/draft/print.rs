@@ -46,21 +46,22 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
 
 fn promise(draft: &Draft, out: &mut String) {
     let sensitive: Vec<&Finding> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
-    let text = if sensitive.is_empty() {
-        "# No column is sensitive: people are hidden among k others. Records may only be added.\n\
-         [promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
-            .to_string()
-    } else {
-        // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
-        let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
-        let m = (draft.rows / most).clamp(2, 4);
-        let doubt = if draft.rows / most < 2 {
-            "# One value is so frequent that this may be refused: publish a coarser or another value, or choose k-anonymity.\n"
+    // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
+    let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
+    let m = (draft.rows / most).min(4);
+    let text = if sensitive.is_empty() || m < 2 {
+        let why = if sensitive.is_empty() {
+            "No column is sensitive"
         } else {
-            ""
+            "More than half of the rows have one sensitive value"
         };
         format!(
-            "# Each person's sensitive value is one of m, over all releases together.\n{doubt}\
+            "# {why}: people are hidden among k others. Records may only be added.\n\
+             [promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
+        )
+    } else {
+        format!(
+            "# Each person's sensitive value is one of m, over all releases together.\n\
              [promise]\nmodel = \"m-invariance\"\nm     = {m}\n"
         )
     };

@@ -92,6 +92,13 @@ fn the_draft_is_a_policy_that_reads_its_table() {
 }
 
 #[test]
+fn a_value_that_most_rows_have_leaves_only_a_promise_about_people() {
+    let text = "id,age,income50\n1,30,low\n2,31,low\n3,32,high\n";
+    let toml = round(&look(text), text);
+    assert!(toml.contains("income50 = { role = \"sensitive\"") && toml.contains("incremental-k-anonymity"), "{toml}");
+}
+
+#[test]
 fn bounds_are_no_ones_value() {
     for (least, greatest, wanted) in [
         (0, 6, (0, 10)),
