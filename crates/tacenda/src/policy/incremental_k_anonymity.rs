@@ -96,6 +96,9 @@ impl Policy for IncrementalKAnonymity {
     }
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, PolicyError> {
+        if schema.quasi.is_empty() {
+            return Err(PolicyError::NoQuasi);
+        }
         if schema.quasi.len() > MOST_ATTRIBUTES {
             return Err(PolicyError::TooWide { attributes: schema.quasi.len(), most: MOST_ATTRIBUTES });
         }

@@ -306,6 +306,13 @@ fn too_few_people_and_uneven_values_are_refused() {
 }
 
 #[test]
+fn a_table_without_quasi_attributes_is_refused() {
+    let schema = Schema::new("id", Vec::new(), vec![Sensitive::open("s")]);
+    let people: Vec<Person> = (0..5).map(|id| Person { id, codes: Vec::new(), value: 0 }).collect();
+    assert_eq!(Series::new(&schema, COHORTS).publish(&people).err(), Some(PolicyError::NoQuasi));
+}
+
+#[test]
 fn departures_and_changes_are_refused() {
     let (schema, people) = numbers(&[1, 2, 3, 50, 51, 52]);
     for policy in [CELLS, COHORTS] {
@@ -397,13 +404,13 @@ fn groups_of_a_large_table_do_not_depend_on_threads() {
             let codes = vec![rng.below(wide as u64) as u32, rng.below(50) as u32, rng.below(3) as u32];
             Person { id, codes, value: rng.below(9) as u32 }
         };
-        let people: Vec<Person> = (0..40_000).map(person).collect();
+        let people: Vec<Person> = (0..20_000).map(person).collect();
         for policy in [COHORTS, CELLS, IncrementalKAnonymity { tight: true, ..CELLS }] {
             let run = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| {
                     let mut series = Series::new(&schema, policy);
-                    [25_000, 40_000].map(|end| series.publish(&people[..end]).unwrap().1)
+                    [12_000, 20_000].map(|end| series.publish(&people[..end]).unwrap().1)
                 })
             };
             assert_eq!(run(1), run(3));
@@ -631,7 +638,7 @@ fn random_policy(rng: &mut Rng) -> IncrementalKAnonymity {
     IncrementalKAnonymity {
         k: 2 + rng.below(4) as u32,
         cohorts: rng.below(2) == 0,
-        l: (rng.below(3) == 0).then(|| 2),
+        l: (rng.below(3) == 0).then_some(2),
         tight: rng.below(3) == 0,
         on_delete: OnDelete::Withhold,
     }
