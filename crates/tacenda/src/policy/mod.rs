@@ -132,6 +132,9 @@ pub enum PolicyError {
         /// What to do about it.
         way_out: &'static str,
     },
+    /// Nothing to tell people apart by.
+    #[error("no quasi attribute is declared, and this promise is about them; declare at least one")]
+    NoQuasi,
     /// More quasi attributes than the tree can hold.
     #[error("{attributes} quasi attributes are more than the {most} this promise can handle; drop some")]
     TooWide {

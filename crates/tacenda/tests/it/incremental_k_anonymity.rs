@@ -306,6 +306,13 @@ fn too_few_people_and_uneven_values_are_refused() {
 }
 
 #[test]
+fn a_table_without_quasi_attributes_is_refused() {
+    let schema = Schema::new("id", Vec::new(), vec![Sensitive::open("s")]);
+    let people: Vec<Person> = (0..5).map(|id| Person { id, codes: Vec::new(), value: 0 }).collect();
+    assert_eq!(Series::new(&schema, COHORTS).publish(&people).err(), Some(PolicyError::NoQuasi));
+}
+
+#[test]
 fn departures_and_changes_are_refused() {
     let (schema, people) = numbers(&[1, 2, 3, 50, 51, 52]);
     for policy in [CELLS, COHORTS] {
@@ -384,6 +391,125 @@ fn people_outside_all_boxes_wait_in_tight_mode() {
     let (table, grouping) = series.publish(&people).unwrap();
     assert_eq!(grouping.withheld.iter().map(|&row| table.key(row).lo).collect::<Vec<_>>(), [4]);
     assert_eq!(series.smallest_inferred_class(), 2);
+}
+
+/// People enough that both sides of a cut go to different threads, and codes too wide for two bytes.
+#[test]
+fn groups_of_a_large_table_do_not_depend_on_threads() {
+    for wide in [1_000, 1_000_000] {
+        let quasi = vec![integer("x", 0, wide), integer("y", 0, 50), category(&["a;x;*", "b;x;*", "c;c;*"])];
+        let schema = Schema::new("id", quasi, vec![Sensitive::open("s")]);
+        let mut rng = Rng::from_number(9);
+        let person = |id: u64| {
+            let codes = vec![rng.below(wide as u64) as u32, rng.below(50) as u32, rng.below(3) as u32];
+            Person { id, codes, value: rng.below(9) as u32 }
+        };
+        let people: Vec<Person> = (0..20_000).map(person).collect();
+        for policy in [COHORTS, CELLS, IncrementalKAnonymity { tight: true, ..CELLS }] {
+            let run = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let mut series = Series::new(&schema, policy);
+                    [12_000, 20_000].map(|end| series.publish(&people[..end]).unwrap().1)
+                })
+            };
+            assert_eq!(run(1), run(3));
+        }
+    }
+}
+
+#[test]
+fn numbers_and_null_are_kept_apart_or_published_as_the_root() {
+    let schema = Schema::new("id", vec![integer("x", 0, 10).nullable()], vec![Sensitive::open("s")]);
+    let person = |(id, &code): (usize, &u32)| Person { id: id as u64, codes: vec![code], value: 0 };
+    let people = |codes: &[u32]| codes.iter().enumerate().map(person).collect::<Vec<_>>();
+    let spans = |policy: IncrementalKAnonymity, codes: &[u32]| {
+        let (_, grouping) = Series::new(&schema, policy).publish(&people(codes)).unwrap();
+        grouping.regions.iter().map(|region| (region[0].lo, region[0].hi)).collect::<Vec<_>>()
+    };
+    // Two people without a value stand apart; one alone keeps the whole column in cells together, and
+    // only its own group in cohorts.
+    assert_eq!(spans(CELLS, &[1, 2, 7, 8, 10, 10]), [(0, 2), (3, 9), (10, 10)]);
+    assert_eq!(spans(CELLS, &[1, 2, 7, 8, 8, 10]), [(0, 10)]);
+    assert_eq!(spans(COHORTS, &[1, 2, 7, 8, 10, 10]), [(1, 2), (7, 8), (10, 10)]);
+    assert_eq!(spans(COHORTS, &[1, 2, 7, 8, 8, 10]), [(1, 7), (0, 10)]);
+}
+
+/// Nine people on a line, six of them in the first release as [1,3] and [50,52]; then groups made by
+/// hand, and which sentences the check finds for them.
+fn found(
+    policy: IncrementalKAnonymity,
+    groups: &[(&[u64], u32, u32)],
+    alter: impl Fn(&mut Release),
+) -> Vec<&'static str> {
+    let (schema, mut people) = numbers(&[1, 2, 3, 50, 51, 52, 30, 31, 32]);
+    people[7].value = people[6].value;
+    let mut series = Series::new(&schema, policy);
+    let by_hand = |table: &Table, groups: &[(&[u64], u32, u32)]| {
+        let mut grouping = Grouping::default();
+        let mut left: Vec<Row> = table.rows().collect();
+        for &(ids, lo, hi) in groups {
+            let (rows, rest) = left.into_iter().partition::<Vec<Row>, _>(|&row| ids.contains(&table.key(row).lo));
+            grouping.push_with_region(&rows, &[], &[Span::new(lo, hi)]);
+            left = rest;
+        }
+        grouping.withheld = left;
+        grouping
+    };
+    let first = table(&schema, &people[..6]);
+    let (release, membership) = recode(1, &first, &by_hand(&first, &[(&[0, 1, 2], 1, 3), (&[3, 4, 5], 50, 52)]));
+    assert_eq!(series.judge(&first, &release, &membership), []);
+    series.advance(&first, &release, &membership, Regions::default());
+    let second = table(&schema, &people);
+    let (mut release, membership) = recode(2, &second, &by_hand(&second, groups));
+    alter(&mut release);
+    series.judge(&second, &release, &membership).into_iter().map(|breach| breach.what).collect()
+}
+
+#[test]
+fn every_way_to_break_the_promise_is_named() {
+    let old: [(&[u64], u32, u32); 2] = [(&[0, 1, 2], 1, 3), (&[3, 4, 5], 50, 52)];
+    let check = |policy, groups: &[(&[u64], u32, u32)], wanted: &[&str]| {
+        let found = found(policy, groups, |_| ());
+        assert_eq!(found.len(), wanted.len(), "{found:?}");
+        assert!(found.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted)), "{found:?}");
+    };
+    for policy in [COHORTS, CELLS] {
+        check(policy, &[old[0], old[1], (&[6, 7, 8], 30, 32)], &[]);
+        check(policy, &[old[0], old[1]], &[]);
+        check(policy, &[old[0], old[1], (&[6], 30, 32)], &["a group holds fewer than k"]);
+        check(policy, &[old[0], old[1], (&[6, 7, 8], 30, 31)], &["does not hold the people"]);
+        check(policy, &[(&[0, 1], 1, 3), old[1], (&[6, 7, 8], 30, 32)], &["are missing while others"]);
+        check(policy, &[(&[0, 1, 2], 1, 4), old[1]], &["not inside the one they had"]);
+        let guarded = IncrementalKAnonymity { l: Some(2), ..policy };
+        check(guarded, &[old[0], old[1], (&[6, 7, 8], 30, 32)], &["more than one in l"]);
+    }
+    check(COHORTS, &[(&[0, 1, 2, 6, 7], 1, 31), old[1]], &["not inside", "different cohorts"]);
+    check(COHORTS, &[(&[0, 1, 2, 6], 1, 30), old[1]], &["not inside", "different cohorts", "have one history"]);
+    check(CELLS, &[old[0], old[1], (&[6, 7, 8], 30, 50)], &["overlaps"]);
+    let altered = found(COHORTS, &[old[0], old[1]], |release| release.counterfeits[0] = 1);
+    assert!(altered.len() == 1 && altered[0].contains("counterfeits"), "{altered:?}");
+}
+
+#[test]
+fn regions_off_the_grid_and_people_who_are_back_are_named() {
+    let (mut schema, people) = numbers(&[1, 2, 3, 50, 51, 52]);
+    let mut series = Series::new(&schema, IncrementalKAnonymity { on_delete: OnDelete::Withhold, ..COHORTS });
+    series.publish(&people).unwrap();
+    series.publish(&people[1..]).unwrap();
+    let table = table(&schema, &people);
+    let mut grouping = Grouping::default();
+    for (low, lo, hi) in [(true, 1, 3), (false, 50, 52)] {
+        let rows: Vec<Row> = table.rows().filter(|&row| (table.key(row).lo < 3) == low).collect();
+        grouping.push_with_region(&rows, &[], &[Span::new(lo, hi)]);
+    }
+    let (release, membership) = recode(3, &table, &grouping);
+    let found: Vec<_> = series.judge(&table, &release, &membership).into_iter().map(|breach| breach.people).collect();
+    assert_eq!(found, [3], "the three whose group was withheld are back");
+    schema.quasi[0].grid = Grid::Every { pitch: 10, phase: 0 };
+    series.schema = schema;
+    let found = series.judge(&table, &release, &membership);
+    assert!(found[0].what.contains("off the grid") && found[0].people == 6);
 }
 
 // ---- random histories ----
@@ -512,7 +638,7 @@ fn random_policy(rng: &mut Rng) -> IncrementalKAnonymity {
     IncrementalKAnonymity {
         k: 2 + rng.below(4) as u32,
         cohorts: rng.below(2) == 0,
-        l: (rng.below(3) == 0).then(|| 2),
+        l: (rng.below(3) == 0).then_some(2),
         tight: rng.below(3) == 0,
         on_delete: OnDelete::Withhold,
     }
