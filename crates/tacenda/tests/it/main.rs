@@ -1,0 +1,1 @@
+mod k_anonymity_measured;
