@@ -24,3 +24,5 @@ pub use finding::Fault;
 pub use finding::Finding;
 pub use gate::Evidence;
 pub use gate::gate;
+
+pub mod k_anonymity;

@@ -101,11 +101,12 @@ impl KAnonymity {
 
     /// The clusters of the last release, with the changes since. `None` if too few are left of them.
     fn maintain(&self, space: Space, history: &History, table: &Table) -> Option<Vec<Cluster>> {
-        let (clusters, newcomers) = stayed(space, history, table);
+        let Stayed { clusters, left, newcomers } = stayed(space, history, table);
         if table.len() - newcomers.len() < space.k {
             return None;
         }
         let mut maintained = Maintained::new(space, clusters);
+        maintained.touched = left;
         maintained.disperse_small();
         for row in newcomers {
             maintained.insert(row);
@@ -119,10 +120,26 @@ impl KAnonymity {
     }
 }
 
-/// The clusters of the last release as far as their people are still in their region; and everyone
-/// else, in the order of the table. Whoever changed and is still in the region stays in place.
-fn stayed(space: Space, history: &History, table: &Table) -> (Vec<Cluster>, Vec<u32>) {
+/// What the changes leave of the last release.
+struct Stayed {
+    /// Its clusters as far as their people are still there and in their region.
+    clusters: Vec<Cluster>,
+    /// Which of them somebody left.
+    left: Vec<usize>,
+    /// Everyone else, in the order of the table.
+    newcomers: Vec<u32>,
+}
+
+/// Takes everyone who left or moved out of the clusters of the last release. Whoever changed and is
+/// still in the region stays in place.
+fn stayed(space: Space, history: &History, table: &Table) -> Stayed {
     let regions = &history.groups.regions;
+    let mut sizes = vec![0; regions.len()];
+    for record in history.records.iter().filter(|record| record.is_published()) {
+        if record.last_release == history.releases {
+            sizes[record.group as usize] += 1;
+        }
+    }
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); regions.len()];
     let mut newcomers = Vec::new();
     for (row, record) in (0u32..).zip(history.align(table)) {
@@ -135,7 +152,8 @@ fn stayed(space: Space, history: &History, table: &Table) -> (Vec<Cluster>, Vec<
             None => newcomers.push(row),
         }
     }
-    (members.into_iter().map(|rows| space.cluster(rows)).collect(), newcomers)
+    let left = (0..members.len()).filter(|&group| members[group].len() < sizes[group]).collect();
+    Stayed { clusters: members.into_iter().map(|rows| space.cluster(rows)).collect(), left, newcomers }
 }
 
 fn contains(region: &[Span], point: &[u32]) -> bool {

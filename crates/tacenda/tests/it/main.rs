@@ -7,6 +7,7 @@ mod crash;
 mod crash_disk;
 mod gate;
 mod incremental_k_anonymity;
+mod k_anonymity_measured;
 mod kit;
 mod property;
 mod round_trip;

@@ -27,6 +27,9 @@ const ROUNDS: usize = 3;
 
 /// Exchanges rows between clusters that stand near each other in the list.
 pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32], rng: &mut Rng) {
+    if space.k == 1 {
+        return;
+    }
     let stream = rng.bits();
     for round in 0..ROUNDS {
         let shift = if round % 2 == 0 { 0 } else { (BLOCK / 2).min(clusters.len()) };
@@ -140,7 +143,9 @@ impl<'a> Block<'a> {
                         + (size_b + 1) * u64::from(space.costs.joined(&b.spans, point))
                         + self.crowd(a.rows.len() - 1)
                         + self.crowd(b.rows.len() + 1);
-                    best = best.min((handed, x, usize::MAX));
+                    if handed < best.0 {
+                        best = (handed, x, usize::MAX);
+                    }
                 }
                 // Whatever comes in return, it costs at least what is left.
                 let floor = size_a * u64::from(mine.costs[x]) + crowds;
@@ -156,7 +161,11 @@ impl<'a> Block<'a> {
                         continue;
                     }
                     let back = space.costs.joined(mine.spans(x), space.points.get(return_row));
-                    best = best.min((swapped + size_a * u64::from(back), x, y));
+                    let sum = swapped + size_a * u64::from(back);
+                    // Strictly less: two equal swaps would otherwise take turns for ever.
+                    if sum < best.0 {
+                        best = (sum, x, y);
+                    }
                 }
             }
             if best.1 == usize::MAX {

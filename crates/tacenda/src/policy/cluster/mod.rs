@@ -14,3 +14,5 @@ pub(crate) mod exchange;
 pub(crate) mod split;
 pub(crate) mod maintain;
 pub(crate) mod optimise;
+#[cfg(test)]
+mod tests;

@@ -24,22 +24,17 @@ pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Optio
     };
     loop {
         let mut index = Index::new(space, clusters);
-        let mut broken = false;
         while !candidates.is_empty() {
-            let grown = pass(space, clusters, &mut index, candidates);
-            broken |= !grown.is_empty();
-            // Rows that arrived may lack a cover where the old ones had one, and the other way
-            // round: only what has changed is looked at again.
-            candidates = grown;
+            // A break takes covers away and leaves the others as they are, so only a cluster that
+            // took rows can have become worth breaking.
+            candidates = pass(space, clusters, &mut index, candidates);
         }
-        let before = clusters.len();
-        split_all(space, clusters);
-        if !broken || clusters.len() == before {
+        // A split makes cheaper covers: anything near them may be worth breaking now.
+        let changed = split_all(space, clusters);
+        if changed.is_empty() {
             break;
         }
-        // A split made new covers; anything near them may be worth breaking now.
-        let new: Vec<usize> = (before..clusters.len()).collect();
-        candidates = near(space, clusters, &new);
+        candidates = near(space, clusters, &changed);
     }
     clusters.retain(|cluster| !cluster.rows.is_empty());
 }

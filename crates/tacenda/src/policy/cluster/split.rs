@@ -1,9 +1,9 @@
 //! Splits clusters that have grown to twice the least size: Split2kCluster of the paper.
 
+use crate::model::Span;
 use crate::policy::cluster::cost::widen;
 use crate::policy::cluster::store::Cluster;
 use crate::policy::cluster::store::Space;
-use crate::model::Span;
 
 /// Moves `k` rows out of a cluster of at least `2k`, one at a time, each the row that leaves the two
 /// with the least loss together, the lowest row of equals. Returns the new cluster.
@@ -32,14 +32,16 @@ pub(crate) fn split(space: Space, cluster: &mut Cluster) -> Cluster {
     space.cluster(new)
 }
 
-/// Splits every cluster of `2k` rows or more until none is left. New ones go to the end.
-pub(crate) fn split_all(space: Space, clusters: &mut Vec<Cluster>) {
-    let mut id = 0;
-    while id < clusters.len() {
+/// Splits every cluster of `2k` rows or more until none is left. New ones go to the end. Returns
+/// which clusters are new or other than before.
+pub(crate) fn split_all(space: Space, clusters: &mut Vec<Cluster>) -> Vec<usize> {
+    let mut changed = Vec::new();
+    for id in 0..clusters.len() {
         while clusters[id].rows.len() >= 2 * space.k {
             let new = split(space, &mut clusters[id]);
+            changed.extend([id, clusters.len()]);
             clusters.push(new);
         }
-        id += 1;
     }
+    changed
 }

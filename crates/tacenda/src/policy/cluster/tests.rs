@@ -1,0 +1,425 @@
+//! The paper's example and the properties of SCIENCE E1, 15 to 19, over random tables.
+
+use crate::model::Domain;
+use crate::model::Hierarchy;
+use crate::model::LossKind;
+use crate::model::Quasi;
+use crate::model::RecordKey;
+use crate::model::Rng;
+use crate::model::Schema;
+use crate::model::Span;
+use crate::model::Table;
+use crate::model::Value;
+use crate::model::Values;
+use crate::policy::cluster::cost::Costs;
+use crate::policy::cluster::cost::Points;
+use crate::policy::cluster::cut::ranks;
+use crate::policy::cluster::even::cut_and_cluster;
+use crate::policy::cluster::even::even;
+use crate::policy::cluster::exchange::exchange;
+use crate::policy::cluster::index::Index;
+use crate::policy::cluster::k_member::greedy;
+use crate::policy::cluster::k_member::k_member;
+use crate::policy::cluster::maintain::Maintained;
+use crate::policy::cluster::optimise::interesting_break;
+use crate::policy::cluster::optimise::optimise;
+use crate::policy::cluster::split::split_all;
+use crate::policy::cluster::store::Cluster;
+use crate::policy::cluster::store::Space;
+use crate::policy::cluster::store::total_loss;
+use proptest::prelude::*;
+
+/// A table with everything that is needed to cluster it.
+struct World {
+    points: Points,
+    costs: Costs,
+    sizes: Vec<u32>,
+    rows: u32,
+}
+
+impl World {
+    fn new(schema: &Schema, rows: &[Vec<u32>], kind: LossKind) -> World {
+        let table = table(rows);
+        let sizes = schema.quasi.iter().map(Quasi::size).collect();
+        World { points: Points::of(&table), costs: Costs::new(schema, kind), sizes, rows: rows.len() as u32 }
+    }
+
+    fn space(&self, k: usize) -> Space<'_> {
+        Space { points: &self.points, costs: &self.costs, sizes: &self.sizes, k }
+    }
+}
+
+fn table(rows: &[Vec<u32>]) -> Table {
+    let keys = (0..rows.len() as u64).map(|key| RecordKey { hi: 0, lo: key }).collect();
+    let attributes = rows.first().map_or(0, Vec::len);
+    let quasi = (0..attributes).map(|attribute| rows.iter().map(|row| row[attribute]).collect()).collect();
+    Table::new(keys, quasi, vec![Value(0); rows.len()], Values::of(["-"]), vec![], vec![])
+}
+
+fn tree(rows: &[&str]) -> Domain {
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();
+    Domain::Category(Hierarchy::from_rows(&rows).unwrap())
+}
+
+/// Numbers, a nullable number, an unbalanced tree, a flat one, a tree of one leaf.
+fn mixed_schema() -> Schema {
+    let unbalanced = tree(&["a;x;p;*", "b;x;p;*", "c;y;p;*", "d;d;d;*", "e;z;q;*", "f;z;q;*", "g;g;q;*"]);
+    let quasi = vec![
+        Quasi::new("number", Domain::Integer { lo: 0, hi: 30 }),
+        Quasi::new("gaps", Domain::Integer { lo: 0, hi: 5 }).nullable(),
+        Quasi::new("tree", unbalanced),
+        Quasi::new("flat", Domain::Category(Hierarchy::flat(["u", "v", "w"]).unwrap())),
+        Quasi::new("one", Domain::Category(Hierarchy::flat(["only"]).unwrap())),
+    ];
+    Schema::new("id", quasi, vec![])
+}
+
+/// Random rows, drawn from few different ones so that duplicates abound.
+fn rows(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<u32>>> {
+    let row = (0u32..30, 0u32..6, 0u32..7, 0u32..3).prop_map(|(a, b, c, d)| vec![a, b, c, d, 0]);
+    prop::collection::vec(row, 1..40).prop_flat_map(move |different| {
+        prop::collection::vec(prop::sample::select(different), count.clone())
+    })
+}
+
+fn kind() -> impl Strategy<Value = LossKind> {
+    prop_oneof![Just(LossKind::Height), Just(LossKind::LeafShare)]
+}
+
+/// Every row in exactly one cluster, bounds tight, costs right.
+fn assert_sound(world: &World, clusters: &[Cluster], rows: u32) {
+    let mut all: Vec<u32> = clusters.iter().flat_map(|cluster| cluster.rows.iter().copied()).collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..rows).collect::<Vec<u32>>(), "everyone once");
+    for cluster in clusters {
+        assert!(!cluster.rows.is_empty(), "no empty cluster survives");
+        assert_eq!(cluster, &world.space(1).cluster(cluster.rows.clone()), "bounds and cost are those of the rows");
+        // Property 18: shrinking any side excludes a member.
+        for (attribute, span) in cluster.spans.iter().enumerate() {
+            let codes = || cluster.rows.iter().map(|&row| world.points.get(row)[attribute]);
+            assert!(codes().any(|code| code == span.lo) && codes().any(|code| code == span.hi));
+            assert!(codes().all(|code| span.contains(code)));
+        }
+    }
+}
+
+/// Table 1 of the paper: age 25 to 55, five-digit codes stripped digit by digit, two genders.
+fn table_1() -> (World, [Vec<u32>; 3]) {
+    let codes = ["41076", "41935", "12345", "33333", "41733", "41933", "42000", "50000"];
+    let lines: Vec<String> = codes
+        .iter()
+        .map(|code| (0..=5).map(|kept| format!("{}{}", &code[..5 - kept], "*".repeat(kept))).collect::<Vec<_>>().join(";"))
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let zip = tree(&lines);
+    let quasi = vec![
+        Quasi::new("age", Domain::Integer { lo: 25, hi: 56 }),
+        Quasi::new("zip", zip),
+        Quasi::new("gender", Domain::Category(Hierarchy::flat(["Female", "Male"]).unwrap())),
+    ];
+    let schema = Schema::new("id", quasi, vec![]);
+    let people = [
+        ["25", "41076", "Male"],
+        ["40", "41935", "Female"],
+        ["35", "12345", "Male"],
+        ["55", "33333", "Male"],
+        ["33", "41733", "Female"],
+        ["42", "41076", "Male"],
+        ["38", "41933", "Male"],
+    ];
+    let encode = |person: &[&str; 3]| {
+        schema.quasi.iter().zip(person).map(|(quasi, cell)| quasi.encode(cell).unwrap()).collect::<Vec<u32>>()
+    };
+    let rows: Vec<Vec<u32>> = people.iter().map(encode).collect();
+    (World::new(&schema, &rows, LossKind::Height), [vec![0, 1], vec![2, 3], vec![4, 5, 6]])
+}
+
+/// SCIENCE G1. The factor is lcm(30, 5, 1) = 30, so losses are in thirtieths.
+#[test]
+fn table_1_of_the_paper_is_reproduced() {
+    let (world, groups) = table_1();
+    assert_eq!(world.costs.factor, 30);
+    let space = world.space(3);
+    let mut clusters: Vec<Cluster> = groups.into_iter().map(|rows| space.cluster(rows)).collect();
+    let losses: Vec<u64> = clusters.iter().map(Cluster::loss).collect();
+    assert_eq!(losses, [126, 100, 171], "4.2, 10/3, 5.7");
+    assert_eq!(total_loss(&clusters), 397);
+    let with = |rows: [&[u32]; 2]| total_loss(&rows.map(|rows| space.cluster(rows.to_vec())));
+    assert_eq!(with([&[0, 1, 4, 6], &[2, 3, 5]]), 67 * 6, "S1 = 67/5");
+    assert_eq!(with([&[0, 1, 4], &[2, 3, 5, 6]]), 389, "S2 = 389/30");
+    let covers = |row: u32| {
+        let point = space.points.get(row);
+        [0, 1].into_iter().filter(|&id| space.costs.covers(&clusters[id as usize].spans, point)).collect::<Vec<u32>>()
+    };
+    assert_eq!([covers(4), covers(5), covers(6)], [vec![0], vec![1], vec![0, 1]]);
+    optimise(space, &mut clusters, None);
+    let rows: Vec<Vec<u32>> = clusters.iter().map(|cluster| cluster.rows.clone()).collect();
+    assert_eq!(rows, [vec![0, 1, 4], vec![2, 3, 5, 6]]);
+    assert_eq!(397 - total_loss(&clusters), 8, "the gain is 4/15");
+}
+
+/// The published pseudo-code of greedy k-member, word by word.
+fn k_member_as_printed(space: Space, mut rows: Vec<u32>) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut result = Vec::new();
+    let mut last = rows[0];
+    let distance = |a: u32, b: u32| space.cluster(vec![a, b]).cost;
+    while rows.len() >= space.k {
+        let farthest = rows.iter().map(|&row| distance(last, row)).max().unwrap();
+        let at = rows.iter().position(|&row| distance(last, row) == farthest).unwrap();
+        let mut cluster = vec![rows.remove(at)];
+        while cluster.len() < space.k {
+            let increase = |row: u32| {
+                let with: Vec<u32> = cluster.iter().copied().chain([row]).collect();
+                space.cluster(with).loss() - space.cluster(cluster.clone()).loss()
+            };
+            let least = rows.iter().map(|&row| increase(row)).min().unwrap();
+            let at = rows.iter().position(|&row| increase(row) == least).unwrap();
+            cluster.push(rows.remove(at));
+        }
+        last = cluster[cluster.len() - 1];
+        result.push(cluster);
+    }
+    (result, rows)
+}
+
+/// Takes people out and in: half the clusters' rows by `leaving`, then the leavers come back.
+fn out_and_in(world: &World, k: usize, leaving: &[bool]) -> Option<Vec<Cluster>> {
+    let space = world.space(k);
+    let gone = |row: u32| leaving[row as usize % leaving.len()];
+    let stayed: Vec<Cluster> = k_member(space, (0..world.rows).collect())
+        .into_iter()
+        .map(|cluster| space.cluster(cluster.rows.into_iter().filter(|&row| !gone(row)).collect()))
+        .collect();
+    if stayed.iter().map(|cluster| cluster.rows.len()).sum::<usize>() < k {
+        return None;
+    }
+    let mut maintained = Maintained::new(space, stayed);
+    maintained.disperse_small();
+    for cluster in maintained.clusters.iter().filter(|cluster| !cluster.rows.is_empty()) {
+        assert!((k..2 * k).contains(&cluster.rows.len()), "property 15, after deletions");
+    }
+    for row in (0..world.rows).filter(|&row| gone(row)) {
+        maintained.insert(row);
+    }
+    let mut clusters = maintained.clusters;
+    clusters.retain(|cluster| !cluster.rows.is_empty());
+    Some(clusters)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn k_member_is_the_printed_algorithm(rows in rows(8..60), k in 1usize..6, kind in kind()) {
+        let world = World::new(&mixed_schema(), &rows, kind);
+        let space = world.space(k);
+        let (clusters, rest) = greedy(space, (0..world.rows).collect());
+        let formed: Vec<Vec<u32>> = clusters.into_iter().map(|cluster| cluster.rows).collect();
+        prop_assert_eq!((formed, rest), k_member_as_printed(space, (0..world.rows).collect()));
+    }
+
+    /// Properties 15, 18 and 19.
+    #[test]
+    fn leaving_and_coming_back_keeps_k(
+        rows in rows(8..120), k in 1usize..6, kind in kind(), leaving in prop::collection::vec(any::<bool>(), 1..30),
+    ) {
+        let world = World::new(&mixed_schema(), &rows, kind);
+        if let Some(clusters) = out_and_in(&world, k, &leaving) {
+            assert_sound(&world, &clusters, world.rows);
+            for cluster in &clusters {
+                prop_assert!((k..2 * k).contains(&cluster.rows.len()));
+            }
+        }
+    }
+
+    /// Property 16, while clusters grow, split and go; and the same for covers.
+    #[test]
+    fn the_index_answers_like_a_look_at_all(rows in rows(60..200), k in 1usize..4, kind in kind(), gone in any::<u64>()) {
+        let world = World::new(&mixed_schema(), &rows, kind);
+        let space = world.space(k);
+        let half = world.rows / 2;
+        let mut maintained = Maintained::new(space, k_member(space, (0..half).collect()));
+        for row in half..world.rows {
+            let point = space.points.get(row);
+            let clusters = &maintained.clusters;
+            prop_assert_eq!(maintained.index.best(space, clusters, point), space.best_of(clusters, point));
+            let own = row as usize % clusters.len();
+            let cover = (0..clusters.len())
+                .filter(|&id| id != own && !clusters[id].rows.is_empty())
+                .filter(|&id| space.costs.covers(&clusters[id].spans, point))
+                .min_by_key(|&id| (clusters[id].cost, id));
+            prop_assert_eq!(maintained.index.cheapest_cover(space, clusters, point, own), cover);
+            if gone >> (row % 64) & 1 == 1 && clusters.iter().filter(|cluster| !cluster.rows.is_empty()).count() > 1 {
+                let id = (0..clusters.len()).find(|&id| !clusters[id].rows.is_empty()).unwrap();
+                maintained.index.remove(space, clusters, id);
+                maintained.clusters[id] = space.cluster(vec![]);
+            }
+            maintained.insert(row);
+        }
+    }
+
+    /// Property 17: neither splitting nor optimising raises the loss.
+    #[test]
+    fn no_step_raises_the_loss(rows in rows(12..120), k in 1usize..5, kind in kind()) {
+        let world = World::new(&mixed_schema(), &rows, kind);
+        let space = world.space(k);
+        let (clusters, _) = greedy(world.space(3 * k), (0..world.rows / (3 * k as u32) * 3 * k as u32).collect());
+        let count = clusters.iter().map(|cluster| cluster.rows.len() as u32).sum::<u32>();
+        let before = total_loss(&clusters);
+        let mut split = clusters.clone();
+        split_all(space, &mut split);
+        prop_assert!(total_loss(&split) <= before);
+        assert_sound(&world, &split, count);
+        let mut best = split.clone();
+        optimise(space, &mut best, None);
+        prop_assert!(total_loss(&best) <= total_loss(&split));
+        assert_sound(&world, &best, count);
+        prop_assert!(best.iter().all(|cluster| (k..2 * k).contains(&cluster.rows.len())));
+        // A fixpoint: nothing is left to break.
+        let mut index = Index::new(space, &best);
+        for id in 0..best.len() {
+            prop_assert_eq!(interesting_break(space, &best, &mut index, id), None);
+        }
+    }
+
+    /// Property 17: a break is the best of all ways to spread the rows over clusters that cover them.
+    #[test]
+    fn a_break_is_the_exhaustive_minimum(rows in rows(12..40), k in 2usize..5, kind in kind()) {
+        let world = World::new(&mixed_schema(), &rows, kind);
+        let space = world.space(k);
+        let clusters = k_member(space, (0..world.rows).collect());
+        let mut index = Index::new(space, &clusters);
+        for id in 0..clusters.len() {
+            let found = interesting_break(space, &clusters, &mut index, id)
+                .map(|targets| loss_after(space, &clusters, id, &targets));
+            let all = cheapest_by_trying_all(space, &clusters, id);
+            prop_assert_eq!(found, all.filter(|&loss| loss < total_loss(&clusters)));
+        }
+    }
+
+    /// Our own first clustering: everyone once, none below k, and the later steps never lose by it.
+    #[test]
+    fn cutting_evening_and_exchanging_keep_k(rows in rows(8..150), k in 1usize..6, kind in kind(), seed in any::<u64>()) {
+        let world = World::new(&mixed_schema(), &rows, kind);
+        let space = world.space(k);
+        let all: Vec<u32> = (0..world.rows).collect();
+        let ranks = ranks(space, &all);
+        let mut clusters = cut_and_cluster(space, all, &ranks);
+        assert_sound(&world, &clusters, world.rows);
+        even(space, &mut clusters, &ranks);
+        assert_sound(&world, &clusters, world.rows);
+        exchange(space, &mut clusters, &ranks, &mut Rng::from_number(seed));
+        assert_sound(&world, &clusters, world.rows);
+        prop_assert!(clusters.iter().all(|cluster| cluster.rows.len() >= k));
+    }
+}
+
+/// The loss of all clusters once the rows of one have gone to others.
+fn loss_after(space: Space, clusters: &[Cluster], broken: usize, targets: &[usize]) -> u128 {
+    let mut after = clusters.to_vec();
+    let rows = std::mem::take(&mut after[broken].rows);
+    for (row, &target) in rows.into_iter().zip(targets) {
+        after[target].rows.push(row);
+    }
+    after.into_iter().map(|cluster| u128::from(space.cluster(cluster.rows).loss())).sum()
+}
+
+/// The same, least over all ways; `None` if some row is covered by no other cluster. Looks at the first
+/// four covers of each row.
+fn cheapest_by_trying_all(space: Space, clusters: &[Cluster], broken: usize) -> Option<u128> {
+    let covers: Vec<Vec<usize>> = clusters[broken]
+        .rows
+        .iter()
+        .map(|&row| {
+            let mut covers: Vec<usize> = (0..clusters.len())
+                .filter(|&id| id != broken && space.costs.covers(&clusters[id].spans, space.points.get(row)))
+                .collect();
+            covers.sort_by_key(|&id| (clusters[id].cost, id));
+            covers.truncate(4);
+            covers
+        })
+        .collect();
+    if covers.len() > 6 || covers.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let ways: usize = covers.iter().map(Vec::len).product();
+    (0..ways)
+        .map(|mut way| {
+            let targets: Vec<usize> = covers
+                .iter()
+                .map(|covers| {
+                    let chosen = covers[way % covers.len()];
+                    way /= covers.len();
+                    chosen
+                })
+                .collect();
+            loss_after(space, clusters, broken, &targets)
+        })
+        .min()
+}
+
+/// A table that is the same at every run.
+fn fixed_rows(seed: u64, count: usize) -> Vec<Vec<u32>> {
+    let mut rng = Rng::from_number(seed);
+    let mut below = |bound: u64| (rng.below(bound).min(rng.below(bound))) as u32;
+    (0..count).map(|_| vec![below(30), below(6), below(7), below(3), 0]).collect()
+}
+
+/// The trap of SCIENCE A1.4: a cluster that all have left stays in the list with its old bounds, looks
+/// like a place that costs nothing, and swallows rows one at a time. The sizes show it.
+#[test]
+fn an_empty_cluster_kept_would_be_noticed() {
+    let world = World::new(&mixed_schema(), &fixed_rows(1, 60), LossKind::Height);
+    let space = world.space(4);
+    let formed = k_member(space, (0..40).collect());
+    let kept_empty = Cluster { rows: vec![], spans: vec![Span::EMPTY; 5], cost: 0 };
+    let increment = |cluster: &Cluster, row: u32| {
+        if cluster.rows.is_empty() { 0 } else { space.increment(cluster, space.points.get(row)) }
+    };
+    let mut wrong: Vec<Cluster> = formed.iter().cloned().chain([kept_empty.clone()]).collect();
+    let swallowed = (40..60).next().unwrap();
+    let best = (0..wrong.len()).min_by_key(|&id| (increment(&wrong[id], swallowed), id)).unwrap();
+    let zero = formed.iter().any(|cluster| space.increment(cluster, space.points.get(swallowed)) == 0);
+    assert!(zero || best == formed.len(), "the mutant sends the row to the empty cluster");
+    wrong[best] = space.cluster(wrong[best].rows.iter().copied().chain([swallowed]).collect());
+    assert!(wrong.iter().any(|cluster| cluster.rows.len() < 4), "and property 15 sees a cluster below k");
+    // As built, the empty cluster is nobody's best.
+    let right = Maintained::new(space, formed.iter().cloned().chain([kept_empty]).collect());
+    let mut right = right;
+    right.insert(swallowed);
+    assert!(right.clusters[formed.len()].rows.is_empty());
+}
+
+/// The pseudo-code's candidate list goes stale. One number; the first cluster is worth breaking into
+/// the second and third, and the second into the fourth and fifth; but once the second has taken a row
+/// that neither of them covers, it is not. Breaks planned before any was made lose that person.
+#[test]
+fn a_stale_candidate_list_would_be_noticed() {
+    let numbers = [5, 15, 4, 6, 14, 16, 4, 4, 6, 6];
+    let rows: Vec<Vec<u32>> = numbers.iter().map(|&number| vec![number]).collect();
+    let schema = Schema::new("id", vec![Quasi::new("number", Domain::Integer { lo: 0, hi: 30 })], vec![]);
+    let world = World::new(&schema, &rows, LossKind::Height);
+    let space = world.space(2);
+    let clusters: Vec<Cluster> = (0..5).map(|id| space.cluster(vec![2 * id, 2 * id + 1])).collect();
+    let mut index = Index::new(space, &clusters);
+    let planned: Vec<Option<Vec<usize>>> =
+        (0..5).map(|id| interesting_break(space, &clusters, &mut index, id)).collect();
+    assert_eq!(planned, [Some(vec![1, 2]), Some(vec![3, 4]), None, None, None]);
+    // The mutant: all breaks as planned, none tested again.
+    let mut stale = clusters.clone();
+    for (id, targets) in planned.into_iter().enumerate() {
+        for (place, target) in targets.into_iter().flatten().enumerate() {
+            let row = stale[id].rows[place];
+            stale[target].rows.push(row);
+            if place == 1 {
+                stale[id].rows.clear();
+            }
+        }
+    }
+    assert_eq!(stale.iter().map(|cluster| cluster.rows.len()).sum::<usize>(), 9, "one person is lost");
+    let mut right = clusters;
+    optimise(space, &mut right, None);
+    assert_sound(&world, &right, 10);
+    let rows: Vec<Vec<u32>> = right.into_iter().map(|cluster| cluster.rows).collect();
+    assert_eq!(rows, [vec![2, 3, 0], vec![4, 5, 1], vec![6, 7], vec![8, 9]]);
+}

@@ -1,0 +1,195 @@
+//! What maintained clusterings cost and lose on real tables. Slow and needs the data folder
+//! (`TACENDA_DATA`, or `../shared/data` beside the repository), so all of it is ignored by default:
+//! `cargo test --release -p tacenda --test it measured -- --ignored --nocapture --test-threads 1`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+use tacenda::model::Domain;
+use tacenda::model::Grouping;
+use tacenda::model::Hierarchy;
+use tacenda::model::History;
+use tacenda::model::LossKind;
+use tacenda::model::Membership;
+use tacenda::model::Published;
+use tacenda::model::Quasi;
+use tacenda::model::RecordKey;
+use tacenda::model::Regions;
+use tacenda::model::Release;
+use tacenda::model::Rng;
+use tacenda::model::Row;
+use tacenda::model::Schema;
+use tacenda::model::Span;
+use tacenda::model::Table;
+use tacenda::model::Value;
+use tacenda::model::Values;
+use tacenda::policy::KAnonymity;
+use tacenda::policy::Policy;
+
+const ADULT: [&str; 8] =
+    ["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"];
+
+const OURS: KAnonymity = KAnonymity { k: 10, optimise: true, refresh: None, loss: LossKind::LeafShare };
+const PLAIN: KAnonymity = KAnonymity { k: 10, optimise: false, refresh: None, loss: LossKind::LeafShare };
+const PAPER: KAnonymity = KAnonymity { k: 10, optimise: false, refresh: None, loss: LossKind::Height };
+
+fn data() -> PathBuf {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("TACENDA_DATA").map_or(beside, PathBuf::from)
+}
+
+fn hierarchy(folder: &str, name: &str) -> Domain {
+    let text = fs::read_to_string(data().join(folder).join(format!("{name}.csv"))).unwrap();
+    let rows: Vec<Vec<String>> = text.lines().map(|line| line.split(';').map(String::from).collect()).collect();
+    Domain::Category(Hierarchy::from_rows(&rows).unwrap())
+}
+
+/// How the two numbers of Adult are declared.
+#[derive(Clone, Copy, PartialEq)]
+enum Numbers {
+    /// As trees, with the files of the data folder.
+    Trees,
+    /// As whole numbers over what occurs, as the peers were measured.
+    Observed,
+    /// As whole numbers over the leaves of the trees.
+    Declared,
+}
+
+fn adult_schema(numbers: Numbers) -> Schema {
+    let quasi = ADULT
+        .iter()
+        .map(|name| {
+            let domain = match (*name, numbers) {
+                ("age", Numbers::Observed) => Domain::Integer { lo: 17, hi: 91 },
+                ("age", Numbers::Declared) => Domain::Integer { lo: 0, hi: 100 },
+                ("education-num", Numbers::Observed | Numbers::Declared) => Domain::Integer { lo: 1, hi: 17 },
+                _ => hierarchy("adult_hierarchies", name),
+            };
+            Quasi::new(name, domain)
+        })
+        .collect();
+    Schema::new("id", quasi, vec![])
+}
+
+/// The rows with ids from `first` to `last`.
+fn adult(schema: &Schema, first: u64, last: u64) -> Vec<(u64, Vec<u32>)> {
+    let mut reader = csv::Reader::from_path(data().join("adult.csv")).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let columns = ADULT.map(|name| header.iter().position(|column| column == name).unwrap());
+    let rows = reader.records().map(|record| {
+        let record = record.unwrap();
+        let codes = columns.iter().zip(&schema.quasi).map(|(&at, quasi)| quasi.encode(&record[at]).unwrap()).collect();
+        (record[0].parse().unwrap(), codes)
+    });
+    rows.filter(|(id, _)| (first..=last).contains(id)).collect()
+}
+
+fn table(rows: &[(u64, Vec<u32>)]) -> Table {
+    let mut rows: Vec<(RecordKey, &Vec<u32>)> =
+        rows.iter().map(|(id, codes)| (RecordKey::of(&[1; 32], &id.to_le_bytes()), codes)).collect();
+    rows.sort_unstable();
+    let attributes = rows[0].1.len();
+    let quasi = (0..attributes).map(|attribute| rows.iter().map(|row| row.1[attribute]).collect()).collect();
+    let count = rows.len();
+    Table::new(rows.iter().map(|row| row.0).collect(), quasi, vec![Value(0); count], Values::of(["-"]), vec![], vec![])
+}
+
+fn region(schema: &Schema, table: &Table, rows: &[Row]) -> Vec<Span> {
+    let tight = |attribute: usize| {
+        rows.iter().fold(Span::EMPTY, |span, row| span.join(Span::exact(table.quasi(attribute)[row.index()])))
+    };
+    schema.quasi.iter().enumerate().map(|(attribute, quasi)| quasi.cover(tight(attribute))).collect()
+}
+
+/// NCP in percent: the mean openness over attributes and rows; and discernability.
+fn measures(schema: &Schema, table: &Table, grouping: &Grouping) -> (f64, u64) {
+    let mut open = 0.0;
+    let mut discernability = 0;
+    for group in grouping.groups() {
+        let region = region(schema, table, group.rows);
+        let row: f64 = region.iter().zip(&schema.quasi).map(|(span, quasi)| quasi.openness(*span)).sum();
+        open += row * group.rows.len() as f64;
+        discernability += (group.rows.len() * group.rows.len()) as u64;
+    }
+    (100.0 * open / (table.len() * schema.quasi.len()) as f64, discernability)
+}
+
+/// The history after a grouping was published.
+fn published(schema: &Schema, history: &History, table: &Table, grouping: &Grouping) -> History {
+    let mut release = Release { number: history.releases + 1, regions: Regions::new(schema.quasi.len()), ..Release::default() };
+    let mut membership = Membership::default();
+    for (index, group) in grouping.groups().enumerate() {
+        membership.rows.extend(group.rows.iter().map(|row| row.0));
+        membership.policy_groups.push(index as u32);
+        release.ends.push(membership.rows.len() as u32);
+        release.regions.push(&region(schema, table, group.rows));
+        release.counterfeits.push(0);
+    }
+    release.sensitive = vec![Value(0); membership.rows.len()];
+    history.after(table, &release, &membership, Published { facts: grouping.facts.clone(), ..Published::default() })
+}
+
+fn cpu_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / 100.0
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
+    let (cpu, wall) = (cpu_seconds(), Instant::now());
+    let result = work();
+    (result, cpu_seconds() - cpu, wall.elapsed().as_secs_f64())
+}
+
+fn group(policy: &KAnonymity, schema: &Schema, history: &History, table: &Table) -> Grouping {
+    let grouping = policy.group(schema, history, table, &mut Rng::from_number(1)).unwrap();
+    grouping.assert_covers(table);
+    assert!(grouping.groups().all(|group| group.rows.len() >= policy.k as usize));
+    grouping
+}
+
+#[test]
+#[ignore = "measures; needs the data folder"]
+fn measured_loss_on_adult() {
+    println!("numbers    policy                 CPU s  wall s  groups  discernability  NCP %");
+    for (numbers, name) in
+        [(Numbers::Observed, "observed"), (Numbers::Declared, "declared"), (Numbers::Trees, "trees")]
+    {
+        let schema = adult_schema(numbers);
+        let table = table(&adult(&schema, 1, 30162));
+        for (policy, label) in [(OURS, "leaf share, optimise"), (PLAIN, "leaf share, plain"), (PAPER, "height, plain")] {
+            let (grouping, cpu, wall) = timed(|| group(&policy, &schema, &History::default(), &table));
+            let (loss, discernability) = measures(&schema, &table, &grouping);
+            println!(
+                "{name:9}  {label:21} {cpu:6.2} {wall:7.2} {:7} {discernability:15} {loss:6.3}",
+                grouping.len()
+            );
+        }
+    }
+}
+
+#[test]
+#[ignore = "measures; needs the data folder"]
+fn measured_maintenance_on_adult() {
+    let schema = adult_schema(Numbers::Declared);
+    let all = adult(&schema, 1, 45222);
+    println!("change       policy    CPU s maintained / scratch   NCP % maintained / scratch");
+    for (policy, label) in [(OURS, "optimise"), (PLAIN, "plain")] {
+        let base = 30_000;
+        let first = table(&all[..base]);
+        let grouping = group(&policy, &schema, &History::default(), &first);
+        let history = published(&schema, &History::default(), &first, &grouping);
+        for percent in [1, 5, 20] {
+            let change = base * percent / 100;
+            for (name, now) in [("insert", table(&all[..base + change])), ("delete", table(&all[change..base]))] {
+                let (kept, cpu, _) = timed(|| group(&policy, &schema, &history, &now));
+                let (anew, cpu_anew, _) = timed(|| group(&policy, &schema, &History::default(), &now));
+                println!(
+                    "{name} {percent:2} %  {label:9} {cpu:10.2} / {cpu_anew:.2} {:18.3} / {:.3}",
+                    measures(&schema, &now, &kept).0,
+                    measures(&schema, &now, &anew).0
+                );
+            }
+        }
+    }
+}
