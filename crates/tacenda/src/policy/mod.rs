@@ -5,11 +5,14 @@
 //! finished release before anything is committed.
 
 mod buckets;
+mod incremental_l_diversity;
 mod m_invariance;
+mod paper_l_diversity;
 
 #[cfg(test)]
 mod evolve;
 
+pub use incremental_l_diversity::IncrementalLDiversity;
 pub use m_invariance::MInvariance;
 
 use crate::model::Grouping;

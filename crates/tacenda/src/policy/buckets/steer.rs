@@ -6,10 +6,55 @@
 //! the rest stays eligible.
 
 use crate::model::Value;
+use crate::policy::buckets::assign::Step;
+use crate::policy::buckets::assign::assign;
 use crate::policy::buckets::balance::is_eligible;
 
+/// How often one more new set is tried before the fewest so far are taken.
+const ROUNDS: usize = 12;
+
+/// A way to place newcomers.
+pub struct Plan {
+    /// How many copies each of the sets that exist takes.
+    pub copies: Vec<u64>,
+    /// The new sets.
+    pub new: Vec<Step>,
+}
+
+/// Places newcomers with these counts, preferably in `sets`, in as few new sets as it finds.
+///
+/// What the sets that exist cannot take shows which set is lacking; with that one added, all is tried
+/// again from the beginning, because one well chosen set often frees many others.
+pub fn place(counts: &[u64], sets: &[&[Value]], m: u64) -> Plan {
+    let mut lacking: Vec<Vec<Value>> = Vec::new();
+    let mut best: Option<Plan> = None;
+    for _ in 0..=ROUNDS {
+        let mut rest = counts.to_vec();
+        let family: Vec<&[Value]> = sets.iter().copied().chain(lacking.iter().map(|set| &set[..])).collect();
+        let mut copies = if sets.is_empty() { vec![0; family.len()] } else { steer(&mut rest, &family, m) };
+        let mut new = Vec::new();
+        for step in assign(&rest, m) {
+            match family.iter().position(|set| **set == *step.set) {
+                Some(index) => copies[index] += step.copies,
+                None => new.push(step),
+            }
+        }
+        let next = new.first().map(|step| step.set.clone());
+        let added = lacking.iter().cloned().zip(copies.split_off(sets.len()));
+        new.extend(added.filter(|&(_, copies)| copies > 0).map(|(set, copies)| Step { copies, set }));
+        if best.as_ref().is_none_or(|best| new.len() < best.new.len()) {
+            best = Some(Plan { copies, new });
+        }
+        match next {
+            Some(set) if !sets.is_empty() => lacking.push(set),
+            _ => break,
+        }
+    }
+    best.expect("at least one way was tried")
+}
+
 /// How many copies of each set the newcomers in `rest` fill; takes them out of `rest`.
-pub fn steer(rest: &mut [u64], sets: &[&[Value]], m: u64) -> Vec<u64> {
+fn steer(rest: &mut [u64], sets: &[&[Value]], m: u64) -> Vec<u64> {
     let mut copies = vec![0; sets.len()];
     let mut total: u64 = rest.iter().sum();
     let mut open: Vec<usize> = (0..sets.len()).collect();
@@ -30,7 +75,71 @@ pub fn steer(rest: &mut [u64], sets: &[&[Value]], m: u64) -> Vec<u64> {
         sets[set].iter().for_each(|value| rest[value.index()] -= number);
         total -= number * sets[set].len() as u64;
     }
+    improve(rest, &mut copies, sets, m);
     copies
+}
+
+/// Looks for one copy that can be exchanged for two, over and over; where there is none, exchanges one
+/// for another that leaves other values over, and looks again.
+fn improve(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
+    let mut tried = vec![0u32; sets.len()];
+    let mut idle = 0;
+    while idle < 400 && rest.iter().any(|&count| count > 0) {
+        let mut sideways: Option<(u32, usize, usize)> = None;
+        let mut gained = false;
+        for out in 0..sets.len() {
+            if copies[out] == 0 {
+                continue;
+            }
+            add(rest, sets[out]);
+            let mut found = None;
+            'search: for one in 0..sets.len() {
+                if one == out || least(rest, sets[one]) == 0 {
+                    continue;
+                }
+                take(rest, sets[one]);
+                let eligible = is_eligible(rest, m);
+                for two in 0..sets.len() {
+                    if least(rest, sets[two]) > 0 && leaves_eligible(rest, sets[two], 1, m) {
+                        found = Some((one, two));
+                        break 'search;
+                    }
+                }
+                if eligible && sideways.is_none_or(|best| tried[one] < best.0) {
+                    sideways = Some((tried[one], out, one));
+                }
+                add(rest, sets[one]);
+            }
+            if let Some((one, two)) = found {
+                take(rest, sets[two]);
+                copies[out] -= 1;
+                copies[one] += 1;
+                copies[two] += 1;
+                gained = true;
+                break;
+            }
+            take(rest, sets[out]);
+        }
+        if gained {
+            continue;
+        }
+        idle += 1;
+        let Some((_, out, one)) = sideways else { break };
+        add(rest, sets[out]);
+        take(rest, sets[one]);
+        copies[out] -= 1;
+        copies[one] += 1;
+        tried[one] += 1;
+        tried[out] += 1;
+    }
+}
+
+fn add(rest: &mut [u64], set: &[Value]) {
+    set.iter().for_each(|value| rest[value.index()] += 1);
+}
+
+fn take(rest: &mut [u64], set: &[Value]) {
+    set.iter().for_each(|value| rest[value.index()] -= 1);
 }
 
 fn least(rest: &[u64], set: &[Value]) -> u64 {
