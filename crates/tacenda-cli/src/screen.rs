@@ -35,8 +35,9 @@ impl Screen {
             }
         };
         match &self.common.output {
-            Some(path) => fs::write(path, printed)
-                .map_err(|error| Failure::environment(format!("{}: {error}", path.display()))),
+            Some(path) => {
+                fs::write(path, printed).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+            }
             None => match io::stdout().write_all(printed.as_bytes()) {
                 // A reader that has seen enough, such as `head`, is no failure.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -54,8 +55,8 @@ impl Screen {
 
     /// Says something only if asked to say more.
     pub fn detail(&self, text: &str) {
-        if self.common.verbose && !self.common.quiet {
-            eprintln!("{text}");
+        if self.common.verbose {
+            self.note(text);
         }
     }
 
@@ -119,5 +120,9 @@ pub fn number(count: impl Into<u64>) -> String {
 
 /// A share as a percentage with a sensible number of decimals.
 pub fn percent(share: f64) -> String {
-    if share == 0.0 || share.abs() >= 0.1 { format!("{:.1} %", share * 100.0) } else { format!("{:.2} %", share * 100.0) }
+    if share == 0.0 || share.abs() >= 0.1 {
+        format!("{:.1} %", share * 100.0)
+    } else {
+        format!("{:.2} %", share * 100.0)
+    }
 }

@@ -117,7 +117,12 @@ fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, 
         .collect()
 }
 
-fn try_out(project: &Project, file: &PolicyFile, parameter: String, material: &Material) -> Result<WhatIf, ProjectError> {
+fn try_out(
+    project: &Project,
+    file: &PolicyFile,
+    parameter: String,
+    material: &Material,
+) -> Result<WhatIf, ProjectError> {
     match project.rehearse_as(file, material, None, &|_| {}) {
         Ok(rehearsal) => {
             let summary = Summary::new(file, material, &rehearsal);
@@ -130,9 +135,14 @@ fn try_out(project: &Project, file: &PolicyFile, parameter: String, material: &M
                 loss: summary.loss["leaf_share"].as_f64().unwrap_or(0.0),
             })
         }
-        Err(ProjectError::Publish(error)) => {
-            Ok(WhatIf { parameter, refused: Some(error.to_string()), groups: 0, counterfeits: 0, withheld: 0, loss: 1.0 })
-        }
+        Err(ProjectError::Publish(error)) => Ok(WhatIf {
+            parameter,
+            refused: Some(error.to_string()),
+            groups: 0,
+            counterfeits: 0,
+            withheld: 0,
+            loss: 1.0,
+        }),
         Err(error) => Err(error),
     }
 }

@@ -37,7 +37,10 @@ pub fn run(args: &CountArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         notes: count.notes,
     };
     let mut text = format!(
-        "{:.1} people (at least {}, at most {})\n", report.estimate, number(report.lowest), number(report.highest)
+        "{:.1} people (at least {}, at most {})\n",
+        report.estimate,
+        number(report.lowest),
+        number(report.highest)
     );
     report.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
     screen.result(&text, &report)?;

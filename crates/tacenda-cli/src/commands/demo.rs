@@ -23,11 +23,11 @@ use tacenda::audit::candidates;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::story;
 use tacenda::audit::story::Story;
+use tacenda::made_up::Generated;
 use tacenda::made_up::hospital;
 use tacenda::made_up::hospital::Hospital;
 use tacenda::made_up::naive::Diversity;
 use tacenda::made_up::naive::Naive;
-use tacenda::made_up::Generated;
 use tacenda::model::Membership;
 use tacenda::model::Release;
 use tacenda::model::Schema;
@@ -138,9 +138,8 @@ fn write_project(folder: &Path, hospital: &Generated<Hospital>, tables: &[Table]
 
 /// Each snapshot anonymised on its own.
 fn naive_series(schema: &Schema, tables: &[Table]) -> Result<Vec<(Release, Membership)>, Failure> {
-    let releases = tables.iter().zip(1..).map(|(table, release)| {
-        NAIVE.publish(schema, table, release, &hospital::label(release))
-    });
+    let releases =
+        tables.iter().zip(1..).map(|(table, release)| NAIVE.publish(schema, table, release, &hospital::label(release)));
     let releases: Option<Vec<_>> = releases.collect();
     releases.ok_or_else(|| Failure::new("B701", 70, "the made-up hospital is too small for the naive publisher"))
 }
@@ -198,13 +197,15 @@ fn tell(story: &Story, schema: &Schema, values: &Values) -> String {
     };
     for (index, step) in story.steps.iter().enumerate() {
         if index == 0 {
-            let known: Vec<String> = names.iter().zip(&step.known).map(|(name, text)| format!("{name} {text}")).collect();
+            let known: Vec<String> =
+                names.iter().zip(&step.known).map(|(name, text)| format!("{name} {text}")).collect();
             let _ = writeln!(out, "  A neighbour knows about one patient: {}.", known.join(", "));
         }
         let groups = if step.groups.len() == 1 { "one group" } else { "these groups" };
         let _ = writeln!(out, "  {}: the patient can only stand in {groups}:", step.label);
         for group in step.groups.iter().take(3) {
-            let region: Vec<String> = names.iter().zip(&group.region).map(|(name, text)| format!("{name} {text}")).collect();
+            let region: Vec<String> =
+                names.iter().zip(&group.region).map(|(name, text)| format!("{name} {text}")).collect();
             let mut set = group.values.clone();
             set.dedup();
             let _ = writeln!(out, "      {}: {}", region.join(", "), list(&set));
@@ -218,17 +219,39 @@ fn text(report: &DemoReport, story: &str) -> String {
     let mut out = String::new();
     let last = |attacks: &[Attack]| attacks.last().map_or((0, 0), |attack| (attack.certain, attack.people));
     let (certain, people) = last(&report.naive);
-    let _ = writeln!(out, "A made-up hospital publishes its patients every quarter: {} people over {QUARTERS} releases.\n", number(report.people));
-    let _ = writeln!(out, "1. Naively: each release on its own is {}-anonymous and {}-diverse (a plain Mondrian).\n", NAIVE.k, NAIVE.l);
+    let _ = writeln!(
+        out,
+        "A made-up hospital publishes its patients every quarter: {} people over {QUARTERS} releases.\n",
+        number(report.people)
+    );
+    let _ = writeln!(
+        out,
+        "1. Naively: each release on its own is {}-anonymous and {}-diverse (a plain Mondrian).\n",
+        NAIVE.k, NAIVE.l
+    );
     table(&mut out, &report.naive);
-    let _ = writeln!(out, "\n  {} of {} people: their diagnosis is now certain to anyone who compares the releases.\n", number(certain), number(people));
+    let _ = writeln!(
+        out,
+        "\n  {} of {} people: their diagnosis is now certain to anyone who compares the releases.\n",
+        number(certain),
+        number(people)
+    );
     let _ = writeln!(out, "{story}");
     let _ = writeln!(out, "2. With Tacenda: the same snapshots under m-invariance, m = 4.\n");
     table(&mut out, &report.published);
     let (certain, people) = last(&report.published);
-    let _ = writeln!(out, "\n  {} of {} people. The same attack finds nobody below four possible diagnoses.\n", number(certain), number(people));
+    let _ = writeln!(
+        out,
+        "\n  {} of {} people. The same attack finds nobody below four possible diagnoses.\n",
+        number(certain),
+        number(people)
+    );
     let _ = writeln!(out, "3. What it costs.\n");
-    let _ = writeln!(out, "  {:<9} {:>8} {:>13} {:>9} {:>13}   loss per attribute", "release", "people", "counterfeits", "withheld", "query error");
+    let _ = writeln!(
+        out,
+        "  {:<9} {:>8} {:>13} {:>9} {:>13}   loss per attribute",
+        "release", "people", "counterfeits", "withheld", "query error"
+    );
     for release in &report.releases {
         let _ = writeln!(
             out,
@@ -242,7 +265,10 @@ fn text(report: &DemoReport, story: &str) -> String {
         );
     }
     let project = report.project.display();
-    let _ = writeln!(out, "\nThe project is in {project}: the policy file, the tables, and the releases as recipients get them. Go on with");
+    let _ = writeln!(
+        out,
+        "\nThe project is in {project}: the policy file, the tables, and the releases as recipients get them. Go on with"
+    );
     let _ = writeln!(out, "  tacenda -C {project} log");
     let _ = writeln!(out, "  tacenda -C {project} show 4");
     let _ = writeln!(out, "  tacenda -C {project} count 4 --where 'age >= 65'");
@@ -251,7 +277,11 @@ fn text(report: &DemoReport, story: &str) -> String {
 }
 
 fn table(out: &mut String, attacks: &[Attack]) {
-    let _ = writeln!(out, "  {:<16} {:>8} {:>20} {:>22}", "after release", "people", "diagnosis certain", "fewer than 4 possible");
+    let _ = writeln!(
+        out,
+        "  {:<16} {:>8} {:>20} {:>22}",
+        "after release", "people", "diagnosis certain", "fewer than 4 possible"
+    );
     for attack in attacks {
         let _ = writeln!(
             out,

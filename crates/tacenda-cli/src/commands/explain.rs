@@ -13,13 +13,29 @@ use tacenda::publish;
 
 /// The command's own codes.
 const OWN: &[(&str, &str, &str)] = &[
-    ("B701", "a bug", "An assertion of ours failed. Nothing was published; whatever was half done is finished or removed at the next run. Please report it with the command and the message; neither holds a cell of your table."),
+    (
+        "B701",
+        "a bug",
+        "An assertion of ours failed. Nothing was published; whatever was half done is finished or removed at the next run. Please report it with the command and the message; neither holds a cell of your table.",
+    ),
     ("E701", "the environment failed", "A file could not be written or read, or a pipe closed. Nothing was published."),
     ("U201", "wrong use", "The command line does not say what to do. tacenda help COMMAND shows how."),
-    ("U202", "no such release", "A release is named by its folder, its number (2 or r0002) or its label. tacenda log lists them."),
-    ("U203", "not a plan", "A plan file is what tacenda plan writes. It holds digests of a table, a policy and the ledger."),
+    (
+        "U202",
+        "no such release",
+        "A release is named by its folder, its number (2 or r0002) or its label. tacenda log lists them.",
+    ),
+    (
+        "U203",
+        "not a plan",
+        "A plan file is what tacenda plan writes. It holds digests of a table, a policy and the ledger.",
+    ),
     ("U204", "nothing to start from", "The folder holds a project already, or none where one is needed."),
-    ("U601", "nobody agreed", "Publishing asks once, because what is out cannot be taken back. On a terminal answer y; in a script say --yes."),
+    (
+        "U601",
+        "nobody agreed",
+        "Publishing asks once, because what is out cannot be taken back. On a terminal answer y; in a script say --yes.",
+    ),
 ];
 
 /// What an explanation answers with.

@@ -154,7 +154,11 @@ fn text(report: &InitReport, args: &InitArgs, common: &Common) -> String {
         true => String::new(),
         false => format!(" -C {}", common.project.display()),
     };
-    let _ = writeln!(out, "\nThe policy is in {}. Read it: what it does not say, nobody can promise. Then", report.policy.display());
+    let _ = writeln!(
+        out,
+        "\nThe policy is in {}. Read it: what it does not say, nobody can promise. Then",
+        report.policy.display()
+    );
     let _ = writeln!(out, "  tacenda{project} check {0}\n  tacenda{project} plan {0}", args.data.display());
     out
 }

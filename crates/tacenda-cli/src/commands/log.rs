@@ -85,7 +85,11 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
 
 fn text(report: &LogReport) -> String {
     let mut out = format!("{}\n\n", report.series);
-    let _ = writeln!(out, "  {:>4}  {:<20}  {:<16} {:>10} {:>9} {:>12}  line", "", "when", "label", "rows", "groups", "counterfeits");
+    let _ = writeln!(
+        out,
+        "  {:>4}  {:<20}  {:<16} {:>10} {:>9} {:>12}  line",
+        "", "when", "label", "rows", "groups", "counterfeits"
+    );
     for event in &report.events {
         let shown = |count: Option<u64>| count.map_or(String::new(), number);
         let release = event.release.map_or(event.event.clone(), |release| release.to_string());

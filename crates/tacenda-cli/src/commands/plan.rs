@@ -72,10 +72,14 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     fs::write(&path, text).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
     let summary = Summary::new(project.policy(), &material, &rehearsal);
     let headline = format!(
-        "Release {} of {}, label {}: rehearsed, nothing is published yet", summary.release, summary.series, summary.label
+        "Release {} of {}, label {}: rehearsed, nothing is published yet",
+        summary.release, summary.series, summary.label
     );
     let text = format!(
-        "{}\nThe plan is in {}. To publish it: tacenda publish --plan {}\n", summary.text(&headline), path.display(), path.display()
+        "{}\nThe plan is in {}. To publish it: tacenda publish --plan {}\n",
+        summary.text(&headline),
+        path.display(),
+        path.display()
     );
     screen.result(&text, &PlanReport { plan: path, summary })?;
     Ok(0)
@@ -99,7 +103,8 @@ impl Plan {
 
     /// Reads a plan file.
     pub fn read(path: &Path) -> Result<Plan, Failure> {
-        let text = fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+        let text =
+            fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         let wrong = |what: String| {
             Failure::new("U203", 2, format!("{} is not a plan: {what}; make one with tacenda plan", path.display()))
         };

@@ -39,7 +39,8 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         .collect();
     let mut text = String::new();
     for row in &promises {
-        let _ = writeln!(text, "{}\n  {}\n  parameters: {}\n  paper {}\n", row.model, row.line, row.parameters, row.paper);
+        let _ =
+            writeln!(text, "{}\n  {}\n  parameters: {}\n  paper {}\n", row.model, row.line, row.parameters, row.paper);
     }
     screen.result(&text, &PromisesReport { promises })?;
     Ok(0)

@@ -49,8 +49,13 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let headline = format!("Release {} of {}, label {}", summary.release, summary.series, summary.label);
     bar.finish_and_clear();
     if !agrees(&summary, &headline, common, screen)? {
-        return Err(Failure::new("U601", 6, "nothing was published: nobody agreed; say --yes where nobody can be asked"));
+        return Err(Failure::new(
+            "U601",
+            6,
+            "nothing was published: nobody agreed; say --yes where nobody can be asked",
+        ));
     }
+    screen.detail(&format!("the table's SHA-256 is {}", rehearsal.data_digest));
     let outcome = project.publish(&material, &rehearsal, &|_| {}).map_err(failed)?;
     let headline = format!("{headline}: published");
     let text = format!("{}\nThe release is in {}\n", summary.text(&headline), outcome.folder.display());

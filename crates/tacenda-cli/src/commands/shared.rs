@@ -15,6 +15,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tacenda::folder;
 use tacenda::folder::Published;
 use tacenda::ingest::PolicyFileError;
@@ -27,7 +28,6 @@ use tacenda::publish::Material;
 use tacenda::publish::Project;
 use tacenda::publish::ProjectError;
 use tacenda::publish::Rehearsal;
-use std::sync::Arc;
 
 /// Opens the project the command line names.
 pub fn open(common: &Common, access: Access, screen: &Screen) -> Result<Project, Failure> {
@@ -119,6 +119,10 @@ pub struct Summary {
     pub loss: serde_json::Value,
     /// Median relative error of random count queries, against the snapshot.
     pub query_error: Option<f64>,
+    /// What comparing with the last release reveals, for a promise that holds per release only.
+    pub series_risk: Option<String>,
+    /// What a study mode breaks on made-up data.
+    pub findings: Vec<String>,
     /// What was concluded about the input.
     pub notes: Vec<String>,
 }
@@ -146,6 +150,8 @@ impl Summary {
             value_sets: rehearsal.prepared.history.value_sets.len() as u64,
             loss: rehearsal.loss.to_json(),
             query_error: rehearsal.query_error.as_ref().map(|error| error.median),
+            series_risk: rehearsal.prepared.series_risk.map(|risk| risk.to_string()),
+            findings: rehearsal.prepared.findings.iter().map(ToString::to_string).collect(),
             notes: material.notes().to_vec(),
         }
     }
@@ -160,7 +166,10 @@ impl Summary {
             "people",
             format!(
                 "{}: {} arrived, {} returned, {} left",
-                number(self.people), number(self.arrived), number(self.returned), number(self.left)
+                number(self.people),
+                number(self.arrived),
+                number(self.returned),
+                number(self.left)
             ),
         );
         if self.quasi_changed + self.sensitive_changed > 0 {
@@ -169,14 +178,29 @@ impl Summary {
         }
         let rows = self.published + self.counterfeits;
         line("published", format!("{} people in {} groups", number(self.published), number(self.groups)));
-        line("counterfeits", format!("{} ({} of rows)", number(self.counterfeits), percent(share(self.counterfeits, rows))));
-        line("withheld", format!("{} ({} of people)", number(self.withheld), percent(share(self.withheld, self.people))));
+        line(
+            "counterfeits",
+            format!("{} ({} of rows)", number(self.counterfeits), percent(share(self.counterfeits, rows))),
+        );
+        line(
+            "withheld",
+            format!("{} ({} of people)", number(self.withheld), percent(share(self.withheld, self.people))),
+        );
         line("value sets", number(self.value_sets));
         line("loss", loss_line(&self.loss));
         if let Some(error) = self.query_error {
             line("count queries", format!("median error {} over random count queries", percent(error)));
         }
-        line("promise", format!("kept. {}", self.promise));
+        match self.findings.is_empty() {
+            true => line("promise", format!("kept. {}", self.promise)),
+            false => line("promise", format!("BROKEN, on made-up data. {}", self.promise)),
+        }
+        for finding in &self.findings {
+            line("finding", finding.clone());
+        }
+        if let Some(risk) = &self.series_risk {
+            line("series", risk.clone());
+        }
         for note in &self.notes {
             line("note", note.clone());
         }
@@ -219,9 +243,7 @@ fn find_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<
     let store = store.map_err(|error| failure(error.into(), screen))?;
     let wanted = |number: u32, label: &str| match name {
         None => true,
-        Some(name) => {
-            label == name || name.trim_start_matches('r').parse() == Ok(number)
-        }
+        Some(name) => label == name || name.trim_start_matches('r').parse() == Ok(number),
     };
     let found = store.publications().filter(|publication| wanted(publication.number, &publication.label)).last();
     match found {

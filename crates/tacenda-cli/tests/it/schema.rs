@@ -33,7 +33,10 @@ fn fits(schema: &Value, root: &Value, value: &Value, place: &str) {
         None => schema,
     };
     if let Some(items) = value.as_array() {
-        items.iter().enumerate().for_each(|(index, item)| fits(&schema["items"], root, item, &format!("{place}[{index}]")));
+        items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| fits(&schema["items"], root, item, &format!("{place}[{index}]")));
     }
     let (Some(fields), Some(properties)) = (value.as_object(), schema["properties"].as_object()) else { return };
     for required in schema["required"].as_array().into_iter().flatten() {
@@ -63,7 +66,8 @@ fn what_commands_print_fits_their_schema() {
         ("promises", &["promises"]),
     ];
     for (command, words) in runs {
-        let printed: Value = serde_json::from_str(&project.ok(&[words as &[&str], &["--format", "json"]].concat())).unwrap();
+        let printed: Value =
+            serde_json::from_str(&project.ok(&[words as &[&str], &["--format", "json"]].concat())).unwrap();
         let schema = &schemas[command];
         fits(schema, schema, &printed, command);
         assert!(printed.is_object());

@@ -52,10 +52,14 @@ pub enum Fault {
     RegionsOverlap,
     /// Fewer people of one arrival than promised share a region.
     CohortTooSmall,
+    /// People of different arrivals stand in one group.
+    CohortsMixed,
     /// A value makes up too large a share of a group.
     ValueTooFrequent,
     /// A person who was published is neither published nor withheld with their whole group.
     LeftAlone,
+    /// A person who was left out of an earlier release is back.
+    CameBack,
     /// Comparing releases leaves a person with too few possible values.
     TooFewCandidates,
     /// Comparing releases singles people out.

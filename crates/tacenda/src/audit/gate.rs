@@ -6,6 +6,9 @@
 
 use crate::audit::Fault;
 use crate::audit::Finding;
+use crate::audit::difference;
+use crate::audit::incremental_k_anonymity;
+use crate::audit::incremental_k_anonymity::Claim;
 use crate::audit::invariance;
 use crate::model::DiversityMode;
 use crate::model::History;
@@ -52,7 +55,25 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
             faults.merge(invariance::check(*l, None, &evidence));
             faults.merge(no_counterfeits(&evidence));
         }
-        _ => unimplemented!("the other promises"),
+        Promise::IncrementalLDiversity { l, mode: DiversityMode::Paper } => {
+            faults.merge(difference::check(*l, &evidence));
+            faults.merge(no_counterfeits(&evidence));
+        }
+        Promise::IncrementalKAnonymity { k, cohorts, l } => {
+            let claim = Claim { k: *k, cohorts: *cohorts, l: *l };
+            let Evidence { schema, history, table, release, membership } = evidence;
+            for breach in incremental_k_anonymity::check(claim, schema, history, table, release, membership) {
+                faults.breach(breach.fault, &breach.groups, u64::from(breach.people));
+            }
+        }
+        Promise::KAnonymity { k } => {
+            faults.merge(enough_people(*k, &evidence));
+            faults.merge(no_counterfeits(&evidence));
+        }
+        // No policy makes views yet; a promise without a check is refused.
+        Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => {
+            faults.people(Fault::Malformed, evidence.table.len() as u64);
+        }
     }
     faults.into_findings(evidence.release.number)
 }
@@ -81,6 +102,13 @@ impl Faults {
     /// Counts a fault that has no group.
     pub(crate) fn people(&mut self, fault: Fault, people: u64) {
         self.0.entry(fault).or_insert(Tally { people: 0, groups: 0, example: None }).people += people;
+    }
+
+    /// Takes over what a check counted itself. Truth is checked before any promise: what it found
+    /// already is not counted twice.
+    pub(crate) fn breach(&mut self, fault: Fault, groups: &[u32], people: u64) {
+        let example = groups.first().map(|group| group + 1);
+        self.0.entry(fault).or_insert(Tally { people, groups: groups.len() as u64, example });
     }
 
     /// Adds what another part found.
@@ -197,6 +225,16 @@ fn truth(evidence: &Evidence<'_>) -> Faults {
         faults.people(Fault::PersonLost, lost);
     }
     faults
+}
+
+/// For promises about the number of people in a group.
+fn enough_people(k: u32, evidence: &Evidence<'_>) -> Faults {
+    each_group(evidence, |group, faults| {
+        let people = evidence.release.people(group);
+        if people < k {
+            faults.group(Fault::TooFewPeople, group, u64::from(people));
+        }
+    })
 }
 
 /// For promises in which no row is artificial.

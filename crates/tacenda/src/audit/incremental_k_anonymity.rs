@@ -34,6 +34,7 @@
 //! O(n d + n log n) for n rows and d attributes; the search for overlapping regions O(d g log g) for g
 //! regions that come from a tree.
 
+use crate::audit::Fault;
 use crate::model::History;
 use crate::model::Membership;
 use crate::model::Quasi;
@@ -52,6 +53,8 @@ use std::collections::BTreeSet;
 /// One way in which a release breaks the promise. Holds no cell values.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Breach {
+    /// What is wrong, as findings name it.
+    pub fault: Fault,
     /// What is wrong, in one sentence.
     pub what: &'static str,
     /// The groups of the release it concerns, ascending; empty where it concerns people left out.
@@ -188,44 +191,49 @@ impl<'a> Case<'a> {
     }
 
     /// Breaches of one kind: per group, how many people it concerns.
-    fn by_group(&self, what: &'static str, concerned: impl Fn(usize) -> u32 + Sync) -> Option<Breach> {
+    fn by_group(&self, fault: Fault, what: &'static str, concerned: impl Fn(usize) -> u32 + Sync) -> Option<Breach> {
         let groups = (0..self.release.group_count()).into_par_iter();
         let concerned = groups.map(|group| (group as u32, concerned(group)));
-        self.breach(what, concerned.filter(|&(_, people)| people > 0).collect())
+        self.breach(fault, what, concerned.filter(|&(_, people)| people > 0).collect())
     }
 
     /// Breaches of one kind: which people, given with their groups, it concerns.
-    fn by_person(&self, what: &'static str, concerns: impl Fn(Row, usize) -> bool + Sync) -> Option<Breach> {
+    fn by_person(
+        &self,
+        fault: Fault,
+        what: &'static str,
+        concerns: impl Fn(Row, usize) -> bool + Sync,
+    ) -> Option<Breach> {
         let rows = self.places.par_iter().enumerate().filter(|&(_, &place)| place != NOWHERE);
         let concerned = rows.filter(|&(row, &place)| concerns(Row(row as u32), place as usize));
         let mut places: Vec<u32> = concerned.map(|(_, &place)| place).collect();
         places.sort_unstable();
-        self.breach(what, places.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect())
+        self.breach(fault, what, places.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect())
     }
 
-    fn breach(&self, what: &'static str, concerned: Vec<(u32, u32)>) -> Option<Breach> {
+    fn breach(&self, fault: Fault, what: &'static str, concerned: Vec<(u32, u32)>) -> Option<Breach> {
         let people = concerned.iter().map(|&(_, people)| people).sum();
         let groups: Vec<u32> = concerned.into_iter().map(|(group, _)| group).collect();
         let detail = format!("{people} people in {} groups of release {}", groups.len(), self.release.number);
-        (!groups.is_empty()).then_some(Breach { what, groups, people, detail })
+        (!groups.is_empty()).then_some(Breach { fault, what, groups, people, detail })
     }
 
     fn counterfeits(&self) -> Option<Breach> {
-        self.by_group("a group holds counterfeits, and this promise has none", |group| {
+        self.by_group(Fault::UnexpectedCounterfeits, "a group holds counterfeits, and this promise has none", |group| {
             let nobody = self.release.group_rows(group).filter(|&row| self.membership.person(row).is_none());
             (nobody.count() as u32).max(self.release.counterfeits[group])
         })
     }
 
     fn small_groups(&self) -> Option<Breach> {
-        self.by_group("a group holds fewer than k people", |group| {
+        self.by_group(Fault::TooFewPeople, "a group holds fewer than k people", |group| {
             let people = self.people(group).count() as u32;
             if people < self.claim.k { people.max(1) } else { 0 }
         })
     }
 
     fn uncovered(&self) -> Option<Breach> {
-        self.by_person("a region does not hold the people it is published for", |row, group| {
+        self.by_person(Fault::RegionMisses, "a region does not hold the people it is published for", |row, group| {
             let code = |attribute: usize| self.table.quasi(attribute)[row.index()];
             let mut spans = self.release.region(group).iter().enumerate();
             !spans.all(|(attribute, span)| span.contains(code(attribute)))
@@ -233,19 +241,23 @@ impl<'a> Case<'a> {
     }
 
     fn unprintable(&self) -> Option<Breach> {
-        self.by_group("a region is off the grid, too narrow, or mixes missing values with some numbers", |group| {
-            let admitted = |(quasi, &span): (&Quasi, &Span)| match quasi.hierarchy() {
-                // A run of leaves is printed as a set where it is no node.
-                Some(_) => span.subset(quasi.root()) && (span == quasi.root() || span.width() >= quasi.min_width),
-                None => quasi.admits(span),
-            };
-            let good = self.schema.quasi.iter().zip(self.release.region(group)).all(admitted);
-            if good { 0 } else { self.people(group).count() as u32 }
-        })
+        self.by_group(
+            Fault::RegionTooNarrow,
+            "a region is off the grid, too narrow, or mixes missing values with some numbers",
+            |group| {
+                let admitted = |(quasi, &span): (&Quasi, &Span)| match quasi.hierarchy() {
+                    // A run of leaves is printed as a set where it is no node.
+                    Some(_) => span.subset(quasi.root()) && (span == quasi.root() || span.width() >= quasi.min_width),
+                    None => quasi.admits(span),
+                };
+                let good = self.schema.quasi.iter().zip(self.release.region(group)).all(admitted);
+                if good { 0 } else { self.people(group).count() as u32 }
+            },
+        )
     }
 
     fn grown(&self) -> Option<Breach> {
-        self.by_person("a person's region is not inside the one they had", |row, group| {
+        self.by_person(Fault::RegionNotNested, "a person's region is not inside the one they had", |row, group| {
             let origin = self.origin(row).group;
             if origin >= BACK {
                 return false;
@@ -256,7 +268,7 @@ impl<'a> Case<'a> {
     }
 
     fn returned(&self) -> Option<Breach> {
-        self.by_person("a person who was left out of an earlier release is back", |row, _| {
+        self.by_person(Fault::CameBack, "a person who was left out of an earlier release is back", |row, _| {
             self.origin(row).group == BACK
         })
     }
@@ -265,6 +277,7 @@ impl<'a> Case<'a> {
         let torn: Vec<Fate> = self.fates.iter().copied().filter(|fate| fate.stay > 0 && fate.gone > 0).collect();
         let people = torn.iter().map(|fate| fate.gone).sum();
         (!torn.is_empty()).then(|| Breach {
+            fault: Fault::LeftAlone,
             what: "people of the last release are missing while others of their group are still published",
             groups: Vec::new(),
             people,
@@ -286,6 +299,7 @@ impl<'a> Case<'a> {
         let firsts = earliest.values().filter_map(|cohorts| cohorts.values().next());
         let few: Vec<u32> = firsts.copied().filter(|&people| people < self.claim.k).collect();
         (!few.is_empty()).then(|| Breach {
+            fault: Fault::LeftAlone,
             what: "a group is left out in which fewer than k people were in its first release",
             groups: Vec::new(),
             people: few.iter().sum(),
@@ -294,7 +308,7 @@ impl<'a> Case<'a> {
     }
 
     fn mixed(&self) -> Option<Breach> {
-        self.by_group("a group mixes people of different cohorts", |group| {
+        self.by_group(Fault::CohortsMixed, "a group mixes people of different cohorts", |group| {
             let mut cohorts = self.people(group).map(|row| self.origin(row).cohort);
             let first = cohorts.next();
             if cohorts.all(|cohort| Some(cohort) == first) { 0 } else { self.people(group).count() as u32 }
@@ -303,7 +317,7 @@ impl<'a> Case<'a> {
 
     fn overlapping(&self) -> Option<Breach> {
         let overlapping = overlapping(&self.release.regions);
-        self.by_group("a region overlaps another one and is not equal to it", |group| {
+        self.by_group(Fault::RegionsOverlap, "a region overlaps another one and is not equal to it", |group| {
             if overlapping.contains(&(group as u32)) { self.people(group).count() as u32 } else { 0 }
         })
     }
@@ -319,7 +333,7 @@ impl<'a> Case<'a> {
     }
 
     fn small_units(&self) -> Option<Breach> {
-        self.by_group("fewer than k people of a group have one history", |group| {
+        self.by_group(Fault::CohortTooSmall, "fewer than k people of a group have one history", |group| {
             let mut origins = self.people(group).map(|row| self.origin(row).group);
             let first = origins.next();
             if origins.all(|origin| Some(origin) == first) {
@@ -333,16 +347,20 @@ impl<'a> Case<'a> {
 
     fn frequent(&self) -> Option<Breach> {
         let l = self.claim.l?;
-        self.by_group("a value makes up more than one in l of people who cannot be told apart", |group| {
-            let frequent = |unit: &&Vec<Row>| {
-                let mut counts: BTreeMap<Value, u64> = BTreeMap::new();
-                for row in *unit {
-                    *counts.entry(self.table.sensitive()[row.index()]).or_default() += 1;
-                }
-                counts.values().any(|count| count * u64::from(l) > unit.len() as u64)
-            };
-            self.units(group).iter().filter(frequent).map(|unit| unit.len() as u32).sum()
-        })
+        self.by_group(
+            Fault::ValueTooFrequent,
+            "a value makes up more than one in l of people who cannot be told apart",
+            |group| {
+                let frequent = |unit: &&Vec<Row>| {
+                    let mut counts: BTreeMap<Value, u64> = BTreeMap::new();
+                    for row in *unit {
+                        *counts.entry(self.table.sensitive()[row.index()]).or_default() += 1;
+                    }
+                    counts.values().any(|count| count * u64::from(l) > unit.len() as u64)
+                };
+                self.units(group).iter().filter(frequent).map(|unit| unit.len() as u32).sum()
+            },
+        )
     }
 }
 

@@ -19,6 +19,7 @@ use crate::model::Schema;
 use crate::model::Span;
 use crate::model::Table;
 use rustc_hash::FxHashMap;
+use std::fmt;
 
 /// One way in which a release breaks the promise. Holds numbers of groups and people, never a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -47,6 +48,17 @@ pub struct SeriesRisk {
     /// Groups that exactly one person joined or left and whose region moved on some side: the moved
     /// side is that person's value.
     pub moved_by_one: u32,
+}
+
+impl fmt::Display for SeriesRisk {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "whoever compares this release with the last one finds {} of {} people among fewer than k, {} of them alone, and {} \
+             groups whose boundary gives one person's value away",
+            self.below_k, self.in_both, self.alone, self.moved_by_one
+        )
+    }
 }
 
 /// Compares the last release with this one, for `k`: how many people share the place where their two
@@ -115,7 +127,8 @@ pub fn check(k: u32, schema: &Schema, table: &Table, release: &Release, membersh
     let mut times = vec![0u32; table.len()];
     for group in 0..release.group_count() {
         let number = group as u32;
-        let people: Vec<u32> = release.group_rows(group).filter_map(|row| membership.person(row)).map(|row| row.0).collect();
+        let people: Vec<u32> =
+            release.group_rows(group).filter_map(|row| membership.person(row)).map(|row| row.0).collect();
         for &person in &people {
             times[person as usize] += 1;
         }

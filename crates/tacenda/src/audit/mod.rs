@@ -6,7 +6,9 @@
 mod finding;
 mod gate;
 mod invariance;
+mod difference;
 pub mod incremental_k_anonymity;
+pub mod k_anonymity;
 
 pub mod knowledge;
 mod stab;
@@ -24,5 +26,3 @@ pub use finding::Fault;
 pub use finding::Finding;
 pub use gate::Evidence;
 pub use gate::gate;
-
-pub mod k_anonymity;

@@ -45,13 +45,7 @@ impl Policy for KAnonymity {
         Promise::KAnonymity { k: self.k }
     }
 
-    fn group(
-        &self,
-        schema: &Schema,
-        history: &History,
-        table: &Table,
-        rng: &mut Rng,
-    ) -> Result<Grouping, PolicyError> {
+    fn group(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Result<Grouping, PolicyError> {
         let k = self.k.max(1);
         if table.len() < k as usize {
             return Err(PolicyError::TooFew { rows: table.len(), least: k });

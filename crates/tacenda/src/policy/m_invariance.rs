@@ -1,4 +1,53 @@
-//! m-invariance.
+//! Everyone keeps one set of possible values for life, so that laying releases over each other narrows
+//! nothing down.
+//!
+//! # Source
+//! Paper 003 (Xiao and Tao, SIGMOD 2007): definition 17 and lemmas 3 and 4 in section 3.3, the algorithm in
+//! section 4. Corrected as SCIENCE A3 says.
+//!
+//! # Promise
+//! In every release every group holds at least `m` different values, each equally often (once, without
+//! `k`); all groups of a person over all releases carry the same value set, or disjoint ones where their
+//! value changed. Then someone who knows everyone's quasi values and presence, and counts all worlds that
+//! keep this rule equally, is right about a person with probability at most `1/m`. With `k`, every group
+//! also holds at least `k` people. It does not hide who is in the data, nor that two people share a value,
+//! and it does not resist knowledge of other people's values.
+//!
+//! # Steps
+//! | section 4.1 | here |
+//! |---|---|
+//! | division: `S∩` by signature, `S−` | [`divide`] |
+//! | – (A3.6-3: values that changed) | [`updated::place`] |
+//! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
+//! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Waiting::walk`] |
+//! | split (4.3): least perimeter sum | [`split`] |
+//!
+//! # Departures
+//! - A value set is permanent: it is kept for people who leave, and counts when they return or when only
+//!   their quasi values changed. The paper looks one release back (A3.6-1, 2).
+//! - A person whose value has left all their sets may only enter a set that shares nothing with any of them,
+//!   and waits where there is none (A3.6-3).
+//! - Balancing moves the largest feasible number of newcomers, by a closed form; the paper goes bucket by
+//!   bucket, and needs eligible newcomers before it starts (A3.3).
+//! - Newcomers too uneven even so are refused, or wait (newest first), or get counterfeits beside them.
+//! - Assignment sends whole copies into value sets that exist before it opens new ones. Otherwise every
+//!   release adds value sets that never die: their few members stand far apart and every leaver's place
+//!   must be filled from afar.
+//!   One counterfeit in 2000 rows may be spent on that: the paper only counts them, and never asks what it
+//!   costs later to have saved one.
+//! - The paper picks rows at random. Here a gap is where a value falls behind the other values of its
+//!   bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve. Only a row's own value
+//!   and its quasi codes are looked at.
+//! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
+//!   is all that the proof of lemma 3 needs (A3.10-b). A bucket with fewer people is withheld.
+//! - Intervals are measured by the share of the declared domain they leave open, trees by the leaves of the
+//!   lowest common ancestor.
+//! - Every release cuts every bucket anew, also where nobody came or left: groups that are kept would force
+//!   newcomers into the thin rest between them.
+//!
+//! # Cost
+//! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts. Counts are worked out per value and value
+//! set, whatever `n`. Memory: 16 bytes a newcomer, 8 a row, and `12 d` a row of the buckets that are being cut.
 
 use crate::model::Grouping;
 use crate::model::History;
@@ -12,7 +61,6 @@ use crate::model::Value;
 use crate::policy::Policy;
 use crate::policy::PolicyError;
 use crate::policy::buckets::Bucket;
-use crate::policy::buckets::assign::assign;
 use crate::policy::buckets::balance::Counts;
 use crate::policy::buckets::balance::admissible;
 use crate::policy::buckets::balance::balance;
@@ -23,9 +71,12 @@ use crate::policy::buckets::split::Costs;
 use crate::policy::buckets::split::Groups;
 use crate::policy::buckets::split::NOBODY;
 use crate::policy::buckets::split::split;
-use crate::policy::buckets::steer::steer;
+use crate::policy::buckets::steer;
 use crate::policy::buckets::updated;
 use rayon::prelude::*;
+
+/// One counterfeit in so many rows may be spent to keep newcomers out of new value sets.
+const SPARE: u64 = 2000;
 
 /// Publishes so that a person's groups carry one value set, of at least `m` values, over their whole life.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -126,24 +177,23 @@ fn fill(schema: &Schema, table: &Table, newcomers: &[Vec<u32>], buckets: &mut Ve
     let keys = Hilbert::new(schema).keys(table);
     let mut waiting = Waiting::new(newcomers, &keys);
     let counts = Counts { newcomers: waiting.counts(), gaps: gaps(buckets, newcomers.len()) };
-    let mut moved = balance(&counts, m).expect("those who are left can be balanced");
-    let mut rest: Vec<u64> = counts.newcomers.iter().zip(&moved).map(|(have, moved)| have - moved).collect();
+    let moved = balance(&counts, m).expect("those who are left can be balanced");
+    let rest: Vec<u64> = counts.newcomers.iter().zip(&moved).map(|(have, moved)| have - moved).collect();
     let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
-    let extra = steer(&mut rest, &sets, m);
-    let mut steps = assign(&rest, m);
-    for (bucket, extra) in buckets.iter_mut().zip(extra) {
-        let mut copies = extra;
-        steps.retain(|step| {
-            if step.set == bucket.set {
-                copies += step.copies;
-            }
-            step.set != bucket.set
-        });
+    let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
+    let unfilled = counts.gaps.iter().sum::<u64>() - moved.iter().sum::<u64>();
+    let spare = (table.len() as u64 / SPARE).saturating_sub(unfilled);
+    let plan = steer::place(&rest, &sets, &sizes, spare, m);
+    for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
         bucket.copies += copies;
-        bucket.set.iter().for_each(|value| moved[value.index()] += copies);
+    }
+    // Everyone who is not in a new set goes to a bucket that exists.
+    let mut moved = counts.newcomers;
+    for step in &plan.new {
+        step.set.iter().for_each(|value| moved[value.index()] -= step.copies);
     }
     waiting.fill(buckets, &keys, &moved);
-    buckets.extend(waiting.walk(&steps));
+    buckets.extend(waiting.walk(&plan.new));
 }
 
 /// Places people of values that are too frequent, each with counterfeits of the other values of a set.
@@ -288,28 +338,8 @@ mod tests {
         grouping
     }
 
-    /// The groups as `bd(1)+a`: values of the people, their numbers, values of counterfeits.
-    fn print(table: &Table, grouping: &Grouping) -> String {
-        let letter = |value: Value| (b'a' + value.0 as u8) as char;
-        let mut groups: Vec<String> = grouping
-            .groups()
-            .map(|group| {
-                let people: Vec<String> = group
-                    .rows
-                    .iter()
-                    .map(|&row| format!("{}{}", letter(table.sensitive()[row.index()]), table.key(row).lo))
-                    .collect();
-                let counterfeits: String = group.counterfeits.iter().map(|&value| letter(value)).collect();
-                format!("{}+{counterfeits}", people.join(" "))
-            })
-            .collect();
-        groups.sort();
-        groups.join(" | ")
-    }
-
     /// SCIENCE E2, G13: the value sets of the paper's table 3a and as many counterfeits. The paper fills the
-    /// gap of dyspepsia and leaves that of flu; which one is left to the order (A3.6-10). Bronchitis,
-    /// dyspepsia, flu, gastritis are a, b, c, d.
+    /// gap of dyspepsia and leaves that of flu; either will do (A3.6-10).
     #[test]
     fn after_table_1b_table_2a_gives_the_papers_value_sets_and_two_counterfeits() {
         let schema = schema(&[120, 100]);
@@ -318,7 +348,6 @@ mod tests {
         let second = hospital(&SECOND);
         let grouping = run(&policy(2), &schema, &history, &second).unwrap();
         assert_eq!(grouping.counterfeit_count(), 2);
-        assert_eq!(print(&second, &grouping), "b1+a | b14 d15+ | b7 c16 d9+ | c12 d4+ | c5 d13+ | d11+b");
         let mut sets = group_values(&second, &grouping);
         sets.sort();
         sets.dedup();

@@ -5,6 +5,7 @@
 //! finished release before anything is committed.
 
 mod buckets;
+mod incremental_l_diversity;
 mod m_invariance;
 mod axis;
 mod partition;
@@ -12,11 +13,13 @@ mod locate;
 pub mod incremental_k_anonymity;
 mod cluster;
 pub mod k_anonymity;
+mod paper_l_diversity;
 
 #[cfg(test)]
 mod evolve;
 
 pub use incremental_k_anonymity::IncrementalKAnonymity;
+pub use incremental_l_diversity::IncrementalLDiversity;
 pub use k_anonymity::KAnonymity;
 pub use m_invariance::MInvariance;
 
@@ -58,6 +61,24 @@ pub const POLICIES: &[Entry] = &[
         parameters: "m; k; on_ineligible = refuse | defer | counterfeit",
         paper: "003",
     },
+    Entry {
+        name: "incremental-k-anonymity",
+        line: "records are only added; each person is one of k records, over all releases",
+        parameters: "k; cohorts = true | false; l; tight; on_delete = refuse | withhold",
+        paper: "000",
+    },
+    Entry {
+        name: "incremental-l-diversity",
+        line: "records are only added, none is artificial; a sensitive value is one of l, over all releases",
+        parameters: "l; mode = safe | paper; made_up",
+        paper: "002",
+    },
+    Entry {
+        name: "k-anonymity",
+        line: "each release on its own: a person is one of k records; says nothing of the series",
+        parameters: "k; optimise; refresh; loss = leaf-share | height; accept_series_risk",
+        paper: "001",
+    },
 ];
 
 /// The policy that keeps a file's promise.
@@ -71,7 +92,10 @@ pub fn of(file: &PolicyFile) -> Box<dyn Policy> {
         Promise::KAnonymity { k } => {
             Box::new(KAnonymity { k, optimise: choices.optimise, refresh: choices.refresh, loss: choices.loss })
         }
-        _ => unimplemented!(),
+        Promise::IncrementalLDiversity { l, mode } => Box::new(IncrementalLDiversity { l, mode }),
+        Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => {
+            unreachable!("the policy file does not accept views yet")
+        }
     }
 }
 
@@ -167,6 +191,7 @@ impl PolicyError {
             PolicyError::Changed { .. } => "R425",
             PolicyError::TooWide { .. } => "R426",
             PolicyError::Uneven { .. } => "R427",
+            PolicyError::NoQuasi => "R428",
         }
     }
 }

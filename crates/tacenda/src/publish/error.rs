@@ -37,19 +37,25 @@ pub enum ProjectError {
     #[error("a label is 1 to 100 letters, digits, blanks or . _ - + : /; choose another with --label")]
     BadLabel,
     /// The policy file names another series than the ledger.
-    #[error("the policy file names another series than the ledger, which has {ledger:?}; change series.name back, or start a new project folder")]
+    #[error(
+        "the policy file names another series than the ledger, which has {ledger:?}; change series.name back, or start a new project folder"
+    )]
     OtherSeries {
         /// The ledger's series.
         ledger: String,
     },
     /// The policy file promises less than before.
-    #[error("the policy file is looser than at the last release: {why}; what is out cannot be taken back, so change it back, or start a new series")]
+    #[error(
+        "the policy file is looser than at the last release: {why}; what is out cannot be taken back, so change it back, or start a new series"
+    )]
     Loosened {
         /// In what.
         why: String,
     },
     /// A promise that holds per release only is about to be published again.
-    #[error("{what}; this promise holds for one release at a time: to publish a second one, put accept_series_risk = \"your reason\" under [promise]")]
+    #[error(
+        "{what}; this promise holds for one release at a time: to publish a second one, put accept_series_risk = \"your reason\" under [promise]"
+    )]
     NeedsReason {
         /// What the series would reveal.
         what: String,
@@ -110,22 +116,82 @@ impl ProjectError {
 
 /// Per code: its title and what it means, for `explain`.
 pub const CODES: &[(&str, &str, &str)] = &[
-    ("R201", "a label that cannot be used", "A label stands in file names, manifests and the ledger. It is 1 to 100 letters, digits, blanks or . _ - + : /."),
-    ("R202", "the label was used before", "Every release of a series has a label of its own, so that it can be named in a conversation. Choose another with --label."),
-    ("R203", "another series", "A project folder holds one series. The ledger was begun under another name than the policy file has now. Change series.name back, or start a new folder."),
-    ("R204", "the policy was loosened", "What is out cannot be taken back: earlier releases were published under a stronger promise or with other columns, and people rely on it. Tighten as you like where the promise allows; loosening needs a new series, and the auditor should then be run over both."),
-    ("R401", "the auditor refused the release", "Policies are not trusted. The auditor judged the finished release together with everything published before and found that the promise would not hold. This is a bug in a policy or a promise that cannot be kept in study mode; nothing was published."),
-    ("R411", "too many counterfeits", "The policy file limits how many published rows may be artificial (counterfeits.max_share). With these data the promise needs more. Raise the share, lower the parameter, or wait for more rows."),
-    ("R412", "too many rows withheld", "The policy file limits how many rows of the table may be left out of a release (withheld.max_share). With these data the promise needs more."),
+    (
+        "R201",
+        "a label that cannot be used",
+        "A label stands in file names, manifests and the ledger. It is 1 to 100 letters, digits, blanks or . _ - + : /.",
+    ),
+    (
+        "R202",
+        "the label was used before",
+        "Every release of a series has a label of its own, so that it can be named in a conversation. Choose another with --label.",
+    ),
+    (
+        "R203",
+        "another series",
+        "A project folder holds one series. The ledger was begun under another name than the policy file has now. Change series.name back, or start a new folder.",
+    ),
+    (
+        "R204",
+        "the policy was loosened",
+        "What is out cannot be taken back: earlier releases were published under a stronger promise or with other columns, and people rely on it. Tighten as you like where the promise allows; loosening needs a new series, and the auditor should then be run over both.",
+    ),
+    (
+        "R401",
+        "the auditor refused the release",
+        "Policies are not trusted. The auditor judged the finished release together with everything published before and found that the promise would not hold. This is a bug in a policy or a promise that cannot be kept in study mode; nothing was published.",
+    ),
+    (
+        "R411",
+        "too many counterfeits",
+        "The policy file limits how many published rows may be artificial (counterfeits.max_share). With these data the promise needs more. Raise the share, lower the parameter, or wait for more rows.",
+    ),
+    (
+        "R412",
+        "too many rows withheld",
+        "The policy file limits how many rows of the table may be left out of a release (withheld.max_share). With these data the promise needs more.",
+    ),
     ("R421", "too few rows", "Even one group needs more rows than the table has."),
-    ("R422", "the newcomers' values are too uneven", "To stand in groups of m different values, no value may be held by more than about one in m of the newcomers. Lower m, publish coarser sensitive values, let the surplus wait (on_ineligible = \"defer\") or add counterfeits (on_ineligible = \"counterfeit\")."),
-    ("R423", "too few distinct sensitive values", "A group needs as many distinct sensitive values as the parameter says, and the table has fewer."),
-    ("R424", "records disappeared", "This promise holds for additions only. A record that disappears gives its value away when two releases are compared. Keep the record, withhold its whole group for good (on_delete = \"withhold\"), or start a series with m-invariance, which allows it."),
-    ("R425", "records changed", "This promise does not allow values to change. An age that grows every year announces itself: publish the birth year. Or start a series with m-invariance, which allows changes."),
-    ("R426", "too many quasi attributes", "This promise handles a limited number of quasi attributes. Drop some, or publish them as views."),
-    ("R427", "no group passes the guard", "The guard l asks that no sensitive value is held by more than one in l of a group. With these data no group can be formed that passes. Lower l, raise k, or coarsen the sensitive attribute."),
-    ("R601", "needs a reason", "This promise protects one release at a time. Whoever compares two releases learns more, and the message says how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under [promise]. The reason is printed in the report."),
-    ("R602", "the plan no longer fits", "A plan rehearses one release from one input, one policy file and one state of the ledger. One of them has changed, so publishing would not make what was looked at. Make a new plan."),
+    (
+        "R422",
+        "the newcomers' values are too uneven",
+        "To stand in groups of m different values, no value may be held by more than about one in m of the newcomers. Lower m, publish coarser sensitive values, let the surplus wait (on_ineligible = \"defer\") or add counterfeits (on_ineligible = \"counterfeit\").",
+    ),
+    (
+        "R423",
+        "too few distinct sensitive values",
+        "A group needs as many distinct sensitive values as the parameter says, and the table has fewer.",
+    ),
+    (
+        "R424",
+        "records disappeared",
+        "This promise holds for additions only. A record that disappears gives its value away when two releases are compared. Keep the record, withhold its whole group for good (on_delete = \"withhold\"), or start a series with m-invariance, which allows it.",
+    ),
+    (
+        "R425",
+        "records changed",
+        "This promise does not allow values to change. An age that grows every year announces itself: publish the birth year. Or start a series with m-invariance, which allows changes.",
+    ),
+    (
+        "R426",
+        "too many quasi attributes",
+        "This promise handles a limited number of quasi attributes. Drop some, or publish them as views.",
+    ),
+    (
+        "R427",
+        "no group passes the guard",
+        "The guard l asks that no sensitive value is held by more than one in l of a group. With these data no group can be formed that passes. Lower l, raise k, or coarsen the sensitive attribute.",
+    ),
+    (
+        "R601",
+        "needs a reason",
+        "This promise protects one release at a time. Whoever compares two releases learns more, and the message says how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under [promise]. The reason is printed in the report.",
+    ),
+    (
+        "R602",
+        "the plan no longer fits",
+        "A plan rehearses one release from one input, one policy file and one state of the ledger. One of them has changed, so publishing would not make what was looked at. Make a new plan.",
+    ),
     ("R701", "not enough memory allowed", "The table is too large for --memory. Nothing was published."),
     ("R702", "no randomness", "The seed of a series must be unpredictable. The system did not provide random numbers."),
 ];

@@ -126,8 +126,7 @@ impl Rehearsal {
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Material) {
         let mut rng = Rng::from_number(1);
         let release = &self.prepared.release;
-        self.query_error =
-            Some(query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng));
+        self.query_error = Some(query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng));
     }
 
     /// A digest of everything public about the release.
@@ -203,7 +202,12 @@ impl Project {
     }
 
     /// Makes the next release and has it judged.
-    pub fn rehearse(&self, material: &Material, label: Option<&str>, step: &dyn Fn(&str)) -> Result<Rehearsal, ProjectError> {
+    pub fn rehearse(
+        &self,
+        material: &Material,
+        label: Option<&str>,
+        step: &dyn Fn(&str),
+    ) -> Result<Rehearsal, ProjectError> {
         self.rehearse_as(&self.loaded.policy, material, label, step)
     }
 
@@ -239,6 +243,9 @@ impl Project {
         step: &dyn Fn(&str),
     ) -> Result<Outcome, ProjectError> {
         let prepared = &rehearsal.prepared;
+        if let (Some(risk), None) = (prepared.series_risk, &self.loaded.policy.choices.accept_series_risk) {
+            return Err(ProjectError::NeedsReason { what: risk.to_string() });
+        }
         let release = &prepared.release;
         let facts = self.manifest_facts(rehearsal);
         let store = self.store.as_mut().expect("a project opened for publishing has a store");

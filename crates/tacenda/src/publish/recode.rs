@@ -92,7 +92,8 @@ impl Part {
             if grouping.regions.is_empty() {
                 for (attribute, quasi) in schema.quasi.iter().enumerate() {
                     let codes = table.quasi(attribute);
-                    let span = group.rows.iter().fold(Span::EMPTY, |span, row| span.join(Span::exact(codes[row.index()])));
+                    let span =
+                        group.rows.iter().fold(Span::EMPTY, |span, row| span.join(Span::exact(codes[row.index()])));
                     part.regions.push(quasi.cover(span));
                 }
             } else {

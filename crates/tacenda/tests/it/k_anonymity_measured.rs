@@ -116,7 +116,8 @@ fn measures(schema: &Schema, table: &Table, grouping: &Grouping) -> (f64, u64) {
 
 /// The history after a grouping was published.
 fn published(schema: &Schema, history: &History, table: &Table, grouping: &Grouping) -> History {
-    let mut release = Release { number: history.releases + 1, regions: Regions::new(schema.quasi.len()), ..Release::default() };
+    let mut release =
+        Release { number: history.releases + 1, regions: Regions::new(schema.quasi.len()), ..Release::default() };
     let mut membership = Membership::default();
     for (index, group) in grouping.groups().enumerate() {
         membership.rows.extend(group.rows.iter().map(|row| row.0));
@@ -152,18 +153,15 @@ fn group(policy: &KAnonymity, schema: &Schema, history: &History, table: &Table)
 #[ignore = "measures; needs the data folder"]
 fn measured_loss_on_adult() {
     println!("numbers    policy                 CPU s  wall s  groups  discernability  NCP %");
-    for (numbers, name) in
-        [(Numbers::Observed, "observed"), (Numbers::Declared, "declared"), (Numbers::Trees, "trees")]
+    for (numbers, name) in [(Numbers::Observed, "observed"), (Numbers::Declared, "declared"), (Numbers::Trees, "trees")]
     {
         let schema = adult_schema(numbers);
         let table = table(&adult(&schema, 1, 30162));
-        for (policy, label) in [(OURS, "leaf share, optimise"), (PLAIN, "leaf share, plain"), (PAPER, "height, plain")] {
+        for (policy, label) in [(OURS, "leaf share, optimise"), (PLAIN, "leaf share, plain"), (PAPER, "height, plain")]
+        {
             let (grouping, cpu, wall) = timed(|| group(&policy, &schema, &History::default(), &table));
             let (loss, discernability) = measures(&schema, &table, &grouping);
-            println!(
-                "{name:9}  {label:21} {cpu:6.2} {wall:7.2} {:7} {discernability:15} {loss:6.3}",
-                grouping.len()
-            );
+            println!("{name:9}  {label:21} {cpu:6.2} {wall:7.2} {:7} {discernability:15} {loss:6.3}", grouping.len());
         }
     }
 }

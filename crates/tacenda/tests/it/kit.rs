@@ -35,10 +35,9 @@ pub struct Person {
 
 /// Ages 0 to 99, nullable; eight places in a small unbalanced tree; one disease, a letter.
 pub fn schema() -> Schema {
-    let rows: Vec<Vec<String>> =
-        ["a;n;*", "b;n;*", "c;n;*", "d;s;*", "e;s;*", "f;s;*", "g;g;*", "h;h;*"]
-            .map(|row| row.split(';').map(String::from).collect())
-            .to_vec();
+    let rows: Vec<Vec<String>> = ["a;n;*", "b;n;*", "c;n;*", "d;s;*", "e;s;*", "f;s;*", "g;g;*", "h;h;*"]
+        .map(|row| row.split(';').map(String::from).collect())
+        .to_vec();
     let age = Quasi::new("age", Domain::Integer { lo: 0, hi: 100 }).nullable();
     let place = Quasi::new("place", Domain::Category(Hierarchy::from_rows(&rows).unwrap()));
     Schema::new("id", vec![age, place], vec![Sensitive::open("disease")])
@@ -62,8 +61,7 @@ pub fn table(people: &[Person], known: &Values) -> Table {
     let text = |disease: u8| vec![Box::from(((b'a' + disease) as char).to_string())].into_boxed_slice();
     values.extend(people.iter().map(|person| text(person.disease)));
     let index = values.index();
-    let sorted: BTreeMap<RecordKey, &Person> =
-        people.iter().map(|person| (key(person.id), person)).collect();
+    let sorted: BTreeMap<RecordKey, &Person> = people.iter().map(|person| (key(person.id), person)).collect();
     assert_eq!(sorted.len(), people.len(), "each id once");
     let column = |code: &dyn Fn(&Person) -> u32| sorted.values().map(|person| code(person)).collect::<Vec<u32>>();
     let quasi = vec![column(&|person| person.age), column(&|person| person.place)];
@@ -112,7 +110,12 @@ impl Events {
 }
 
 /// Random histories: people arrive, and as allowed leave, return, move and get another disease.
-pub fn evolution(most_people: u32, snapshots: usize, diseases: u8, events: Events) -> impl Strategy<Value = Vec<Vec<Person>>> {
+pub fn evolution(
+    most_people: u32,
+    snapshots: usize,
+    diseases: u8,
+    events: Events,
+) -> impl Strategy<Value = Vec<Vec<Person>>> {
     // Per person: first quasi values and disease; per person and snapshot: what happens.
     let person = (0u32..=100, 0u32..8, 0..diseases);
     let step = (0u8..10, 0u32..=100, 0u32..8, 0..diseases);

@@ -150,9 +150,8 @@ fn below_m(done: &[(Table, Prepared)], m: u32) -> usize {
     let knowledge = Knowledge::from_published(published);
     let candidates = candidates::attack(&releases, &knowledge);
     // Somebody who was always withheld is in no release: nothing is known about them.
-    let seen: std::collections::BTreeSet<u32> =
-        (0..releases.len()).flat_map(|release| knowledge.people(release).to_vec()).collect();
-    seen.into_iter().filter(|&person| person != Knowledge::ABSENT && candidates.size(person) < m).count()
+    let is_seen = |person: u32| (0..releases.len()).any(|release| knowledge.point(release, person).is_some());
+    (0..knowledge.len() as u32).filter(|&person| is_seen(person) && candidates.size(person) < m).count()
 }
 
 /// How many people have their true value in more than one in m of the principled worlds.
@@ -163,7 +162,8 @@ fn above_one_in_m(done: &[(Table, Prepared)], m: u32) -> usize {
         for row in table.rows().filter(|row| !prepared.membership.withheld.contains(row)) {
             let nowhere = || (vec![None; done.len()], table.sensitive()[row.index()]);
             let (points, _) = people.entry(table.key(row)).or_insert_with(nowhere);
-            points[index] = Some((0..table.quasi_count()).map(|attribute| table.quasi(attribute)[row.index()]).collect());
+            points[index] =
+                Some((0..table.quasi_count()).map(|attribute| table.quasi(attribute)[row.index()]).collect());
         }
     }
     let known: Vec<worlds::Person> =

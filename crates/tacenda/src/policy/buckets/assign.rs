@@ -103,13 +103,13 @@ mod tests {
         fn everyone_is_placed(counts in proptest::collection::vec(0u64..60, 1..20), m in 2u64..6) {
             prop_assume!(is_eligible(&counts, m));
             let steps = assign(&counts, m);
+            prop_assert!(steps.len() <= counts.len() + m as usize);
             let mut placed = vec![0; counts.len()];
             for step in &steps {
                 prop_assert!(step.set.len() as u64 >= m && step.copies > 0);
                 step.set.iter().for_each(|value| placed[value.index()] += step.copies);
             }
             prop_assert_eq!(&placed, &counts);
-            prop_assert!(steps.len() <= counts.len() + m as usize);
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::model::Value;
 use crate::policy::buckets::Bucket;
 use crate::policy::buckets::assign::Step;
 use rayon::prelude::*;
+use std::collections::BinaryHeap;
 
 /// Newcomers of each value, in the order of the curve.
 pub struct Waiting {
@@ -119,40 +120,64 @@ impl Waiting {
 
 /// Where the gaps of a bucket are on the curve, value by value.
 ///
-/// The longest list marks where the copies stand. A value with gaps is laid alongside it in order; the
-/// marks that nobody of that value stands near are the places of its gaps.
+/// The bucket's rows of all values together mark where its copies should stand. The gaps of a value are
+/// where its own rows fall behind those marks.
 fn anchors(bucket: &Bucket, keys: &[u64]) -> Vec<(Value, u64)> {
     if (0..bucket.set.len()).all(|position| bucket.gap(position) == 0) {
         return Vec::new();
     }
-    let sorted = |list: &Vec<u32>| {
-        let mut places: Vec<u64> = list.iter().map(|&row| keys[row as usize]).collect();
+    let sorted = |rows: &mut dyn Iterator<Item = &u32>| {
+        let mut places: Vec<u64> = rows.map(|&row| keys[row as usize]).collect();
         places.sort_unstable();
         places
     };
-    let lists: Vec<Vec<u64>> = bucket.lists.iter().map(sorted).collect();
-    let longest = lists.iter().enumerate().max_by_key(|(index, list)| (list.len(), std::cmp::Reverse(*index)));
-    let marks = &longest.expect("a value set is not empty").1;
+    let everyone = sorted(&mut bucket.lists.iter().flatten());
     let copies = bucket.copies as usize;
-    // More copies than marks: marks are repeated evenly.
-    let marks: Vec<u64> = (0..copies).map(|copy| marks[copy * marks.len() / copies]).collect();
+    let marks: Vec<u64> = (0..copies).map(|copy| everyone[(2 * copy + 1) * everyone.len() / (2 * copies)]).collect();
     let mut anchors = Vec::new();
-    for (position, list) in lists.iter().enumerate() {
-        let mut gaps = copies - list.len();
-        let mut next = 0;
-        for (index, &mark) in marks.iter().enumerate() {
-            let skip = gaps > 0
-                && (next == list.len()
-                    || index + 1 < copies && list[next].abs_diff(marks[index + 1]) < list[next].abs_diff(mark));
-            if skip {
+    for (position, list) in bucket.lists.iter().enumerate() {
+        let gaps = copies - list.len();
+        if gaps == 0 {
+            continue;
+        }
+        let places = sorted(&mut list.iter());
+        let behind = lag(&marks, &places, gaps as i64);
+        let mut before = 0;
+        for (&mark, &behind) in marks.iter().zip(&behind) {
+            for _ in before..behind {
                 anchors.push((bucket.set[position], mark));
-                gaps -= 1;
-            } else {
-                next += 1;
             }
+            before = behind;
         }
     }
     anchors
+}
+
+/// How many gaps stand at or before each mark: the ascending numbers from 0 to `gaps` nearest to how far
+/// `places` has fallen behind the marks there, by least absolute deviations.
+fn lag(marks: &[u64], places: &[u64], gaps: i64) -> Vec<i64> {
+    let mut heap = BinaryHeap::new();
+    let mut met = 0;
+    let mut fit: Vec<i64> = (0..marks.len())
+        .map(|index| {
+            let border = marks.get(index + 1).map_or(u64::MAX, |&next| marks[index] + (next - marks[index]) / 2);
+            met += places[met..].partition_point(|&place| place <= border);
+            let behind = index as i64 + 1 - met as i64;
+            heap.push(behind);
+            if *heap.peek().expect("just pushed") > behind {
+                heap.pop();
+                heap.push(behind);
+            }
+            *heap.peek().expect("just pushed")
+        })
+        .collect();
+    let mut least = gaps;
+    for behind in fit.iter_mut().rev() {
+        least = least.min(*behind).max(0);
+        *behind = least;
+    }
+    *fit.last_mut().expect("a bucket with gaps has copies") = gaps;
+    fit
 }
 
 /// Gives `number` of the slots the nearest newcomer that is still there, the slots with a newcomer close by
@@ -186,7 +211,13 @@ fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, number: usize
             (None, None) => unreachable!("there are at least as many newcomers as moves"),
         };
         there.take(index);
-        chosen.push((bucket, list[index].1));
+        chosen.push((bucket, index as u32));
+    }
+    // The same newcomers and slots, but in the same order along the curve: never farther in all.
+    let mut taken: Vec<u32> = chosen.iter().map(|&(_, index)| index).collect();
+    taken.sort_unstable();
+    for (chosen, index) in chosen.iter_mut().zip(taken) {
+        chosen.1 = list[index as usize].1;
     }
     let mut index = 0;
     list.retain(|_| {

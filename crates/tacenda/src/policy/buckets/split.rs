@@ -376,3 +376,97 @@ fn widen(least: &mut [Lane], most: &mut [Lane], by_least: &[Lane], by_most: &[La
     }
     grew
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::evolve::Person;
+    use crate::policy::evolve::schema_with_tree;
+    use crate::policy::evolve::table;
+    use crate::policy::evolve::values;
+    use proptest::prelude::*;
+
+    /// The perimeter of some rows, straight from the definition.
+    fn perimeter(costs: &Costs, table: &Table, rows: &[u32]) -> u64 {
+        let span = |attribute: usize| {
+            let codes = || rows.iter().map(|&row| table.quasi(attribute)[row as usize]);
+            costs.attributes[attribute].of(codes().min().unwrap_or(0), codes().max().unwrap_or(0))
+        };
+        (0..table.quasi_count()).map(span).sum()
+    }
+
+    /// The least cost over all schemes, by making every one.
+    fn by_trying(costs: &Costs, table: &Table, lists: &[Vec<u32>], copies: usize) -> u64 {
+        let schemes = (0..table.quasi_count()).flat_map(|attribute| (1..copies).map(move |left| (attribute, left)));
+        let cost = |(attribute, left): (usize, usize)| {
+            let (mut one, mut two) = (Vec::new(), Vec::new());
+            for list in lists {
+                let mut list = list.clone();
+                list.sort_by_key(|&row| (table.quasi(attribute)[row as usize], row));
+                let real = left.saturating_sub(copies - list.len());
+                one.extend_from_slice(&list[..real]);
+                two.extend_from_slice(&list[real..]);
+            }
+            perimeter(costs, table, &one) * left as u64 + perimeter(costs, table, &two) * (copies - left) as u64
+        };
+        schemes.map(cost).min().expect("there is a scheme")
+    }
+
+    fn lists() -> impl Strategy<Value = (Vec<Person>, Vec<Vec<u32>>, usize)> {
+        (2usize..5, 2usize..7).prop_flat_map(|(values, copies)| {
+            let place = (0u32..20, 0u32..5, 0u32..12).prop_map(|(a, b, c)| vec![a, b, c]);
+            let places = proptest::collection::vec(place, values * copies);
+            (places, proptest::collection::vec(0usize..3, values)).prop_map(move |(places, gaps)| {
+                let people = places.into_iter().enumerate().map(|(id, place)| (id as u64, place, 0)).collect();
+                let lists = (0..values)
+                    .map(|value| {
+                        // The first list is all real.
+                        let gap = if value == 0 { 0 } else { gaps[value].min(copies) };
+                        (value * copies..(value + 1) * copies - gap).map(|row| row as u32).collect()
+                    })
+                    .collect();
+                (people, lists, copies)
+            })
+        })
+    }
+
+    proptest! {
+        /// SCIENCE E1, property 29.
+        #[test]
+        fn the_best_of_all_schemes_is_taken((people, lists, copies) in lists()) {
+            let schema = schema_with_tree(&[20, 5]);
+            let table = table(&values(1), 3, &people);
+            let costs = Costs::new(&schema);
+            let rows: Vec<u32> = lists.iter().flatten().copied().collect();
+            let bucket = Bucket::new(&table, &costs, &rows, lists.len(), 1);
+            let orders = bucket.orders(&table, &lists, copies);
+            let scheme = bucket.choose(&orders, copies, &mut Work::default()).unwrap();
+            prop_assert_eq!(scheme.cost, by_trying(&costs, &table, &lists, copies));
+        }
+
+        #[test]
+        fn every_place_is_kept_and_every_group_has_enough_people((people, lists, copies) in lists(), least in 1usize..6) {
+            let schema = schema_with_tree(&[20, 5]);
+            let table = table(&values(1), 3, &people);
+            let all: usize = lists.iter().map(Vec::len).sum();
+            prop_assume!(all >= least);
+            let groups = split(&table, &Costs::new(&schema), &lists, copies, least);
+            prop_assert_eq!(groups.copies.iter().sum::<u32>() as usize, copies);
+            prop_assert!(least > 1 || groups.copies.iter().all(|&copies| copies == 1));
+            let mut rest = &groups.places[..];
+            for &copies in &groups.copies {
+                let (group, later) = rest.split_at(copies as usize * lists.len());
+                rest = later;
+                prop_assert!(group.iter().filter(|&&row| row != NOBODY).count() >= least);
+                for (value, places) in group.chunks(copies as usize).enumerate() {
+                    prop_assert!(places.iter().all(|row| *row == NOBODY || lists[value].contains(row)));
+                }
+            }
+            let mut placed: Vec<u32> = groups.places.iter().copied().filter(|&row| row != NOBODY).collect();
+            placed.sort_unstable();
+            let mut rows: Vec<u32> = lists.concat();
+            rows.sort_unstable();
+            prop_assert_eq!(placed, rows);
+        }
+    }
+}

@@ -6,11 +6,102 @@
 //! the rest stays eligible.
 
 use crate::model::Value;
+use crate::policy::buckets::assign::Step;
+use crate::policy::buckets::assign::assign;
 use crate::policy::buckets::balance::is_eligible;
 
-/// How many copies of each set the newcomers in `rest` fill; takes them out of `rest`.
-pub fn steer(rest: &mut [u64], sets: &[&[Value]], m: u64) -> Vec<u64> {
-    let mut copies = vec![0; sets.len()];
+/// How often one more new set is tried before the fewest so far are taken.
+const ROUNDS: usize = 6;
+
+/// How often a copy is exchanged for another without gain, in search of a gain.
+const DETOURS: usize = 60;
+
+/// Sets at least one in so many times as large as the largest are tried first, then smaller ones; 0: all.
+/// Members of a large bucket stand close together, and it can give way when people leave.
+const TIERS: [u64; 4] = [4, 16, 64, 0];
+
+/// The most counterfeits that one copy is worth.
+const FEW: u64 = 3;
+
+/// A way to place newcomers.
+pub struct Plan {
+    /// How many copies each of the sets that exist takes.
+    pub copies: Vec<u64>,
+    /// The new sets.
+    pub new: Vec<Step>,
+}
+
+/// Places newcomers with these counts, preferably in `sets`, whose buckets have `sizes` copies, the larger
+/// ones first; in as few new sets as it finds. At most `spare` places of large sets are left to counterfeits.
+///
+/// What the sets that exist cannot take shows which set is lacking; with that one added, all is tried
+/// again from the beginning, because one well chosen set often frees many others.
+pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u64) -> Plan {
+    let mut lacking: Vec<Vec<Value>> = Vec::new();
+    let mut best: Option<Plan> = None;
+    for _ in 0..=ROUNDS {
+        let mut rest = counts.to_vec();
+        let family: Vec<&[Value]> = sets.iter().copied().chain(lacking.iter().map(|set| &set[..])).collect();
+        let mut copies = vec![0; family.len()];
+        for share in TIERS {
+            let largest = sizes.iter().copied().max().unwrap_or(0);
+            let tier: Vec<usize> = (0..family.len())
+                .filter(|&set| share == 0 || sizes.get(set).is_some_and(|&size| size * share >= largest))
+                .collect();
+            let chosen: Vec<&[Value]> = tier.iter().map(|&set| family[set]).collect();
+            let mut taken: Vec<u64> = tier.iter().map(|&set| copies[set]).collect();
+            steer(&mut rest, &mut taken, &chosen, m);
+            if share == TIERS[0] {
+                complete(&mut rest, &mut taken, &chosen, spare, m);
+            }
+            tier.iter().zip(taken).for_each(|(&set, taken)| copies[set] = taken);
+        }
+        let mut new = Vec::new();
+        for step in assign(&rest, m) {
+            match family.iter().position(|set| **set == *step.set) {
+                Some(index) => copies[index] += step.copies,
+                None => new.push(step),
+            }
+        }
+        let next = new.first().map(|step| step.set.clone());
+        let added = lacking.iter().cloned().zip(copies.split_off(sets.len()));
+        new.extend(added.filter(|&(_, copies)| copies > 0).map(|(set, copies)| Step { copies, set }));
+        if best.as_ref().is_none_or(|best| new.len() < best.new.len()) {
+            best = Some(Plan { copies, new });
+        }
+        match next {
+            Some(set) if !sets.is_empty() => lacking.push(set),
+            _ => break,
+        }
+    }
+    best.expect("at least one way was tried")
+}
+
+/// Adds copies for which a few values are missing, `spare` in all: a counterfeit in a large set, which is
+/// gone when the bucket next gives way, instead of a new set that stays.
+///
+/// Sets with the most frequent value come first: it is what keeps the rest from being eligible.
+fn complete(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], mut spare: u64, m: u64) {
+    loop {
+        let most = rest.iter().copied().max().unwrap_or(0);
+        let there = |set: usize| sets[set].iter().filter(|value| rest[value.index()] > 0).copied().collect::<Vec<_>>();
+        let open = (0..sets.len()).filter_map(|set| {
+            let there = there(set);
+            let missing = (sets[set].len() - there.len()) as u64;
+            let helps = there.iter().any(|value| rest[value.index()] == most);
+            let fits = missing <= spare.min(FEW) && !there.is_empty() && leaves_eligible(rest, &there, 1, m);
+            fits.then(|| (std::cmp::Reverse(missing), helps, score(rest, sets[set]), std::cmp::Reverse(set)))
+        });
+        let Some((std::cmp::Reverse(missing), _, _, std::cmp::Reverse(set))) = open.max() else { return };
+        let there = there(set);
+        take(rest, &there);
+        copies[set] += 1;
+        spare -= missing;
+    }
+}
+
+/// Adds to `copies` how often the newcomers in `rest` fill each set, and takes them out of `rest`.
+fn steer(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
     let mut total: u64 = rest.iter().sum();
     let mut open: Vec<usize> = (0..sets.len()).collect();
     while total > 0 {
@@ -30,7 +121,70 @@ pub fn steer(rest: &mut [u64], sets: &[&[Value]], m: u64) -> Vec<u64> {
         sets[set].iter().for_each(|value| rest[value.index()] -= number);
         total -= number * sets[set].len() as u64;
     }
-    copies
+    improve(rest, copies, sets, m);
+}
+
+/// Looks for one copy that can be exchanged for two, over and over; where there is none, exchanges one
+/// for another that leaves other values over, and looks again.
+fn improve(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
+    let mut tried = vec![0u32; sets.len()];
+    let mut idle = 0;
+    while idle < DETOURS && rest.iter().any(|&count| count > 0) {
+        let mut sideways: Option<(u32, usize, usize)> = None;
+        let mut gained = false;
+        for out in 0..sets.len() {
+            if copies[out] == 0 {
+                continue;
+            }
+            add(rest, sets[out]);
+            let mut found = None;
+            'search: for one in 0..sets.len() {
+                if one == out || least(rest, sets[one]) == 0 {
+                    continue;
+                }
+                take(rest, sets[one]);
+                let eligible = is_eligible(rest, m);
+                for two in 0..sets.len() {
+                    if least(rest, sets[two]) > 0 && leaves_eligible(rest, sets[two], 1, m) {
+                        found = Some((one, two));
+                        break 'search;
+                    }
+                }
+                if eligible && sideways.is_none_or(|best| tried[one] < best.0) {
+                    sideways = Some((tried[one], out, one));
+                }
+                add(rest, sets[one]);
+            }
+            if let Some((one, two)) = found {
+                take(rest, sets[two]);
+                copies[out] -= 1;
+                copies[one] += 1;
+                copies[two] += 1;
+                gained = true;
+                break;
+            }
+            take(rest, sets[out]);
+        }
+        if gained {
+            continue;
+        }
+        idle += 1;
+        let Some((_, out, one)) = sideways else { break };
+        add(rest, sets[out]);
+        take(rest, sets[one]);
+        copies[out] -= 1;
+        copies[one] += 1;
+        tried[one] += 1;
+        tried[out] += 1;
+    }
+}
+
+fn add(rest: &mut [u64], set: &[Value]) {
+    set.iter().for_each(|value| rest[value.index()] += 1);
+}
+
+fn take(rest: &mut [u64], set: &[Value]) {
+    set.iter().for_each(|value| rest[value.index()] -= 1);
 }
 
 fn least(rest: &[u64], set: &[Value]) -> u64 {

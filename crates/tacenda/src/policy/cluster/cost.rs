@@ -331,7 +331,9 @@ mod tests {
 
     fn tree(leaves: u32, fan: u32) -> Hierarchy {
         let rows: Vec<Vec<String>> = (0..leaves)
-            .map(|leaf| vec![format!("v{leaf}"), format!("a{}", leaf / fan), format!("b{}", leaf / fan / fan), "*".into()])
+            .map(|leaf| {
+                vec![format!("v{leaf}"), format!("a{}", leaf / fan), format!("b{}", leaf / fan / fan), "*".into()]
+            })
             .collect();
         Hierarchy::from_rows(&rows).unwrap()
     }

@@ -1,0 +1,229 @@
+//! Records are only added, and nobody's sensitive value can be told from fewer than `l`.
+//!
+//! # Source
+//! Paper 002 (SCIENCE A2). The paper's own algorithm is kept as [`DiversityMode::Paper`], in
+//! `paper_l_diversity.rs`, for study; it breaks its promise.
+//!
+//! # Promise
+//! Safe mode: that of m-invariance with `m = l`, without counterfeits. A person's groups carry one value
+//! set of at least `l` values in all releases, each value equally often. It does not say when a newcomer
+//! is published: holders of a value that more than one in `l` newcomers have may wait, and that somebody
+//! known to be in the data waits is itself a hint at a frequent value.
+//!
+//! Paper mode: every group holds at least `l` different values. Nothing of the series.
+//!
+//! # Steps
+//! | SCIENCE A2.4 | here |
+//! |---|---|
+//! | refuse deletions and changes | `check_only_added` |
+//! | largest `l`-eligible subset of waiting and new, the rest waits | [`MInvariance`] with `Defer` |
+//! | assign, split | the same |
+//!
+//! # Departures
+//! The paper adds single records to old classes and divides classes whose parts keep the set of values.
+//! Both tell newcomers (and after a division old members) apart by the numbers of the values (A2.3). In safe
+//! mode newcomers enter only in whole copies of a value set, so every class stays balanced.
+//!
+//! # Cost
+//! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
+
+use crate::model::DiversityMode;
+use crate::model::Grouping;
+use crate::model::History;
+use crate::model::OnIneligible;
+use crate::model::Promise;
+use crate::model::Rng;
+use crate::model::Schema;
+use crate::model::Table;
+use crate::policy::MInvariance;
+use crate::policy::Policy;
+use crate::policy::PolicyError;
+use crate::policy::paper_l_diversity;
+
+/// Publishes so that a person's sensitive value is one of `l`, while records are only added.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct IncrementalLDiversity {
+    /// The least number of values of a group.
+    pub l: u32,
+    /// The corrected algorithm, or the paper's.
+    pub mode: DiversityMode,
+}
+
+impl Policy for IncrementalLDiversity {
+    fn promise(&self) -> Promise {
+        Promise::IncrementalLDiversity { l: self.l, mode: self.mode }
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Result<Grouping, PolicyError> {
+        check_only_added(history, table)?;
+        match self.mode {
+            DiversityMode::Paper => paper_l_diversity::group(self.l, schema, history, table),
+            DiversityMode::Safe => {
+                let engine = MInvariance { m: self.l, k: None, on_ineligible: OnIneligible::Defer };
+                let grouping = engine.group(schema, history, table, rng)?;
+                assert_eq!(grouping.counterfeit_count(), 0, "where nobody leaves there is no gap to fill");
+                Ok(grouping)
+            }
+        }
+    }
+}
+
+/// Refuses a table in which somebody published before is gone or has another value.
+///
+/// Of a quasi value only a change beyond the published region can be seen here, and only that matters:
+/// value sets are kept whatever the quasi values.
+fn check_only_added(history: &History, table: &Table) -> Result<(), PolicyError> {
+    let published = history.records.iter().filter(|record| record.is_published()).count();
+    let (mut found, mut sensitive, mut quasi) = (0, 0, 0);
+    for (row, record) in table.rows().zip(history.align(table)) {
+        let Some(record) = record.filter(|record| record.is_published()) else { continue };
+        found += 1;
+        sensitive += usize::from(table.sensitive()[row.index()] != record.value);
+        let region = history.groups.regions.get(record.group as usize);
+        let inside =
+            |(attribute, span): (usize, &crate::model::Span)| span.contains(table.quasi(attribute)[row.index()]);
+        quasi += usize::from(!region.iter().enumerate().all(inside));
+    }
+    let way_out = "use the model m-invariance, which allows it";
+    if found < published {
+        return Err(PolicyError::Deleted { records: published - found, way_out });
+    }
+    match (sensitive, quasi) {
+        (0, 0) => Ok(()),
+        (0, records) => Err(PolicyError::Changed { records, what: "quasi", way_out }),
+        (records, _) => Err(PolicyError::Changed { records, what: "sensitive", way_out }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Value;
+    use crate::policy::evolve::Person;
+    use crate::policy::evolve::Watch;
+    use crate::policy::evolve::after;
+    use crate::policy::evolve::group_values;
+    use crate::policy::evolve::schema;
+    use crate::policy::evolve::table;
+    use crate::policy::evolve::values;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn run(mode: DiversityMode, l: u32, history: &History, table: &Table) -> Result<Grouping, PolicyError> {
+        let policy = IncrementalLDiversity { l, mode };
+        policy.group(&schema(&[100]), history, table, &mut crate::model::Rng::from_number(1))
+    }
+
+    /// People at ages; value 0 is cancer, 1 is flu.
+    fn ward(people: &[(u64, u32, u32)]) -> Table {
+        let people: Vec<Person> = people.iter().map(|&(id, age, value)| (id, vec![age], value)).collect();
+        table(&values(2), 1, &people)
+    }
+
+    /// The groups as sorted numbers of people.
+    fn groups(table: &Table, grouping: &Grouping) -> BTreeSet<BTreeSet<u64>> {
+        grouping.groups().map(|group| group.rows.iter().map(|&row| table.key(row).lo).collect()).collect()
+    }
+
+    fn sets<const N: usize>(groups: [&[u64]; N]) -> BTreeSet<BTreeSet<u64>> {
+        groups.iter().map(|group| group.iter().copied().collect()).collect()
+    }
+
+    /// SCIENCE A2.3, CE-1: the newcomer C is the only difference, so C has flu.
+    #[test]
+    fn the_papers_algorithm_adds_a_single_newcomer_to_a_class() {
+        let first = ward(&[(1, 20, 1), (2, 30, 0)]);
+        let grouping = run(DiversityMode::Paper, 2, &History::default(), &first).unwrap();
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let second = ward(&[(1, 20, 1), (2, 30, 0), (3, 25, 1)]);
+        let grouping = run(DiversityMode::Paper, 2, &history, &second).unwrap();
+        assert_eq!(groups(&second, &grouping), sets([&[1, 2, 3]]));
+        assert_eq!(group_values(&second, &grouping), [[Value(0), Value(1), Value(1)]]);
+        // The safe mode lets C wait.
+        let grouping = run(DiversityMode::Safe, 2, &history, &second).unwrap();
+        assert_eq!((groups(&second, &grouping), grouping.withheld.len()), (sets([&[1, 2]]), 1));
+    }
+
+    /// SCIENCE A2.3, CE-2: after the division C and D have flu and F has cancer in all three worlds.
+    #[test]
+    fn the_papers_algorithm_divides_a_class_and_gives_old_members_away() {
+        let old = [(1, 10, 1), (2, 11, 1), (3, 80, 1), (4, 81, 1), (5, 12, 0)];
+        let first = ward(&old);
+        let grouping = run(DiversityMode::Paper, 2, &History::default(), &first).unwrap();
+        assert_eq!(groups(&first, &grouping), sets([&[1, 2, 3, 4, 5]]));
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let mut people = old.to_vec();
+        people.push((6, 82, 0));
+        let second = ward(&people);
+        let grouping = run(DiversityMode::Paper, 2, &history, &second).unwrap();
+        assert_eq!(groups(&second, &grouping), sets([&[1, 2, 5], &[3, 4, 6]]));
+    }
+
+    #[test]
+    fn departures_and_changes_are_refused() {
+        let first = ward(&[(1, 20, 1), (2, 30, 0)]);
+        let grouping = run(DiversityMode::Safe, 2, &History::default(), &first).unwrap();
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let answer = |people: &[(u64, u32, u32)]| run(DiversityMode::Safe, 2, &history, &ward(people)).unwrap_err();
+        assert!(matches!(answer(&[(1, 20, 1)]), PolicyError::Deleted { records: 1, .. }));
+        assert!(matches!(
+            answer(&[(1, 20, 0), (2, 30, 0)]),
+            PolicyError::Changed { records: 1, what: "sensitive", .. }
+        ));
+        assert!(matches!(answer(&[(1, 20, 1), (2, 31, 0)]), PolicyError::Changed { records: 1, what: "quasi", .. }));
+    }
+
+    fn batches() -> impl Strategy<Value = Vec<Vec<(u32, u32)>>> {
+        proptest::collection::vec(proptest::collection::vec((0u32..100, 0u32..5), 0..20), 4)
+    }
+
+    fn snapshots(batches: &[Vec<(u32, u32)>]) -> Vec<Table> {
+        let mut people: Vec<Person> = Vec::new();
+        let grow = |batch: &Vec<(u32, u32)>| {
+            for &(age, value) in batch {
+                people.push((people.len() as u64, vec![age], value));
+            }
+            table(&values(5), 1, &people)
+        };
+        batches.iter().map(grow).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        /// SCIENCE E1, property 21: no counterfeits, nobody lost, once published always published, m-invariant.
+        #[test]
+        fn the_safe_mode_keeps_its_promise(batches in batches(), l in 2u32..4) {
+            let mut history = History::default();
+            let mut watch = Watch::default();
+            for table in snapshots(&batches) {
+                let grouping = run(DiversityMode::Safe, l, &history, &table).unwrap();
+                watch.look(&table, &grouping, l, None);
+                prop_assert_eq!(grouping.counterfeit_count(), 0);
+                for &row in &grouping.withheld {
+                    prop_assert!(history.record(table.key(row)).is_none_or(|record| !record.is_published()));
+                }
+                history = after(&schema(&[100]), &history, &table, &grouping);
+            }
+        }
+
+        /// SCIENCE E1, property 20, its first half: the classes of old members keep their set of values.
+        #[test]
+        fn the_paper_mode_keeps_the_set_of_values_of_every_class(batches in batches(), l in 2u32..4) {
+            let mut history = History::default();
+            for table in snapshots(&batches) {
+                let Ok(grouping) = run(DiversityMode::Paper, l, &history, &table) else { continue };
+                grouping.assert_covers(&table);
+                for (group, mut values) in grouping.groups().zip(group_values(&table, &grouping)) {
+                    values.dedup();
+                    prop_assert!(values.len() >= l as usize);
+                    for &row in group.rows {
+                        if let Some(record) = history.record(table.key(row)).filter(|record| record.is_published()) {
+                            prop_assert_eq!(history.value_sets.get(record.value_set), &values[..]);
+                        }
+                    }
+                }
+                history = after(&schema(&[100]), &history, &table, &grouping);
+            }
+        }
+    }
+}
