@@ -88,12 +88,9 @@ fn speed(rows: usize) {
     let policy = MInvariance { m: 10, k: None, on_ineligible: OnIneligible::Defer };
     let mut history = History::default();
     for (release, churn) in [0, 100, 20].into_iter().enumerate() {
-        if churn > 0 {
-            let gone = people.len() / churn;
-            for _ in 0..gone {
-                let at = rng.below(people.len() as u64) as usize;
-                people[at] = person(&mut rng);
-            }
+        for _ in 0..people.len().checked_div(churn).unwrap_or(0) {
+            let at = rng.below(people.len() as u64) as usize;
+            people[at] = person(&mut rng);
         }
         let table = table(people.clone());
         let before = memory();

@@ -144,11 +144,10 @@ fn improve(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
                 }
                 take(rest, sets[one]);
                 let eligible = is_eligible(rest, m);
-                for two in 0..sets.len() {
-                    if least(rest, sets[two]) > 0 && leaves_eligible(rest, sets[two], 1, m) {
-                        found = Some((one, two));
-                        break 'search;
-                    }
+                let fits = |set: &&[Value]| least(rest, set) > 0 && leaves_eligible(rest, set, 1, m);
+                if let Some(two) = sets.iter().position(|set| fits(set)) {
+                    found = Some((one, two));
+                    break 'search;
                 }
                 if eligible && sideways.is_none_or(|best| tried[one] < best.0) {
                     sideways = Some((tried[one], out, one));
