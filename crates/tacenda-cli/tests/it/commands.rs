@@ -1,1 +1,284 @@
-//! x
+//! What each command does, as a newcomer would try it; and what it says when something is wrong.
+
+use crate::kit::POLICY;
+use crate::kit::Project;
+use crate::kit::patients;
+use std::fs;
+use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
+
+fn project() -> Project {
+    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    project.write("table.csv", &patients(0, 60));
+    project
+}
+
+/// Every file below a folder, with its bytes.
+fn everything(project: &Project) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![project.path().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(project.path()).unwrap().display().to_string();
+                files.push((name, fs::read(path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_steward_goes_from_a_table_to_a_second_release() {
+    let project = Project::empty();
+    project.write("stays.csv", &patients(0, 60));
+    let said = project.ok(&["init", "stays.csv", "--yes"]);
+    assert!(said.contains("patient_id") && said.contains("identifier"), "{said}");
+    // What init drafts is a sound policy.
+    project.ok(&["check"]);
+    project.write("tacenda.toml", POLICY);
+    assert!(project.ok(&["check", "stays.csv"]).contains("can be published"));
+    let said = project.ok(&["plan", "stays.csv", "--label", "2026-Q1"]);
+    assert!(said.contains("60 arrived") && said.contains("nothing is published yet"), "{said}");
+    project.ok(&["publish", "--plan", "tacenda-plan.json", "--yes"]);
+    project.write("stays.csv", &patients(10, 60));
+    let said = project.ok(&["plan", "stays.csv", "--label", "2026-Q2"]);
+    assert!(said.contains("10 arrived") && said.contains("10 left"), "{said}");
+    project.ok(&["publish", "stays.csv", "--label", "2026-Q2", "--yes"]);
+    let log = project.ok(&["log"]);
+    assert!(log.contains("2026-Q1") && log.contains("2026-Q2"), "{log}");
+    assert!(project.ok(&["show", "2026-Q2"]).contains("probability at most 1/2"));
+    assert!(project.ok(&["verify"]).starts_with("whole"));
+    assert!(project.ok(&["count", "2", "--where", "age >= 0"]).contains("60.0 people"));
+}
+
+#[test]
+fn check_writes_nothing() {
+    let project = project();
+    let before = everything(&project);
+    project.ok(&["check", "table.csv"]);
+    let said = project.ok(&["check", "table.csv", "--what-if", "m=2..6"]);
+    assert!(said.contains("m = 6") && said.contains("counterfeits"), "{said}");
+    assert_eq!(everything(&project), before);
+}
+
+#[test]
+fn a_plan_is_published_as_it_was_rehearsed_or_not_at_all() {
+    let project = project();
+    project.ok(&["plan", "table.csv", "--label", "first"]);
+    project.write("table.csv", &patients(0, 61));
+    project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 6, "R602");
+    project.write("table.csv", &patients(0, 60));
+    project.ok(&["publish", "--plan", "tacenda-plan.json", "--yes"]);
+    project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 2, "R202");
+    project.ok(&["plan", "table.csv", "--label", "second"]);
+    project.write("tacenda.toml", &POLICY.replace("m     = 2", "m     = 2\nk     = 2"));
+    project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 6, "R602");
+}
+
+#[test]
+fn nothing_is_published_unless_somebody_agrees() {
+    let project = project();
+    project.fails(&["publish", "table.csv"], 6, "U601");
+    assert!(!project.file("releases").join("ward-stays").join("r0001").exists());
+}
+
+#[test]
+fn the_policy_may_not_be_loosened_between_releases() {
+    let project = project();
+    project.write("tacenda.toml", &POLICY.replace("m     = 2", "m     = 3"));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.write("tacenda.toml", POLICY);
+    project.fails(&["publish", "table.csv", "--yes", "--label", "x"], 2, "R204");
+    let other_domain = POLICY.replace("m     = 2", "m     = 3").replace("[0, 120]", "[0, 130]");
+    project.write("tacenda.toml", &other_domain);
+    project.fails(&["publish", "table.csv", "--yes", "--label", "x"], 2, "R204");
+}
+
+#[test]
+fn labels_are_used_once() {
+    let project = project();
+    project.ok(&["publish", "table.csv", "--yes", "--label", "spring"]);
+    project.fails(&["publish", "table.csv", "--yes", "--label", "spring"], 2, "R202");
+    project.fails(&["publish", "table.csv", "--yes", "--label", "spring;"], 2, "R201");
+}
+
+#[test]
+fn an_unknown_key_is_pointed_at() {
+    let project = project();
+    project.write("tacenda.toml", &POLICY.replace("max_share = 0.5", "max_shar = 0.5"));
+    let ended = project.fails(&["check"], 2, "P2");
+    assert!(ended.stderr.contains("max_shar") && ended.stderr.contains("max_share"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("tacenda.toml"), "{}", ended.stderr);
+}
+
+/// Every bad table: what is changed, and the code and exit code it gets.
+#[test]
+fn every_bad_table_gets_its_code_and_its_place() {
+    let good = patients(0, 60);
+    let row = "p7,Name 7,67,M,bronchitis";
+    assert!(good.contains(row), "the row that is changed below is there");
+    let cases: &[(&str, String, &str)] = &[
+        ("an unlisted column", good.replace("full_name", "nickname"), "D102"),
+        ("a missing column", good.replace("diagnosis", "full_name2"), "D101"),
+        ("a duplicate identifier", good.replace(row, "p8,Name 7,67,M,bronchitis"), "D104"),
+        ("an empty identifier", good.replace(row, ",Name 7,67,M,bronchitis"), "D105"),
+        ("not an integer", good.replace(row, "p7,Name 7,old,M,bronchitis"), "D106"),
+        ("outside the domain", good.replace(row, "p7,Name 7,167,M,bronchitis"), "D109"),
+        ("not in the list", good.replace(row, "p7,Name 7,67,Q,bronchitis"), "D110"),
+        ("an empty sensitive value", good.replace(row, "p7,Name 7,67,M,"), "D111"),
+        ("a ragged row", good.replace(row, "p7,Name 7,67,M,bronchitis,extra"), "D113"),
+        ("an empty file", String::new(), "D115"),
+        ("no rows", good.lines().next().unwrap().to_string() + "\n", "D116"),
+        ("not a table", "PK\u{3}\u{4}spreadsheet".to_string(), "D117"),
+    ];
+    let project = project();
+    for (what, table, code) in cases {
+        project.write("bad.csv", table);
+        let ended = project.fails(&["publish", "bad.csv", "--yes"], 3, code);
+        assert!(!ended.stderr.contains("Name 7"), "{what}: no cell values\n{}", ended.stderr);
+        assert!(!ended.stderr.contains("bronchitis"), "{what}: no cell values\n{}", ended.stderr);
+    }
+    assert!(!project.file("releases/ward-stays/r0001").exists(), "nothing was published");
+    // The line of the bad row is named.
+    project.write("bad.csv", &cases[5].1);
+    let ended = project.run(&["check", "bad.csv"]);
+    assert!(ended.stderr.contains("line 9"), "{}", ended.stderr);
+    // And the project goes on.
+    project.ok(&["publish", "table.csv", "--yes"]);
+}
+
+#[test]
+fn standard_input_and_compressed_tables_are_read() {
+    let project = project();
+    let mut child = project.command(&["check", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(patients(0, 60).as_bytes()).unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    let packed = zstd::encode_all(patients(0, 60).as_bytes(), 1).unwrap();
+    fs::write(project.file("packed.csv"), packed).unwrap();
+    project.ok(&["check", "packed.csv"]);
+}
+
+#[test]
+fn changes_are_published_as_well_as_snapshots() {
+    let project = project();
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.write(
+        "changes.csv",
+        "op,patient_id,full_name,age,sex,diagnosis\ninsert,q1,New,33,F,flu\ninsert,q2,New,34,F,asthma\ndelete,p3,,,,\nupdate,p4,Name 4,47,F,flu\n",
+    );
+    let said = project.ok(&["publish", "changes.csv", "--delta", "--yes", "--label", "delta"]);
+    assert!(said.contains("2 arrived") && said.contains("1 left"), "{said}");
+    project.write("changes.csv", "op,patient_id,full_name,age,sex,diagnosis\ndelete,nobody,,,,\n");
+    project.fails(&["publish", "changes.csv", "--delta", "--yes", "--label", "no"], 3, "D1");
+}
+
+#[test]
+fn a_second_writer_is_told_to_wait() {
+    let project = project();
+    project.ok(&["publish", "table.csv", "--yes"]);
+    let lock = File::options().write(true).open(project.file(".tacenda/lock")).unwrap();
+    lock.lock().unwrap();
+    project.fails(&["publish", "table.csv", "--yes", "--label", "second"], 7, "E70");
+    // Readers take no lock.
+    project.ok(&["log"]);
+    project.ok(&["verify"]);
+    lock.unlock().unwrap();
+    project.ok(&["publish", "table.csv", "--yes", "--label", "second"]);
+}
+
+#[test]
+fn a_changed_release_file_is_found() {
+    let project = project();
+    project.ok(&["publish", "table.csv", "--yes"]);
+    let path = project.file("releases/ward-stays/r0001/ward-stays-r0001.csv");
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 2;
+    bytes[last] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let ended = project.run(&["verify"]);
+    assert_eq!(ended.code, 5, "{}", ended.stdout);
+    assert!(ended.stdout.contains("ward-stays-r0001.csv"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_damaged_ledger_is_an_error_that_says_where() {
+    let project = project();
+    project.ok(&["publish", "table.csv", "--yes"]);
+    let path = project.file(".tacenda/ledger.jsonl");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let ended = project.fails(&["log"], 5, "L5");
+    assert!(ended.stderr.contains("line 1"), "{}", ended.stderr);
+}
+
+/// Nothing in a release depends on the order of the input rows or on the number of threads.
+#[test]
+fn releases_are_the_same_bytes_for_any_order_and_threads() {
+    let straight = patients(0, 90);
+    let mut lines: Vec<&str> = straight.lines().collect();
+    lines[1..].reverse();
+    let reversed = lines.join("\n") + "\n";
+    let folder = |table: &str, threads: &str| {
+        let project = project();
+        project.fix_seed();
+        project.write("table.csv", table);
+        project.ok(&["publish", "table.csv", "--yes", "--label", "one", "--threads", threads]);
+        let release: Vec<_> =
+            everything(&project).into_iter().filter(|(name, _)| name.starts_with("releases")).collect();
+        assert_eq!(release.len(), 7, "csv, parquet, counterfeits, description, manifest, readme, sums");
+        release
+    };
+    assert_eq!(folder(&straight, "1"), folder(&reversed, "3"));
+}
+
+#[test]
+fn help_completions_and_the_manual_are_there() {
+    let project = Project::empty();
+    let help = project.ok(&["help"]);
+    for command in ["demo", "init", "check", "plan", "publish", "log", "show", "verify", "count", "explain"] {
+        assert!(help.contains(command), "{command} in {help}");
+    }
+    assert!(project.ok(&["completions", "bash"]).contains("tacenda"));
+    assert!(project.ok(&["man"]).contains(".TH"));
+    assert!(project.ok(&["promises"]).contains("m-invariance"));
+    assert!(project.ok(&["explain", "d104"]).starts_with("D104"));
+    project.fails(&["explain", "Z999"], 2, "U201");
+    assert_eq!(project.run(&["publsh"]).code, 2);
+}
+
+#[test]
+fn errors_are_json_where_json_is_asked_for() {
+    let project = project();
+    project.write("bad.csv", "");
+    let ended = project.fails(&["check", "bad.csv", "--format", "json"], 3, "D115");
+    let error: serde_json::Value = serde_json::from_str(&ended.stderr).unwrap();
+    assert_eq!(error["error"]["code"], "D115");
+    assert_eq!(error["error"]["exit"], 3);
+}
+
+#[test]
+fn memory_can_be_limited() {
+    let project = project();
+    project.fails(&["publish", "table.csv", "--yes", "--memory", "1K"], 7, "R701");
+}
+
+#[test]
+fn the_demo_breaks_the_naive_series_and_not_ours() {
+    let project = Project::empty();
+    let said = project.ok(&["demo", "hospital", "--patients", "2000", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert!(report["naive"][3]["certain"].as_u64().unwrap() > 0);
+    assert_eq!(report["published"][3]["certain"], 0);
+    assert_eq!(report["published"][3]["below_four"], 0);
+    // The project it leaves behind can be gone on with.
+    assert!(project.ok(&["-C", "hospital", "verify"]).starts_with("whole"));
+    assert!(project.ok(&["-C", "hospital", "log"]).contains("2026-Q4"));
+    project.fails(&["demo", "hospital"], 2, "U204");
+}

@@ -183,6 +183,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "The guard l asks that no sensitive value is held by more than one in l of a group. With these data no group can be formed that passes. Lower l, raise k, or coarsen the sensitive attribute.",
     ),
     (
+        "R428",
+        "no quasi attributes",
+        "This promise divides people by their quasi attributes, and the policy file names none.",
+    ),
+    (
         "R601",
         "needs a reason",
         "This promise protects one release at a time. Whoever compares two releases learns more, and the message says how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under [promise]. The reason is printed in the report.",

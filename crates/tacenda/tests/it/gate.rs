@@ -64,7 +64,8 @@ fn a_policy_that_ignores_history_is_refused() {
 fn a_policy_that_drops_counterfeits_is_refused() {
     let found = faults(|schema, history, table, rng| {
         let honest = HONEST.group(schema, history, table, rng)?;
-        let mut cheated = Grouping { withheld: honest.withheld.clone(), ..Grouping::default() };
+        let mut cheated = Grouping::default();
+        cheated.withheld = honest.withheld.clone();
         honest.groups().for_each(|group| cheated.push(group.rows, &[]));
         assert!(history.releases == 0 || honest.counterfeit_count() > 0, "there is something to drop");
         Ok(cheated)
@@ -77,7 +78,8 @@ fn a_policy_that_drops_counterfeits_is_refused() {
 fn a_policy_that_shrinks_a_region_is_refused() {
     let found = faults(|schema, history, table, rng| {
         let honest = HONEST.group(schema, history, table, rng)?;
-        let mut cheated = Grouping { withheld: honest.withheld.clone(), ..Grouping::default() };
+        let mut cheated = Grouping::default();
+        cheated.withheld = honest.withheld.clone();
         for group in honest.groups() {
             let region: Vec<Span> = (0..schema.quasi.len())
                 .map(|attribute| Span::exact(table.quasi(attribute)[group.rows[0].index()]))

@@ -5,6 +5,7 @@ mod compat;
 mod corrupt;
 mod crash;
 mod crash_disk;
+mod custody;
 mod gate;
 mod incremental_k_anonymity;
 mod k_anonymity_measured;

@@ -1,0 +1,72 @@
+//! Does a long series get worse? Twenty releases with 5 % churn: loss, value sets, counterfeits, and
+//! the error of count queries, release by release.
+//!
+//! `cargo bench --bench drift` prints JSON lines and a table; as `cargo test` runs it, a small and short
+//! series shows that it works.
+
+use serde_json::json;
+use std::env;
+use tacenda::made_up::Churn;
+use tacenda::made_up::Generated;
+use tacenda::made_up::Shape;
+use tacenda::made_up::adult;
+use tacenda::made_up::census;
+use tacenda::measure;
+use tacenda::measure::Workload;
+use tacenda::model::Choices;
+use tacenda::model::History;
+use tacenda::model::Limits;
+use tacenda::model::OnIneligible;
+use tacenda::model::Output;
+use tacenda::model::PolicyFile;
+use tacenda::model::Promise;
+use tacenda::model::Rng;
+use tacenda::model::Seed;
+use tacenda::model::Series;
+use tacenda::policy;
+use tacenda::publish::Before;
+use tacenda::publish::prepare;
+
+fn main() {
+    let is_bench = env::args().any(|word| word == "--bench");
+    let (people, releases) = if is_bench { (30_000, 20) } else { (1_000, 3) };
+    println!("{:<8} {:>3} {:>8} {:>8} {:>11} {:>13} {:>12}", "data", "m", "release", "loss", "value sets", "counterfeits", "query error");
+    for m in [4, 10] {
+        series("adult", &adult::snapshots(people, releases, Churn::of(0.05), 1), m);
+        series("census", &census::snapshots(people, releases, Churn::of(0.05), 1), m);
+    }
+}
+
+fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
+    let file = PolicyFile {
+        series: Series::default(),
+        schema: made.schema().clone(),
+        promise: Promise::MInvariance { m, k: None },
+        choices: Choices { on_ineligible: OnIneligible::Defer, ..Choices::default() },
+        limits: Limits { counterfeits: 1.0, withheld: 1.0 },
+        output: Output::default(),
+    };
+    let policy = policy::of(&file);
+    let mut history = History::default();
+    let mut first = None;
+    for (table, release) in made.tables().zip(1..) {
+        let before = Before { history: &history, snapshot: None };
+        let prepared = prepare(&file, policy.as_ref(), &Seed([1; 32]), before, &table, "drift").expect("a release");
+        let loss = measure::loss(&prepared.release, &file.schema, m).leaf_share;
+        let workload = Workload { queries: 300, ..Workload::default() };
+        let error = measure::query_error(&prepared.release, &file.schema, &table, &workload, &mut Rng::from_number(1));
+        let counterfeits = prepared.release.counterfeit_count();
+        let withheld = prepared.membership.withheld.len();
+        let sets = prepared.history.value_sets.len();
+        println!("{name:<8} {m:>3} {release:>8} {:>8.4} {sets:>11} {counterfeits:>13} {:>12.4}", loss, error.median);
+        println!(
+            "{}",
+            json!({
+                "data": name, "m": m, "release": release, "people": table.len(), "loss": loss, "value_sets": sets,
+                "counterfeits": counterfeits, "withheld": withheld, "query_error": error.median,
+                "loss_ratio": loss / first.get_or_insert(loss),
+            })
+        );
+        history = prepared.history;
+    }
+}

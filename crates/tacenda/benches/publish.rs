@@ -1,0 +1,235 @@
+//! How long does a release take, next to reading its table and writing its files?
+//!
+//! The *limit* is what no algorithm can avoid: decode the input, encode a release of the same size.
+//! Each number is taken in a process of its own, so that its peak memory is its own. `cargo bench`
+//! prints JSON lines and a table; without `--bench` (as `cargo test` runs it) a tiny size shows that it
+//! works. `TACENDA_LONG=1` adds ten million rows. Nothing here fails on a time.
+
+use serde_json::Value as Json;
+use serde_json::json;
+use std::env;
+use std::fs;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+use tacenda::folder;
+use tacenda::folder::ManifestFacts;
+use tacenda::ingest;
+use tacenda::ingest::ReadOptions;
+use tacenda::ingest::Source;
+use tacenda::made_up::Churn;
+use tacenda::made_up::Generated;
+use tacenda::made_up::Shape;
+use tacenda::made_up::adult;
+use tacenda::made_up::census;
+use tacenda::model::Grouping;
+use tacenda::model::Seed;
+use tacenda::model::Span;
+use tacenda::model::Values;
+use tacenda::publish::Access;
+use tacenda::publish::Input;
+use tacenda::publish::Project;
+use tacenda::publish::recode;
+
+/// What is published, and under which promise.
+const CASES: &[(&str, &str, &[f64])] = &[
+    ("m-invariance", "model = \"m-invariance\"\nm = 10", &[0.01]),
+    ("incremental-k-anonymity", "model = \"incremental-k-anonymity\"\nk = 10", &[0.01, 0.1]),
+    ("k-anonymity", "model = \"k-anonymity\"\nk = 10\naccept_series_risk = \"a benchmark\"", &[0.01, 0.1]),
+];
+
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    if let [child, rest @ ..] = words.as_slice()
+        && let Some(task) = child.strip_prefix("child:")
+    {
+        return run_child(task, rest);
+    }
+    let sizes: &[u32] = match (words.iter().any(|word| word == "--bench"), env::var_os("TACENDA_LONG").is_some()) {
+        (false, _) => &[2_000],
+        (true, false) => &[200_000, 1_000_000],
+        (true, true) => &[200_000, 1_000_000, 10_000_000],
+    };
+    let only = env::var("TACENDA_BENCH").ok();
+    let mut rows = Vec::new();
+    for &(name, promise, changes) in CASES.iter().filter(|case| only.as_ref().is_none_or(|only| only == case.0)) {
+        for &people in sizes.iter().filter(|&&people| name != "k-anonymity" || people <= 1_000_000) {
+            rows.extend(measure(name, promise, changes, people));
+        }
+    }
+    print_table(&rows);
+}
+
+/// One promise at one size: the limit, the first release, and one release a kind of change.
+fn measure(name: &str, promise: &str, changes: &[f64], people: u32) -> Vec<Json> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (root, first) = (folder.path(), folder.path().join("first.csv"));
+    // Insert-only promises get newcomers and nobody leaves.
+    let grows = name == "incremental-k-anonymity";
+    let write = |rate: f64, out: &Path| match name {
+        "m-invariance" => write_tables(&census::snapshots(people, 2, Churn::of(rate), 1), promise, root, &first, out, grows),
+        _ => write_tables(&adult::snapshots(people, 2, Churn::of(rate), 1), promise, root, &first, out, grows),
+    };
+    let mut rows = Vec::new();
+    for (index, &rate) in changes.iter().enumerate() {
+        let second = root.join(format!("second-{index}.csv"));
+        write(rate, &second);
+        if index == 0 {
+            rows.push(child("limit", root, &first));
+            rows.push(child("first", root, &first));
+        }
+        rows.push(child(&format!("change {} %", rate * 100.0), root, &second));
+    }
+    let limit = rows[0]["cpu_seconds"].as_f64().unwrap_or(0.0);
+    for row in &mut rows {
+        row["promise"] = json!(name);
+        row["people"] = json!(people);
+        row["ratio"] = json!(row["cpu_seconds"].as_f64().unwrap_or(0.0) / limit.max(0.01));
+        row["peak_bytes_per_record"] = json!(row["peak_bytes"].as_u64().unwrap_or(0) / u64::from(people));
+        println!("{row}");
+    }
+    rows
+}
+
+/// Writes the policy and two snapshots as CSV.
+fn write_tables<S: Shape>(made: &Generated<S>, promise: &str, root: &Path, first: &Path, second: &Path, grows: bool) {
+    for file in made.project() {
+        let path = root.join(&file.path);
+        fs::create_dir_all(path.parent().expect("files have folders")).expect("a folder");
+        let text = if file.path.ends_with(".toml") { with_promise(&file.text, promise) } else { file.text };
+        fs::write(path, text).expect("a file");
+    }
+    let mut tables = made.tables();
+    let old = tables.next().expect("a first table");
+    if !first.exists() {
+        made.write_csv(&old, BufWriter::new(File::create(first).expect("a file"))).expect("a table");
+    }
+    let new = tables.next().expect("a second table");
+    made.write_csv(&new, BufWriter::new(File::create(second).expect("a file"))).expect("a table");
+    if grows {
+        // Those who left are still there: the first table's lines, and the lines that are new.
+        let known = fs::read_to_string(first).expect("the first table");
+        let ids: std::collections::HashSet<&str> = known.lines().filter_map(|line| line.split(',').next()).collect();
+        let more = fs::read_to_string(second).expect("the second table");
+        let new_lines = more.lines().filter(|line| !ids.contains(line.split(',').next().unwrap_or_default()));
+        let text = known.clone() + &new_lines.map(|line| line.to_string() + "\n").collect::<String>();
+        fs::write(second, text).expect("a file");
+    }
+}
+
+/// The made-up project's policy with another promise, generous limits, and CSV only, as the limit writes.
+fn with_promise(text: &str, promise: &str) -> String {
+    let columns = text.split("[promise]").next().expect("a policy has columns");
+    format!(
+        "{columns}[promise]\n{promise}\n\n[counterfeits]\nmax_share = 1.0\n[withheld]\nmax_share = 1.0\n\n[output]\nformats = [\"csv\"]\n"
+    )
+}
+
+/// Runs one task in a process of its own.
+fn child(task: &str, root: &Path, table: &Path) -> Json {
+    let output = Command::new(env::current_exe().expect("this program"))
+        .arg(format!("child:{task}"))
+        .args([root, table])
+        .output()
+        .expect("a child process");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().last().unwrap_or_default();
+    serde_json::from_str(line).unwrap_or_else(|_| panic!("{task}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn run_child(task: &str, words: &[String]) {
+    let (root, table) = (Path::new(&words[0]), Path::new(&words[1]));
+    let start = Instant::now();
+    let numbers = if task == "limit" { limit(root, table) } else { publish(root, table) };
+    let row = json!({
+        "task": task,
+        "wall_seconds": start.elapsed().as_secs_f64(),
+        "cpu_seconds": cpu_seconds(),
+        "peak_bytes": peak_bytes(),
+        "numbers": numbers,
+    });
+    println!("{row}");
+}
+
+/// Reads the table and writes a release of the same size: groups of ten as they come.
+fn limit(root: &Path, table: &Path) -> Json {
+    let file = ingest::read_policy(&root.join("tacenda.toml")).expect("a policy").policy;
+    let source = Source::open(table).expect("a table");
+    let read = ingest::read_snapshot(&source, &file.schema, &[1; 32], &Values::default(), &ReadOptions::default());
+    let table = read.expect("a good table").table;
+    let rows: Vec<_> = table.rows().collect();
+    let mut grouping = Grouping::default();
+    for chunk in rows.chunks(10) {
+        // As long in print as a real region, and as little work as possible.
+        let region: Vec<Span> = file
+            .schema
+            .quasi
+            .iter()
+            .enumerate()
+            .map(|(attribute, quasi)| quasi.cover(Span::exact(table.quasi(attribute)[chunk[0].index()])))
+            .collect();
+        grouping.push_with_region(chunk, &[], &region);
+    }
+    let (release, _) = recode(&file, &grouping, &table, &Seed([1; 32]), 1, "limit");
+    let out = root.join("limit");
+    fs::create_dir_all(&out).expect("a folder");
+    let facts = ManifestFacts::default();
+    folder::write(&release, &file, &facts, &mut |name| Ok(Box::new(File::create(out.join(name))?))).expect("a release");
+    json!({ "rows": release.row_count() })
+}
+
+/// Publishes the table for real, and says where the time went.
+fn publish(root: &Path, table: &Path) -> Json {
+    let steps = std::cell::RefCell::new(vec![("opening".to_string(), Instant::now())]);
+    let step = |what: &str| steps.borrow_mut().push((what.to_string(), Instant::now()));
+    let mut project = Project::open(root, None, Access::Publish).expect("a project");
+    let input = Input { path: table.to_path_buf(), delta: false, show_values: false, memory: None };
+    let material = project.material(&input, &step).expect("a good table");
+    let rehearsal = project.rehearse(&material, None, &step).expect("a release");
+    project.publish(&material, &rehearsal, &step).expect("a publication");
+    step("end");
+    let steps = steps.into_inner();
+    let spent: serde_json::Map<String, Json> = steps
+        .windows(2)
+        .map(|pair| (pair[0].0.clone(), json!((pair[1].1 - pair[0].1).as_secs_f64())))
+        .collect();
+    let release = &rehearsal.prepared.release;
+    json!({
+        "rows": release.row_count(), "groups": release.group_count(), "counterfeits": release.counterfeit_count(),
+        "loss": rehearsal.loss.leaf_share, "wall_by_step": spent,
+    })
+}
+
+/// User and system time of this process and its threads so far.
+fn cpu_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = |place: usize| after_name.split_whitespace().nth(place).and_then(|text| text.parse::<f64>().ok());
+    // Ticks are hundredths of a second on every Linux we know.
+    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
+}
+
+/// The most memory this process ever held.
+fn peak_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+fn print_table(rows: &[Json]) {
+    println!("\n{:<24} {:>10} {:>12} {:>8} {:>8} {:>7} {:>9}", "promise", "people", "task", "cpu s", "wall s", "ratio", "B/record");
+    for row in rows {
+        println!(
+            "{:<24} {:>10} {:>12} {:>8.2} {:>8.2} {:>7.2} {:>9}",
+            row["promise"].as_str().unwrap_or_default(),
+            row["people"].as_u64().unwrap_or(0),
+            row["task"].as_str().unwrap_or_default(),
+            row["cpu_seconds"].as_f64().unwrap_or(0.0),
+            row["wall_seconds"].as_f64().unwrap_or(0.0),
+            row["ratio"].as_f64().unwrap_or(0.0),
+            row["peak_bytes_per_record"].as_u64().unwrap_or(0),
+        );
+    }
+}
