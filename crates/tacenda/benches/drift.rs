@@ -30,7 +30,10 @@ use tacenda::publish::prepare;
 fn main() {
     let is_bench = env::args().any(|word| word == "--bench");
     let (people, releases) = if is_bench { (30_000, 20) } else { (1_000, 3) };
-    println!("{:<8} {:>3} {:>8} {:>8} {:>11} {:>13} {:>12}", "data", "m", "release", "loss", "value sets", "counterfeits", "query error");
+    println!(
+        "{:<8} {:>3} {:>8} {:>8} {:>11} {:>13} {:>12}",
+        "data", "m", "release", "loss", "value sets", "counterfeits", "query error"
+    );
     for m in [4, 10] {
         series("adult", &adult::snapshots(people, releases, Churn::of(0.05), 1), m);
         series("census", &census::snapshots(people, releases, Churn::of(0.05), 1), m);

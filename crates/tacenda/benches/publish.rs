@@ -69,7 +69,9 @@ fn measure(name: &str, promise: &str, changes: &[f64], people: u32) -> Vec<Json>
     // Insert-only promises get newcomers and nobody leaves.
     let grows = name == "incremental-k-anonymity";
     let write = |rate: f64, out: &Path| match name {
-        "m-invariance" => write_tables(&census::snapshots(people, 2, Churn::of(rate), 1), promise, root, &first, out, grows),
+        "m-invariance" => {
+            write_tables(&census::snapshots(people, 2, Churn::of(rate), 1), promise, root, &first, out, grows)
+        }
         _ => write_tables(&adult::snapshots(people, 2, Churn::of(rate), 1), promise, root, &first, out, grows),
     };
     let mut rows = Vec::new();
@@ -191,10 +193,8 @@ fn publish(root: &Path, table: &Path) -> Json {
     project.publish(&material, &rehearsal, &step).expect("a publication");
     step("end");
     let steps = steps.into_inner();
-    let spent: serde_json::Map<String, Json> = steps
-        .windows(2)
-        .map(|pair| (pair[0].0.clone(), json!((pair[1].1 - pair[0].1).as_secs_f64())))
-        .collect();
+    let spent: serde_json::Map<String, Json> =
+        steps.windows(2).map(|pair| (pair[0].0.clone(), json!((pair[1].1 - pair[0].1).as_secs_f64()))).collect();
     let release = &rehearsal.prepared.release;
     json!({
         "rows": release.row_count(), "groups": release.group_count(), "counterfeits": release.counterfeit_count(),
@@ -219,7 +219,10 @@ fn peak_bytes() -> u64 {
 }
 
 fn print_table(rows: &[Json]) {
-    println!("\n{:<24} {:>10} {:>12} {:>8} {:>8} {:>7} {:>9}", "promise", "people", "task", "cpu s", "wall s", "ratio", "B/record");
+    println!(
+        "\n{:<24} {:>10} {:>12} {:>8} {:>8} {:>7} {:>9}",
+        "promise", "people", "task", "cpu s", "wall s", "ratio", "B/record"
+    );
     for row in rows {
         println!(
             "{:<24} {:>10} {:>12} {:>8.2} {:>8.2} {:>7.2} {:>9}",

@@ -160,6 +160,12 @@ pub const CODES: &[(Fault, &str, &str, &str)] = &[
         "Someone who knows when people arrived compares only those who arrived together. Fewer than k of them in one region are exposed.",
     ),
     (
+        Fault::CohortsMixed,
+        "A626",
+        "people of different arrivals stand in one group",
+        "Under this promise every group holds people of one arrival, for ever. Someone who knows who arrived when would see through a mixture.",
+    ),
+    (
         Fault::ValueTooFrequent,
         "A624",
         "a value is too frequent in a group",
@@ -170,6 +176,12 @@ pub const CODES: &[(Fault, &str, &str, &str)] = &[
         "A625",
         "people were taken out of a published group one by one",
         "When a single member of a group disappears, comparing the releases gives that member's value. The whole group has to be withheld.",
+    ),
+    (
+        Fault::CameBack,
+        "A627",
+        "a person who was left out is back",
+        "Someone who was published and then left out must stay out under this promise: the gap sets them apart.",
     ),
     (
         Fault::TooFewCandidates,

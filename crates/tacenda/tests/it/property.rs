@@ -16,15 +16,21 @@ use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::worlds;
 use tacenda::audit::worlds::Counting;
 use tacenda::audit::worlds::Worlds;
+use tacenda::model::DiversityMode;
 use tacenda::model::Grouping;
 use tacenda::model::History;
+use tacenda::model::LossKind;
 use tacenda::model::Membership;
+use tacenda::model::OnDelete;
 use tacenda::model::OnIneligible;
 use tacenda::model::Promise;
 use tacenda::model::Release;
 use tacenda::model::Rng;
 use tacenda::model::Schema;
 use tacenda::model::Table;
+use tacenda::policy::IncrementalKAnonymity;
+use tacenda::policy::IncrementalLDiversity;
+use tacenda::policy::KAnonymity;
 use tacenda::policy::MInvariance;
 use tacenda::policy::Policy;
 use tacenda::policy::PolicyError;
@@ -108,6 +114,44 @@ proptest! {
         let policy = MInvariance { m: 2, k: Some(k), on_ineligible: OnIneligible::Defer };
         let Some(done) = publish(&policy, &snapshots) else { return Ok(()) };
         prop_assert_eq!(above_one_in_m(&done, 2), 0);
+    }
+
+    /// Insert-only histories under incremental l-diversity: no counterfeits, risk at most 1/l, nothing to see in differences.
+    #[test]
+    fn incremental_l_diversity_keeps_its_promise(snapshots in evolution(40, 4, 5, Events::ADD_ONLY), l in 2u32..4) {
+        publish(&IncrementalLDiversity { l, mode: DiversityMode::Safe }, &snapshots);
+    }
+
+    /// SCIENCE E1, 21: brute-force risk on tiny histories.
+    #[test]
+    fn incremental_l_diversity_risk_is_at_most_one_in_l(snapshots in evolution(11, 3, 4, Events::ADD_ONLY), l in 2u32..4) {
+        let Some(done) = publish(&IncrementalLDiversity { l, mode: DiversityMode::Safe }, &snapshots) else { return Ok(()) };
+        prop_assert_eq!(above_one_in_m(&done, l), 0);
+    }
+
+    #[test]
+    fn incremental_k_anonymity_keeps_its_promise(
+        snapshots in evolution(60, 4, 5, Events::ADD_ONLY), k in 2u32..5, cohorts in any::<bool>(), tight in any::<bool>(),
+    ) {
+        let tight = tight && !cohorts;
+        publish(&IncrementalKAnonymity { k, cohorts, l: None, tight, on_delete: OnDelete::Refuse }, &snapshots);
+    }
+
+    #[test]
+    fn incremental_k_anonymity_keeps_its_guard(snapshots in evolution(60, 4, 5, Events::ADD_ONLY), k in 2u32..5, l in 2u32..4) {
+        publish(&IncrementalKAnonymity { k, cohorts: true, l: Some(l), tight: false, on_delete: OnDelete::Refuse }, &snapshots);
+    }
+
+    #[test]
+    fn incremental_k_anonymity_withholds_what_loses_a_member(snapshots in evolution(60, 4, 5, Events { leave: true, ..Events::ADD_ONLY }), k in 2u32..5) {
+        publish(&IncrementalKAnonymity { k, cohorts: true, l: None, tight: false, on_delete: OnDelete::Withhold }, &snapshots);
+    }
+
+    #[test]
+    fn k_anonymity_keeps_its_promise(snapshots in evolution(50, 4, 5, Events::ALL), k in 2u32..6, optimise in any::<bool>()) {
+        for loss in [LossKind::Height, LossKind::LeafShare] {
+            publish(&KAnonymity { k, optimise, refresh: None, loss }, &snapshots);
+        }
     }
 }
 
