@@ -115,7 +115,8 @@ pub fn check(k: u32, schema: &Schema, table: &Table, release: &Release, membersh
     let mut times = vec![0u32; table.len()];
     for group in 0..release.group_count() {
         let number = group as u32;
-        let people: Vec<u32> = release.group_rows(group).filter_map(|row| membership.person(row)).map(|row| row.0).collect();
+        let people: Vec<u32> =
+            release.group_rows(group).filter_map(|row| membership.person(row)).map(|row| row.0).collect();
         for &person in &people {
             times[person as usize] += 1;
         }

@@ -231,22 +231,6 @@ impl Scale {
         matches!(self, Scale::Linear { .. } | Scale::Snapped { .. })
     }
 
-    /// Whether a row within one span can be covered by a cluster with the other span.
-    pub(crate) fn near(&self, a: Span, b: Span) -> bool {
-        match self {
-            _ if a.overlap(b) => true,
-            Scale::Linear { null, .. } => [a, b].iter().any(|span| span.hi == *null && span.lo < span.hi),
-            Scale::Snapped { cells, null, .. } => {
-                let cell = |span: Span| Span { lo: cells[span.lo as usize].lo, hi: cells[span.hi as usize].hi };
-                cell(a).overlap(cell(b)) || [a, b].iter().any(|span| span.hi == *null && span.lo < span.hi)
-            }
-            Scale::Square { .. } | Scale::Peaks { .. } => {
-                let joined = self.cost(a.lo.min(b.lo), a.hi.max(b.hi));
-                joined <= self.cost(a.lo, a.hi).max(self.cost(b.lo, b.hi))
-            }
-        }
-    }
-
     /// At least how much dearer every cluster inside `hull` becomes by taking `code`.
     pub(crate) fn least_gain(&self, hull: Span, code: u32) -> u32 {
         match self {
@@ -331,7 +315,9 @@ mod tests {
 
     fn tree(leaves: u32, fan: u32) -> Hierarchy {
         let rows: Vec<Vec<String>> = (0..leaves)
-            .map(|leaf| vec![format!("v{leaf}"), format!("a{}", leaf / fan), format!("b{}", leaf / fan / fan), "*".into()])
+            .map(|leaf| {
+                vec![format!("v{leaf}"), format!("a{}", leaf / fan), format!("b{}", leaf / fan / fan), "*".into()]
+            })
             .collect();
         Hierarchy::from_rows(&rows).unwrap()
     }

@@ -147,27 +147,17 @@ impl Index {
         best.map(|(_, id)| id as usize)
     }
 
-    /// The clusters that may cover some row of a cluster with these spans, or have a row covered by it.
-    pub(crate) fn neighbours(&self, space: Space, clusters: &[Cluster], spans: &[Span], found: &mut Vec<usize>) {
+    /// All clusters in the order of the tree, in which like ones are near each other.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.built);
         let mut open = vec![0u32];
         while let Some(node) = open.pop() {
             match &self.nodes[node as usize].content {
-                Content::Fork(left, right) => {
-                    for child in [*left, *right] {
-                        let meets = self.ranges_of(child).iter().zip(spans).enumerate().all(|(attribute, (range, span))| {
-                            space.costs.scale(attribute).near(Span { lo: range.lows.lo, hi: range.highs.hi }, *span)
-                        });
-                        if meets {
-                            open.push(child);
-                        }
-                    }
-                }
-                Content::Leaf(ids) => found.extend(ids.iter().map(|&id| id as usize).filter(|&id| {
-                    let theirs = &clusters[id].spans;
-                    theirs.iter().zip(spans).enumerate().all(|(attribute, (a, b))| space.costs.scale(attribute).near(*a, *b))
-                })),
+                Content::Fork(left, right) => open.extend([*right, *left]),
+                Content::Leaf(ids) => order.extend(ids.iter().map(|&id| id as usize)),
             }
         }
+        order
     }
 
     /// Notes that a cluster has taken a row.
@@ -228,10 +218,8 @@ impl Index {
         let node = self.nodes.len() as u32;
         self.nodes.push(Node { parent, content: Content::Leaf(Vec::new()), fewest: u32::MAX, cheapest: u32::MAX });
         let nothing = Span { lo: u32::MAX, hi: 0 };
-        self.ranges.resize(
-            self.ranges.len() + self.attributes,
-            Range { lows: nothing, highs: nothing, costs: nothing },
-        );
+        self.ranges
+            .resize(self.ranges.len() + self.attributes, Range { lows: nothing, highs: nothing, costs: nothing });
         node
     }
 
@@ -277,9 +265,10 @@ impl Index {
             let by_middle = space.costs.scale(attribute).cost(middles.lo.min(middles.hi), middles.hi);
             (by_middle, range.costs.hi - range.costs.lo)
         };
-        let (attribute, (by_middle, by_width)) = (0..self.attributes)
-            .map(|attribute| (attribute, spread(attribute)))
-            .max_by_key(|&(attribute, (by_middle, by_width))| (by_middle.max(by_width), Reverse(attribute)))?;
+        let (attribute, (by_middle, by_width)) =
+            (0..self.attributes)
+                .map(|attribute| (attribute, spread(attribute)))
+                .max_by_key(|&(attribute, (by_middle, by_width))| (by_middle.max(by_width), Reverse(attribute)))?;
         if by_middle.max(by_width) == 0 {
             return None;
         }

@@ -24,11 +24,13 @@ const NEAREST: usize = 256;
 /// Clusters all rows: in one piece where they are few, block by block where they are many.
 pub(crate) fn k_member(space: Space, rows: Vec<u32>) -> Vec<Cluster> {
     let pieces = if rows.len() <= EXACT { vec![rows] } else { blocks(space, rows, BLOCK) };
-    let done: Vec<(Vec<Cluster>, Vec<u32>)> =
-        pieces.into_par_iter().map(|mut rows| {
+    let done: Vec<(Vec<Cluster>, Vec<u32>)> = pieces
+        .into_par_iter()
+        .map(|mut rows| {
             rows.sort_unstable();
             greedy(space, rows)
-        }).collect();
+        })
+        .collect();
     let mut clusters = Vec::new();
     let mut rest = Vec::new();
     for (formed, left) in done {

@@ -12,16 +12,21 @@ use crate::policy::cluster::split::split_all;
 use crate::policy::cluster::store::Cluster;
 use crate::policy::cluster::store::Space;
 
+/// Up to so many clusters are all looked at after every change.
+const FEW: usize = 4096;
+
 /// Breaks clusters, dearest first, until none is worth breaking; then splits those that have grown
-/// to `2k`, and begins again if there were any. Only clusters near `touched` are looked at, or all.
+/// to `2k`, and begins again if there were any. Looks at all clusters where they are few, otherwise at
+/// those that were `touched`; at all in any case if that is `None`.
 ///
 /// The loss falls with every break and no split raises it, so this ends. No cluster loses a row
 /// without dissolving, so none falls below `k`.
 pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Option<&[usize]>) {
     let mut candidates: Vec<usize> = match touched {
-        None => (0..clusters.len()).collect(),
-        Some(touched) => near(space, clusters, touched),
+        Some(touched) if clusters.len() > FEW => touched.to_vec(),
+        _ => (0..clusters.len()).collect(),
     };
+    candidates.retain(|&id| !clusters[id].rows.is_empty());
     loop {
         let mut index = Index::new(space, clusters);
         while !candidates.is_empty() {
@@ -29,29 +34,15 @@ pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Optio
             // took rows can have become worth breaking.
             candidates = pass(space, clusters, &mut index, candidates);
         }
-        // A split makes cheaper covers: anything near them may be worth breaking now.
         let changed = split_all(space, clusters);
         if changed.is_empty() {
             break;
         }
-        candidates = near(space, clusters, &changed);
+        // A split makes cheaper covers: anything may be worth breaking now, and most likely what changed.
+        candidates = if clusters.len() > FEW { changed } else { (0..clusters.len()).collect() };
+        candidates.retain(|&id| !clusters[id].rows.is_empty());
     }
     clusters.retain(|cluster| !cluster.rows.is_empty());
-}
-
-/// The clusters whose rows the given ones may cover, and they themselves.
-fn near(space: Space, clusters: &[Cluster], ids: &[usize]) -> Vec<usize> {
-    let index = Index::new(space, clusters);
-    let mut found = Vec::new();
-    for &id in ids {
-        if !clusters[id].rows.is_empty() {
-            found.push(id);
-            index.neighbours(space, clusters, &clusters[id].spans, &mut found);
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 /// Tries each candidate once, dearest first. Returns the clusters that took rows.
@@ -82,7 +73,7 @@ pub(crate) fn interesting_break(
     id: usize,
 ) -> Option<Vec<usize>> {
     let cluster = &clusters[id];
-    let loss = cluster.loss();
+    let loss = cluster.loss() + space.crowd(cluster.rows.len());
     let mut spent = 0;
     let mut targets = Vec::with_capacity(cluster.rows.len());
     for &row in &cluster.rows {
@@ -90,7 +81,8 @@ pub(crate) fn interesting_break(
             return None;
         }
         let target = index.cheapest_cover(space, clusters, space.points.get(row), id)?;
-        spent += u64::from(clusters[target].cost);
+        let size = clusters[target].rows.len();
+        spent += u64::from(clusters[target].cost) + space.crowd(size + 1) - space.crowd(size);
         targets.push(target);
     }
     (spent < loss).then_some(targets)

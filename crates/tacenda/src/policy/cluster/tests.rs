@@ -45,7 +45,7 @@ impl World {
     }
 
     fn space(&self, k: usize) -> Space<'_> {
-        Space { points: &self.points, costs: &self.costs, sizes: &self.sizes, k }
+        Space { points: &self.points, costs: &self.costs, sizes: &self.sizes, k, crowding: 0 }
     }
 }
 
@@ -77,9 +77,8 @@ fn mixed_schema() -> Schema {
 /// Random rows, drawn from few different ones so that duplicates abound.
 fn rows(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<u32>>> {
     let row = (0u32..30, 0u32..6, 0u32..7, 0u32..3).prop_map(|(a, b, c, d)| vec![a, b, c, d, 0]);
-    prop::collection::vec(row, 1..40).prop_flat_map(move |different| {
-        prop::collection::vec(prop::sample::select(different), count.clone())
-    })
+    prop::collection::vec(row, 1..40)
+        .prop_flat_map(move |different| prop::collection::vec(prop::sample::select(different), count.clone()))
 }
 
 fn kind() -> impl Strategy<Value = LossKind> {
@@ -108,7 +107,9 @@ fn table_1() -> (World, [Vec<u32>; 3]) {
     let codes = ["41076", "41935", "12345", "33333", "41733", "41933", "42000", "50000"];
     let lines: Vec<String> = codes
         .iter()
-        .map(|code| (0..=5).map(|kept| format!("{}{}", &code[..5 - kept], "*".repeat(kept))).collect::<Vec<_>>().join(";"))
+        .map(|code| {
+            (0..=5).map(|kept| format!("{}{}", &code[..5 - kept], "*".repeat(kept))).collect::<Vec<_>>().join(";")
+        })
         .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let zip = tree(&lines);
