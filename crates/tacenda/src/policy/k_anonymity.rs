@@ -31,7 +31,8 @@
 //! - Ranges are those of the declared domain; observed ones would shift from release to release.
 //! - Emptied clusters leave the list at once: one that stayed would take every later row for nothing.
 //! - Breaks are tested just before they are made, the broken cluster goes, and passes repeat until none
-//!   is left. After an update of more than 4,096 clusters only those that changed are looked at.
+//!   is left. With more than 4,096 clusters only the 4,096 dearest are tried in a pass, after an update of
+//!   those that changed.
 //! - In the first clustering with `optimise`, being larger than `k` counts as a small loss (`CROWDING`), so
 //!   that groups stay small where that costs little.
 //! - Tables of more than 32,768 rows are cut into blocks of at most 4,096 like rows before k-member; our
@@ -58,6 +59,7 @@ use crate::model::Span;
 use crate::model::Table;
 use crate::policy::Policy;
 use crate::policy::PolicyError;
+use crate::policy::cluster::FEW;
 use crate::policy::cluster::cost::Costs;
 use crate::policy::cluster::cost::Points;
 use crate::policy::cluster::cut::ranks;
@@ -113,7 +115,7 @@ impl Policy for KAnonymity {
         let (clusters, static_loss) = match kept {
             Some(clusters) => (clusters, static_loss),
             None => {
-                let clusters = self.from_scratch(space, table.len(), rng);
+                let clusters = self.cluster_anew(space, table.len(), rng);
                 let loss = row_loss(space, &clusters, table.len());
                 (clusters, Some(loss))
             }
@@ -131,7 +133,7 @@ impl Policy for KAnonymity {
 
 impl KAnonymity {
     /// Clusters all rows, whatever was published before.
-    fn from_scratch(&self, space: Space, rows: usize, rng: &mut Rng) -> Vec<Cluster> {
+    fn cluster_anew(&self, space: Space, rows: usize, rng: &mut Rng) -> Vec<Cluster> {
         let rows: Vec<u32> = (0..rows as u32).collect();
         if !self.optimise {
             return k_member(space, rows);
@@ -140,8 +142,10 @@ impl KAnonymity {
         let ranks = ranks(space, &rows);
         let mut clusters = cut_and_cluster(space, rows, &ranks);
         even(space, &mut clusters, &ranks);
-        // Spare rows that found no good company go back where they are covered.
-        optimise(space, &mut clusters, None);
+        if clusters.len() <= FEW {
+            // Spare rows that found no good company go back where they are covered.
+            optimise(space, &mut clusters, None);
+        }
         exchange(space, &mut clusters, &ranks, rng);
         optimise(space, &mut clusters, None);
         clusters

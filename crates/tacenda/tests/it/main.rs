@@ -1,1 +1,3 @@
+//! Whole flows through the library, one file a subject.
+
 mod k_anonymity_measured;

@@ -170,6 +170,18 @@ impl Costs {
         cost
     }
 
+    /// The same if it is below `limit`; stops adding up as soon as it is not.
+    pub(crate) fn joined_below(&self, spans: &[Span], point: &[u32], limit: u32) -> Option<u32> {
+        let mut cost = 0;
+        for ((scale, span), &code) in self.scales.iter().zip(spans).zip(point) {
+            cost += scale.cost(span.lo.min(code), span.hi.max(code));
+            if cost >= limit {
+                return None;
+            }
+        }
+        Some(cost)
+    }
+
     /// The cost of one row of a cluster that holds two clusters' spans.
     pub(crate) fn merged(&self, some: &[Span], others: &[Span]) -> u32 {
         let mut cost = 0;

@@ -9,6 +9,7 @@
 
 use crate::model::Rng;
 use crate::model::Span;
+use crate::policy::cluster::FEW;
 use crate::policy::cluster::cost::widen;
 use crate::policy::cluster::index::Index;
 use crate::policy::cluster::store::Cluster;
@@ -22,11 +23,9 @@ const NEIGHBOURS: usize = 15;
 /// At most so many of them put their rows together with it.
 const TOGETHER: u64 = 4;
 /// How often each cluster tries that in a round, and how many rounds there are.
-const THOROUGH: (usize, usize) = (6, 3);
-/// The same where there are many clusters: the work stays in proportion to reading the table.
+const THOROUGH: (usize, usize) = (5, 3);
+/// The same where there are many clusters.
 const BRIEF: (usize, usize) = (2, 1);
-/// So many clusters are many.
-const MANY: usize = 1 << 14;
 
 /// Exchanges rows between neighbours. Leaves the clusters in another order.
 pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32], rng: &mut Rng) {
@@ -34,7 +33,7 @@ pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32],
         return;
     }
     let stream = rng.bits();
-    let (tries, rounds) = if clusters.len() < MANY { THOROUGH } else { BRIEF };
+    let (tries, rounds) = if clusters.len() <= FEW { THOROUGH } else { BRIEF };
     for round in 0..rounds {
         // Like clusters next to each other, so that they meet in a block.
         let order = Index::new(space, clusters).order();
@@ -279,8 +278,7 @@ impl Regroup {
         while rows.len() < space.k {
             let mut best = (u32::MAX, 0);
             for (position, &row) in self.pool.iter().enumerate() {
-                let joined = space.costs.joined(&spans, space.points.get(row));
-                if joined < best.0 {
+                if let Some(joined) = space.costs.joined_below(&spans, space.points.get(row), best.0) {
                     best = (joined, position);
                     if joined == cost {
                         break;

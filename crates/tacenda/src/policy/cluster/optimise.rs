@@ -7,26 +7,23 @@
 //! Whether all rows are covered is tested just before each break, on the clusters as they are then:
 //! an earlier break may have taken the only cover away, or have added rows. The broken cluster goes.
 
+use crate::policy::cluster::FEW;
 use crate::policy::cluster::index::Index;
 use crate::policy::cluster::split::split_all;
 use crate::policy::cluster::store::Cluster;
 use crate::policy::cluster::store::Space;
 
-/// Up to so many clusters are all looked at after every change.
-const FEW: usize = 4096;
-
 /// Breaks clusters, dearest first, until none is worth breaking; then splits those that have grown
-/// to `2k`, and begins again if there were any. Looks at all clusters where they are few, otherwise at
-/// those that were `touched`; at all in any case if that is `None`.
+/// to `2k`, and begins again if there were any. Where clusters are few all are looked at; otherwise
+/// the dearest of those that were `touched`, or of all if that is `None`.
 ///
 /// The loss falls with every break and no split raises it, so this ends. No cluster loses a row
 /// without dissolving, so none falls below `k`.
 pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Option<&[usize]>) {
-    let mut candidates: Vec<usize> = match touched {
-        Some(touched) if clusters.len() > FEW => touched.to_vec(),
-        _ => (0..clusters.len()).collect(),
+    let mut candidates = match touched {
+        Some(touched) if clusters.len() > FEW => dearest(clusters, touched.to_vec()),
+        _ => dearest(clusters, (0..clusters.len()).collect()),
     };
-    candidates.retain(|&id| !clusters[id].rows.is_empty());
     loop {
         let mut index = Index::new(space, clusters);
         while !candidates.is_empty() {
@@ -38,17 +35,25 @@ pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Optio
         if changed.is_empty() {
             break;
         }
-        // A split makes cheaper covers: anything may be worth breaking now, and most likely what changed.
-        candidates = if clusters.len() > FEW { changed } else { (0..clusters.len()).collect() };
-        candidates.retain(|&id| !clusters[id].rows.is_empty());
+        // A split makes cheaper covers: anything may be worth breaking now, most likely what changed.
+        let all = (0..clusters.len()).collect();
+        candidates = dearest(clusters, if clusters.len() > FEW { changed } else { all });
     }
     clusters.retain(|cluster| !cluster.rows.is_empty());
 }
 
+/// The dearest of the given clusters, at most [`FEW`], the first of equals; none that is empty.
+fn dearest(clusters: &[Cluster], mut ids: Vec<usize>) -> Vec<usize> {
+    ids.retain(|&id| !clusters[id].rows.is_empty());
+    ids.sort_by_key(|&id| (std::cmp::Reverse(clusters[id].loss()), id));
+    ids.dedup();
+    ids.truncate(FEW);
+    ids
+}
+
 /// Tries each candidate once, dearest first. Returns the clusters that took rows.
 fn pass(space: Space, clusters: &mut [Cluster], index: &mut Index, mut candidates: Vec<usize>) -> Vec<usize> {
-    candidates.sort_by_key(|&id| (std::cmp::Reverse(clusters[id].loss()), id));
-    candidates.dedup();
+    candidates = dearest(clusters, candidates);
     let mut grown = Vec::new();
     for id in candidates {
         let Some(targets) = interesting_break(space, clusters, index, id) else { continue };
