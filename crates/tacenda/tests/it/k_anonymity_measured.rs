@@ -191,3 +191,55 @@ fn measured_maintenance_on_adult() {
         }
     }
 }
+
+/// Rows shaped like the census: eight attributes over its trees, each person drawn around one of many
+/// skewed types.
+fn census(count: usize) -> (Schema, Vec<(u64, Vec<u32>)>) {
+    let mut quasi = vec![
+        Quasi::new("age", Domain::Integer { lo: 0, hi: 100 }),
+        Quasi::new("hours", Domain::Integer { lo: 0, hi: 100 }),
+    ];
+    for name in ["gender", "education", "birthplace", "occupation", "work_class", "state"] {
+        quasi.push(Quasi::new(name, hierarchy("census_hierarchies", name)));
+    }
+    let mut rng = Rng::from_number(7);
+    let mut skewed = |size: u32| (0..3).map(|_| rng.below(u64::from(size)) as u32).min().unwrap();
+    let types: Vec<Vec<u32>> = (0..2000).map(|_| quasi.iter().map(|quasi| skewed(quasi.size())).collect()).collect();
+    let mut rng = Rng::from_number(8);
+    let rows = (0..count as u64)
+        .map(|id| {
+            let kind = &types[rng.below(2000).min(rng.below(2000)) as usize];
+            let mut draw = |(quasi, &code): (&Quasi, &u32)| match rng.below(4) {
+                0 => rng.below(u64::from(quasi.size())) as u32,
+                1 => (code + rng.below(5) as u32).min(quasi.size() - 1),
+                _ => code,
+            };
+            (id, quasi.iter().zip(kind).map(&mut draw).collect())
+        })
+        .collect();
+    (Schema::new("id", quasi, vec![]), rows)
+}
+
+/// Time per insert at 1,000 and at 100,000 clusters, and what a million rows cost.
+#[test]
+#[ignore = "measures; needs the data folder"]
+fn measured_scale_on_census_shaped_rows() {
+    let (schema, rows) = census(1_010_000);
+    println!("rows      policy    first CPU s (wall)   NCP %   then 1 % more: CPU s   us an insert");
+    for (policy, label) in [(PLAIN, "plain"), (OURS, "optimise")] {
+        for count in [10_000, 100_000, 1_000_000] {
+            let first = table(&rows[..count]);
+            let (grouping, cpu, wall) = timed(|| group(&policy, &schema, &History::default(), &first));
+            let loss = measures(&schema, &first, &grouping).0;
+            let history = published(&schema, &History::default(), &first, &grouping);
+            let more = (count / 100).max(1000);
+            let (_, idle, _) = timed(|| group(&policy, &schema, &history, &first));
+            let (now, fewer) = (table(&rows[..count + more]), more as f64);
+            let (_, update, _) = timed(|| group(&policy, &schema, &history, &now));
+            println!(
+                "{count:8}  {label:8} {cpu:10.2} ({wall:.2}) {loss:12.3} {update:15.2} {:18.1}",
+                (update - idle) / fewer * 1e6
+            );
+        }
+    }
+}

@@ -170,6 +170,18 @@ impl Costs {
         cost
     }
 
+    /// The same if it is below `limit`; stops adding up as soon as it is not.
+    pub(crate) fn joined_below(&self, spans: &[Span], point: &[u32], limit: u32) -> Option<u32> {
+        let mut cost = 0;
+        for ((scale, span), &code) in self.scales.iter().zip(spans).zip(point) {
+            cost += scale.cost(span.lo.min(code), span.hi.max(code));
+            if cost >= limit {
+                return None;
+            }
+        }
+        Some(cost)
+    }
+
     /// The cost of one row of a cluster that holds two clusters' spans.
     pub(crate) fn merged(&self, some: &[Span], others: &[Span]) -> u32 {
         let mut cost = 0;
@@ -229,22 +241,6 @@ impl Scale {
     /// Whether any code is as good a place to cut as any other.
     pub(crate) fn is_ordered(&self) -> bool {
         matches!(self, Scale::Linear { .. } | Scale::Snapped { .. })
-    }
-
-    /// Whether a row within one span can be covered by a cluster with the other span.
-    pub(crate) fn near(&self, a: Span, b: Span) -> bool {
-        match self {
-            _ if a.overlap(b) => true,
-            Scale::Linear { null, .. } => [a, b].iter().any(|span| span.hi == *null && span.lo < span.hi),
-            Scale::Snapped { cells, null, .. } => {
-                let cell = |span: Span| Span { lo: cells[span.lo as usize].lo, hi: cells[span.hi as usize].hi };
-                cell(a).overlap(cell(b)) || [a, b].iter().any(|span| span.hi == *null && span.lo < span.hi)
-            }
-            Scale::Square { .. } | Scale::Peaks { .. } => {
-                let joined = self.cost(a.lo.min(b.lo), a.hi.max(b.hi));
-                joined <= self.cost(a.lo, a.hi).max(self.cost(b.lo, b.hi))
-            }
-        }
     }
 
     /// At least how much dearer every cluster inside `hull` becomes by taking `code`.

@@ -9,7 +9,9 @@
 
 use crate::model::Rng;
 use crate::model::Span;
+use crate::policy::cluster::FEW;
 use crate::policy::cluster::cost::widen;
+use crate::policy::cluster::index::Index;
 use crate::policy::cluster::store::Cluster;
 use crate::policy::cluster::store::Space;
 use rayon::prelude::*;
@@ -20,18 +22,23 @@ const BLOCK: usize = 1 << 10;
 const NEIGHBOURS: usize = 15;
 /// At most so many of them put their rows together with it.
 const TOGETHER: u64 = 4;
-/// How often each cluster tries that in a round.
-const TRIES: usize = 8;
-/// Rounds.
-const ROUNDS: usize = 3;
+/// How often each cluster tries that in a round, and how many rounds there are.
+const THOROUGH: (usize, usize) = (5, 3);
+/// The same where there are many clusters.
+const BRIEF: (usize, usize) = (2, 1);
 
-/// Exchanges rows between clusters that stand near each other in the list.
+/// Exchanges rows between neighbours. Leaves the clusters in another order.
 pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32], rng: &mut Rng) {
     if space.k == 1 {
         return;
     }
     let stream = rng.bits();
-    for round in 0..ROUNDS {
+    let (tries, rounds) = if clusters.len() <= FEW { THOROUGH } else { BRIEF };
+    for round in 0..rounds {
+        // Like clusters next to each other, so that they meet in a block.
+        let order = Index::new(space, clusters).order();
+        let mut old: Vec<Option<Cluster>> = clusters.drain(..).map(Some).collect();
+        clusters.extend(order.into_iter().filter_map(|id| old[id].take()));
         let shift = if round % 2 == 0 { 0 } else { (BLOCK / 2).min(clusters.len()) };
         let (head, tail) = clusters.split_at_mut(shift);
         let blocks: Vec<&mut [Cluster]> = std::iter::once(head).chain(tail.chunks_mut(BLOCK)).collect();
@@ -40,7 +47,7 @@ pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32],
             .enumerate()
             .map(|(number, block)| {
                 let mut rng = Rng::from_number(stream ^ ((round as u64) << 32 | number as u64));
-                Block::new(space, block, ranks).improve(&mut rng)
+                Block { space, clusters: block, ranks, tries }.improve(&mut rng)
             })
             .collect();
         clusters.extend(new.into_iter().flatten());
@@ -51,16 +58,10 @@ struct Block<'a> {
     space: Space<'a>,
     clusters: &'a mut [Cluster],
     ranks: &'a [u32],
-    /// What every row beyond `k` adds to the loss of each row of its cluster.
-    crowding: u64,
+    tries: usize,
 }
 
-impl<'a> Block<'a> {
-    fn new(space: Space<'a>, clusters: &'a mut [Cluster], ranks: &'a [u32]) -> Block<'a> {
-        let crowding = space.costs.full() / 800;
-        Block { space, clusters, ranks, crowding }
-    }
-
+impl Block<'_> {
     /// Swaps, then regroups. Returns clusters that are new.
     fn improve(mut self, rng: &mut Rng) -> Vec<Cluster> {
         let neighbours = self.neighbours();
@@ -76,7 +77,7 @@ impl<'a> Block<'a> {
             if others.is_empty() {
                 continue;
             }
-            for _ in 0..TRIES {
+            for _ in 0..self.tries {
                 if self.clusters[one].cost == 0 && self.clusters[one].rows.len() == self.space.k {
                     break;
                 }
@@ -119,10 +120,6 @@ impl<'a> Block<'a> {
             .collect()
     }
 
-    fn crowd(&self, rows: usize) -> u64 {
-        self.crowding * (rows * (rows - self.space.k)) as u64
-    }
-
     /// Swaps or hands over the row that saves the most, again and again.
     fn swap_rows(&mut self, one: usize, other: usize, (mine, theirs): &mut (Side, Side)) {
         let Block { space, .. } = *self;
@@ -134,15 +131,15 @@ impl<'a> Block<'a> {
             mine.set(space, a);
             theirs.set(space, b);
             let (size_a, size_b) = (a.rows.len() as u64, b.rows.len() as u64);
-            let crowds = self.crowd(a.rows.len()) + self.crowd(b.rows.len());
+            let crowds = self.space.crowd(a.rows.len()) + self.space.crowd(b.rows.len());
             let mut best = (a.loss() + b.loss() + crowds, usize::MAX, usize::MAX);
             for (x, &row) in a.rows.iter().enumerate() {
                 let point = space.points.get(row);
                 if a.rows.len() > space.k {
                     let handed = (size_a - 1) * u64::from(mine.costs[x])
                         + (size_b + 1) * u64::from(space.costs.joined(&b.spans, point))
-                        + self.crowd(a.rows.len() - 1)
-                        + self.crowd(b.rows.len() + 1);
+                        + self.space.crowd(a.rows.len() - 1)
+                        + self.space.crowd(b.rows.len() + 1);
                     if handed < best.0 {
                         best = (handed, x, usize::MAX);
                     }
@@ -186,7 +183,7 @@ impl<'a> Block<'a> {
     /// Clusters the rows of some clusters again, from a random seed, and keeps what is better.
     fn try_together(&mut self, set: &[usize], rng: &mut Rng, regroup: &mut Regroup, new: &mut Vec<Cluster>) {
         let before: u64 =
-            set.iter().map(|&id| self.clusters[id].loss() + self.crowd(self.clusters[id].rows.len())).sum();
+            set.iter().map(|&id| self.clusters[id].loss() + self.space.crowd(self.clusters[id].rows.len())).sum();
         regroup.pool.clear();
         for &id in set {
             regroup.pool.extend_from_slice(&self.clusters[id].rows);
@@ -194,7 +191,8 @@ impl<'a> Block<'a> {
         regroup.pool.sort_unstable_by_key(|&row| self.ranks[row as usize]);
         let seed = rng.below(regroup.pool.len() as u64) as usize;
         regroup.run(self.space, seed, before);
-        let after: u64 = regroup.clusters.iter().map(|cluster| cluster.loss() + self.crowd(cluster.rows.len())).sum();
+        let after: u64 =
+            regroup.clusters.iter().map(|cluster| cluster.loss() + self.space.crowd(cluster.rows.len())).sum();
         if !regroup.pool.is_empty() || after >= before || regroup.clusters.len() < set.len() {
             return;
         }
@@ -280,8 +278,7 @@ impl Regroup {
         while rows.len() < space.k {
             let mut best = (u32::MAX, 0);
             for (position, &row) in self.pool.iter().enumerate() {
-                let joined = space.costs.joined(&spans, space.points.get(row));
-                if joined < best.0 {
+                if let Some(joined) = space.costs.joined_below(&spans, space.points.get(row), best.0) {
                     best = (joined, position);
                     if joined == cost {
                         break;

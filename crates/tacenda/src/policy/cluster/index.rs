@@ -147,32 +147,17 @@ impl Index {
         best.map(|(_, id)| id as usize)
     }
 
-    /// The clusters that may cover some row of a cluster with these spans, or have a row covered by it.
-    pub(crate) fn neighbours(&self, space: Space, clusters: &[Cluster], spans: &[Span], found: &mut Vec<usize>) {
+    /// All clusters in the order of the tree, in which like ones are near each other.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.built);
         let mut open = vec![0u32];
         while let Some(node) = open.pop() {
             match &self.nodes[node as usize].content {
-                Content::Fork(left, right) => {
-                    for child in [*left, *right] {
-                        let meets =
-                            self.ranges_of(child).iter().zip(spans).enumerate().all(|(attribute, (range, span))| {
-                                space.costs.scale(attribute).near(Span { lo: range.lows.lo, hi: range.highs.hi }, *span)
-                            });
-                        if meets {
-                            open.push(child);
-                        }
-                    }
-                }
-                Content::Leaf(ids) => found.extend(ids.iter().map(|&id| id as usize).filter(|&id| {
-                    let theirs = &clusters[id].spans;
-                    theirs
-                        .iter()
-                        .zip(spans)
-                        .enumerate()
-                        .all(|(attribute, (a, b))| space.costs.scale(attribute).near(*a, *b))
-                })),
+                Content::Fork(left, right) => open.extend([*right, *left]),
+                Content::Leaf(ids) => order.extend(ids.iter().map(|&id| id as usize)),
             }
         }
+        order
     }
 
     /// Notes that a cluster has taken a row.

@@ -7,20 +7,22 @@
 //! Whether all rows are covered is tested just before each break, on the clusters as they are then:
 //! an earlier break may have taken the only cover away, or have added rows. The broken cluster goes.
 
+use crate::policy::cluster::FEW;
 use crate::policy::cluster::index::Index;
 use crate::policy::cluster::split::split_all;
 use crate::policy::cluster::store::Cluster;
 use crate::policy::cluster::store::Space;
 
 /// Breaks clusters, dearest first, until none is worth breaking; then splits those that have grown
-/// to `2k`, and begins again if there were any. Only clusters near `touched` are looked at, or all.
+/// to `2k`, and begins again if there were any. Where clusters are few all are looked at; otherwise
+/// the dearest of those that were `touched`, or of all if that is `None`.
 ///
 /// The loss falls with every break and no split raises it, so this ends. No cluster loses a row
 /// without dissolving, so none falls below `k`.
 pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Option<&[usize]>) {
-    let mut candidates: Vec<usize> = match touched {
-        None => (0..clusters.len()).collect(),
-        Some(touched) => near(space, clusters, touched),
+    let mut candidates = match touched {
+        Some(touched) if clusters.len() > FEW => dearest(clusters, touched.to_vec()),
+        _ => dearest(clusters, (0..clusters.len()).collect()),
     };
     loop {
         let mut index = Index::new(space, clusters);
@@ -29,35 +31,29 @@ pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Optio
             // took rows can have become worth breaking.
             candidates = pass(space, clusters, &mut index, candidates);
         }
-        // A split makes cheaper covers: anything near them may be worth breaking now.
         let changed = split_all(space, clusters);
         if changed.is_empty() {
             break;
         }
-        candidates = near(space, clusters, &changed);
+        // A split makes cheaper covers: anything may be worth breaking now, most likely what changed.
+        let all = (0..clusters.len()).collect();
+        candidates = dearest(clusters, if clusters.len() > FEW { changed } else { all });
     }
     clusters.retain(|cluster| !cluster.rows.is_empty());
 }
 
-/// The clusters whose rows the given ones may cover, and they themselves.
-fn near(space: Space, clusters: &[Cluster], ids: &[usize]) -> Vec<usize> {
-    let index = Index::new(space, clusters);
-    let mut found = Vec::new();
-    for &id in ids {
-        if !clusters[id].rows.is_empty() {
-            found.push(id);
-            index.neighbours(space, clusters, &clusters[id].spans, &mut found);
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
+/// The dearest of the given clusters, at most [`FEW`], the first of equals; none that is empty.
+fn dearest(clusters: &[Cluster], mut ids: Vec<usize>) -> Vec<usize> {
+    ids.retain(|&id| !clusters[id].rows.is_empty());
+    ids.sort_by_key(|&id| (std::cmp::Reverse(clusters[id].loss()), id));
+    ids.dedup();
+    ids.truncate(FEW);
+    ids
 }
 
 /// Tries each candidate once, dearest first. Returns the clusters that took rows.
 fn pass(space: Space, clusters: &mut [Cluster], index: &mut Index, mut candidates: Vec<usize>) -> Vec<usize> {
-    candidates.sort_by_key(|&id| (std::cmp::Reverse(clusters[id].loss()), id));
-    candidates.dedup();
+    candidates = dearest(clusters, candidates);
     let mut grown = Vec::new();
     for id in candidates {
         let Some(targets) = interesting_break(space, clusters, index, id) else { continue };
@@ -82,7 +78,7 @@ pub(crate) fn interesting_break(
     id: usize,
 ) -> Option<Vec<usize>> {
     let cluster = &clusters[id];
-    let loss = cluster.loss();
+    let loss = cluster.loss() + space.crowd(cluster.rows.len());
     let mut spent = 0;
     let mut targets = Vec::with_capacity(cluster.rows.len());
     for &row in &cluster.rows {
@@ -90,7 +86,8 @@ pub(crate) fn interesting_break(
             return None;
         }
         let target = index.cheapest_cover(space, clusters, space.points.get(row), id)?;
-        spent += u64::from(clusters[target].cost);
+        let size = clusters[target].rows.len();
+        spent += u64::from(clusters[target].cost) + space.crowd(size + 1) - space.crowd(size);
         targets.push(target);
     }
     (spent < loss).then_some(targets)

@@ -34,6 +34,9 @@ pub(crate) struct Space<'a> {
     pub(crate) sizes: &'a [u32],
     /// The least size of a cluster.
     pub(crate) k: usize,
+    /// What every row beyond `k` counts for each row of its cluster, as if it were loss. 0: nothing,
+    /// as in the paper.
+    pub(crate) crowding: u64,
 }
 
 impl Space<'_> {
@@ -57,6 +60,11 @@ impl Space<'_> {
         cluster.cost = self.costs.joined(&cluster.spans, point);
         widen(&mut cluster.spans, point);
         cluster.rows.push(row);
+    }
+
+    /// What a cluster of so many rows counts for being larger than it need be.
+    pub(crate) fn crowd(&self, rows: usize) -> u64 {
+        self.crowding * (rows * rows.saturating_sub(self.k)) as u64
     }
 
     /// The cluster that a row makes the least dearer, the first of equals: FindBestCluster of the

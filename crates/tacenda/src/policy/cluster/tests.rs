@@ -45,7 +45,7 @@ impl World {
     }
 
     fn space(&self, k: usize) -> Space<'_> {
-        Space { points: &self.points, costs: &self.costs, sizes: &self.sizes, k }
+        Space { points: &self.points, costs: &self.costs, sizes: &self.sizes, k, crowding: 0 }
     }
 }
 
