@@ -32,7 +32,7 @@ impl Failure {
 
     /// The environment failed: disk, pipe, terminal.
     pub fn environment(message: impl Display) -> Failure {
-        Failure::new("E701", 7, message)
+        Failure::new("U701", 7, message)
     }
 
     /// The same with one more line.

@@ -67,7 +67,7 @@ fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
             json!({
                 "data": name, "m": m, "release": release, "people": table.len(), "loss": loss, "value_sets": sets,
                 "counterfeits": counterfeits, "withheld": withheld, "query_error": error.median,
-                "loss_ratio": loss / first.get_or_insert(loss),
+                "loss_ratio": loss / *first.get_or_insert(loss),
             })
         );
         history = prepared.history;

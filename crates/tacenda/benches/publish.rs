@@ -187,7 +187,7 @@ fn publish(root: &Path, table: &Path) -> Json {
     let steps = std::cell::RefCell::new(vec![("opening".to_string(), Instant::now())]);
     let step = |what: &str| steps.borrow_mut().push((what.to_string(), Instant::now()));
     let mut project = Project::open(root, None, Access::Publish).expect("a project");
-    let input = Input { path: table.to_path_buf(), delta: false, show_values: false, memory: None };
+    let input = Input { path: table.to_path_buf(), delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(&input, &step).expect("a good table");
     let rehearsal = project.rehearse(&material, None, &step).expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");

@@ -28,6 +28,8 @@ pub struct CheckReport {
     pub promise: String,
     /// What the promise does not cover.
     pub limits: Vec<String>,
+    /// What is worth saying about the policy though it is no fault.
+    pub notes: Vec<String>,
     /// The next release, if a table was given.
     pub summary: Option<Summary>,
     /// What would be with other parameters.
@@ -58,6 +60,7 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         series: file.series.name.clone(),
         promise: file.promise.sentence(),
         limits: file.promise.limits().into_iter().map(String::from).collect(),
+        notes: project.policy_notes().to_vec(),
         summary: None,
         what_if: Vec::new(),
     };
@@ -151,6 +154,9 @@ fn text(report: &CheckReport) -> String {
     let mut out = format!("The policy of {} is sound.\n\n  promise  {}\n", report.series, report.promise);
     for limit in &report.limits {
         let _ = writeln!(out, "  but      {limit}");
+    }
+    for note in &report.notes {
+        let _ = writeln!(out, "  note     {note}");
     }
     if let Some(summary) = &report.summary {
         let _ = write!(out, "\n{}", summary.text("This table can be published under it:"));

@@ -154,7 +154,13 @@ fn publish(
 ) -> Result<(Summary, (Table, Release, Membership)), Failure> {
     let failed = |error| shared::failure(error, screen);
     let mut project = Project::open(folder, None, Access::Publish).map_err(failed)?;
-    let input = Input { path: path.to_path_buf(), delta: false, show_values: false, memory: common.memory };
+    let input = Input {
+        path: path.to_path_buf(),
+        delta: false,
+        show_values: false,
+        memory: common.memory,
+        threads: common.threads.unwrap_or(0),
+    };
     let material = project.material(&input, &|_| {}).map_err(failed)?;
     let label = hospital::label(quarter);
     let mut rehearsal = project.rehearse(&material, Some(&label), &|_| {}).map_err(failed)?;

@@ -18,7 +18,7 @@ const OWN: &[(&str, &str, &str)] = &[
         "a bug",
         "An assertion of ours failed. Nothing was published; whatever was half done is finished or removed at the next run. Please report it with the command and the message; neither holds a cell of your table.",
     ),
-    ("E701", "the environment failed", "A file could not be written or read, or a pipe closed. Nothing was published."),
+    ("U701", "the environment failed", "A file could not be written or read, or a pipe closed. Nothing was published."),
     ("U201", "wrong use", "The command line does not say what to do. tacenda help COMMAND shows how."),
     (
         "U202",

@@ -28,7 +28,13 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let plan = args.plan.as_deref().map(Plan::read).transpose()?;
     let (input, label) = match &plan {
         Some(plan) => {
-            let input = Input { path: plan.data.clone(), delta: plan.delta, show_values: false, memory: common.memory };
+            let input = Input {
+                path: plan.data.clone(),
+                delta: plan.delta,
+                show_values: false,
+                memory: common.memory,
+                threads: common.threads.unwrap_or(0),
+            };
             (input, Some(plan.label.as_str()))
         }
         None => (shared::input(&args.data, common)?, args.label.as_deref()),

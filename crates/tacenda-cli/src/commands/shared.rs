@@ -37,7 +37,8 @@ pub fn open(common: &Common, access: Access, screen: &Screen) -> Result<Project,
 /// The table the command line names.
 pub fn input(data: &Data, common: &Common) -> Result<Input, Failure> {
     let path = data.path.clone().ok_or_else(|| Failure::usage("name a table: tacenda … DATA; - is standard input"))?;
-    Ok(Input { path, delta: data.delta, show_values: data.show_values, memory: common.memory })
+    let threads = common.threads.unwrap_or(0);
+    Ok(Input { path, delta: data.delta, show_values: data.show_values, memory: common.memory, threads })
 }
 
 /// A library error as the user sees it.
@@ -49,8 +50,7 @@ pub fn failure(error: ProjectError, screen: &Screen) -> Failure {
             let problems = error.problems();
             let mut failure = Failure::new(code, exit, "the table was not accepted; nothing was published");
             for problem in problems {
-                failure = failure.line(format!("  {}: {problem}", problem.code()));
-                failure = failure.line(format!("        {}", problem.way_out()));
+                failure = failure.line(format!("  {problem}"));
             }
             failure
         }

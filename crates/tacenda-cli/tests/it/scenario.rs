@@ -65,7 +65,7 @@ fn through_library(project: &Project, number: u32, table: &Path, delta: bool, re
     let name = table.file_name().unwrap().to_str().unwrap();
     let run = || -> std::result::Result<(), ProjectError> {
         let mut open = tacenda::publish::Project::open(project.path(), None, Access::Publish)?;
-        let input = Input { path: project.file(name), delta, show_values: false, memory: None };
+        let input = Input { path: project.file(name), delta, show_values: false, memory: None, threads: 0 };
         let material = open.material(&input, &|_| {})?;
         let rehearsal = open.rehearse(&material, Some(&format!("t{number}")), &|_| {})?;
         open.publish(&material, &rehearsal, &|_| {})?;

@@ -21,7 +21,7 @@ impl Regions {
 
     /// How many regions there are.
     pub fn len(&self) -> usize {
-        if self.attributes == 0 { 0 } else { self.spans.len() / self.attributes }
+        self.spans.len().checked_div(self.attributes).unwrap_or(0)
     }
 
     /// Whether there are none.

@@ -301,7 +301,7 @@ impl Building {
             if label.is_empty() || (label == ROOT && !(repeats_parent && parent == 0 && !is_leaf)) {
                 return Err(HierarchyError::BadLabel { line, level });
             }
-            if repeats_parent && parent != 0 || repeats_parent && !is_leaf {
+            if repeats_parent && (parent != 0 || !is_leaf) {
                 // An unbalanced branch: the node goes on. If this is the value itself, the node is it.
                 if is_leaf {
                     self.mark_leaf(line, label)?;

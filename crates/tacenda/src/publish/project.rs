@@ -79,6 +79,8 @@ pub struct Input {
     pub show_values: bool,
     /// The most memory that may be used.
     pub memory: Option<u64>,
+    /// How many threads read; 0 for as many as the machine has.
+    pub threads: usize,
 }
 
 /// What a release is made from: the past, and a snapshot. Private.
@@ -180,6 +182,11 @@ impl Project {
         &self.loaded.digest
     }
 
+    /// What is worth saying about the policy though it is no fault.
+    pub fn policy_notes(&self) -> &[String] {
+        &self.loaded.notes
+    }
+
     /// The ledger and the vault, if there are any yet.
     pub fn store(&self) -> Option<&Store> {
         self.store.as_ref()
@@ -279,7 +286,7 @@ impl Project {
         let schema = &self.loaded.policy.schema;
         let source = Source::open(&input.path)?;
         let key = self.seed().key("identifier");
-        let options = ReadOptions { show_values: input.show_values, ..ReadOptions::default() };
+        let options = ReadOptions { show_values: input.show_values, threads: input.threads };
         let snapshot = if input.delta {
             let no_column = vec![Vec::new(); schema.quasi.len()];
             let nobody = Table::new(Vec::new(), no_column, Vec::new(), history.values.clone(), Vec::new(), Vec::new());

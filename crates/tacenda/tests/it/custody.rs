@@ -72,7 +72,7 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
         let path = project.path().join("delta.csv");
         fs::write(&path, delta).unwrap();
         let mut open = Project::open(project.path(), None, Access::Publish).unwrap();
-        let input = Input { path, delta: true, show_values: false, memory: None };
+        let input = Input { path, delta: true, show_values: false, memory: None, threads: 0 };
         let material = open.material(&input, &|_| {}).unwrap();
         let rehearsal = open.rehearse(&material, None, &|_| {}).unwrap();
         open.publish(&material, &rehearsal, &|_| {}).unwrap();

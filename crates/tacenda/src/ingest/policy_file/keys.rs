@@ -136,7 +136,7 @@ pub const KEYS: &[Key] = &[
         "on_delete",
         "refuse, withhold",
         "refuse",
-        "insert-only promises: what happens when a record disappears",
+        "incremental-k-anonymity: what happens when a record disappears",
     ),
     key("promise", "optimise", "true, false", "true", "k-anonymity: run the loss optimisation"),
     key(

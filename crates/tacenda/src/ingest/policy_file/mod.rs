@@ -226,6 +226,13 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
         return Err(failed(walk.faults));
     }
     let policy = policy.expect("whatever is missing is a fault");
+    if policy.schema.sensitive.len() > 1 {
+        walk.notes.push(
+            "several sensitive attributes count as one combined value: the promise is about the combination, and one \
+             attribute alone may still be certain; where that matters, keep one sensitive attribute a series"
+                .into(),
+        );
+    }
     Ok(Loaded { policy, digest: hex(&walk.digest.clone().finalize()), notes: walk.notes })
 }
 

@@ -51,7 +51,7 @@ pub(super) fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mu
         Model::Invariance => &["model", "m", "k", "on_ineligible"],
         Model::Incremental => &["model", "k", "cohorts", "l", "tight", "on_delete"],
         Model::Single => &["model", "k", "optimise", "refresh", "loss", "accept_series_risk"],
-        Model::Diversity | Model::Views => &["model", "l", "mode", "made_up", "on_delete"],
+        Model::Diversity | Model::Views => &["model", "l", "mode", "made_up"],
     };
     walk.only_keys(section, allowed, name);
     let choices = read_choices(section, walk);

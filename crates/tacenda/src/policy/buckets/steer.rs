@@ -145,7 +145,7 @@ fn improve(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
                 take(rest, sets[one]);
                 let eligible = is_eligible(rest, m);
                 let fits = |set: &&[Value]| least(rest, set) > 0 && leaves_eligible(rest, set, 1, m);
-                if let Some(two) = sets.iter().position(|set| fits(set)) {
+                if let Some(two) = sets.iter().position(fits) {
                     found = Some((one, two));
                     break 'search;
                 }
