@@ -50,7 +50,7 @@ pub struct Common {
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true)]
     pub color: Color,
     /// How many threads to use. The result does not depend on it.
-    #[arg(long, value_name = "N", global = true, help = "How many threads to use [default: all cores]")]
+    #[arg(long, value_name = "N", global = true, value_parser = parse_threads, help = "How many threads to use [default: all cores]")]
     pub threads: Option<usize>,
     /// Stop, with nothing published, rather than use more memory than this, such as 4G.
     #[arg(long, value_name = "SIZE", global = true, value_parser = parse_size)]
@@ -212,6 +212,14 @@ pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub shell: clap_complete::Shell,
+}
+
+/// Reads a number of threads that a machine can have.
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("say a number from 1 to 1024".into()),
+    }
 }
 
 /// Reads `500M`, `4G`, `4GiB` or a plain number of bytes.

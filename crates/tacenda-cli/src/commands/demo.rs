@@ -248,9 +248,10 @@ fn text(report: &DemoReport, story: &str) -> String {
     let (certain, people) = last(&report.published);
     let _ = writeln!(
         out,
-        "\n  {} of {} people. The same attack finds nobody below four possible diagnoses.\n",
+        "\n  {} of {} people. The same attack leaves {} people with fewer than four possible diagnoses.\n",
         number(certain),
-        number(people)
+        number(people),
+        number(report.published.last().map_or(0, |attack| attack.below_four))
     );
     let _ = writeln!(out, "3. What it costs.\n");
     let _ = writeln!(

@@ -219,10 +219,8 @@ impl Quasi {
         }
         match &self.domain {
             Domain::Category(tree) => match tree.node_label(span) {
-                Some(label) if label != ROOT => out.push_str(label),
-                // A tree of one leaf: its root is its value.
-                Some(_) if span.width() == 1 => out.push_str(tree.leaf_label(span.lo)),
-                _ => print_set(tree, span, out),
+                Some(label) => out.push_str(label),
+                None => print_set(tree, span, out),
             },
             _ => {
                 out.push('[');

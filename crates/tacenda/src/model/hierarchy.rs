@@ -163,10 +163,15 @@ impl Hierarchy {
         Some(self.spans[*self.by_label.get(label)? as usize])
     }
 
-    /// The label of the highest node that covers exactly `span`, `*` for the root.
+    /// The label of the node that covers exactly `span`: the leaf for one leaf, `*` for the root, the
+    /// highest where several nodes cover the same leaves.
     pub fn node_label(&self, span: Span) -> Option<&str> {
+        if span.lo == span.hi {
+            return Some(self.leaf_label(span.lo));
+        }
         let node = self.ancestor(span);
-        (self.spans[node as usize] == span).then(|| if node == 0 { ROOT } else { self.labels[node as usize].as_str() })
+        let label = if node == 0 { ROOT } else { self.labels[node as usize].as_str() };
+        (self.spans[node as usize] == span).then_some(label)
     }
 
     /// The leaves below the lowest common ancestor of `span`'s ends.

@@ -11,6 +11,7 @@ mod incremental_k_anonymity;
 mod k_anonymity_measured;
 mod kit;
 mod property;
+mod recode;
 mod round_trip;
 mod small_project;
 mod tidy;

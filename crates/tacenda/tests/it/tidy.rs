@@ -15,7 +15,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("measure", &["model"]),
     ("made_up", &["model"]),
     ("publish", &["model", "ingest", "policy", "audit", "ledger", "folder", "measure"]),
-    ("report", &["model", "audit", "measure", "folder", "ledger"]),
 ];
 
 /// Words that have no place in the sources.
@@ -105,4 +104,29 @@ fn nothing_unfinished_is_left() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A policy is finished when its paper, its scenarios, its property, its guarantee and its sections are there.
+#[test]
+fn every_policy_is_whole() {
+    let root = library().join("../../..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (guarantees, papers) = (read("docs/guarantees.md"), read("docs/papers.md"));
+    let properties = fs::read_to_string(library().join("../tests/it/property.rs")).unwrap();
+    let scenarios: Vec<String> = fs::read_dir(root.join("scenarios"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for policy in tacenda::policy::POLICIES {
+        let name = policy.name;
+        let file = name.replace('-', "_");
+        assert!(guarantees.contains(&format!("## {name}")), "{name} has no section in docs/guarantees.md");
+        assert!(papers.contains(&format!("| {} |", policy.paper)), "{name}: paper {} is not listed", policy.paper);
+        assert!(properties.contains(&format!("fn {file}_keeps_its_promise")), "{name} has no property");
+        assert!(scenarios.iter().any(|scenario| scenario.starts_with(name)), "{name} has no scenario");
+        let text = fs::read_to_string(library().join(format!("policy/{file}.rs"))).unwrap();
+        for section in ["# Source", "# Promise", "# Steps", "# Departures", "# Cost"] {
+            assert!(text.contains(section), "policy/{file}.rs has no section {section}");
+        }
+    }
 }
