@@ -4,6 +4,8 @@
 //! region a group is published with). Policies are not trusted: `publish` lets the auditor judge the
 //! finished release before anything is committed.
 
+pub mod views;
+
 use crate::model::Grouping;
 use crate::model::History;
 use crate::model::Promise;
