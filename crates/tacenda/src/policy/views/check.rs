@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A requirement on the join of the new view with some earlier views.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Check {
     /// Which requirement.
     pub(super) requirement: usize,
@@ -41,7 +41,7 @@ pub(super) struct Check {
 }
 
 /// Cells that are alike on X.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Group {
     pub(super) cells: Vec<u32>,
     pub(super) now: Worst,

@@ -148,7 +148,7 @@ fn collapses(task: &Task<'_>, requirement: &Requirement) -> Option<usize> {
     (complete && task.earlier.len() == 1 && requirement.y.iter().all(|at| at.view == view)).then_some(view)
 }
 
-/// Copies of join columns in earlier views that are not in X, where the new view's copy is.
+/// Copies of the new view's columns in earlier views that are neither in X nor in Y.
 fn omitted(task: &Task<'_>, requirement: &Requirement) -> Vec<(usize, usize)> {
     let mut omitted = Vec::new();
     for (index, earlier) in task.earlier.iter().enumerate() {

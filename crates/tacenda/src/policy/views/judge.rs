@@ -13,7 +13,7 @@ use crate::policy::views::worst::Worst;
 use std::sync::Arc;
 
 /// The new view's part of Y.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum NewY {
     /// Y has no column here.
     Nothing,
@@ -36,7 +36,7 @@ impl NewY {
 }
 
 /// Rows of the new view that share X and all that they meet.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Part {
     /// Which value of X.
     pub(super) group: u32,

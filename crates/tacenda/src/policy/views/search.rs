@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::collections::BinaryHeap;
 
 /// A state of the new view with all that is known of it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Engine {
     pub(super) tree: Tree,
     pub(super) checks: Vec<Check>,

@@ -233,6 +233,11 @@ fn validate(task: &Task<'_>) -> Result<(), ViewsError> {
         {
             return wrong("a listed value needs one entry per column of Y");
         }
+        if matches!(&requirement.bound, Bound::Linkability { listed, .. } if !listed.is_empty())
+            && requirement.y.iter().any(|at| at.column.is_none())
+        {
+            return wrong("with the key of a view in Y every value is another one; list no values, or take the key out");
+        }
     }
     Ok(())
 }

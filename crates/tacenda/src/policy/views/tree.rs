@@ -15,7 +15,7 @@ use crate::policy::views::Information;
 use crate::policy::views::split;
 
 /// The new view, partitioned.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Tree {
     /// The attributes that are generalised, in the order of the view's columns.
     pub(super) attributes: Vec<Attribute>,
@@ -35,7 +35,7 @@ pub(super) struct Tree {
 }
 
 /// A generalised attribute and the code of each atom.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Attribute {
     pub(super) column: usize,
     pub(super) quasi: Quasi,
@@ -43,15 +43,14 @@ pub(super) struct Attribute {
 }
 
 /// An attribute that is published as it is, and the code of each atom.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Fixed {
     pub(super) column: usize,
-    pub(super) name: String,
     codes: Vec<u32>,
 }
 
 /// A generalised value, and what it would be divided into.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Value {
     pub(super) attribute: usize,
     pub(super) span: Span,
@@ -61,8 +60,6 @@ pub(super) struct Value {
     lookup: Vec<u32>,
     /// What dividing it tells, in billionths of a bit or whole units; see [`Information`].
     pub(super) gain: u64,
-    /// How many rows have it.
-    pub(super) weight: u64,
     /// Whether it stands in the cut now.
     pub(super) is_live: bool,
     /// Whether dividing it was found to break a requirement for good.
@@ -70,7 +67,7 @@ pub(super) struct Value {
 }
 
 /// Rows that are published alike on all that is generalised or matters for the join.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Cell {
     start: u32,
     end: u32,
@@ -81,7 +78,7 @@ pub(super) struct Cell {
 
 /// A cell that was divided: its parts, each with the child it belongs to. The first part has taken
 /// the cell's place.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Divided {
     pub(super) cell: u32,
     pub(super) parts: Vec<(u32, u32)>,
@@ -128,7 +125,6 @@ impl Tree {
         };
         let fix = |&column: &usize| Fixed {
             column,
-            name: view.columns[column].name.clone(),
             codes: codes_of(rows.column(column)),
         };
         let mut tree = Tree {
@@ -252,7 +248,7 @@ impl Tree {
             target: &self.target,
             classes: self.classes,
         };
-        let weight = atoms.iter().map(|&atom| self.weight[atom as usize]).sum();
+        let weight: u64 = atoms.iter().map(|&atom| self.weight[atom as usize]).sum();
         let children = split::children(quasi, span, atoms, &counts);
         let mut value = Value {
             attribute,
@@ -260,7 +256,6 @@ impl Tree {
             children,
             lookup: Vec::new(),
             gain: 0,
-            weight,
             is_live: true,
             is_dead: false,
         };
