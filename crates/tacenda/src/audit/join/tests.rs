@@ -160,13 +160,16 @@ fn work_past_the_limit_is_said_not_to_be_done() {
     let job = category("job", &["clerk", "driver"]);
     let one = view(std::slice::from_ref(&job), "clerk driver");
     let requirements = [Requirement::anonymity(vec![at(0, 0)], vec![ViewColumn::record(1)], 1)];
-    let two = [one.clone(), one.clone()];
+    let two = [one.clone(), one];
     let report = judge_join(&JoinEvidence { views: &two, requirements: &requirements, impossible: &[], limit: 1 });
     assert_eq!(report.requirements[0].coverage, Coverage::NotAssessed);
     assert!(!report.holds());
-    let three = [one.clone(), one.clone(), one];
-    let report = judge_join(&JoinEvidence { views: &three, requirements: &requirements, impossible: &[], limit: 5 });
+    // Nothing joins these three: each four rows meet each four.
+    let three = ["a", "b", "c"].map(|name| view(&[category(name, &["1", "2", "3", "4"])], "1 2 3 4"));
+    let requirements = [Requirement::anonymity(vec![at(0, 0), at(2, 0)], vec![at(1, 0)], 1)];
+    let report = judge_join(&JoinEvidence { views: &three, requirements: &requirements, impossible: &[], limit: 20 });
     assert_eq!(report.requirements[0].coverage, Coverage::PairsOnly);
+    assert!(!report.holds());
 }
 
 /// Views cut out of one made-up table, each cell as it is or generalised on its own.

@@ -11,6 +11,7 @@ use crate::policy::views::judge::NewY;
 use crate::policy::views::judge::Part;
 use crate::policy::views::judge::judge;
 use crate::policy::views::matcher::Matcher;
+use crate::policy::views::tally::Tally;
 use crate::policy::views::tree::Divided;
 use crate::policy::views::tree::Tree;
 use crate::policy::views::worst::Worst;
@@ -35,18 +36,28 @@ pub(super) struct Check {
     pub(super) join_fixed: Vec<(usize, usize)>,
     /// Fixed attributes in X.
     pub(super) x_fixed: Vec<usize>,
-    pub(super) groups: Vec<Group>,
+    groups: Vec<Group>,
+    /// Per group, how often it was judged.
+    versions: Vec<u32>,
     group_of_cell: Vec<u32>,
     profile_of_cell: Vec<Arc<Profile>>,
+    /// The worst of all groups.
+    all: Tally,
+    /// Per value of an attribute in X, the worst of the groups that have it.
+    having: Vec<Tally>,
+    /// Per value, the worst of the groups that would notice its division, after it.
+    noticing: Vec<Tally>,
 }
 
 /// Cells that are alike on X.
 #[derive(Clone, Default)]
-pub(super) struct Group {
-    pub(super) cells: Vec<u32>,
-    pub(super) now: Worst,
+struct Group {
+    cells: Vec<u32>,
+    now: Worst,
     /// Per value that could be divided, how the group would fare; ascending.
-    pub(super) after: Vec<(u32, Worst)>,
+    after: Vec<(u32, Worst)>,
+    /// Its values of X when it was judged.
+    had: Vec<u32>,
 }
 
 /// How a requirement fares, now and after each division.
@@ -67,6 +78,7 @@ impl Check {
             let group = *groups.entry(key).or_insert(next);
             if group == next {
                 self.groups.push(Group::default());
+                self.versions.push(0);
             }
             self.groups[group as usize].cells.push(cell as u32);
             self.group_of_cell.push(group);
@@ -94,8 +106,12 @@ impl Check {
             join_fixed,
             x_fixed,
             groups: Vec::new(),
+            versions: Vec::new(),
             group_of_cell: Vec::new(),
             profile_of_cell: Vec::new(),
+            all: Tally::default(),
+            having: Vec::new(),
+            noticing: Vec::new(),
         }
     }
 
@@ -151,12 +167,12 @@ impl Check {
             cells.sort_unstable_by_key(|cell| (value_of(cell), *cell));
             for (index, alike) in cells.chunk_by(|a, b| value_of(a) == value_of(b)).enumerate() {
                 let place = if index == 0 { group } else { self.groups.len() };
-                let part = Group { cells: alike.to_vec(), ..Group::default() };
                 alike.iter().for_each(|&cell| self.group_of_cell[cell as usize] = place as u32);
                 if index == 0 {
-                    self.groups[group] = part;
+                    self.groups[group].cells = alike.to_vec();
                 } else {
-                    self.groups.push(part);
+                    self.groups.push(Group { cells: alike.to_vec(), ..Group::default() });
+                    self.versions.push(0);
                     touched.push(place as u32);
                 }
             }
@@ -174,16 +190,34 @@ impl Check {
         }
         let judge = |&(group, value): &(u32, Option<u32>)| self.judge_group(tree, group as usize, value);
         let answers: Vec<Worst> = tasks.par_iter().with_min_len(16).map(judge).collect();
+        self.having.resize_with(tree.values.len(), Tally::default);
+        self.noticing.resize_with(tree.values.len(), Tally::default);
         for (&(group, value), answer) in tasks.iter().zip(answers) {
-            let group = &mut self.groups[group as usize];
             match value {
-                None => {
-                    group.now = answer;
-                    group.after.clear();
+                None => self.renew(tree, group as usize, answer),
+                Some(value) => {
+                    self.groups[group as usize].after.push((value, answer));
+                    self.noticing[value as usize].add(answer, (group, self.versions[group as usize]));
                 }
-                Some(value) => group.after.push((value, answer)),
             }
         }
+    }
+
+    /// Takes back what a group said before and counts what it says now.
+    fn renew(&mut self, tree: &Tree, index: usize, now: Worst) {
+        let group = &mut self.groups[index];
+        if self.versions[index] > 0 {
+            self.all.take_back(group.now);
+            group.had.iter().for_each(|&value| self.having[value as usize].take_back(group.now));
+            group.after.drain(..).for_each(|(value, worst)| self.noticing[value as usize].take_back(worst));
+        }
+        self.versions[index] += 1;
+        let stamp = (index as u32, self.versions[index]);
+        let values = tree.cells[group.cells[0] as usize].values.iter().enumerate();
+        group.had = values.filter(|(attribute, _)| self.in_x[*attribute]).map(|(_, &value)| value).collect();
+        group.now = now;
+        self.all.add(now, stamp);
+        group.had.iter().for_each(|&value| self.having[value as usize].add(now, stamp));
     }
 
     /// The values whose division a group would notice.
@@ -216,30 +250,20 @@ impl Check {
     }
 
     /// How the requirement fares over all groups.
-    pub(super) fn standing(&self, tree: &Tree) -> Standing {
-        let values = tree.values.len();
-        let now = self.groups.iter().map(|group| group.now).fold(Worst::default(), Worst::and);
-        let mut after = vec![now; values];
-        let mut touched = vec![Worst::default(); values];
-        let mut with = vec![Worst::default(); values];
-        for group in &self.groups {
-            for &(value, worst) in &group.after {
-                touched[value as usize] = touched[value as usize].and(worst);
-            }
-            for (attribute, &value) in tree.cells[group.cells[0] as usize].values.iter().enumerate() {
-                if self.in_x[attribute] {
-                    with[value as usize] = with[value as usize].and(group.now);
-                }
-            }
-        }
-        for attribute in 0..tree.attributes.len() {
-            let live: Vec<usize> = (0..values)
-                .filter(|&value| tree.values[value].is_live && tree.values[value].attribute == attribute)
-                .collect();
+    pub(super) fn standing(&mut self, tree: &Tree) -> Standing {
+        let now = Worst { cost: self.all.cost(&self.versions), holds: self.all.broken() == 0 };
+        let mut after = vec![now; tree.values.len()];
+        for (attribute, live) in tree.live().into_iter().enumerate() {
             if self.in_x[attribute] {
-                let others = but_one(&live.iter().map(|&value| with[value]).collect::<Vec<Worst>>());
-                for (&value, others) in live.iter().zip(others) {
-                    after[value] = others.and(touched[value]);
+                // Every group has one value of the attribute: the others are those that have another.
+                let costs: Vec<u64> = live.iter().map(|&value| self.having[value].cost(&self.versions)).collect();
+                for (&value, others) in live.iter().zip(but_one(&costs)) {
+                    let broken = self.all.broken() - self.having[value].broken();
+                    let noticing = &mut self.noticing[value];
+                    after[value] = Worst {
+                        cost: others.max(noticing.cost(&self.versions)),
+                        holds: broken + noticing.broken() == 0,
+                    };
                 }
             } else if self.join[attribute].is_some() {
                 for &value in &live {
@@ -255,18 +279,18 @@ impl Check {
     }
 }
 
-/// Per entry, the worst of all others.
-fn but_one(worsts: &[Worst]) -> Vec<Worst> {
-    let mut answer = vec![Worst::default(); worsts.len()];
-    let mut so_far = Worst::default();
-    for (at, &worst) in worsts.iter().enumerate() {
+/// Per entry, the largest of all others.
+fn but_one(costs: &[u64]) -> Vec<u64> {
+    let mut answer = vec![0; costs.len()];
+    let mut so_far = 0;
+    for (at, &cost) in costs.iter().enumerate() {
         answer[at] = so_far;
-        so_far = so_far.and(worst);
+        so_far = so_far.max(cost);
     }
-    so_far = Worst::default();
-    for (at, &worst) in worsts.iter().enumerate().rev() {
-        answer[at] = answer[at].and(so_far);
-        so_far = so_far.and(worst);
+    so_far = 0;
+    for (at, &cost) in costs.iter().enumerate().rev() {
+        answer[at] = answer[at].max(so_far);
+        so_far = so_far.max(cost);
     }
     answer
 }

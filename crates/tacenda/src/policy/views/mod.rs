@@ -46,6 +46,7 @@ mod matcher;
 mod outcome;
 mod search;
 mod split;
+mod tally;
 mod task;
 mod tree;
 mod utility;
@@ -186,6 +187,6 @@ impl ViewsError {
 /// Specialises the new view as far as every requirement allows.
 pub fn specialise(task: &Task<'_>, options: &Options) -> Result<Outcome, ViewsError> {
     let prepared = task::prepare(task, options)?;
-    let engine = search::run(prepared.engine, options, task.requirements)?;
-    Ok(outcome::Outcome::new(task, &engine, prepared.warnings))
+    let mut engine = search::run(prepared.engine, options, task.requirements)?;
+    Ok(outcome::Outcome::new(task, &mut engine, prepared.warnings))
 }

@@ -64,7 +64,7 @@ pub enum Warning {
 }
 
 impl Outcome {
-    pub(super) fn new(task: &Task<'_>, engine: &Engine, warnings: Vec<Warning>) -> Outcome {
+    pub(super) fn new(task: &Task<'_>, engine: &mut Engine, warnings: Vec<Warning>) -> Outcome {
         let standings = engine.standings();
         let measure = |requirement: usize| {
             let own = engine.checks.iter().zip(&standings).filter(|(check, _)| check.requirement == requirement);

@@ -85,8 +85,8 @@ impl Check {
 
 impl Engine {
     /// How every check fares.
-    pub(super) fn standings(&self) -> Vec<Standing> {
-        self.checks.iter().map(|check| check.standing(&self.tree)).collect()
+    pub(super) fn standings(&mut self) -> Vec<Standing> {
+        self.checks.iter_mut().map(|check| check.standing(&self.tree)).collect()
     }
 
     /// Divides a value everywhere.
@@ -161,7 +161,7 @@ fn search(root: &Engine, limit: usize) -> (Option<Engine>, usize) {
             break;
         }
         opened += 1;
-        let state = root.replay(&path);
+        let mut state = root.replay(&path);
         let standings = state.standings();
         for value in (0..state.tree.values.len()).filter(|&value| state.tree.values[value].is_candidate()) {
             let worsts: Vec<Worst> = standings.iter().map(|standing| standing.after[value]).collect();

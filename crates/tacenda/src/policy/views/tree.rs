@@ -29,6 +29,8 @@ pub(super) struct Tree {
     /// Every value there has been; see [`Value::is_live`].
     pub(super) values: Vec<Value>,
     pub(super) cells: Vec<Cell>,
+    /// Per value, the cells that have it now; empty once it is divided.
+    links: Vec<Vec<u32>>,
     /// Atoms by cell.
     order: Vec<u32>,
     information: Information,
@@ -135,6 +137,7 @@ impl Tree {
             weight: atoms.size,
             values: Vec::new(),
             cells: Vec::new(),
+            links: Vec::new(),
             order: Vec::new(),
             information,
         };
@@ -162,6 +165,7 @@ impl Tree {
             let all: Vec<u32> = (0..atoms as u32).collect();
             let value = self.value(attribute, root, &all);
             self.values.push(value);
+            self.links.push((0..self.cells.len() as u32).collect());
         }
     }
 
@@ -196,11 +200,10 @@ impl Tree {
         let first = self.values.len() as u32;
         let children = self.values[value].children.clone();
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); children.len()];
+        self.links.resize(self.links.len() + children.len(), Vec::new());
         let mut divided = Vec::new();
-        for cell in 0..self.cells.len() {
-            if self.cells[cell].values[attribute] as usize == value {
-                divided.push(self.divide_cell(cell, value, first, &mut members));
-            }
+        for cell in std::mem::take(&mut self.links[value]) {
+            divided.push(self.divide_cell(cell as usize, value, first, &mut members));
         }
         self.values[value].is_live = false;
         for (child, atoms) in children.into_iter().zip(members) {
@@ -230,8 +233,11 @@ impl Tree {
             at = part.end;
             let place = if divided.parts.is_empty() { cell } else { self.cells.len() };
             if place == cell {
+                // The first part takes the cell's place and its other links.
+                self.links[first as usize + child].push(place as u32);
                 self.cells[cell] = part;
             } else {
+                part.values.iter().for_each(|&value| self.links[value as usize].push(place as u32));
                 self.cells.push(part);
             }
             divided.parts.push((first + child as u32, place as u32));
@@ -280,7 +286,7 @@ impl Tree {
         // Pairs of rows that are published alike and would no longer be.
         let attribute = self.values[value].attribute;
         let mut pairs = 0u64;
-        for cell in (0..self.cells.len()).filter(|&cell| self.cells[cell].values[attribute] as usize == value) {
+        for cell in self.links[value].iter().map(|&cell| cell as usize) {
             let mut parts = vec![0u64; self.values[value].children.len()];
             for &atom in self.atoms(cell) {
                 parts[self.values[value].child(self.code(attribute, atom))] += self.weight[atom as usize];
@@ -301,6 +307,14 @@ impl Tree {
             cuts[attribute.column] = Some(spans);
         }
         cuts
+    }
+
+    /// Per attribute, the values of its cut.
+    pub(super) fn live(&self) -> Vec<Vec<usize>> {
+        let mut live = vec![Vec::new(); self.attributes.len()];
+        let values = self.values.iter().enumerate().filter(|(_, value)| value.is_live);
+        values.for_each(|(at, value)| live[value.attribute].push(at));
+        live
     }
 
     /// The live value of an attribute with this span.
