@@ -2,9 +2,10 @@
 //!
 //! The shape of the paper's enlarged Set A: two views of Adult with three common columns, people drawn
 //! with uneven, dependent values. Prints seconds for each number of records, for anonymity with k = 40 (the
-//! paper's Top6, Y the key of the new view) and linkability at 90 % (its Top1).
+//! paper's Top6, Y the key of the new view) and linkability at 90 % (its Top1). With `numbers` the new view has
+//! six columns of numbers as well (Set B).
 //!
-//! `cargo run --release -p tacenda --example views_speed -- 200000 1000000`
+//! `cargo run --release -p tacenda --example views_speed -- [numbers] 200000 1000000`
 
 use std::time::Instant;
 use tacenda::audit::JoinEvidence;
@@ -40,20 +41,30 @@ const COLUMNS: [(&str, u32, u32); 8] = [
     ("race", 5, 5),
 ];
 
+/// Columns of numbers of the new view, and how many values they have.
+const NUMBERS: [(&str, i64); 6] =
+    [("age", 74), ("gain", 100_000), ("loss", 4357), ("years", 16), ("weight", 1_477_000), ("hours", 99)];
+
 fn main() {
+    let numbers = if std::env::args().any(|argument| argument == "numbers") { NUMBERS.len() } else { 0 };
     let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|size| size.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![45_222] } else { sizes };
-    println!("{:>9} {:>12} {:>9} {:>9} {:>9} {:>7}  outcome", "records", "requirement", "build", "publish", "audit", "steps");
+    println!(
+        "{:>9} {:>12} {:>9} {:>9} {:>9} {:>7}  outcome",
+        "records", "requirement", "build", "publish", "audit", "steps"
+    );
     for size in sizes {
-        let (view, rows, out) = make(size);
+        let (view, rows, out) = make(size, numbers);
         let links = [3, 4, 5].map(|column| ViewColumn::new(0, column));
         let mut x: Vec<ViewColumn> = (0..6).map(|column| ViewColumn::new(0, column)).collect();
         x.extend((0..5).map(|column| ViewColumn::new(1, column)));
+        x.extend((6..6 + numbers).map(|column| ViewColumn::new(0, column)));
         let anonymity = Requirement::anonymity(x, vec![ViewColumn::record(0)], 40);
         run("k = 40", size, &view, &rows, &out, anonymity);
         // Y is marital status, its rarer half sensitive; X all else of the new view and the copies of its join columns.
         let mut x: Vec<ViewColumn> = [0, 1, 2].map(|column| ViewColumn::new(0, column)).to_vec();
         x.extend([links[1], links[2], ViewColumn::new(1, 1), ViewColumn::new(1, 2)]);
+        x.extend((6..6 + numbers).map(|column| ViewColumn::new(0, column)));
         let listed = rarer_half(rows.column(3), 7);
         let bound = Bound::Linkability { max_permille: None, listed };
         run("90 %", size, &view, &rows, &out, Requirement { x, y: vec![links[0]], bound });
@@ -90,7 +101,7 @@ fn run(name: &str, size: usize, view: &View, rows: &ViewRows, out: &[PublishedVi
 }
 
 /// People with eight attributes and a class; the new view has the first six, the other the last five.
-fn make(size: usize) -> (View, ViewRows, Vec<PublishedView>) {
+fn make(size: usize, numbers: usize) -> (View, ViewRows, Vec<PublishedView>) {
     let mut rng = Rng::from_number(4);
     let mut table: Vec<Vec<u32>> = vec![Vec::with_capacity(size); COLUMNS.len()];
     let mut target = Vec::with_capacity(size);
@@ -105,8 +116,18 @@ fn make(size: usize) -> (View, ViewRows, Vec<PublishedView>) {
         target.push(u32::from(hidden * 0.7 + rng.unit() * 0.3 > 0.6));
     }
     let quasi: Vec<Quasi> = COLUMNS.iter().map(|&(name, leaves, fan)| attribute(name, leaves, fan)).collect();
-    let view = View { name: "taxation".into(), columns: quasi[..6].to_vec() };
-    let rows = ViewRows::new(table[..6].to_vec(), target);
+    let mut own = quasi[..6].to_vec();
+    let mut codes = table[..6].to_vec();
+    for &(name, values) in &NUMBERS[..numbers] {
+        own.push(Quasi::new(name, Domain::Integer { lo: 0, hi: values }));
+        let mut draw = |class: u32| {
+            let near = 0.5 * rng.unit() + 0.25 * rng.unit() + 0.25 * f64::from(class) * rng.unit();
+            ((near * values as f64) as u32).min(values as u32 - 1)
+        };
+        codes.push(target.iter().map(|&class| draw(class)).collect());
+    }
+    let view = View { name: "taxation".into(), columns: own };
+    let rows = ViewRows::new(codes, target);
     let other = View { name: "immigration".into(), columns: quasi[3..].to_vec() };
     let other_rows = ViewRows::new(table[3..].to_vec(), Vec::new());
     let as_it_is: Cuts = vec![None; 5];
@@ -115,7 +136,9 @@ fn make(size: usize) -> (View, ViewRows, Vec<PublishedView>) {
 }
 
 fn attribute(name: &str, leaves: u32, fan: u32) -> Quasi {
-    let row = |leaf: u32| vec![format!("{leaf}"), format!("node {}", leaf / fan), format!("top {}", leaf / fan / 2), "*".into()];
+    let row = |leaf: u32| {
+        vec![format!("{leaf}"), format!("node {}", leaf / fan), format!("top {}", leaf / fan / 2), "*".into()]
+    };
     let rows: Vec<Vec<String>> = (0..leaves).map(row).collect();
     Quasi::new(name, Domain::Category(Hierarchy::from_rows(&rows).expect("the labels are apart")))
 }

@@ -288,7 +288,8 @@ impl PublishedView {
     /// # Panics
     /// If a code lies in no span of its cut: a cut covers every code that occurs.
     pub fn recode(view: &View, rows: &ViewRows, cuts: &Cuts) -> PublishedView {
-        let columns = (0..view.columns.len()).map(|column| recode(&view.columns[column], rows.column(column), &cuts[column]));
+        let columns =
+            (0..view.columns.len()).map(|column| recode(&view.columns[column], rows.column(column), &cuts[column]));
         PublishedView::new(view.clone(), columns.collect())
     }
 

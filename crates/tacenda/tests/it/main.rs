@@ -1,3 +1,4 @@
 //! Questions about the whole library, one file each.
 
 mod tidy;
+mod views;

@@ -134,7 +134,8 @@ impl Join<'_> {
 
     /// Numbers the parts of the first view by what they can meet; and a row for each number.
     fn combinations(&self, pairs: &Pairs, first: &[Part]) -> (Vec<u32>, Vec<u32>) {
-        let classes_of = |other: usize| -> Vec<u32> { first.iter().map(|part| pairs.class(0, other, part.row)).collect() };
+        let classes_of =
+            |other: usize| -> Vec<u32> { first.iter().map(|part| pairs.class(0, other, part.row)).collect() };
         let columns: Vec<Vec<u32>> = (1..self.views.len()).map(classes_of).collect();
         let classes = Classes::of(first.len(), &columns.iter().map(|column| &column[..]).collect::<Vec<&[u32]>>());
         let samples = classes.sample.iter().map(|&part| first[part as usize].row).collect();
@@ -187,7 +188,12 @@ impl Counting<'_> {
                 let own = self.parts[view].list[part as usize].row;
                 let fits = chosen.iter().enumerate().all(|(other, &theirs)| {
                     let other_row = self.parts[other + 1].list[theirs as usize].row;
-                    pairs.can_meet(view, pairs.class(view, other + 1, own), other + 1, pairs.class(other + 1, view, other_row))
+                    pairs.can_meet(
+                        view,
+                        pairs.class(view, other + 1, own),
+                        other + 1,
+                        pairs.class(other + 1, view, other_row),
+                    )
                 });
                 if fits {
                     chosen.push(part);
@@ -293,7 +299,8 @@ impl Counting<'_> {
             }
             reading = reading.and(part);
         }
-        reading.people = members.iter().zip(is_exposed).filter(|(_, exposed)| *exposed).map(|(member, _)| member.0.size).sum();
+        reading.people =
+            members.iter().zip(is_exposed).filter(|(_, exposed)| *exposed).map(|(member, _)| member.0.size).sum();
         Some(reading)
     }
 

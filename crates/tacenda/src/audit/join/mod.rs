@@ -102,7 +102,9 @@ impl JoinReport {
     /// Whether every requirement was assessed on the whole join and holds, on the join and on the kernel.
     pub fn holds(&self) -> bool {
         self.requirements.iter().all(|report| {
-            report.coverage == Coverage::All && report.raw.holds && report.kernel.as_ref().is_some_and(|kernel| kernel.holds)
+            report.coverage == Coverage::All
+                && report.raw.holds
+                && report.kernel.as_ref().is_some_and(|kernel| kernel.holds)
         })
     }
 
@@ -145,9 +147,14 @@ pub fn judge_join(evidence: &JoinEvidence<'_>) -> JoinReport {
     }
 }
 
-fn read(evidence: &JoinEvidence<'_>, requirement: &Requirement, pairs: &Pairs, kernel: Option<&Pairs>) -> RequirementReport {
+fn read(
+    evidence: &JoinEvidence<'_>,
+    requirement: &Requirement,
+    pairs: &Pairs,
+    kernel: Option<&Pairs>,
+) -> RequirementReport {
     let join = Join { views: evidence.views, requirement, limit: evidence.limit };
-    let both = join.read(pairs).and_then(|raw| Some((raw, kernel.map(|kernel| join.read(kernel)))));
+    let both = join.read(pairs).map(|raw| (raw, kernel.map(|kernel| join.read(kernel))));
     match both {
         Some((raw, None)) => RequirementReport { raw, kernel: None, coverage: Coverage::All },
         Some((raw, Some(Some(kernel)))) => RequirementReport { raw, kernel: Some(kernel), coverage: Coverage::All },

@@ -143,7 +143,8 @@ fn collapses(task: &Task<'_>, requirement: &Requirement) -> Option<usize> {
     let view = requirement.y.first()?.view;
     let all: Vec<usize> = (1..=task.earlier.len()).collect();
     let own = task.join_columns(&all);
-    let complete = own.iter().all(|column| requirement.x_in(0).contains(column)) && omitted(task, requirement).is_empty();
+    let complete =
+        own.iter().all(|column| requirement.x_in(0).contains(column)) && omitted(task, requirement).is_empty();
     // With several earlier views, columns that join only those with each other matter too.
     (complete && task.earlier.len() == 1 && requirement.y.iter().all(|at| at.view == view)).then_some(view)
 }
@@ -217,7 +218,9 @@ impl fmt::Display for Doubt {
         match self {
             Doubt::Rules => write!(out, "impossible pairs take part in the matching"),
             Doubt::SeveralViews => write!(out, "more than one earlier view takes part in the join"),
-            Doubt::NotACut { view, column } => write!(out, "view {view} does not publish {column} with a cut of its tree"),
+            Doubt::NotACut { view, column } => {
+                write!(out, "view {view} does not publish {column} with a cut of its tree")
+            }
             Doubt::JoinOutsideX { column } => write!(out, "{column} joins the views and is not in X"),
             Doubt::YInSeveralViews => write!(out, "Y has columns in several views"),
             Doubt::NotRelated => write!(out, "some rows match nothing"),
@@ -240,7 +243,10 @@ impl fmt::Display for Note {
                  view changes this"
             ),
             Note::Omitted { view, column } => {
-                write!(out, "X leaves out {column} of view {view}, which an attacker sees too; what holds then is less than it seems")
+                write!(
+                    out,
+                    "X leaves out {column} of view {view}, which an attacker sees too; what holds then is less than it seems"
+                )
             }
             Note::Fixed { column } => write!(out, "{column} is published as it is, because a requirement has it in Y"),
             Note::NotRelated { view, new, earlier } => {

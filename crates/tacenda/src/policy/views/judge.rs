@@ -176,14 +176,15 @@ fn distinct(matcher: &Matcher, y: &NewY, parts: &[Part], met: &[(u32, u32, u32)]
             NewY::Key => same.iter().map(|&(_, part, _)| parts[part as usize].weight).sum(),
             NewY::Values { .. } => union(parts, same, &mut seen),
         };
-        total = total.saturating_add(own.saturating_mul(matcher.history.y_weight[same[0].0 as usize]));
+        total = total.saturating_add(own.saturating_mul(matcher.history.y_weight(same[0].0)));
     }
     total
 }
 
 /// How many distinct values the parts hold together; `seen` is clear before and after.
 fn union(parts: &[Part], same: &[(u32, u32, u128)], seen: &mut [u64]) -> u64 {
-    let each = || same.iter().flat_map(|&(_, part, _)| parts[part as usize].values.iter().map(|value| value.0 as usize));
+    let each =
+        || same.iter().flat_map(|&(_, part, _)| parts[part as usize].values.iter().map(|value| value.0 as usize));
     let mut count = 0;
     for value in each() {
         let bit = 1u64 << (value % 64);
@@ -206,8 +207,8 @@ fn shares(matcher: &Matcher, y: &NewY, parts: &[Part], met: &[(u32, u32, u32)]) 
     let history = &matcher.history;
     let mut worst = Worst::default();
     for same in history_values(parts, met).chunk_by(|a, b| a.0 == b.0) {
-        let past = same[0].0 as usize;
-        let weight = u128::from(history.y_weight[past]);
+        let past = same[0].0;
+        let weight = u128::from(history.y_weight(past));
         // (value of the new view's part of Y, rows of the join)
         let mut pairs: Vec<(u32, u128)> = Vec::new();
         for &(_, part, rows) in same {
@@ -229,7 +230,7 @@ fn shares(matcher: &Matcher, y: &NewY, parts: &[Part], met: &[(u32, u32, u32)]) 
                     NewY::Values { spans, .. } => spans[pair[0].0 as usize][at],
                     _ => Span::EMPTY,
                 };
-                if own.is_empty() { history.y_spans[past][at] } else { own }
+                if own.is_empty() { history.y_spans(past)[at] } else { own }
             });
             worst = worst.and(Worst::share(rows / weight, whole, threshold));
         }

@@ -6,10 +6,10 @@
 use crate::model::Bound;
 use crate::model::Impossible;
 use crate::model::Span;
-use crate::policy::views::history::Bits;
 use crate::policy::views::history::History;
 use crate::policy::views::history::Keep;
 use crate::policy::views::history::Profile;
+use crate::policy::views::link::Bits;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::RwLock;

@@ -17,7 +17,7 @@
 //! | paper | here |
 //! |---|---|
 //! | Tree1, Link[v], specialise w | `tree`: cells, [`split`] for the children |
-//! | Tree2, several releases (7) | `history`: lines of the earlier views, joined |
+//! | Tree2, several releases (7) | `lines` and `history`: the earlier views, joined; `link`: what joins |
 //! | probe the matching partitions | `matcher`: bit sets, one look-up a combination of join spans |
 //! | X-tree, a(x), a(x,y), a_Y(x), Cases 1-4 | `check`: groups alike on X, `judge` |
 //! | Score, valid, winner (lines 2-5) | `search` |
@@ -42,6 +42,8 @@ mod check;
 mod explain;
 mod history;
 mod judge;
+mod lines;
+mod link;
 mod matcher;
 mod outcome;
 mod search;
@@ -139,7 +141,9 @@ pub enum ViewsError {
         earlier: u64,
     },
     /// No generalisation of the new view can help.
-    #[error("requirement {requirement} cannot be met: even with everything generalised it stands at {measure}; {way_out}")]
+    #[error(
+        "requirement {requirement} cannot be met: even with everything generalised it stands at {measure}; {way_out}"
+    )]
     Unmeetable {
         /// Counted from 1.
         requirement: usize,

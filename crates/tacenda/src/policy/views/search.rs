@@ -147,13 +147,16 @@ impl Engine {
     }
 }
 
+/// The values that were divided on the way to a state: attribute and span.
+type Path = Vec<(usize, Span)>;
+
 /// How far a state is from keeping its requirements: broken ones, then by how many millionths.
 type Distance = (usize, u128);
 
 /// Opens states in the order of their distance until one keeps everything; also how many were opened.
 fn search(root: &Engine, limit: usize) -> (Option<Engine>, usize) {
-    let mut seen: BTreeSet<Vec<(usize, Span)>> = BTreeSet::new();
-    let mut queue: BinaryHeap<Reverse<(Distance, Vec<(usize, Span)>)>> = BinaryHeap::new();
+    let mut seen: BTreeSet<Path> = BTreeSet::new();
+    let mut queue: BinaryHeap<Reverse<(Distance, Path)>> = BinaryHeap::new();
     queue.push(Reverse(((0, 0), Vec::new())));
     let mut opened = 0;
     while let Some(Reverse((_, path))) = queue.pop() {

@@ -16,10 +16,10 @@ use crate::policy::views::check::Check;
 use crate::policy::views::explain;
 use crate::policy::views::history::History;
 use crate::policy::views::history::Keep;
-use crate::policy::views::history::dangling;
-use crate::policy::views::history::link_columns;
 use crate::policy::views::judge::NewY;
 use crate::policy::views::judge::is_uniform;
+use crate::policy::views::link::dangling;
+use crate::policy::views::link::link_columns;
 use crate::policy::views::matcher::Matcher;
 use crate::policy::views::search::Engine;
 use crate::policy::views::tree::Tree;
@@ -89,7 +89,8 @@ pub(super) fn prepare(task: &Task<'_>, options: &Options) -> Result<Prepared, Vi
     also.retain(|column| !fixed.contains(column));
     let also: Vec<usize> = also.into_iter().collect();
     let (tree, samples) = Tree::new(task.view, task.rows, &generalised, &fixed, &also, options.information);
-    let mut prepared = Prepared { engine: Engine { tree, checks: Vec::new(), trail: Vec::new() }, warnings: Vec::new() };
+    let mut prepared =
+        Prepared { engine: Engine { tree, checks: Vec::new(), trail: Vec::new() }, warnings: Vec::new() };
     for requirement in 0..task.requirements.len() {
         add_checks(task, options, requirement, &all, &samples, &mut prepared);
     }
@@ -129,7 +130,8 @@ fn add_checks(
 
 /// The part of a requirement that speaks of the new view and one earlier one.
 fn restrict(requirement: &Requirement, view: usize) -> Requirement {
-    let keep = |side: &[crate::model::ViewColumn]| side.iter().copied().filter(|at| at.view == 0 || at.view == view).collect();
+    let keep =
+        |side: &[crate::model::ViewColumn]| side.iter().copied().filter(|at| at.view == 0 || at.view == view).collect();
     let mut bound = requirement.bound.clone();
     if let Bound::Linkability { listed, .. } = &mut bound {
         for entry in listed {
@@ -182,7 +184,8 @@ fn new_y(task: &Task<'_>, requirement: &Requirement, samples: &[u32]) -> NewY {
     if columns.is_empty() {
         return NewY::Nothing;
     }
-    let codes_of = |column: usize| -> Vec<u32> { samples.iter().map(|&row| task.rows.column(column)[row as usize]).collect() };
+    let codes_of =
+        |column: usize| -> Vec<u32> { samples.iter().map(|&row| task.rows.column(column)[row as usize]).collect() };
     let codes: Vec<Vec<u32>> = columns.iter().map(|&column| codes_of(column)).collect();
     let classes = Classes::of(samples.len(), &codes.iter().map(|codes| &codes[..]).collect::<Vec<&[u32]>>());
     let spans = classes.sample.iter().map(|&atom| {
@@ -236,7 +239,9 @@ fn validate(task: &Task<'_>) -> Result<(), ViewsError> {
         if matches!(&requirement.bound, Bound::Linkability { listed, .. } if !listed.is_empty())
             && requirement.y.iter().any(|at| at.column.is_none())
         {
-            return wrong("with the key of a view in Y every value is another one; list no values, or take the key out");
+            return wrong(
+                "with the key of a view in Y every value is another one; list no values, or take the key out",
+            );
         }
     }
     Ok(())

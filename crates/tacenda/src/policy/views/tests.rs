@@ -92,10 +92,8 @@ impl Case {
             category("t", &["0", "1"]),
         ];
         let people = 3 + rng.below(6) as usize;
-        let table: Vec<Vec<u32>> = base
-            .iter()
-            .map(|quasi| (0..people).map(|_| rng.below(quasi.size().into()) as u32).collect())
-            .collect();
+        let table: Vec<Vec<u32>> =
+            base.iter().map(|quasi| (0..people).map(|_| rng.below(quasi.size().into()) as u32).collect()).collect();
         let pick = |rng: &mut Rng| -> Vec<usize> { (0..base.len()).filter(|_| rng.below(3) > 0).collect() };
         let mut own = pick(rng);
         if own.is_empty() {
@@ -118,7 +116,8 @@ impl Case {
             case.requirements.push(requirement);
         }
         if rng.below(4) == 0 {
-            case.impossible.push(Impossible { left: ("a".into(), Span::new(0, 1)), right: ("s".into(), Span::exact(0)) });
+            case.impossible
+                .push(Impossible { left: ("a".into(), Span::new(0, 1)), right: ("s".into(), Span::exact(0)) });
         }
         case
     }
@@ -410,8 +409,7 @@ fn job() -> Quasi {
 #[test]
 fn names_are_published_so_that_no_disease_is_certain() {
     let name = category("name", &["alice", "bob", "cathy"]);
-    let (view, rows) =
-        new_view(&[name, job()], "alice/banker alice/banker bob/clerk bob/driver cathy/engineer");
+    let (view, rows) = new_view(&[name, job()], "alice/banker alice/banker bob/clerk bob/driver cathy/engineer");
     let disease = category("disease", &["cancer", "hiv"]);
     let out = [earlier("out", &[job(), disease], "banker/cancer banker/cancer clerk/hiv driver/cancer engineer/hiv")];
     let requirements = [Requirement::linkability(
@@ -525,8 +523,11 @@ fn too_many_earlier_views_are_looked_at_one_by_one_and_that_is_said() {
     let (s, t) = (category("s", &["0", "1"]), category("t", &["0", "1"]));
     let (view, rows) = new_view(&[job()], "banker clerk driver engineer");
     let out = [earlier("one", &[job(), s], "banker/0 clerk/1 driver/0 engineer/1"), earlier("two", &[t], "0 1 0 1")];
-    let requirements =
-        [Requirement::linkability(vec![ViewColumn::new(0, 0), ViewColumn::new(2, 0)], vec![ViewColumn::new(1, 1)], 500)];
+    let requirements = [Requirement::linkability(
+        vec![ViewColumn::new(0, 0), ViewColumn::new(2, 0)],
+        vec![ViewColumn::new(1, 1)],
+        500,
+    )];
     let task = Task { view: &view, rows: &rows, earlier: &out, requirements: &requirements, impossible: &[] };
     let whole = specialise(&task, &Options::default()).unwrap();
     assert_eq!(whole.warnings, []);

@@ -125,10 +125,7 @@ impl Tree {
             quasi: view.columns[column].clone(),
             codes: codes_of(rows.column(column)),
         };
-        let fix = |&column: &usize| Fixed {
-            column,
-            codes: codes_of(rows.column(column)),
-        };
+        let fix = |&column: &usize| Fixed { column, codes: codes_of(rows.column(column)) };
         let mut tree = Tree {
             attributes: generalised.iter().map(attribute).collect(),
             fixed: fixed.iter().map(fix).collect(),
@@ -256,15 +253,7 @@ impl Tree {
         };
         let weight: u64 = atoms.iter().map(|&atom| self.weight[atom as usize]).sum();
         let children = split::children(quasi, span, atoms, &counts);
-        let mut value = Value {
-            attribute,
-            span,
-            children,
-            lookup: Vec::new(),
-            gain: 0,
-            is_live: true,
-            is_dead: false,
-        };
+        let mut value = Value { attribute, span, children, lookup: Vec::new(), gain: 0, is_live: true, is_dead: false };
         if value.children.len() > 2 {
             let below = value.children.iter().enumerate();
             value.lookup = below.flat_map(|(child, span)| (0..span.width()).map(move |_| child as u32)).collect();

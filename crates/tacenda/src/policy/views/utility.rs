@@ -45,7 +45,10 @@ pub fn utility(view: &View, rows: &ViewRows, cuts: &Cuts) -> Utility {
             let span = spans[places[code] as usize];
             match quasi.hierarchy() {
                 Some(tree) => found.distortion_categories += rows_here * f64::from(levels(tree, code as u32, span)),
-                None => found.distortion_numbers += rows_here * if span.width() == 1 { 0.0 } else { f64::from(span.width()) / f64::from(quasi.size()) },
+                None => {
+                    found.distortion_numbers += rows_here
+                        * if span.width() == 1 { 0.0 } else { f64::from(span.width()) / f64::from(quasi.size()) }
+                }
             }
         }
         found.information_kept.push(kept(&counts, &places, spans.len()));
