@@ -5,7 +5,10 @@
 //! spans of every common column overlap and no declared impossibility speaks against it; because
 //! tree nodes are runs of leaves, "on one root path" and "overlap" are the same question.
 
+use crate::model::CellFault;
 use crate::model::Quasi;
+use crate::model::Release;
+use crate::model::Schema;
 use crate::model::Span;
 use rayon::prelude::*;
 use std::fmt;
@@ -283,6 +286,33 @@ impl PublishedView {
         PublishedView { view, columns, rows }
     }
 
+    /// A release as a view: its regions, and its sensitive values as the exact values of `sensitive`, one
+    /// attribute each. Counterfeits are rows like any other; a reader cannot tell.
+    pub fn of_release(
+        name: &str,
+        schema: &Schema,
+        sensitive: &[Quasi],
+        release: &Release,
+    ) -> Result<PublishedView, CellFault> {
+        let mut columns: Vec<Vec<Span>> =
+            vec![Vec::with_capacity(release.row_count()); schema.quasi.len() + sensitive.len()];
+        for group in 0..release.group_count() {
+            let rows = release.group_rows(group);
+            for (column, &span) in release.region(group).iter().enumerate() {
+                columns[column].extend(rows.clone().map(|_| span));
+            }
+            for &value in release.group_values(group) {
+                for (at, quasi) in sensitive.iter().enumerate() {
+                    let code = quasi.encode(&release.values.cells(value)[at])?;
+                    columns[schema.quasi.len() + at].push(Span::exact(code));
+                }
+            }
+        }
+        let all = schema.quasi.iter().chain(sensitive).cloned().collect();
+        let columns = columns.iter().map(|column| SpanColumn::new(column)).collect();
+        Ok(PublishedView::new(View { name: name.into(), columns: all }, columns))
+    }
+
     /// Publishes `rows` with the spans of `cuts`.
     ///
     /// # Panics
@@ -406,6 +436,11 @@ fn rank(keys: &[u64], space: u64) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::model::Domain;
+    use crate::model::Hierarchy;
+    use crate::model::Regions;
+    use crate::model::Sensitive;
+    use crate::model::Value;
+    use crate::model::Values;
     use proptest::prelude::*;
 
     #[test]
@@ -418,6 +453,28 @@ mod tests {
         assert_eq!(ViewColumn::find(&views, "visa.sex"), [ViewColumn::new(1, 0)]);
         assert_eq!(ViewColumn::find(&views, "tax.record"), [ViewColumn::record(0)]);
         assert_eq!(ViewColumn::find(&views, "tax.age"), []);
+    }
+
+    #[test]
+    fn a_release_is_a_view_with_regions_and_values() {
+        let age = Quasi::new("age", Domain::Integer { lo: 0, hi: 100 });
+        let disease = Quasi::new("disease", Domain::Category(Hierarchy::flat(["flu", "hiv", "none"]).unwrap()));
+        let schema = Schema::new("id", vec![age], vec![Sensitive::open("disease")]);
+        let mut regions = Regions::new(1);
+        regions.push(&[Span::new(20, 29)]);
+        regions.push(&[Span::new(25, 60)]);
+        let values = Values::of(["flu", "hiv"]);
+        let release = Release {
+            ends: vec![2, 3],
+            regions,
+            sensitive: vec![Value(0), Value(1), Value(1)],
+            values,
+            ..Release::default()
+        };
+        let view = PublishedView::of_release("ward", &schema, &[disease], &release).unwrap();
+        assert_eq!(view.len(), 3);
+        assert_eq!(view.spans(1, &[0, 1]), [Span::new(20, 29), Span::exact(1)]);
+        assert_eq!(view.spans(2, &[0, 1]), [Span::new(25, 60), Span::exact(1)]);
     }
 
     #[test]

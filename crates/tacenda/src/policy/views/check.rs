@@ -14,6 +14,7 @@ use crate::policy::views::matcher::Matcher;
 use crate::policy::views::tally::Tally;
 use crate::policy::views::tree::Divided;
 use crate::policy::views::tree::Tree;
+use crate::policy::views::tree::Value;
 use crate::policy::views::worst::Worst;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -189,7 +190,9 @@ impl Check {
             }
         }
         let judge = |&(group, value): &(u32, Option<u32>)| self.judge_group(tree, group as usize, value);
-        let answers: Vec<Worst> = tasks.par_iter().with_min_len(16).map(judge).collect();
+        // Few groups are large ones.
+        let at_once = if tasks.len() < 256 { 1 } else { 16 };
+        let answers: Vec<Worst> = tasks.par_iter().with_min_len(at_once).map(judge).collect();
         self.having.resize_with(tree.values.len(), Tally::default);
         self.noticing.resize_with(tree.values.len(), Tally::default);
         for (&(group, value), answer) in tasks.iter().zip(answers) {
@@ -314,25 +317,47 @@ impl Parts<'_> {
             return self.fill(part, cell);
         };
         let value = &tree.values[value as usize];
-        let attribute = value.attribute;
-        let codes = tree.codes(attribute);
-        let mut places = vec![u32::MAX; value.children.len()];
-        for &atom in tree.atoms(cell) {
-            let child = value.child(codes[atom as usize]);
-            if places[child] == u32::MAX {
-                let group = if self.check.in_x[attribute] { child as u32 } else { 0 };
-                places[child] = match self.check.join[attribute] {
-                    None => self.place(group, profile),
-                    Some(place) => {
-                        let mut spans = self.check.join_spans(tree, cell);
-                        spans[place] = value.children[child];
-                        let profile = self.check.matcher.profile(&spans);
-                        self.place(group, &profile)
-                    }
-                };
+        // Rows by child and by value of Y; one column where Y lists nothing here.
+        let universe = self.check.y.universe();
+        let atoms = tree.atoms(cell);
+        let codes = tree.codes(value.attribute);
+        if value.children.len() * universe > (4 * atoms.len()).max(1024) {
+            for &atom in atoms {
+                let part = self.child_place(cell, value, value.child(codes[atom as usize]));
+                self.list[part as usize].add(&self.check.y, atom, tree.weight[atom as usize]);
             }
-            self.list[places[child] as usize].add(&self.check.y, atom, tree.weight[atom as usize]);
+            return;
         }
+        let mut counts = vec![0u64; value.children.len() * universe];
+        if let NewY::Values { of_atom, .. } = &*self.check.y {
+            for &atom in atoms {
+                let at = value.child(codes[atom as usize]) * universe + of_atom[atom as usize] as usize;
+                counts[at] += tree.weight[atom as usize];
+            }
+        } else {
+            for &atom in atoms {
+                counts[value.child(codes[atom as usize])] += tree.weight[atom as usize];
+            }
+        }
+        for (child, counts) in counts.chunks_exact(universe).enumerate() {
+            if counts.iter().any(|&rows| rows > 0) {
+                let part = self.child_place(cell, value, child);
+                self.list[part as usize].add_counts(&self.check.y, counts);
+            }
+        }
+    }
+
+    /// The place of the rows of a cell that belong to one child of a value.
+    fn child_place(&mut self, cell: usize, value: &Value, child: usize) -> u32 {
+        let check = self.check;
+        let group = if check.in_x[value.attribute] { child as u32 } else { 0 };
+        let Some(place) = check.join[value.attribute] else {
+            return self.place(group, &check.profile_of_cell[cell]);
+        };
+        // What the child meets is less than what its parent met.
+        let mut spans = check.join_spans(self.tree, cell);
+        spans[place] = value.children[child];
+        self.place(group, &check.matcher.profile(&spans))
     }
 
     fn fill(&mut self, part: u32, cell: usize) {

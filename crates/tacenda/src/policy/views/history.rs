@@ -158,8 +158,9 @@ impl History {
                 // Where a value stands for the rows of a partition, each row has its share of the count.
                 let one = of_y / u128::from(self.y_weight(y));
                 profile.worst = profile.worst.and(Worst::share(one, count, self.threshold(bound, y)));
-                if one * profile.share.1 > profile.share.0 * count {
-                    profile.share = (one, count);
+                let share = cut_down(one, count);
+                if share.0 * profile.share.1 > profile.share.0 * share.1 {
+                    profile.share = share;
                 }
             }
             profile.entries.push(Entry { x: of_x[0].x, count, start, end: profile.values.len() as u32 });
@@ -174,6 +175,12 @@ impl History {
     fn threshold(&self, bound: &Bound, y: u32) -> Option<u32> {
         bound.threshold(|at| self.y_spans(y)[at])
     }
+}
+
+/// A fraction whose products with another cannot overflow; rounded up where counts are that large.
+fn cut_down(part: u128, whole: u128) -> (u128, u128) {
+    let spare = (128 - whole.leading_zeros()).saturating_sub(62);
+    ((part >> spare) + u128::from(spare > 0 && part > 0), whole >> spare)
 }
 
 /// Whether a profile lists its entries.

@@ -33,6 +33,14 @@ impl NewY {
     pub(super) fn is_listed(&self) -> bool {
         matches!(self, NewY::Values { .. })
     }
+
+    /// How many values are told apart here; 1 where none are listed.
+    pub(super) fn universe(&self) -> usize {
+        match self {
+            NewY::Values { spans, .. } => spans.len(),
+            _ => 1,
+        }
+    }
 }
 
 /// Rows of the new view that share X and all that they meet.
@@ -60,6 +68,14 @@ impl Part {
                 Some(last) if last.0 == value => last.1 += weight,
                 _ => self.values.push((value, weight)),
             }
+        }
+    }
+
+    /// Adds rows that are counted by value already.
+    pub(super) fn add_counts(&mut self, y: &NewY, counts: &[u64]) {
+        self.weight += counts.iter().sum::<u64>();
+        if y.is_listed() {
+            self.values.extend((0u32..).zip(counts.iter().copied()).filter(|count| count.1 > 0));
         }
     }
 

@@ -42,10 +42,11 @@ const MILLION: u128 = 1_000_000;
 /// Specialises as far as it goes, from the most general state or the first good one found.
 pub(super) fn run(mut engine: Engine, options: &Options, requirements: &[Requirement]) -> Result<Engine, ViewsError> {
     let standings = engine.standings();
-    if let Some(broken) = standings.iter().position(|standing| !standing.now.holds) {
-        let check = &engine.checks[broken];
-        let (requirement, measure) = (check.requirement + 1, check.measure(standings[broken].now));
-        if engine.checks.iter().zip(&standings).any(|(check, standing)| check.is_monotone && !standing.now.holds) {
+    let broken = engine.checks.iter().zip(&standings).filter(|(_, standing)| !standing.now.holds);
+    // What no other cut can mend is named first.
+    if let Some((check, standing)) = broken.max_by_key(|(check, _)| check.is_monotone) {
+        let (requirement, measure) = (check.requirement + 1, check.measure(standing.now));
+        if check.is_monotone {
             let way_out = way_out(&requirements[check.requirement]);
             return Err(ViewsError::Unmeetable { requirement, measure, way_out });
         }

@@ -13,6 +13,7 @@ use crate::model::View;
 use crate::model::ViewRows;
 use crate::policy::views::Information;
 use crate::policy::views::split;
+use rayon::prelude::*;
 
 /// The new view, partitioned.
 #[derive(Clone)]
@@ -157,13 +158,10 @@ impl Tree {
             let weight = self.order[start as usize..end as usize].iter().map(|&atom| self.weight[atom as usize]).sum();
             self.cells.push(Cell { start, end, weight, values: values.clone() });
         }
-        for attribute in 0..self.attributes.len() {
-            let root = self.attributes[attribute].quasi.root();
-            let all: Vec<u32> = (0..atoms as u32).collect();
-            let value = self.value(attribute, root, &all);
-            self.values.push(value);
-            self.links.push((0..self.cells.len() as u32).collect());
-        }
+        let all: Vec<u32> = (0..atoms as u32).collect();
+        let root = |attribute: usize| self.value(attribute, self.attributes[attribute].quasi.root(), &all);
+        self.values = (0..self.attributes.len()).into_par_iter().map(root).collect();
+        self.links = vec![(0..self.cells.len() as u32).collect(); self.attributes.len()];
     }
 
     /// The atoms of a cell.
@@ -203,10 +201,10 @@ impl Tree {
             divided.push(self.divide_cell(cell as usize, value, first, &mut members));
         }
         self.values[value].is_live = false;
-        for (child, atoms) in children.into_iter().zip(members) {
-            let child = self.value(attribute, child, &atoms);
-            self.values.push(child);
-        }
+        let below: Vec<(Span, Vec<u32>)> = children.into_iter().zip(members).collect();
+        let below = below.par_iter().map(|(span, atoms)| self.value(attribute, *span, atoms));
+        let below: Vec<Value> = below.collect();
+        self.values.extend(below);
         divided
     }
 
