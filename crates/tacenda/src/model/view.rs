@@ -384,14 +384,14 @@ impl Classes {
         let mut keys: Vec<u64> = vec![0; rows];
         let mut space: u64 = 1;
         for column in columns {
-            let size = u64::from(column.par_iter().copied().max().unwrap_or(0)) + 1;
+            let size = u64::from(column.iter().copied().max().unwrap_or(0)) + 1;
             if space.checked_mul(size).is_none_or(|product| product > 1 << 62) {
                 // Too many combinations to number them all: number those that occur.
                 let ranks = rank(&keys, space);
                 space = ranks.iter().copied().max().map_or(1, |most| u64::from(most) + 1);
-                keys.par_iter_mut().zip(&ranks).for_each(|(key, &rank)| *key = u64::from(rank));
+                keys.iter_mut().zip(&ranks).for_each(|(key, &rank)| *key = u64::from(rank));
             }
-            keys.par_iter_mut().zip(column.par_iter()).for_each(|(key, &code)| *key = *key * size + u64::from(code));
+            keys.iter_mut().zip(column.iter()).for_each(|(key, &code)| *key = *key * size + u64::from(code));
             space *= size;
         }
         let of_row = rank(&keys, space);
@@ -420,7 +420,12 @@ fn rank(keys: &[u64], space: u64) -> Vec<u32> {
         return keys.iter().map(|&key| place[key as usize]).collect();
     }
     let mut order: Vec<(u64, u32)> = keys.iter().zip(0u32..).map(|(&key, row)| (key, row)).collect();
-    order.par_sort_unstable();
+    // A thread is worth its while only for many rows.
+    if order.len() < 1 << 14 {
+        order.sort_unstable();
+    } else {
+        order.par_sort_unstable();
+    }
     let mut ranks = vec![0u32; keys.len()];
     let mut current = 0;
     for pair in 0..order.len() {

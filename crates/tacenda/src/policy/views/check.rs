@@ -15,6 +15,7 @@ use crate::policy::views::tally::Tally;
 use crate::policy::views::tree::Divided;
 use crate::policy::views::tree::Tree;
 use crate::policy::views::tree::Value;
+use crate::policy::views::tree::WORTH_A_THREAD;
 use crate::policy::views::worst::Worst;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -190,9 +191,13 @@ impl Check {
             }
         }
         let judge = |&(group, value): &(u32, Option<u32>)| self.judge_group(tree, group as usize, value);
-        // Few groups are large ones.
+        // Few groups are large ones; and little work is not worth a thread.
         let at_once = if tasks.len() < 256 { 1 } else { 16 };
-        let answers: Vec<Worst> = tasks.par_iter().with_min_len(at_once).map(judge).collect();
+        let answers: Vec<Worst> = if self.rows_of(tree, groups) < WORTH_A_THREAD {
+            tasks.iter().map(judge).collect()
+        } else {
+            tasks.par_iter().with_min_len(at_once).map(judge).collect()
+        };
         self.having.resize_with(tree.values.len(), Tally::default);
         self.noticing.resize_with(tree.values.len(), Tally::default);
         for (&(group, value), answer) in tasks.iter().zip(answers) {
@@ -204,6 +209,12 @@ impl Check {
                 }
             }
         }
+    }
+
+    /// How many atoms the groups hold.
+    fn rows_of(&self, tree: &Tree, groups: &[u32]) -> usize {
+        let cells = groups.iter().flat_map(|&group| &self.groups[group as usize].cells);
+        cells.map(|&cell| tree.atoms(cell as usize).len()).sum()
     }
 
     /// Takes back what a group said before and counts what it says now.

@@ -7,6 +7,7 @@
 use crate::model::Quasi;
 use crate::model::Span;
 use crate::policy::views::tree::Value;
+use crate::policy::views::tree::WORTH_A_THREAD;
 use rayon::prelude::*;
 
 /// What one unit of gain counts, so that gains are integers.
@@ -45,7 +46,11 @@ fn best_split(quasi: &Quasi, span: Span, atoms: &[u32], counts: &Counts<'_>) -> 
             (counts.codes[atom], counts.target.get(atom).copied().unwrap_or(0), counts.weight[atom])
         })
         .collect();
-    codes.par_sort_unstable_by_key(|entry| entry.0);
+    if codes.len() < WORTH_A_THREAD {
+        codes.sort_unstable_by_key(|entry| entry.0);
+    } else {
+        codes.par_sort_unstable_by_key(|entry| entry.0);
+    }
     let mut right = vec![0u64; classes];
     codes.iter().for_each(|&(_, class, weight)| right[class as usize] += weight);
     let mut left = vec![0u64; classes];

@@ -265,7 +265,7 @@ fn standing(engine: &mut Engine) -> Vec<(Measure, bool)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     /// SCIENCE E1, property 30: whatever is divided in whatever order, counts by partition are those of
     /// the join row by row, and what was foretold of every division is what comes of it.
@@ -379,7 +379,7 @@ proptest! {
 #[test]
 fn specialising_never_helps_under_the_corrected_theorem() {
     let mut looked_at = 0;
-    for seed in 0..1500 {
+    for seed in 0..800 {
         let mut rng = Rng::from_number(seed);
         let mut case = Case::random(&mut rng);
         case.meet_the_theorem(&mut rng);
@@ -400,7 +400,7 @@ fn specialising_never_helps_under_the_corrected_theorem() {
             engine.divide(values[rng.below(values.len() as u64) as usize]);
         }
     }
-    assert!(looked_at > 1000, "only {looked_at} states met the theorem's conditions");
+    assert!(looked_at > 500, "only {looked_at} states met the theorem's conditions");
 }
 
 fn job() -> Quasi {

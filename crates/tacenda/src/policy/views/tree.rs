@@ -15,6 +15,9 @@ use crate::policy::views::Information;
 use crate::policy::views::split;
 use rayon::prelude::*;
 
+/// How many atoms must be looked at before several threads do it.
+pub(super) const WORTH_A_THREAD: usize = 1 << 14;
+
 /// The new view, partitioned.
 #[derive(Clone)]
 pub(super) struct Tree {
@@ -160,7 +163,12 @@ impl Tree {
         }
         let all: Vec<u32> = (0..atoms as u32).collect();
         let root = |attribute: usize| self.value(attribute, self.attributes[attribute].quasi.root(), &all);
-        self.values = (0..self.attributes.len()).into_par_iter().map(root).collect();
+        let attributes = 0..self.attributes.len();
+        self.values = if atoms < WORTH_A_THREAD {
+            attributes.map(root).collect()
+        } else {
+            attributes.into_par_iter().map(root).collect()
+        };
         self.links = vec![(0..self.cells.len() as u32).collect(); self.attributes.len()];
     }
 
@@ -202,8 +210,12 @@ impl Tree {
         }
         self.values[value].is_live = false;
         let below: Vec<(Span, Vec<u32>)> = children.into_iter().zip(members).collect();
-        let below = below.par_iter().map(|(span, atoms)| self.value(attribute, *span, atoms));
-        let below: Vec<Value> = below.collect();
+        let grow = |(span, atoms): &(Span, Vec<u32>)| self.value(attribute, *span, atoms);
+        let below: Vec<Value> = if self.weight.len() < WORTH_A_THREAD {
+            below.iter().map(grow).collect()
+        } else {
+            below.par_iter().map(grow).collect()
+        };
         self.values.extend(below);
         divided
     }
