@@ -94,7 +94,7 @@ pub enum Bound {
 /// A threshold for some values of Y.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Threshold {
-    /// One span per column of Y; a value is meant when each of its spans lies inside.
+    /// One span per entry of Y, in its order; a value is meant when each of its spans lies inside.
     pub values: Vec<Span>,
     /// The largest share, in thousandths.
     pub max_permille: u32,

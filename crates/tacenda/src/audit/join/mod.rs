@@ -41,7 +41,8 @@ pub struct JoinEvidence<'a> {
     pub requirements: &'a [Requirement],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
-    /// How many steps the counting of one requirement may take.
+    /// How many steps the counting of one requirement may take, and how many pairs of classes the kernel
+    /// may look at.
     pub limit: u64,
 }
 

@@ -330,25 +330,23 @@ impl Parts<'_> {
         let value = &tree.values[value as usize];
         // Rows by child and by value of Y; one column where Y lists nothing here.
         let universe = self.check.y.universe();
-        let atoms = tree.atoms(cell);
-        let codes = tree.codes(value.attribute);
-        if value.children.len() * universe > (4 * atoms.len()).max(1024) {
-            for &atom in atoms {
-                let part = self.child_place(cell, value, value.child(codes[atom as usize]));
-                self.list[part as usize].add(&self.check.y, atom, tree.weight[atom as usize]);
+        let (codes, weights) = (tree.codes(value.attribute, cell), tree.weights(cell));
+        let ys = self.check.y.column().map(|at| tree.extra(at, cell));
+        if value.children.len() * universe > (4 * codes.len()).max(1024) {
+            for (at, (&code, &weight)) in codes.iter().zip(weights).enumerate() {
+                let part = self.child_place(cell, value, value.child(code));
+                self.list[part as usize].add(ys.map(|ys| ys[at]), weight);
             }
             return;
         }
         let mut counts = vec![0u64; value.children.len() * universe];
-        if let NewY::Values { of_atom, .. } = &*self.check.y {
-            for &atom in atoms {
-                let at = value.child(codes[atom as usize]) * universe + of_atom[atom as usize] as usize;
-                counts[at] += tree.weight[atom as usize];
+        match ys {
+            Some(ys) => {
+                for ((&code, &weight), &y) in codes.iter().zip(weights).zip(ys) {
+                    counts[value.child(code) * universe + y as usize] += weight;
+                }
             }
-        } else {
-            for &atom in atoms {
-                counts[value.child(codes[atom as usize])] += tree.weight[atom as usize];
-            }
+            None => codes.iter().zip(weights).for_each(|(&code, &weight)| counts[value.child(code)] += weight),
         }
         for (child, counts) in counts.chunks_exact(universe).enumerate() {
             if counts.iter().any(|&rows| rows > 0) {
@@ -373,12 +371,12 @@ impl Parts<'_> {
 
     fn fill(&mut self, part: u32, cell: usize) {
         let part = &mut self.list[part as usize];
-        if !self.check.y.is_listed() {
+        let Some(at) = self.check.y.column() else {
             part.weight += self.tree.cells[cell].weight;
             return;
-        }
-        for &atom in self.tree.atoms(cell) {
-            part.add(&self.check.y, atom, self.tree.weight[atom as usize]);
+        };
+        for (&y, &weight) in self.tree.extra(at, cell).iter().zip(self.tree.weights(cell)) {
+            part.add(Some(y), weight);
         }
     }
 

@@ -21,8 +21,8 @@ pub(super) enum NewY {
     Key,
     /// Columns that are published as they are.
     Values {
-        /// Per atom, its value.
-        of_atom: Vec<u32>,
+        /// Where the tree keeps the value of each atom.
+        column: usize,
         /// Per value, its spans in the order of the requirement's Y; empty ones belong to the history.
         spans: Vec<Vec<Span>>,
     },
@@ -32,6 +32,14 @@ impl NewY {
     /// Whether parts list their values.
     pub(super) fn is_listed(&self) -> bool {
         matches!(self, NewY::Values { .. })
+    }
+
+    /// Where the tree keeps the value of each atom, if values are listed.
+    pub(super) fn column(&self) -> Option<usize> {
+        match self {
+            NewY::Values { column, .. } => Some(*column),
+            _ => None,
+        }
     }
 
     /// How many values are told apart here; 1 where none are listed.
@@ -59,11 +67,10 @@ impl Part {
         Part { group, profile, weight: 0, values: Vec::new() }
     }
 
-    /// Adds an atom.
-    pub(super) fn add(&mut self, y: &NewY, atom: u32, weight: u64) {
+    /// Adds an atom with its value of Y, if values are listed.
+    pub(super) fn add(&mut self, value: Option<u32>, weight: u64) {
         self.weight += weight;
-        if let NewY::Values { of_atom, .. } = y {
-            let value = of_atom[atom as usize];
+        if let Some(value) = value {
             match self.values.last_mut() {
                 Some(last) if last.0 == value => last.1 += weight,
                 _ => self.values.push((value, weight)),

@@ -121,11 +121,13 @@ fn add_checks(
             }
             let history = History::new(task.view, task.earlier, &[view], &alone, task.impossible, usize::MAX)
                 .expect("one view has no more lines than rows");
-            prepared.engine.checks.push(check(task, index, &alone, &[view], history, samples, &prepared.engine.tree));
+            let check = check(task, index, &alone, &[view], history, samples, &mut prepared.engine.tree);
+            prepared.engine.checks.push(check);
         }
         return;
     };
-    prepared.engine.checks.push(check(task, index, requirement, all, history, samples, &prepared.engine.tree));
+    let check = check(task, index, requirement, all, history, samples, &mut prepared.engine.tree);
+    prepared.engine.checks.push(check);
 }
 
 /// The part of a requirement that speaks of the new view and one earlier one.
@@ -149,7 +151,7 @@ fn check(
     members: &[usize],
     history: History,
     samples: &[u32],
-    tree: &Tree,
+    tree: &mut Tree,
 ) -> Check {
     let join_columns = task.join_columns(members);
     let x = requirement.x_in(0);
@@ -169,14 +171,14 @@ fn check(
     };
     let names = join_columns.iter().map(|&column| task.view.columns[column].name.clone()).collect();
     let matcher = Matcher::new(history, requirement.bound.clone(), task.impossible, keep, names);
-    let y = new_y(task, requirement, samples);
+    let y = new_y(task, requirement, samples, tree);
     let mut check = Check::new(index, matcher, y, in_x, join, join_fixed, x_fixed);
     check.is_monotone = explain::doubts(task, requirement, members).is_empty();
     check
 }
 
 /// The new view's part of Y, by atom.
-fn new_y(task: &Task<'_>, requirement: &Requirement, samples: &[u32]) -> NewY {
+fn new_y(task: &Task<'_>, requirement: &Requirement, samples: &[u32], tree: &mut Tree) -> NewY {
     if requirement.is_keyed(0) {
         return NewY::Key;
     }
@@ -199,7 +201,7 @@ fn new_y(task: &Task<'_>, requirement: &Requirement, samples: &[u32]) -> NewY {
         requirement.y.iter().map(of).collect()
     });
     let spans = spans.collect();
-    NewY::Values { of_atom: classes.of_row, spans }
+    NewY::Values { column: tree.take_in(classes.of_row), spans }
 }
 
 /// Refuses what cannot be meant.

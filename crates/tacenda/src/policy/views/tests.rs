@@ -558,7 +558,10 @@ fn with_nothing_out_it_is_k_anonymity() {
 fn a_silent_view_changes_counts_and_nothing_else() {
     let (view, rows) = new_view(&[job()], "banker clerk driver engineer");
     let t = category("t", &["0", "1"]);
-    let out = [earlier("one", &[t.clone()], "0 1 0 1"), earlier("two", &[job()], "finance finance manual manual")];
+    let out = [
+        earlier("one", std::slice::from_ref(&t), "0 1 0 1"),
+        earlier("two", &[job()], "finance finance manual manual"),
+    ];
     let requirements = [Requirement::linkability(vec![ViewColumn::new(0, 0)], vec![ViewColumn::new(1, 0)], 500)];
     let task = Task { view: &view, rows: &rows, earlier: &out, requirements: &requirements, impossible: &[] };
     let outcome = specialise(&task, &Options::default()).unwrap();

@@ -14,6 +14,7 @@ use crate::model::ViewRows;
 use crate::policy::views::Information;
 use crate::policy::views::split;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// How many atoms must be looked at before several threads do it.
 pub(super) const WORTH_A_THREAD: usize = 1 << 14;
@@ -26,7 +27,7 @@ pub(super) struct Tree {
     /// The attributes that matter and are published as they are.
     pub(super) fixed: Vec<Fixed>,
     /// Per atom, how many rows it stands for.
-    pub(super) weight: Vec<u64>,
+    weight: Vec<u64>,
     /// Per atom, its class; empty without a target.
     target: Vec<u32>,
     classes: usize,
@@ -35,8 +36,8 @@ pub(super) struct Tree {
     pub(super) cells: Vec<Cell>,
     /// Per value, the cells that have it now; empty once it is divided.
     links: Vec<Vec<u32>>,
-    /// Atoms by cell.
-    order: Vec<u32>,
+    /// Per atom, further numbers that move along with it.
+    extra: Vec<Vec<u32>>,
     information: Information,
 }
 
@@ -118,7 +119,7 @@ impl Tree {
         information: Information,
     ) -> (Tree, Vec<u32>) {
         let mut columns: Vec<&[u32]> =
-            generalised.iter().chain(fixed).chain(also).map(|&column| rows.column(column)).collect();
+            fixed.iter().chain(generalised).chain(also).map(|&column| rows.column(column)).collect();
         if !rows.target().is_empty() {
             columns.push(rows.target());
         }
@@ -139,7 +140,7 @@ impl Tree {
             values: Vec::new(),
             cells: Vec::new(),
             links: Vec::new(),
-            order: Vec::new(),
+            extra: Vec::new(),
             information,
         };
         tree.plant();
@@ -151,14 +152,13 @@ impl Tree {
         let atoms = self.weight.len();
         let columns: Vec<&[u32]> = self.fixed.iter().map(|fixed| &fixed.codes[..]).collect();
         let cells = Classes::of(atoms, &columns);
-        self.order = (0..atoms as u32).collect();
-        self.order.sort_by_key(|&atom| cells.of_row[atom as usize]);
+        assert!(cells.of_row.is_sorted(), "atoms are numbered by their fixed codes first");
         let values: Box<[u32]> = (0..self.attributes.len() as u32).collect();
         let mut end = 0;
         for class in 0..cells.len() {
             let start = end;
             end += cells.size[class] as u32;
-            let weight = self.order[start as usize..end as usize].iter().map(|&atom| self.weight[atom as usize]).sum();
+            let weight = self.weight[start as usize..end as usize].iter().sum();
             self.cells.push(Cell { start, end, weight, values: values.clone() });
         }
         let all: Vec<u32> = (0..atoms as u32).collect();
@@ -172,24 +172,36 @@ impl Tree {
         self.links = vec![(0..self.cells.len() as u32).collect(); self.attributes.len()];
     }
 
-    /// The atoms of a cell.
-    pub(super) fn atoms(&self, cell: usize) -> &[u32] {
-        &self.order[self.cells[cell].start as usize..self.cells[cell].end as usize]
+    /// The atoms of a cell: they stand side by side, and move when the cell is divided.
+    pub(super) fn atoms(&self, cell: usize) -> Range<usize> {
+        self.cells[cell].start as usize..self.cells[cell].end as usize
     }
 
-    /// The code of an atom.
-    pub(super) fn code(&self, attribute: usize, atom: u32) -> u32 {
-        self.attributes[attribute].codes[atom as usize]
+    /// The codes of an attribute by atom of a cell.
+    pub(super) fn codes(&self, attribute: usize, cell: usize) -> &[u32] {
+        &self.attributes[attribute].codes[self.atoms(cell)]
     }
 
-    /// The codes of an attribute by atom.
-    pub(super) fn codes(&self, attribute: usize) -> &[u32] {
-        &self.attributes[attribute].codes
+    /// The weights of the atoms of a cell.
+    pub(super) fn weights(&self, cell: usize) -> &[u64] {
+        &self.weight[self.atoms(cell)]
+    }
+
+    /// Takes in numbers by atom, which move along from now on; answers where they are found.
+    pub(super) fn take_in(&mut self, numbers: Vec<u32>) -> usize {
+        assert_eq!(numbers.len(), self.weight.len(), "every atom has a number");
+        self.extra.push(numbers);
+        self.extra.len() - 1
+    }
+
+    /// The numbers taken in at `at`, by atom of a cell.
+    pub(super) fn extra(&self, at: usize, cell: usize) -> &[u32] {
+        &self.extra[at][self.atoms(cell)]
     }
 
     /// The code that every row of a cell has in a fixed attribute.
     pub(super) fn fixed_code(&self, fixed: usize, cell: usize) -> u32 {
-        self.fixed[fixed].codes[self.atoms(cell)[0] as usize]
+        self.fixed[fixed].codes[self.cells[cell].start as usize]
     }
 
     /// The span that a cell has in an attribute.
@@ -224,19 +236,20 @@ impl Tree {
         let Cell { start, end, .. } = self.cells[cell];
         let attribute = self.values[value].attribute;
         let mut parts: Vec<Vec<u32>> = vec![Vec::new(); members.len()];
-        for &atom in &self.order[start as usize..end as usize] {
-            parts[self.values[value].child(self.attributes[attribute].codes[atom as usize])].push(atom);
+        for (atom, &code) in (start..end).zip(self.codes(attribute, cell)) {
+            parts[self.values[value].child(code)].push(atom);
         }
+        self.rearrange(start as usize, &parts.concat());
         let mut divided = Divided { cell: cell as u32, parts: Vec::new() };
         let general = self.cells[cell].values.clone();
         let mut at = start;
         for (child, atoms) in parts.iter().enumerate().filter(|(_, atoms)| !atoms.is_empty()) {
-            members[child].extend_from_slice(atoms);
-            self.order[at as usize..at as usize + atoms.len()].copy_from_slice(atoms);
+            let range = at..at + atoms.len() as u32;
+            members[child].extend(range.clone());
             let mut values = general.clone();
             values[attribute] = first + child as u32;
-            let weight = atoms.iter().map(|&atom| self.weight[atom as usize]).sum();
-            let part = Cell { start: at, end: at + atoms.len() as u32, weight, values };
+            let weight = self.weight[range.start as usize..range.end as usize].iter().sum();
+            let part = Cell { start: range.start, end: range.end, weight, values };
             at = part.end;
             let place = if divided.parts.is_empty() { cell } else { self.cells.len() };
             if place == cell {
@@ -250,6 +263,22 @@ impl Tree {
             divided.parts.push((first + child as u32, place as u32));
         }
         divided
+    }
+
+    /// Puts the atoms from `start` on into the given order, in every column: atoms of a cell stand side
+    /// by side, so that looking at a cell reads memory from front to back.
+    fn rearrange(&mut self, start: usize, order: &[u32]) {
+        fn put<T: Copy>(column: &mut [T], start: usize, order: &[u32]) {
+            let moved: Vec<T> = order.iter().map(|&atom| column[atom as usize]).collect();
+            column[start..start + order.len()].copy_from_slice(&moved);
+        }
+        self.attributes.iter_mut().for_each(|attribute| put(&mut attribute.codes, start, order));
+        self.fixed.iter_mut().for_each(|fixed| put(&mut fixed.codes, start, order));
+        self.extra.iter_mut().for_each(|numbers| put(numbers, start, order));
+        put(&mut self.weight, start, order);
+        if !self.target.is_empty() {
+            put(&mut self.target, start, order);
+        }
     }
 
     /// A value over `atoms`, with its children and what dividing it would tell.
@@ -287,8 +316,8 @@ impl Tree {
         let mut pairs = 0u64;
         for cell in self.links[value].iter().map(|&cell| cell as usize) {
             let mut parts = vec![0u64; self.values[value].children.len()];
-            for &atom in self.atoms(cell) {
-                parts[self.values[value].child(self.code(attribute, atom))] += self.weight[atom as usize];
+            for (&code, &weight) in self.codes(attribute, cell).iter().zip(self.weights(cell)) {
+                parts[self.values[value].child(code)] += weight;
             }
             let squares: u64 = parts.iter().map(|part| part * part).sum();
             pairs = pairs.saturating_add(self.cells[cell].weight.pow(2) - squares);
