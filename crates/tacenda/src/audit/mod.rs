@@ -18,6 +18,9 @@ pub mod flow;
 pub mod refine;
 pub mod worlds;
 
+mod join;
+mod matching;
+
 #[cfg(test)]
 mod sketch;
 
@@ -26,3 +29,11 @@ pub use finding::Fault;
 pub use finding::Finding;
 pub use gate::Evidence;
 pub use gate::gate;
+pub use join::Coverage;
+pub use join::JoinEvidence;
+pub use join::JoinReport;
+pub use join::Reading;
+pub use join::RequirementReport;
+pub use join::judge_join;
+pub use join::materialise;
+pub use join::read_naively;

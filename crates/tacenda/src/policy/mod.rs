@@ -14,6 +14,7 @@ pub mod incremental_k_anonymity;
 mod cluster;
 pub mod k_anonymity;
 mod paper_l_diversity;
+pub mod views;
 
 #[cfg(test)]
 mod evolve;

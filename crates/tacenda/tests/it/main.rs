@@ -15,3 +15,4 @@ mod recode;
 mod round_trip;
 mod small_project;
 mod tidy;
+mod views;

@@ -1,0 +1,203 @@
+//! What the join of published views gives away, from the definitions.
+//!
+//! # Definition
+//! Two rows of two views can be one person when the spans of every common column overlap and no
+//! declared impossibility speaks against it. The join holds every choice of one row a view in which all
+//! pairs can be one person; every column of every view stands in it, common ones once a view. For a value x
+//! of X: a(x) is the number of joined rows with x, a(x,y) of those also with y, a_Y(x) the number of
+//! distinct y, and l_y(x) = a(x,y)/a(x). Rows count as often as they occur; one row is one person.
+//!
+//! The kernel keeps only pairs of rows that lie in some assignment of all rows of the two views to each
+//! other: views of the same people are projections of one table, so nothing else can be true.
+//!
+//! # Not concluded
+//! A share among joined rows is not a probability. With three and more views the kernel looks at pairs
+//! of views; rows that survive may still be impossible together, so that what is found is a lower bound on
+//! what can be learned. Work that would exceed the limit is not done, and said not to be done.
+
+mod count;
+mod naive;
+mod pairs;
+#[cfg(test)]
+mod tests;
+
+pub use naive::materialise;
+pub use naive::read_naively;
+
+use crate::audit::join::count::Join;
+use crate::audit::join::pairs::Pairs;
+use crate::model::Bound;
+use crate::model::Impossible;
+use crate::model::PublishedView;
+use crate::model::Requirement;
+use crate::model::ViewColumn;
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinEvidence<'a> {
+    /// Every view that is out or about to be. Requirements number them from 0.
+    pub views: &'a [PublishedView],
+    /// What must hold.
+    pub requirements: &'a [Requirement],
+    /// Which values never belong to one person.
+    pub impossible: &'a [Impossible],
+    /// How many steps the counting of one requirement may take, and how many pairs of classes the kernel
+    /// may look at.
+    pub limit: u64,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct JoinReport {
+    /// Per view, rows that match no row of some other view.
+    pub dangling: Vec<u64>,
+    /// Whether for each two views there is an assignment of all rows of the smaller to rows of the
+    /// other; `None`: too large to tell.
+    pub has_assignment: Option<bool>,
+    /// Per requirement.
+    pub requirements: Vec<RequirementReport>,
+}
+
+/// What was found about one requirement.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RequirementReport {
+    /// On the join as defined.
+    pub raw: Reading,
+    /// On the kernel; `None` where it could not be worked out.
+    pub kernel: Option<Reading>,
+    /// What was covered.
+    pub coverage: Coverage,
+}
+
+/// How a requirement fares.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Reading {
+    /// Whether it holds for every x that was looked at.
+    pub holds: bool,
+    /// Joined rows.
+    pub rows: u128,
+    /// A_Y(X), the least a_Y(x); `None` where the join is empty or the requirement is about shares.
+    pub least: Option<u64>,
+    /// L_Y(X), the largest share of a sensitive y in millionths, rounded up; `None` likewise.
+    pub largest_ppm: Option<u64>,
+    /// Values x that occur.
+    pub combinations: u64,
+    /// Values x for which it does not hold.
+    pub broken: u64,
+    /// Rows of the first view that stand in one of them.
+    pub people: u64,
+}
+
+/// What a reading covers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Coverage {
+    /// The join of all views.
+    All,
+    /// Each two views only: the whole join was too large.
+    PairsOnly,
+    /// Nothing: even two views were too large.
+    NotAssessed,
+}
+
+impl JoinReport {
+    /// Whether every requirement was assessed on the whole join and holds, on the join and on the kernel.
+    pub fn holds(&self) -> bool {
+        self.requirements.iter().all(|report| {
+            report.coverage == Coverage::All
+                && report.raw.holds
+                && report.kernel.as_ref().is_some_and(|kernel| kernel.holds)
+        })
+    }
+
+    /// Whether every row of every view matches a row of every other.
+    pub fn is_related(&self) -> bool {
+        self.dangling.iter().all(|&rows| rows == 0)
+    }
+}
+
+impl Default for Reading {
+    fn default() -> Reading {
+        Reading { holds: true, rows: 0, least: None, largest_ppm: None, combinations: 0, broken: 0, people: 0 }
+    }
+}
+
+impl Reading {
+    /// What two readings of parts say together.
+    fn and(self, other: Reading) -> Reading {
+        Reading {
+            holds: self.holds && other.holds,
+            rows: self.rows.saturating_add(other.rows),
+            least: [self.least, other.least].into_iter().flatten().min(),
+            largest_ppm: self.largest_ppm.max(other.largest_ppm),
+            combinations: self.combinations + other.combinations,
+            broken: self.broken + other.broken,
+            people: self.people + other.people,
+        }
+    }
+}
+
+/// Judges the join of all views.
+pub fn judge_join(evidence: &JoinEvidence<'_>) -> JoinReport {
+    let pairs = Pairs::new(evidence.views, evidence.impossible, evidence.limit);
+    let kernel = pairs.kernel();
+    let read = |requirement: &Requirement| read(evidence, requirement, &pairs, kernel.as_ref());
+    JoinReport {
+        dangling: pairs.dangling(),
+        has_assignment: pairs.is_small.then_some(kernel.is_some()),
+        requirements: evidence.requirements.iter().map(read).collect(),
+    }
+}
+
+fn read(
+    evidence: &JoinEvidence<'_>,
+    requirement: &Requirement,
+    pairs: &Pairs,
+    kernel: Option<&Pairs>,
+) -> RequirementReport {
+    let join = Join { views: evidence.views, requirement, limit: evidence.limit };
+    let both = join.read(pairs).map(|raw| (raw, kernel.map(|kernel| join.read(kernel))));
+    match both {
+        Some((raw, None)) => RequirementReport { raw, kernel: None, coverage: Coverage::All },
+        Some((raw, Some(Some(kernel)))) => RequirementReport { raw, kernel: Some(kernel), coverage: Coverage::All },
+        _ if evidence.views.len() > 2 => read_pairs(evidence, requirement),
+        _ => RequirementReport { raw: Reading::default(), kernel: None, coverage: Coverage::NotAssessed },
+    }
+}
+
+/// The fall-back: every two views on their own, with what the requirement says of them.
+fn read_pairs(evidence: &JoinEvidence<'_>, requirement: &Requirement) -> RequirementReport {
+    let mut report =
+        RequirementReport { raw: Reading::default(), kernel: Some(Reading::default()), coverage: Coverage::PairsOnly };
+    for second in 1..evidence.views.len() {
+        for first in 0..second {
+            let Some(restricted) = restrict(requirement, first, second) else { continue };
+            let views = [evidence.views[first].clone(), evidence.views[second].clone()];
+            let requirements = [restricted];
+            let part = judge_join(&JoinEvidence { views: &views, requirements: &requirements, ..*evidence });
+            let part = part.requirements.into_iter().next().expect("one requirement was asked for");
+            if part.coverage == Coverage::NotAssessed {
+                report.coverage = Coverage::NotAssessed;
+            }
+            report.raw = report.raw.and(part.raw);
+            report.kernel = report.kernel.zip(part.kernel).map(|(all, part)| all.and(part));
+        }
+    }
+    report
+}
+
+/// What a requirement says of two views alone; `None` where that is nothing.
+fn restrict(requirement: &Requirement, first: usize, second: usize) -> Option<Requirement> {
+    let renumber = |at: &ViewColumn| {
+        let view = if at.view == first { 0 } else { 1 };
+        (at.view == first || at.view == second).then_some(ViewColumn { view, ..*at })
+    };
+    let y: Vec<ViewColumn> = requirement.y.iter().filter_map(renumber).collect();
+    let mut bound = requirement.bound.clone();
+    if let Bound::Linkability { listed, .. } = &mut bound {
+        for entry in listed {
+            let kept = entry.values.iter().zip(&requirement.y).filter(|(_, at)| renumber(at).is_some());
+            entry.values = kept.map(|(&span, _)| span).collect();
+        }
+    }
+    (!y.is_empty()).then(|| Requirement { x: requirement.x.iter().filter_map(renumber).collect(), y, bound })
+}

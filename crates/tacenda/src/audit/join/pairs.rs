@@ -1,0 +1,208 @@
+//! Which rows of each two views can be one person, class by class.
+
+use crate::audit::matching::Sides;
+use crate::model::Classes;
+use crate::model::Impossible;
+use crate::model::PublishedView;
+use crate::model::Span;
+use crate::model::View;
+
+/// For each two views, the classes of rows alike on what joins them, and which classes can meet.
+#[derive(Clone, Debug)]
+pub(super) struct Pairs {
+    /// Per view and other view, the classes of its rows; empty on the diagonal.
+    classes: Vec<Vec<Classes>>,
+    /// Per view and other view, per class, the classes of the other that it can meet, ascending.
+    meets: Vec<Vec<Vec<Vec<u32>>>>,
+    /// Whether the kernel can be worked out within the limit.
+    pub(super) is_small: bool,
+}
+
+impl Pairs {
+    pub(super) fn new(views: &[PublishedView], rules: &[Impossible], limit: u64) -> Pairs {
+        let count = views.len();
+        let mut pairs = Pairs {
+            classes: vec![vec![Classes::default(); count]; count],
+            meets: vec![vec![Vec::new(); count]; count],
+            is_small: true,
+        };
+        for a in 0..count {
+            for b in (0..count).filter(|&b| b != a) {
+                pairs.classes[a][b] = views[a].classes(&joining(&views[a].view, &views[b].view, rules));
+            }
+        }
+        let mut edges = 0u64;
+        for a in 0..count {
+            for b in a + 1..count {
+                let meets = meeting(&views[a], &pairs.classes[a][b], &views[b], &pairs.classes[b][a], rules);
+                edges += meets.iter().map(|met| met.len() as u64).sum::<u64>();
+                pairs.meets[b][a] = turned(&meets, pairs.classes[b][a].len());
+                pairs.meets[a][b] = meets;
+            }
+        }
+        pairs.is_small = edges <= limit;
+        pairs
+    }
+
+    /// The class of a row of `view` with regard to `other`.
+    pub(super) fn class(&self, view: usize, other: usize, row: u32) -> u32 {
+        self.classes[view][other].of_row[row as usize]
+    }
+
+    /// The classes of rows of `view` with regard to `other`.
+    pub(super) fn classes(&self, view: usize, other: usize) -> &Classes {
+        &self.classes[view][other]
+    }
+
+    /// Whether two classes can meet.
+    pub(super) fn can_meet(&self, view: usize, class: u32, other: usize, other_class: u32) -> bool {
+        self.meets[view][other][class as usize].binary_search(&other_class).is_ok()
+    }
+
+    /// The classes of `other` that a class of `view` can meet.
+    pub(super) fn met(&self, view: usize, class: u32, other: usize) -> &[u32] {
+        &self.meets[view][other][class as usize]
+    }
+
+    /// Per view, rows that can meet no row of some other view.
+    pub(super) fn dangling(&self) -> Vec<u64> {
+        let count = self.classes.len();
+        let of_view = |view: usize| {
+            let rows = (0..count).filter(|&other| other != view).flat_map(|other| {
+                let classes = &self.classes[view][other];
+                let lonely = |&class: &usize| self.meets[view][other][class].is_empty();
+                let flags: Vec<bool> = (0..classes.len()).map(|class| lonely(&class)).collect();
+                classes.of_row.iter().enumerate().filter(move |(_, class)| flags[**class as usize]).map(|(row, _)| row)
+            });
+            let mut rows: Vec<usize> = rows.collect();
+            rows.sort_unstable();
+            rows.dedup();
+            rows.len() as u64
+        };
+        (0..count).map(of_view).collect()
+    }
+
+    /// The same with only those pairs left that lie in some assignment of all rows; `None` where
+    /// there is no such assignment for some two views, or it would take too long.
+    pub(super) fn kernel(&self) -> Option<Pairs> {
+        if !self.is_small {
+            return None;
+        }
+        let mut kernel = self.clone();
+        let count = self.classes.len();
+        for a in 0..count {
+            for b in a + 1..count {
+                let of_class = self.meets[a][b].iter().zip(0u32..);
+                let edges: Vec<(u32, u32)> =
+                    of_class.flat_map(|(met, class)| met.iter().map(move |&other| (class, other))).collect();
+                let sides =
+                    Sides { left: self.classes[a][b].size.clone(), right: self.classes[b][a].size.clone(), edges };
+                let usable = sides.usable()?;
+                let mut meets = vec![Vec::new(); self.classes[a][b].len()];
+                for (&(class, other), _) in sides.edges.iter().zip(&usable).filter(|(_, usable)| **usable) {
+                    meets[class as usize].push(other);
+                }
+                kernel.meets[b][a] = turned(&meets, self.classes[b][a].len());
+                kernel.meets[a][b] = meets;
+            }
+        }
+        Some(kernel)
+    }
+}
+
+/// The columns of `view` on which its match with `other` rests.
+fn joining(view: &View, other: &View, rules: &[Impossible]) -> Vec<usize> {
+    let rests = |name: &str| {
+        let by_rule = |rule: &Impossible| {
+            rule.left.0 == name && other.column(&rule.right.0).is_some()
+                || rule.right.0 == name && other.column(&rule.left.0).is_some()
+        };
+        other.column(name).is_some() || rules.iter().any(by_rule)
+    };
+    (0..view.columns.len()).filter(|&column| rests(&view.columns[column].name)).collect()
+}
+
+/// Whether two rows can be one person: the definition.
+pub(super) fn is_match(
+    view: &PublishedView,
+    row: usize,
+    other: &PublishedView,
+    other_row: usize,
+    rules: &[Impossible],
+) -> bool {
+    view.view.columns.iter().enumerate().all(|(column, quasi)| {
+        let span = view.column(column).span(row);
+        other.view.columns.iter().enumerate().all(|(other_column, other_quasi)| {
+            let other_span = other.column(other_column).span(other_row);
+            if quasi.name == other_quasi.name {
+                span.overlap(other_span)
+            } else {
+                !rules.iter().any(|rule| rule.rules_out(&quasi.name, span, &other_quasi.name, other_span))
+            }
+        })
+    })
+}
+
+/// Per class of `view`, the classes of `other` that it can meet. Answers per column and span are worked
+/// out once; the definition above says the same of one pair of rows.
+fn meeting(
+    view: &PublishedView,
+    classes: &Classes,
+    other: &PublishedView,
+    other_classes: &Classes,
+    rules: &[Impossible],
+) -> Vec<Vec<u32>> {
+    let columns = joining(&view.view, &other.view, rules);
+    let other_columns = joining(&other.view, &view.view, rules);
+    let words = other_classes.len().div_ceil(64);
+    let mut known: Vec<Vec<Option<Vec<u64>>>> =
+        columns.iter().map(|&column| vec![None; view.column(column).spans.len()]).collect();
+    let mut meets = Vec::with_capacity(classes.len());
+    for &row in &classes.sample {
+        let mut met = vec![u64::MAX; words];
+        for (at, &column) in columns.iter().enumerate() {
+            let code = view.column(column).codes[row as usize] as usize;
+            let bits = known[at][code].get_or_insert_with(|| {
+                let name = &view.view.columns[column].name;
+                let span = view.column(column).spans[code];
+                let can = |&row: &u32| can_meet(name, span, other, row as usize, &other_columns, rules);
+                let mut bits = vec![0u64; words];
+                let flags = other_classes.sample.iter().map(can).enumerate();
+                flags.for_each(|(class, can)| bits[class / 64] |= u64::from(can) << (class % 64));
+                bits
+            });
+            met.iter_mut().zip(bits.iter()).for_each(|(met, bits)| *met &= bits);
+        }
+        let is_met = |&class: &u32| met[class as usize / 64] >> (class % 64) & 1 == 1;
+        meets.push((0..other_classes.len() as u32).filter(is_met).collect());
+    }
+    meets
+}
+
+fn can_meet(
+    name: &str,
+    span: Span,
+    other: &PublishedView,
+    row: usize,
+    columns: &[usize],
+    rules: &[Impossible],
+) -> bool {
+    columns.iter().all(|&column| {
+        let other_name = &other.view.columns[column].name;
+        let other_span = other.column(column).span(row);
+        if name == other_name {
+            span.overlap(other_span)
+        } else {
+            !rules.iter().any(|rule| rule.rules_out(name, span, other_name, other_span))
+        }
+    })
+}
+
+/// The same relation, seen from the other side.
+fn turned(meets: &[Vec<u32>], classes: usize) -> Vec<Vec<u32>> {
+    let mut turned = vec![Vec::new(); classes];
+    for (class, met) in meets.iter().enumerate() {
+        met.iter().for_each(|&other| turned[other as usize].push(class as u32));
+    }
+    turned
+}
