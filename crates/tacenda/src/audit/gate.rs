@@ -423,6 +423,24 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_too_few_people_are_refused() {
+        assert_eq!(judged(|case| case.promise = Promise::KAnonymity { k: 2 }), []);
+        assert_eq!(judged(|case| case.promise = Promise::KAnonymity { k: 3 }), [Fault::TooFewPeople]);
+    }
+
+    #[test]
+    fn a_newcomer_whose_value_is_the_difference_is_found() {
+        // Everyone but person 3 was there before, in one group: the difference is their value.
+        let promise = Promise::IncrementalLDiversity { l: 2, mode: DiversityMode::Paper };
+        let faults = judged(|case| {
+            case.promise = promise.clone();
+            case.history.records.retain(|record| record.key != RecordKey { hi: 0, lo: 3 });
+        });
+        assert_eq!(faults, [Fault::TooFewCandidates]);
+        assert_eq!(judged(|case| case.promise = promise), []);
+    }
+
+    #[test]
     fn counterfeits_are_refused_where_none_are_promised() {
         let faults = judged(|case| {
             case.promise = Promise::IncrementalLDiversity { l: 2, mode: DiversityMode::Safe };

@@ -1,16 +1,10 @@
-//! k-anonymity of one release, from its definition; and what two releases give away all the same.
+//! What two releases give away though each is k-anonymous.
 //!
-//! # Definition
-//! Every person stands in exactly one row, every group holds at least `k` people and nobody else,
-//! and a group's region holds the codes of everyone in it. Groups are told apart in a release by
-//! their number, so two groups with one region are two groups.
-//!
-//! # What the series shows
-//! The promise speaks of one release. Someone with two of them, who knows whom they look for, can lay
-//! the regions over each other: who stands in both lies where the two regions meet, and the more
-//! they differ the fewer people share that place. And where a group stayed but for one person who
-//! came or went, a side of its region that moved is that person's value. [`series_risk`] counts both;
-//! it names nobody.
+//! The promise speaks of one release, and the gate checks it there. Someone with two of them, who knows
+//! whom they look for, can lay the regions over each other: who stands in both lies where the two regions
+//! meet, and the more they differ the fewer people share that place. And where a group stayed but for one
+//! person who came or went, a side of its region that moved is that person's value. [`series_risk`] counts
+//! both; it names nobody.
 
 use crate::model::History;
 use crate::model::Membership;
@@ -20,19 +14,6 @@ use crate::model::Span;
 use crate::model::Table;
 use rustc_hash::FxHashMap;
 use std::fmt;
-
-/// One way in which a release breaks the promise. Holds numbers of groups and people, never a value.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Breach {
-    /// What is wrong, in a few words.
-    pub what: &'static str,
-    /// The groups it is wrong in, by their place in the release.
-    pub groups: Vec<u32>,
-    /// How many people it touches.
-    pub people: u32,
-    /// The same with its numbers, in a sentence.
-    pub detail: String,
-}
 
 /// What someone who has the last release and this one learns beyond either. Counts only.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -113,66 +94,6 @@ fn moved_by_one(history: &History, release: &Release, pairs: &FxHashMap<(u32, u3
     moved.count() as u32
 }
 
-/// Checks that a release is k-anonymous, by the definition.
-pub fn check(k: u32, schema: &Schema, table: &Table, release: &Release, membership: &Membership) -> Vec<Breach> {
-    let mut breaches = Vec::new();
-    let mut breach = |what: &'static str, groups: Vec<u32>, people: u32, detail: String| {
-        if people > 0 || !groups.is_empty() {
-            breaches.push(Breach { what, groups, people, detail });
-        }
-    };
-    let (mut small, mut small_people) = (Vec::new(), 0);
-    let (mut outside, mut outside_people) = (Vec::new(), 0);
-    let (mut padded, mut counterfeits) = (Vec::new(), 0);
-    let mut times = vec![0u32; table.len()];
-    for group in 0..release.group_count() {
-        let number = group as u32;
-        let people: Vec<u32> =
-            release.group_rows(group).filter_map(|row| membership.person(row)).map(|row| row.0).collect();
-        for &person in &people {
-            times[person as usize] += 1;
-        }
-        let mut distinct = people.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        if (distinct.len() as u32) < k {
-            small.push(number);
-            small_people += distinct.len() as u32;
-        }
-        let nobody = release.group_rows(group).len() as u32 - people.len() as u32;
-        if nobody > 0 || release.counterfeits.get(group).is_some_and(|&count| count > 0) {
-            padded.push(number);
-            counterfeits += nobody.max(release.counterfeits.get(group).copied().unwrap_or(0));
-        }
-        let region = release.region(group);
-        let strangers = people.iter().filter(|&&person| !holds(schema, table, region, person)).count() as u32;
-        if strangers > 0 {
-            outside.push(number);
-            outside_people += strangers;
-        }
-    }
-    let withheld = &membership.withheld;
-    for row in withheld {
-        times[row.index()] += 1;
-    }
-    let twice = times.iter().filter(|&&times| times > 1).count() as u32;
-    let missing = times.iter().filter(|&&times| times == 0).count() as u32;
-    let detail = format!("{} groups hold fewer than {k} people", small.len());
-    breach("too few people in a group", small, small_people, detail);
-    let detail = format!("{outside_people} people lie outside the region they are published with");
-    breach("a region does not cover its people", outside, outside_people, detail);
-    breach("a person stands in two places", vec![], twice, format!("{twice} people are placed more than once"));
-    breach("a person is missing", vec![], missing, format!("{missing} people are neither published nor withheld"));
-    let detail = format!("{counterfeits} rows have nobody behind them, and this promise allows none");
-    breach("a row without a person", padded, 0, detail);
-    breaches
-}
-
-fn holds(schema: &Schema, table: &Table, region: &[Span], person: u32) -> bool {
-    region.len() == schema.quasi.len()
-        && region.iter().enumerate().all(|(attribute, span)| span.contains(table.quasi(attribute)[person as usize]))
-}
-
 /// The group of each row of the table in a release.
 fn groups_of(release: &Release, membership: &Membership, rows: usize) -> Vec<Option<u32>> {
     let mut groups = vec![None; rows];
@@ -194,7 +115,6 @@ mod tests {
     use crate::model::Quasi;
     use crate::model::RecordKey;
     use crate::model::Regions;
-    use crate::model::Row;
     use crate::model::Value;
     use crate::model::Values;
 
@@ -222,38 +142,6 @@ mod tests {
         }
         release.sensitive = vec![Value(0); membership.rows.len()];
         (release, membership)
-    }
-
-    fn breaches(groups: &[(&[u32], [u32; 2])], withheld: &[u32]) -> Vec<(&'static str, Vec<u32>, u32)> {
-        let table = table(&[(1, 20), (2, 25), (3, 50), (4, 55)]);
-        let (release, mut membership) = release(1, groups);
-        membership.withheld = withheld.iter().map(|&row| Row(row)).collect();
-        let found = check(2, &schema(), &table, &release, &membership);
-        found.into_iter().map(|breach| (breach.what, breach.groups, breach.people)).collect()
-    }
-
-    #[test]
-    fn a_sound_release_has_no_breach() {
-        assert_eq!(breaches(&[(&[0, 1], [20, 25]), (&[2, 3], [50, 60])], &[]), []);
-        assert_eq!(breaches(&[(&[0, 1], [20, 25])], &[2, 3]), []);
-    }
-
-    #[test]
-    fn every_way_to_break_the_definition_is_found() {
-        let small = "too few people in a group";
-        assert_eq!(breaches(&[(&[0, 1, 2], [20, 50]), (&[3], [55, 55])], &[]), [(small, vec![1], 1)]);
-        let outside = "a region does not cover its people";
-        assert_eq!(breaches(&[(&[0, 1], [20, 24]), (&[2, 3], [50, 55])], &[]), [(outside, vec![0], 1)]);
-        let twice = "a person stands in two places";
-        assert_eq!(breaches(&[(&[0, 1], [20, 25]), (&[1, 2, 3], [25, 55])], &[]), [(twice, vec![], 1)]);
-        assert_eq!(breaches(&[(&[0, 1], [20, 25]), (&[2, 3], [50, 55])], &[3]), [(twice, vec![], 1)]);
-        assert_eq!(breaches(&[(&[0, 1], [20, 25])], &[2]), [("a person is missing", vec![], 1)]);
-        let nobody = Membership::COUNTERFEIT;
-        let padded = "a row without a person";
-        assert_eq!(breaches(&[(&[0, 1, nobody], [20, 25]), (&[2, 3], [50, 55])], &[]), [(padded, vec![0], 0)]);
-        // One person twice in a group is still one person.
-        let found = breaches(&[(&[0, 0], [20, 20]), (&[1, 2, 3], [25, 55])], &[]);
-        assert_eq!(found, [(small, vec![0], 1), (twice, vec![], 1)]);
     }
 
     #[test]
