@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Publish a changing table of people again and again, so that all releases together betray no one.
 #[derive(Debug, Parser)]
-#[command(name = "tacenda", version, about, after_help = AFTER, max_term_width = 100)]
+#[command(name = "tacenda", version, after_help = AFTER, max_term_width = 100)]
 pub struct Cli {
     #[command(flatten)]
     pub common: Common,
@@ -52,7 +52,7 @@ pub struct Common {
     /// How many threads to use. The result does not depend on it.
     #[arg(long, value_name = "N", global = true, value_parser = parse_threads, help = "How many threads to use [default: all cores]")]
     pub threads: Option<usize>,
-    /// Stop, with nothing published, rather than use more memory than this, such as 4G.
+    /// Refuse a table that would need more memory than this, such as 4G.
     #[arg(long, value_name = "SIZE", global = true, value_parser = parse_size)]
     pub memory: Option<u64>,
     /// Do not ask.
@@ -133,7 +133,7 @@ pub struct DemoArgs {
     #[arg(value_name = "DIR", default_value = "tacenda-demo")]
     pub folder: PathBuf,
     /// How many patients
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(500..=1_000_000))]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(2_000..=1_000_000))]
     pub patients: u32,
     /// The seed of the made-up data
     #[arg(long, default_value_t = 1)]

@@ -1,8 +1,11 @@
 //! How a command ends badly: a code, what is wrong, one thing to do, and an exit code.
 
 use crate::args::Format;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Display;
+use std::io;
+use std::io::Write;
 use std::panic;
 use std::process::ExitCode;
 
@@ -17,12 +20,51 @@ pub struct Failure {
     pub message: String,
     /// Further lines, each on its own: problems, snippets, help.
     pub lines: Vec<String>,
+    /// The same for programs.
+    pub problems: Vec<ProblemReport>,
+}
+
+/// What `--format json` prints on standard error.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ErrorReport {
+    /// What went wrong.
+    pub error: ErrorBody,
+}
+
+/// What went wrong.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ErrorBody {
+    /// A code with a page in `tacenda explain`.
+    pub code: String,
+    /// The exit code.
+    pub exit: u8,
+    /// What is wrong.
+    pub message: String,
+    /// The single problems, where there are several.
+    pub problems: Vec<ProblemReport>,
+}
+
+/// One problem with a table, a policy file or a release.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+pub struct ProblemReport {
+    /// Its code.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// The column, where it is about one.
+    pub column: Option<String>,
+    /// How many rows or people it concerns, where they are counted.
+    pub count: Option<u64>,
+    /// The first lines or rows it stands in.
+    pub lines: Vec<u64>,
+    /// What to do.
+    pub way_out: Option<String>,
 }
 
 impl Failure {
     /// A failure with one line.
     pub fn new(code: &str, exit: u8, message: impl Display) -> Failure {
-        Failure { code: code.to_string(), exit, message: message.to_string(), lines: Vec::new() }
+        Failure { code: code.to_string(), exit, message: message.to_string(), lines: Vec::new(), problems: Vec::new() }
     }
 
     /// Wrong use of the command line.
@@ -41,22 +83,26 @@ impl Failure {
         self
     }
 
-    fn print(&self, format: Format) {
-        match format {
+    /// The same with one more problem for programs.
+    pub fn problem(mut self, problem: ProblemReport) -> Failure {
+        self.problems.push(problem);
+        self
+    }
+
+    fn print(self, format: Format) {
+        let text = match format {
             Format::Text => {
-                eprintln!("error[{}]: {}", self.code, self.message);
-                for line in &self.lines {
-                    eprintln!("{line}");
-                }
-                eprintln!("  more: tacenda explain {}", self.code);
+                let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+                format!("error[{0}]: {1}\n{lines}  more: tacenda explain {0}\n", self.code, self.message)
             }
             Format::Json => {
-                let error = json!({
-                    "error": { "code": self.code, "exit": self.exit, "message": self.message, "lines": self.lines }
-                });
-                eprintln!("{error}");
+                let Failure { code, exit, message, problems, .. } = self;
+                let report = ErrorReport { error: ErrorBody { code, exit, message, problems } };
+                serde_json::to_string(&report).unwrap_or_default() + "\n"
             }
-        }
+        };
+        // Nobody may be listening any more; the exit code still speaks.
+        let _ = io::stderr().write_all(text.as_bytes());
     }
 }
 
@@ -69,14 +115,16 @@ pub fn catch(format: Format, run: impl FnOnce() -> Result<u8, Failure> + panic::
     match end {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(failure)) => {
+            let exit = failure.exit;
             failure.print(format);
-            ExitCode::from(failure.exit)
+            ExitCode::from(exit)
         }
         Err(payload) => {
             // Our own assertions name what broke and never a cell.
             let what = payload.downcast_ref::<String>().map(String::as_str);
             let what = what.or(payload.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
-            Failure::new("B701", 70, format!("this is a bug in tacenda: {what}; nothing was published")).print(format);
+            Failure::new("B701", 70, format!("this is a bug in tacenda: {what}; tacenda log tells what was published"))
+                .print(format);
             ExitCode::from(70)
         }
     }

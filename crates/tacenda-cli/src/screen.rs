@@ -10,9 +10,11 @@ use indicatif::ProgressStyle;
 use serde::Serialize;
 use std::env;
 use std::fs;
+use std::fs::File;
 use std::io;
 use std::io::IsTerminal;
 use std::io::Write;
+use std::thread;
 use std::time::Duration;
 
 /// Where results, notes and progress go.
@@ -34,6 +36,18 @@ impl Screen {
                 json.map_err(|error| Failure::new("B701", 70, error))? + "\n"
             }
         };
+        self.print(&printed)
+    }
+
+    /// Makes sure that the result can be written, before anything is done that cannot be undone.
+    pub fn claim_output(&self) -> Result<(), Failure> {
+        let Some(path) = &self.common.output else { return Ok(()) };
+        let claimed = File::options().create(true).append(true).open(path);
+        claimed.map(drop).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+    }
+
+    /// Prints a text as it is, where the result goes.
+    pub fn print(&self, printed: &str) -> Result<(), Failure> {
         match &self.common.output {
             Some(path) => {
                 fs::write(path, printed).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
@@ -49,7 +63,8 @@ impl Screen {
     /// Says something beside the result.
     pub fn note(&self, text: &str) {
         if !self.common.quiet {
-            eprintln!("{text}");
+            // Nobody may be listening any more.
+            let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
@@ -65,10 +80,17 @@ impl Screen {
         if self.common.no_progress || self.common.quiet || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::stderr_with_hz(8));
+        let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{spinner} {bar:24} {pos}/{len} {msg} {elapsed}");
         bar.set_style(style.expect("the template is ours"));
-        bar.enable_steady_tick(Duration::from_millis(250));
+        let later = bar.clone();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_secs(1));
+            if !later.is_finished() {
+                later.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+                later.enable_steady_tick(Duration::from_millis(250));
+            }
+        });
         bar
     }
 

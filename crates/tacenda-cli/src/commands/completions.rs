@@ -3,10 +3,12 @@
 use crate::args::Cli;
 use crate::args::CompletionsArgs;
 use crate::failure::Failure;
+use crate::screen::Screen;
 use clap::CommandFactory;
-use std::io;
 
-pub fn run(args: &CompletionsArgs) -> Result<u8, Failure> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "tacenda", &mut io::stdout());
+pub fn run(args: &CompletionsArgs, screen: &Screen) -> Result<u8, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "tacenda", &mut script);
+    screen.print(&String::from_utf8_lossy(&script))?;
     Ok(0)
 }

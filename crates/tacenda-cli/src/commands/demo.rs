@@ -77,6 +77,15 @@ pub fn run(args: &DemoArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         let message = format!("{} is not empty; name another folder, or remove it", args.folder.display());
         return Err(Failure::new("U204", 2, message));
     }
+    let result = make(args, common, screen);
+    if result.is_err() {
+        // A half project would only be in the way of the next try.
+        let _ = fs::remove_dir_all(&args.folder);
+    }
+    result
+}
+
+fn make(args: &DemoArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let hospital = hospital::snapshots(args.patients, QUARTERS, args.seed);
     let tables: Vec<Table> = hospital.tables().collect();
     let bar = screen.steps(u64::from(QUARTERS) + 3);

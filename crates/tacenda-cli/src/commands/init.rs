@@ -57,7 +57,10 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     }
     let failed = |error: ingest::IngestError| shared::failure(error.into(), screen);
     let source = Source::open(&args.data).map_err(failed)?;
+    let bar = screen.steps(1);
+    bar.set_message("looking at every row");
     let mut draft = ingest::draft(&source).map_err(failed)?;
+    bar.finish_and_clear();
     confirm(&mut draft, common, screen)?;
     let series = args.name.clone().unwrap_or_else(|| series_name(&args.data));
     let hierarchies = write(&draft, &policy, &series)?;
@@ -150,10 +153,7 @@ fn text(report: &InitReport, args: &InitArgs, common: &Common) -> String {
     for note in &report.notes {
         let _ = writeln!(out, "  note: {note}");
     }
-    let project = match common.project.as_os_str() == "." {
-        true => String::new(),
-        false => format!(" -C {}", common.project.display()),
-    };
+    let project = shared::project_words(common);
     let _ = writeln!(
         out,
         "\nThe policy is in {}. Read it: what it does not say, nobody can promise. Then",

@@ -2,11 +2,10 @@
 
 use crate::args::Cli;
 use crate::failure::Failure;
+use crate::screen::Screen;
 use clap::CommandFactory;
-use std::io;
-use std::io::Write;
 
-pub fn run() -> Result<u8, Failure> {
+pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let mut command = Cli::command();
     command.build();
     let mut page = Vec::new();
@@ -15,6 +14,6 @@ pub fn run() -> Result<u8, Failure> {
     for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
         render(subcommand.clone(), &mut page).map_err(Failure::environment)?;
     }
-    io::stdout().write_all(&page).map_err(Failure::environment)?;
+    screen.print(&String::from_utf8_lossy(&page))?;
     Ok(0)
 }

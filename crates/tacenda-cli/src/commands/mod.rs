@@ -40,8 +40,8 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Count(args) => count::run(args, &cli.common, &screen),
         Command::Explain(args) => explain::run(args, &screen),
         Command::Promises => promises::run(&screen),
-        Command::Completions(args) => completions::run(args),
-        Command::Man => man::run(),
-        Command::Schemas => schemas::run(),
+        Command::Completions(args) => completions::run(args, &screen),
+        Command::Man => man::run(&screen),
+        Command::Schemas => schemas::run(&screen),
     }
 }

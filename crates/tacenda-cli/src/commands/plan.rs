@@ -76,9 +76,10 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         summary.release, summary.series, summary.label
     );
     let text = format!(
-        "{}\nThe plan is in {}. To publish it: tacenda publish --plan {}\n",
+        "{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
         summary.text(&headline),
         path.display(),
+        shared::project_words(common),
         path.display()
     );
     screen.result(&text, &PlanReport { plan: path, summary })?;

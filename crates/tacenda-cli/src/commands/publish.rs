@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use tacenda::publish::Access;
 use tacenda::publish::Input;
+use tacenda::publish::ProjectError;
 
 /// What publishing answers with.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -39,7 +40,11 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
         }
         None => (shared::input(&args.data, common)?, args.label.as_deref()),
     };
+    screen.claim_output()?;
     let mut project = shared::open(common, Access::Publish, screen)?;
+    if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.ledger_head()) {
+        return Err(shared::failure(ProjectError::PlanStale { what: "the ledger" }, screen));
+    }
     let bar = screen.steps(6);
     let step = |what: &str| {
         bar.inc(1);
@@ -65,7 +70,13 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let outcome = project.publish(&material, &rehearsal, &|_| {}).map_err(failed)?;
     let headline = format!("{headline}: published");
     let text = format!("{}\nThe release is in {}\n", summary.text(&headline), outcome.folder.display());
-    screen.result(&text, &PublishReport { folder: outcome.folder, files: outcome.files, summary })?;
+    let release = summary.release;
+    let report = PublishReport { folder: outcome.folder, files: outcome.files, summary };
+    if let Err(failure) = screen.result(&text, &report) {
+        // The release is out: whatever happened to the report, this was not a failure to publish.
+        screen
+            .note(&format!("release {release} is published, but the report could not be written: {}", failure.message));
+    }
     Ok(0)
 }
 

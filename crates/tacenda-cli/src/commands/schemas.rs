@@ -12,15 +12,18 @@ use crate::commands::promises::PromisesReport;
 use crate::commands::publish::PublishReport;
 use crate::commands::show::ShowReport;
 use crate::commands::verify::VerifyReport;
+use crate::failure::ErrorReport;
 use crate::failure::Failure;
+use crate::screen::Screen;
 use schemars::schema_for;
 use serde_json::json;
 
-pub fn run() -> Result<u8, Failure> {
+pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),
+        "error": schema_for!(ErrorReport),
         "explain": schema_for!(ExplainReport),
         "init": schema_for!(InitReport),
         "log": schema_for!(LogReport),
@@ -31,6 +34,7 @@ pub fn run() -> Result<u8, Failure> {
         "show": schema_for!(ShowReport),
         "verify": schema_for!(VerifyReport),
     });
-    println!("{}", serde_json::to_string_pretty(&schemas).map_err(|error| Failure::new("B701", 70, error))?);
+    let text = serde_json::to_string_pretty(&schemas).map_err(|error| Failure::new("B701", 70, error))?;
+    screen.print(&(text + "\n"))?;
     Ok(0)
 }

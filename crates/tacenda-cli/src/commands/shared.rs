@@ -3,6 +3,7 @@
 use crate::args::Common;
 use crate::args::Data;
 use crate::failure::Failure;
+use crate::failure::ProblemReport;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::percent;
@@ -50,13 +51,27 @@ pub fn failure(error: ProjectError, screen: &Screen) -> Failure {
             let problems = error.problems();
             let mut failure = Failure::new(code, exit, "the table was not accepted; nothing was published");
             for problem in problems {
-                failure = failure.line(format!("  {problem}"));
+                failure = failure.line(format!("  {problem}")).problem(ProblemReport {
+                    code: problem.code().to_string(),
+                    message: problem.kind.title().to_string(),
+                    column: problem.column.clone(),
+                    count: Some(problem.rows),
+                    lines: problem.places.clone(),
+                    way_out: Some(problem.way_out().to_string()),
+                });
             }
             failure
         }
         ProjectError::Publish(tacenda::publish::PublishError::Refused(findings)) => {
             let failure = Failure::new(code, exit, "the auditor refused the release; nothing was published");
-            findings.iter().fold(failure, |failure, finding| failure.line(format!("  {finding}")))
+            findings.iter().fold(failure, |failure, finding| {
+                failure.line(format!("  {finding}")).problem(ProblemReport {
+                    code: finding.fault.code().to_string(),
+                    message: finding.fault.title().to_string(),
+                    count: Some(finding.people),
+                    ..ProblemReport::default()
+                })
+            })
         }
         error => Failure::new(code, exit, error),
     }
@@ -77,7 +92,16 @@ fn policy_failure(errors: &PolicyFileError, screen: &Screen) -> Failure {
             }
             _ => format!("{title} ({file})"),
         };
-        failure = failure.line(drawn).line(format!("  help: {}", fault.help));
+        failure = failure.line(drawn).problem(ProblemReport {
+            code: fault.code.to_string(),
+            message: fault.message.clone(),
+            lines: errors.line(fault).map(|line| line as u64).into_iter().collect(),
+            way_out: (!fault.help.is_empty()).then(|| fault.help.clone()),
+            ..ProblemReport::default()
+        });
+        if !fault.help.is_empty() {
+            failure = failure.line(format!("  help: {}", fault.help));
+        }
     }
     failure
 }
@@ -121,6 +145,8 @@ pub struct Summary {
     pub query_error: Option<f64>,
     /// What comparing with the last release reveals, for a promise that holds per release only.
     pub series_risk: Option<String>,
+    /// Whether the policy file has to say why that is acceptable before this can be published.
+    pub needs_reason: bool,
     /// What a study mode breaks on made-up data.
     pub findings: Vec<String>,
     /// What was concluded about the input.
@@ -151,6 +177,7 @@ impl Summary {
             loss: rehearsal.loss.to_json(),
             query_error: rehearsal.query_error.as_ref().map(|error| error.median),
             series_risk: rehearsal.prepared.series_risk.map(|risk| risk.to_string()),
+            needs_reason: rehearsal.prepared.series_risk.is_some() && file.choices.accept_series_risk.is_none(),
             findings: rehearsal.prepared.findings.iter().map(ToString::to_string).collect(),
             notes: material.notes().to_vec(),
         }
@@ -201,6 +228,12 @@ impl Summary {
         if let Some(risk) = &self.series_risk {
             line("series", risk.clone());
         }
+        if self.needs_reason {
+            line(
+                "needs",
+                "accept_series_risk = \"your reason\" under [promise], or publishing ends with exit code 6".into(),
+            );
+        }
         for note in &self.notes {
             line("note", note.clone());
         }
@@ -234,7 +267,10 @@ pub fn read_release(name: Option<&str>, common: &Common, screen: &Screen) -> Res
         Some(path) if Path::new(path).join(folder::MANIFEST).exists() => PathBuf::from(path),
         name => find_release(name, common, screen)?,
     };
+    let bar = screen.steps(1);
+    bar.set_message("reading the release");
     let published = folder::read(&folder).map_err(|error| failure(error.into(), screen))?;
+    bar.finish_and_clear();
     Ok((folder, published))
 }
 
@@ -249,5 +285,13 @@ fn find_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<
     match found {
         Some(publication) => Ok(store.release_folder(publication.number)),
         None => Err(Failure::new("U202", 2, "there is no such release; tacenda log lists them")),
+    }
+}
+
+/// The words that name the project folder in a command a user may copy; none for this folder.
+pub fn project_words(common: &Common) -> String {
+    match common.project.as_os_str() == "." {
+        true => String::new(),
+        false => format!(" -C {}", common.project.display()),
     }
 }

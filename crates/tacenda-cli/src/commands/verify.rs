@@ -35,6 +35,8 @@ pub struct VerifyFault {
 pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let store = Store::open_read(Arc::new(RealDisk), &common.project);
     let store = store.map_err(|error| shared::failure(error.into(), screen))?;
+    let bar = screen.steps(u64::from(store.releases()) + 1);
+    bar.set_message("checking digests");
     let mut faults: Vec<VerifyFault> = ledger::verify(&store)
         .into_iter()
         .map(|fault| VerifyFault { code: fault.code().to_string(), message: fault.to_string() })
@@ -42,11 +44,14 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
     if faults.is_empty() {
         // Digests say that the files are the published ones; reading says that they can be used.
         for number in 1..=store.releases() {
+            bar.inc(1);
+            bar.set_message(format!("reading release {number}"));
             if let Err(error) = folder::read(&store.release_folder(number)) {
                 faults.push(VerifyFault { code: error.code().to_string(), message: error.to_string() });
             }
         }
     }
+    bar.finish_and_clear();
     let report = VerifyReport { whole: faults.is_empty(), releases: store.releases(), faults };
     let mut text = match report.whole {
         true => format!("whole: the ledger, the vault and {} releases are as they were published\n", report.releases),

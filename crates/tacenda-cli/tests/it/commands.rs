@@ -75,7 +75,7 @@ fn a_plan_is_published_as_it_was_rehearsed_or_not_at_all() {
     project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 6, "R602");
     project.write("table.csv", &patients(0, 60));
     project.ok(&["publish", "--plan", "tacenda-plan.json", "--yes"]);
-    project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 2, "R202");
+    project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 6, "R602");
     project.ok(&["plan", "table.csv", "--label", "second"]);
     project.write("tacenda.toml", &POLICY.replace("m     = 2", "m     = 2\nk     = 2"));
     project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 6, "R602");
@@ -106,6 +106,7 @@ fn labels_are_used_once() {
     project.ok(&["publish", "table.csv", "--yes", "--label", "spring"]);
     project.fails(&["publish", "table.csv", "--yes", "--label", "spring"], 2, "R202");
     project.fails(&["publish", "table.csv", "--yes", "--label", "spring;"], 2, "R201");
+    project.fails(&["publish", "table.csv", "--yes", "--label", "r0009"], 2, "R201");
 }
 
 #[test]
@@ -281,4 +282,49 @@ fn the_demo_breaks_the_naive_series_and_not_ours() {
     assert!(project.ok(&["-C", "hospital", "verify"]).starts_with("whole"));
     assert!(project.ok(&["-C", "hospital", "log"]).contains("2026-Q4"));
     project.fails(&["demo", "hospital"], 2, "U204");
+}
+
+/// Exit code 7 means that nothing was published; so what can fail about the report fails first.
+#[test]
+fn a_report_that_cannot_be_written_publishes_nothing() {
+    let project = project();
+    project.fails(&["publish", "table.csv", "--yes", "-o", "missing/report.txt"], 7, "U701");
+    assert!(!project.file("releases/ward-stays/r0001").exists());
+    project.ok(&["publish", "table.csv", "--yes", "-o", "report.txt"]);
+    assert!(project.read("report.txt").contains("published"));
+    // Once the release is out, a report that is lost on the way is no failure to publish.
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut child = project.command(&["publish", "table.csv", "--yes", "--label", "two"]).stdout(full).spawn().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(project.ok(&["log"]).contains("two"));
+}
+
+#[test]
+fn nobody_listening_is_no_panic() {
+    let project = project();
+    let mut child = project.command(&["check", "missing.csv"]).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn problems_are_listed_for_programs() {
+    let project = project();
+    project.write("bad.csv", &patients(0, 60).replace("Name 7,67", "Name 7,old"));
+    let ended = project.fails(&["check", "bad.csv", "--format", "json"], 3, "D106");
+    let error: serde_json::Value = serde_json::from_str(&ended.stderr).unwrap();
+    let problem = &error["error"]["problems"][0];
+    assert_eq!(problem["column"], "age");
+    assert_eq!(problem["count"], 1);
+    assert_eq!(problem["lines"][0], 9);
+    assert!(problem["way_out"].as_str().unwrap().len() > 5);
+}
+
+#[test]
+fn the_manual_and_the_completions_go_where_they_are_sent() {
+    let project = Project::empty();
+    project.ok(&["man", "-o", "tacenda.1"]);
+    assert!(project.read("tacenda.1").contains(".TH"));
+    project.ok(&["completions", "fish", "-o", "tacenda.fish"]);
+    assert!(project.read("tacenda.fish").contains("tacenda"));
 }

@@ -310,7 +310,7 @@ fn no_column(schema: &Schema, column: &Word) -> FolderError {
 
 fn no_label(attribute: &Quasi, value: &Word) -> FolderError {
     let rows = attribute.hierarchy().map(|tree| tree.rows()).unwrap_or_default();
-    let hint = nearest(&value.text, rows.iter().flatten().map(String::as_str));
+    let hint = nearest(&value.text, rows.iter().flatten().map(String::as_str).filter(|&name| name != "*"));
     let what = format!("{} has no value or group {:?}", attribute.name, value.text);
     FolderError::NoValue { position: value.position, what, hint }
 }

@@ -144,7 +144,7 @@ pub fn readme(release: &Release, policy: &PolicyFile) -> String {
     say(
         &mut page,
         &format!(
-            "Release {} of the series `{}`: {rows} rows in {groups} groups, standing for {people} people.{} Questions: {}.",
+            "Release {} of the series `{}`: {rows} rows in {groups} groups, standing for {people} people.{}{}",
             release.number,
             policy.series.name,
             match counterfeits {
@@ -152,7 +152,10 @@ pub fn readme(release: &Release, policy: &PolicyFile) -> String {
                 1 => " One row is artificial.".into(),
                 many => format!(" {many} rows are artificial."),
             },
-            policy.series.contact,
+            match policy.series.contact.as_str() {
+                "" => String::new(),
+                contact => format!(" Questions: {contact}."),
+            },
         ),
     );
     say(&mut page, "## What is promised");
@@ -250,7 +253,10 @@ fn how_to_count(release: &Release, policy: &PolicyFile, stem: &str) -> String {
         return text;
     }
     let (python, r) = if policy.output.formats.contains(&Format::Csv) {
-        (format!("pd.read_csv(\"{stem}.csv\")"), format!("read.csv(\"{stem}.csv\", check.names = FALSE)"))
+        (
+            format!("pd.read_csv(\"{stem}.csv\", keep_default_na=False)"),
+            format!("read.csv(\"{stem}.csv\", check.names = FALSE)"),
+        )
     } else {
         (format!("pd.read_parquet(\"{stem}.parquet\")"), format!("arrow::read_parquet(\"{stem}.parquet\")"))
     };

@@ -7,6 +7,8 @@ use std::fs::TryLockError;
 use std::io;
 use std::io::Read;
 use std::io::Write;
+#[cfg(unix)]
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// A file being written.
@@ -75,7 +77,14 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(File::create(path)?))
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        // What is in the vault stays private even where the folder is copied.
+        #[cfg(unix)]
+        if path.components().any(|part| part.as_os_str() == "vault") {
+            options.mode(0o600);
+        }
+        Ok(Box::new(options.open(path)?))
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

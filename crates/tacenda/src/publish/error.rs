@@ -34,7 +34,9 @@ pub enum ProjectError {
         number: u32,
     },
     /// The label cannot stand in a file.
-    #[error("a label is 1 to 100 letters, digits, blanks or . _ - + : /; choose another with --label")]
+    #[error(
+        "a label is 1 to 100 letters, digits, blanks or . _ - + : /, and does not look like a release number; choose another with --label"
+    )]
     BadLabel,
     /// The policy file names another series than the ledger.
     #[error(

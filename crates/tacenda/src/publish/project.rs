@@ -153,7 +153,9 @@ impl Project {
     pub fn open(root: &Path, policy_path: Option<&Path>, access: Access) -> Result<Project, ProjectError> {
         let policy_path = policy_path.map_or_else(|| root.join(POLICY_FILE), Path::to_path_buf);
         let loaded = ingest::read_policy(&policy_path)?;
-        let exists = root.join(".tacenda").join("ledger.jsonl").exists();
+        // A vault without its ledger is damage, not a new project: opening it says so.
+        let own = root.join(".tacenda");
+        let exists = own.join("ledger.jsonl").exists() || own.join("vault").exists();
         let disk = Arc::new(RealDisk);
         let store = match access {
             Access::Look if !exists => None,
@@ -190,6 +192,11 @@ impl Project {
     /// The ledger and the vault, if there are any yet.
     pub fn store(&self) -> Option<&Store> {
         self.store.as_ref()
+    }
+
+    /// The hash of the ledger's last line; empty if there is no ledger yet.
+    pub fn ledger_head(&self) -> &str {
+        self.store.as_ref().map_or("", Store::head)
     }
 
     /// The releases so far.
@@ -300,6 +307,11 @@ impl Project {
     /// The label of the next release: as given, or its number; never one that was used.
     fn free_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
         let label = label.map_or_else(|| format!("r{number:04}"), str::to_string);
+        // A label that looks like a number would be taken for a release's number.
+        let own = label == format!("r{number:04}");
+        if !own && label.trim_start_matches('r').bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(ProjectError::BadLabel);
+        }
         let is_plain = |letter: char| letter.is_alphanumeric() || " ._-+:/".contains(letter);
         if label.is_empty() || label.len() > 100 || !label.chars().all(is_plain) {
             return Err(ProjectError::BadLabel);
