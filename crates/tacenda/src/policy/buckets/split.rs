@@ -23,6 +23,9 @@ const LARGE: usize = 1024;
 /// Parts with more rows than this are worth another thread.
 const PARALLEL: usize = 1 << 14;
 
+/// More lanes than any table has: 256 quasi attributes.
+const MOST_LANES: usize = 64;
+
 /// Codes of four attributes, side by side so that the compiler compares them at once.
 type Lane = [u32; 4];
 
@@ -69,7 +72,7 @@ impl Costs {
     }
 
     /// The perimeter of a box, per row in it.
-    fn of(&self, least: &[Lane], most: &[Lane]) -> u64 {
+    fn of<const L: usize>(&self, least: &[Lane; L], most: &[Lane; L]) -> u64 {
         let bounds = least.iter().flatten().zip(most.iter().flatten());
         self.attributes.iter().zip(bounds).map(|(cost, (&lo, &hi))| cost.of(lo, hi)).sum()
     }
@@ -102,8 +105,29 @@ pub struct Groups {
 /// Cuts the bucket with these lists, `copies` places each, into groups with at least `people` people.
 /// A list shorter than `copies` has counterfeits in the other places.
 pub fn split(table: &Table, costs: &Costs, lists: &[Vec<u32>], copies: usize, people: usize) -> Groups {
+    // The number of lanes is known to the compiler, so that a box is a few registers. A lane too many
+    // holds zeros and changes nothing.
+    match table.quasi_count().div_ceil(4) {
+        0 | 1 => split_lanes::<1>(table, costs, lists, copies, people),
+        2 => split_lanes::<2>(table, costs, lists, copies, people),
+        3 | 4 => split_lanes::<4>(table, costs, lists, copies, people),
+        5..=16 => split_lanes::<16>(table, costs, lists, copies, people),
+        lanes => {
+            assert!(lanes <= MOST_LANES, "the policy file allows fewer quasi attributes");
+            split_lanes::<MOST_LANES>(table, costs, lists, copies, people)
+        }
+    }
+}
+
+fn split_lanes<const L: usize>(
+    table: &Table,
+    costs: &Costs,
+    lists: &[Vec<u32>],
+    copies: usize,
+    people: usize,
+) -> Groups {
     let rows: Vec<u32> = lists.iter().flatten().copied().collect();
-    let bucket = Bucket::new(table, costs, &rows, lists.len(), people);
+    let bucket: Bucket<'_, L> = Bucket::new(table, costs, &rows, lists.len(), people);
     let mut orders = bucket.orders(table, lists, copies);
     let mut spare = vec![0; orders.len()];
     let mut groups = Groups { places: vec![0; lists.len() * copies], copies: Vec::new() };
@@ -118,24 +142,28 @@ pub fn split(table: &Table, costs: &Costs, lists: &[Vec<u32>], copies: usize, pe
 }
 
 /// A bucket while it is cut. Its rows are numbered from 0, list after list.
-struct Bucket<'a> {
+struct Bucket<'a, const L: usize> {
     costs: &'a Costs,
     /// How many lists.
     lists: usize,
     /// The least number of people of a group.
     people: usize,
     attributes: usize,
-    /// Lanes per row.
-    lanes: usize,
-    codes: Vec<Lane>,
+    codes: Vec<[Lane; L]>,
 }
 
 /// Buffers that are used again and again.
-#[derive(Default)]
-struct Work {
-    least: Vec<Lane>,
-    most: Vec<Lane>,
+struct Work<const L: usize> {
+    least: Vec<[Lane; L]>,
+    most: Vec<[Lane; L]>,
     right: Vec<u64>,
+    lasts: Vec<Option<(u32, u32)>>,
+}
+
+impl<const L: usize> Default for Work<L> {
+    fn default() -> Work<L> {
+        Work { least: Vec::new(), most: Vec::new(), right: Vec::new(), lasts: Vec::new() }
+    }
 }
 
 /// The chosen scheme: sort by `attribute`, send `left` of each list to the left.
@@ -146,18 +174,17 @@ struct Scheme {
     left: usize,
 }
 
-impl<'a> Bucket<'a> {
-    fn new(table: &Table, costs: &'a Costs, rows: &[u32], lists: usize, people: usize) -> Bucket<'a> {
+impl<'a, const L: usize> Bucket<'a, L> {
+    fn new(table: &Table, costs: &'a Costs, rows: &[u32], lists: usize, people: usize) -> Bucket<'a, L> {
         let attributes = table.quasi_count();
-        let lanes = attributes.div_ceil(4).max(1);
-        let mut codes = vec![[0; 4]; rows.len() * lanes];
+        let mut codes = vec![[[0; 4]; L]; rows.len()];
         for attribute in 0..attributes {
             let column = table.quasi(attribute);
             for (index, &row) in rows.iter().enumerate() {
-                codes[index * lanes + attribute / 4][attribute % 4] = column[row as usize];
+                codes[index][attribute / 4][attribute % 4] = column[row as usize];
             }
         }
-        Bucket { costs, lists, people, attributes, lanes, codes }
+        Bucket { costs, lists, people, attributes, codes }
     }
 
     /// Per attribute, every list sorted by it: counterfeits first, ties by number. With no attributes
@@ -184,11 +211,11 @@ impl<'a> Bucket<'a> {
     }
 
     fn code(&self, item: u32, attribute: usize) -> u32 {
-        self.codes[item as usize * self.lanes + attribute / 4][attribute % 4]
+        self.codes[item as usize][attribute / 4][attribute % 4]
     }
 
     /// Cuts the part whose orders are given until it cannot be cut; `spare` is as long as `orders`.
-    fn cut(&self, orders: &mut [u32], spare: &mut [u32], out: &mut [u32], copies: &mut Vec<u32>, work: &mut Work) {
+    fn cut(&self, orders: &mut [u32], spare: &mut [u32], out: &mut [u32], copies: &mut Vec<u32>, work: &mut Work<L>) {
         let orders_each = self.attributes.max(1);
         let size = orders.len() / orders_each / self.lists;
         let Some(scheme) = self.choose(orders, size, work) else {
@@ -196,7 +223,7 @@ impl<'a> Bucket<'a> {
             copies.push(size as u32);
             return;
         };
-        self.partition(orders, spare, size, scheme);
+        self.partition(orders, spare, size, scheme, work);
         let middle = orders_each * self.lists * scheme.left;
         let (left, right) = spare.split_at_mut(middle);
         let (left_spare, right_spare) = orders.split_at_mut(middle);
@@ -215,7 +242,7 @@ impl<'a> Bucket<'a> {
     }
 
     /// The best scheme for a part, if it may be cut at all.
-    fn choose(&self, orders: &[u32], size: usize, work: &mut Work) -> Option<Scheme> {
+    fn choose(&self, orders: &[u32], size: usize, work: &mut Work<L>) -> Option<Scheme> {
         let (first, last) = self.range(orders, size)?;
         let mut best: Option<Scheme> = None;
         for attribute in 0..self.attributes.max(1) {
@@ -259,22 +286,28 @@ impl<'a> Bucket<'a> {
     }
 
     /// The best scheme along one attribute.
-    fn best_of(&self, attribute: usize, order: &[u32], size: usize, range: (usize, usize), work: &mut Work) -> Scheme {
-        let lanes = self.lanes;
+    fn best_of(
+        &self,
+        attribute: usize,
+        order: &[u32],
+        size: usize,
+        range: (usize, usize),
+        work: &mut Work<L>,
+    ) -> Scheme {
         self.layers(order, size, work);
         // From the right: the cost of everything beyond each cut.
         work.right.clear();
         work.right.resize(size, 0);
-        let mut bounds = Bounds::new(lanes);
+        let mut bounds = Bounds::new();
         for layer in (1..size).rev() {
-            bounds.add(self.costs, &work.least[layer * lanes..][..lanes], &work.most[layer * lanes..][..lanes]);
+            bounds.add(self.costs, &work.least[layer], &work.most[layer]);
             work.right[layer] = bounds.cost * (size - layer) as u64;
         }
-        let mut bounds = Bounds::new(lanes);
+        let mut bounds = Bounds::new();
         let mut best = Scheme { cost: u64::MAX, attribute, left: 0 };
         for left in 1..=range.1 {
             let layer = left - 1;
-            bounds.add(self.costs, &work.least[layer * lanes..][..lanes], &work.most[layer * lanes..][..lanes]);
+            bounds.add(self.costs, &work.least[layer], &work.most[layer]);
             let cost = bounds.cost * left as u64 + work.right[left];
             if left >= range.0 && cost < best.cost {
                 best = Scheme { cost, attribute, left };
@@ -284,37 +317,30 @@ impl<'a> Bucket<'a> {
     }
 
     /// The bounds of every layer: the rows that stand at the same place of their lists.
-    fn layers(&self, order: &[u32], size: usize, work: &mut Work) {
-        let lanes = self.lanes;
+    fn layers(&self, order: &[u32], size: usize, work: &mut Work<L>) {
         work.least.clear();
-        work.least.resize(size * lanes, [u32::MAX; 4]);
+        work.least.resize(size, [[u32::MAX; 4]; L]);
         work.most.clear();
-        work.most.resize(size * lanes, [0; 4]);
+        work.most.resize(size, [[0; 4]; L]);
         for list in order.chunks_exact(size) {
-            for (layer, &item) in list.iter().enumerate() {
-                if item == NOBODY {
-                    continue;
+            for ((least, most), &item) in work.least.iter_mut().zip(&mut work.most).zip(list) {
+                if item != NOBODY {
+                    let codes = &self.codes[item as usize];
+                    widen(least, most, codes, codes);
                 }
-                let codes = &self.codes[item as usize * lanes..][..lanes];
-                widen(
-                    &mut work.least[layer * lanes..][..lanes],
-                    &mut work.most[layer * lanes..][..lanes],
-                    codes,
-                    codes,
-                );
             }
         }
     }
 
     /// Writes the two parts of every order into `spare`, the left one first.
-    fn partition(&self, orders: &[u32], spare: &mut [u32], size: usize, scheme: Scheme) {
+    fn partition(&self, orders: &[u32], spare: &mut [u32], size: usize, scheme: Scheme, work: &mut Work<L>) {
         let Scheme { attribute, left, .. } = scheme;
         let chosen = &orders[attribute * self.lists * size..][..self.lists * size];
         // Per list, the last real row that goes left; the order is by code and then by number.
-        let lasts: Vec<Option<(u32, u32)>> = chosen
-            .chunks_exact(size)
-            .map(|list| (list[left - 1] != NOBODY).then(|| (self.code(list[left - 1], attribute), list[left - 1])))
-            .collect();
+        let last =
+            |list: &[u32]| (list[left - 1] != NOBODY).then(|| (self.code(list[left - 1], attribute), list[left - 1]));
+        work.lasts.clear();
+        work.lasts.extend(chosen.chunks_exact(size).map(last));
         let (to_left, to_right) = spare.split_at_mut(self.attributes.max(1) * self.lists * left);
         let right = size - left;
         for (index, list) in orders.chunks_exact(size).enumerate() {
@@ -326,7 +352,7 @@ impl<'a> Bucket<'a> {
             left_at += empty_left;
             right_at += empty_right;
             let rest = &list[empties..];
-            match lasts[index % self.lists] {
+            match work.lasts[index % self.lists] {
                 None => to_right[right_at..right_at + rest.len()].copy_from_slice(rest),
                 Some(last) => {
                     for &item in rest {
@@ -345,36 +371,34 @@ impl<'a> Bucket<'a> {
 }
 
 /// A growing box and its cost.
-struct Bounds {
-    least: Vec<Lane>,
-    most: Vec<Lane>,
+struct Bounds<const L: usize> {
+    least: [Lane; L],
+    most: [Lane; L],
     cost: u64,
 }
 
-impl Bounds {
-    fn new(lanes: usize) -> Bounds {
-        Bounds { least: vec![[u32::MAX; 4]; lanes], most: vec![[0; 4]; lanes], cost: 0 }
+impl<const L: usize> Bounds<L> {
+    fn new() -> Bounds<L> {
+        Bounds { least: [[u32::MAX; 4]; L], most: [[0; 4]; L], cost: 0 }
     }
 
-    fn add(&mut self, costs: &Costs, least: &[Lane], most: &[Lane]) {
-        if widen(&mut self.least, &mut self.most, least, most) {
+    fn add(&mut self, costs: &Costs, least: &[Lane; L], most: &[Lane; L]) {
+        let before = (self.least, self.most);
+        widen(&mut self.least, &mut self.most, least, most);
+        if (self.least, self.most) != before {
             self.cost = costs.of(&self.least, &self.most);
         }
     }
 }
 
-/// Widens a box by another; whether it grew.
-fn widen(least: &mut [Lane], most: &mut [Lane], by_least: &[Lane], by_most: &[Lane]) -> bool {
-    let mut grew = false;
-    for lane in 0..least.len() {
-        let (old_least, old_most) = (least[lane], most[lane]);
+/// Widens a box by another.
+fn widen<const L: usize>(least: &mut [Lane; L], most: &mut [Lane; L], by_least: &[Lane; L], by_most: &[Lane; L]) {
+    for lane in 0..L {
         for at in 0..4 {
-            least[lane][at] = old_least[at].min(by_least[lane][at]);
-            most[lane][at] = old_most[at].max(by_most[lane][at]);
+            least[lane][at] = least[lane][at].min(by_least[lane][at]);
+            most[lane][at] = most[lane][at].max(by_most[lane][at]);
         }
-        grew |= least[lane] != old_least || most[lane] != old_most;
     }
-    grew
 }
 
 #[cfg(test)]
@@ -438,7 +462,7 @@ mod tests {
             let table = table(&values(1), 3, &people);
             let costs = Costs::new(&schema);
             let rows: Vec<u32> = lists.iter().flatten().copied().collect();
-            let bucket = Bucket::new(&table, &costs, &rows, lists.len(), 1);
+            let bucket: Bucket<'_, 1> = Bucket::new(&table, &costs, &rows, lists.len(), 1);
             let orders = bucket.orders(&table, &lists, copies);
             let scheme = bucket.choose(&orders, copies, &mut Work::default()).unwrap();
             prop_assert_eq!(scheme.cost, by_trying(&costs, &table, &lists, copies));

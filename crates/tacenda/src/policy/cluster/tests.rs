@@ -291,6 +291,10 @@ proptest! {
         let clusters = k_member(space, (0..world.rows).collect());
         let mut index = Index::new(space, &clusters);
         for id in 0..clusters.len() {
+            if clusters[id].rows.len() > 6 {
+                // Too many ways to try them all.
+                continue;
+            }
             let found = interesting_break(space, &clusters, &mut index, id)
                 .map(|targets| loss_after(space, &clusters, id, &targets));
             let all = cheapest_by_trying_all(space, &clusters, id);
@@ -325,8 +329,8 @@ fn loss_after(space: Space, clusters: &[Cluster], broken: usize, targets: &[usiz
     after.into_iter().map(|cluster| u128::from(space.cluster(cluster.rows).loss())).sum()
 }
 
-/// The same, least over all ways; `None` if some row is covered by no other cluster. Looks at the first
-/// four covers of each row.
+/// The same, least over all ways; `None` if some row is covered by no other cluster. Looks at the four
+/// cheapest covers of each row: a row's choice does not touch another's.
 fn cheapest_by_trying_all(space: Space, clusters: &[Cluster], broken: usize) -> Option<u128> {
     let covers: Vec<Vec<usize>> = clusters[broken]
         .rows
@@ -340,7 +344,7 @@ fn cheapest_by_trying_all(space: Space, clusters: &[Cluster], broken: usize) -> 
             covers
         })
         .collect();
-    if covers.len() > 6 || covers.iter().any(Vec::is_empty) {
+    if covers.iter().any(Vec::is_empty) {
         return None;
     }
     let ways: usize = covers.iter().map(Vec::len).product();
