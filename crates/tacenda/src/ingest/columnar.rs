@@ -8,7 +8,6 @@ use crate::ingest::columns::BLANK;
 use crate::ingest::columns::Columns;
 use crate::ingest::columns::Op;
 use crate::ingest::columns::Plan;
-use crate::ingest::columns::Reading;
 use crate::ingest::columns::join;
 use crate::ingest::encode::Encoder;
 use crate::ingest::error::IngestError;
@@ -314,7 +313,7 @@ fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) 
     let mut deleted = Vec::new();
     for row in 0..batch.num_rows() {
         let op = ops.as_ref().map(|ops| Op::read(ops.text(row, &mut itoa::Buffer::new())));
-        deleted.push(op == Some(Some(Op::Delete)));
+        deleted.push(op.is_some_and(|op| !op.has_cells()));
         columns.identify(identifier.text(row, &mut buffer), op, place(row));
     }
     let is_deleted = |row: usize| deleted[row];
@@ -348,10 +347,13 @@ fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) 
     if !public.is_empty() {
         let mut joined = Vec::new();
         for row in 0..batch.num_rows() {
+            if is_deleted(row) {
+                columns.public.push(BLANK);
+                continue;
+            }
             joined.clear();
             public.iter().for_each(|cells| join(&mut joined, cells.text(row, &mut buffer)));
-            let number = if is_deleted(row) { BLANK } else { columns.public_texts.number(&joined, |_| Reading::Fine) };
-            columns.public.push(number);
+            columns.public_cells(&joined, place(row));
         }
     }
     Ok(())

@@ -7,6 +7,7 @@
 use crate::ingest::encode::Encoder;
 use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
+use crate::ingest::error::OP;
 use crate::ingest::error::Problem;
 use crate::ingest::error::Tally;
 use crate::model::CellFault;
@@ -16,12 +17,10 @@ use crate::model::Sensitive;
 use crate::model::Table;
 use crate::model::Value;
 use crate::model::Values;
+use memchr::memchr2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-
-/// The column of a delta that says what happens to a record.
-pub(super) const OP: &str = "op";
 
 /// Where each column of the schema stands in the input.
 #[derive(Clone, Debug)]
@@ -39,6 +38,18 @@ pub(super) struct Plan {
 impl Plan {
     /// Matches the input's header with the schema: every column of one is in the other.
     pub fn new(header: &[String], schema: &Schema, delta: bool) -> Result<Plan, IngestError> {
+        let listed = |name: &String| {
+            *name == schema.identifier
+                || schema.quasi.iter().any(|quasi| quasi.name == *name)
+                || schema.sensitive.iter().any(|sensitive| sensitive.name == *name)
+                || schema.public.iter().any(|public| public.name == *name)
+                || schema.dropped.contains(name)
+        };
+        if !header.iter().any(listed) {
+            // Without a header the first line is a person: nothing of it is said.
+            let detail = "the first line names none of the columns of the policy file; is the header missing?";
+            return Err(IngestError::whole(Kind::MissingColumn, detail));
+        }
         let mut problems = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for (index, name) in header.iter().enumerate() {
@@ -46,7 +57,8 @@ impl Plan {
                 problems.push(named(Kind::DuplicateColumn, name));
             }
         }
-        let mut missing = Vec::new();
+        let op = delta.then(|| places.remove(OP));
+        let mut missing = if op == Some(None) { vec![Problem::missing_op()] } else { Vec::new() };
         let mut find = |name: &str| {
             places.remove(name).unwrap_or_else(|| {
                 missing.push(named(Kind::MissingColumn, name));
@@ -55,7 +67,7 @@ impl Plan {
         };
         let plan = Plan {
             width: header.len(),
-            op: delta.then(|| find(OP)),
+            op: op.flatten(),
             identifier: find(&schema.identifier),
             quasi: schema.quasi.iter().map(|quasi| find(&quasi.name)).collect(),
             sensitive: schema.sensitive.iter().map(|sensitive| find(&sensitive.name)).collect(),
@@ -94,15 +106,23 @@ pub(super) enum Op {
     Insert,
     Update,
     Delete,
+    /// It cannot be told; the rest of the row says nothing then.
+    Unknown,
 }
 
 impl Op {
-    pub fn read(cell: &[u8]) -> Option<Op> {
+    pub fn read(cell: &[u8]) -> Op {
         let is =
             |word: &str| cell.eq_ignore_ascii_case(word.as_bytes()) || cell.eq_ignore_ascii_case(&word.as_bytes()[..1]);
         [("insert", Op::Insert), ("update", Op::Update), ("delete", Op::Delete)]
             .into_iter()
             .find_map(|(word, op)| is(word).then_some(op))
+            .unwrap_or(Op::Unknown)
+    }
+
+    /// Whether the row's cells besides the identifier are read.
+    pub fn has_cells(self) -> bool {
+        matches!(self, Op::Insert | Op::Update)
     }
 }
 
@@ -162,7 +182,7 @@ impl<'a> Columns<'a> {
     pub fn row<'c>(&mut self, place: u64, cell: impl Fn(usize) -> &'c [u8]) {
         let op = self.plan.op.map(|column| Op::read(cell(column)));
         self.identify(cell(self.plan.identifier), op, place);
-        if op == Some(Some(Op::Delete)) {
+        if op.is_some_and(|op| !op.has_cells()) {
             return self.blank_cells();
         }
         for attribute in 0..self.encoders.len() {
@@ -187,14 +207,21 @@ impl<'a> Columns<'a> {
             let mut joined = std::mem::take(&mut self.scratch);
             joined.clear();
             self.plan.public.iter().for_each(|&column| join(&mut joined, cell(column)));
-            let number = self.public_texts.number(&joined, |_| Reading::Fine);
-            self.public.push(number);
+            self.public_cells(&joined, place);
             self.scratch = joined;
         }
     }
 
     /// Takes the identifier and the op of a row.
-    pub fn identify(&mut self, identifier: &[u8], op: Option<Option<Op>>, place: u64) {
+    pub fn identify(&mut self, identifier: &[u8], mut op: Option<Op>, place: u64) {
+        if op == Some(Op::Unknown) {
+            self.tally.add(Kind::UnknownOp, OP, place);
+        }
+        if has_break(identifier) {
+            self.tally.add(Kind::LineBreak, &self.schema.identifier, place);
+            // It is no one's identifier: whether the record is present does not matter.
+            op = op.map(|_| Op::Unknown);
+        }
         if identifier.is_empty() {
             self.tally.add(Kind::EmptyIdentifier, &self.schema.identifier, place);
             // Several empty ones are not one identifier that comes twice.
@@ -203,12 +230,7 @@ impl<'a> Columns<'a> {
             self.keys.push(RecordKey::of(self.key, identifier));
         }
         self.places.push(u32::try_from(place).unwrap_or(u32::MAX));
-        if let Some(op) = op {
-            if op.is_none() {
-                self.tally.add(Kind::UnknownOp, OP, place);
-            }
-            self.ops.push(op.unwrap_or(Op::Insert));
-        }
+        self.ops.extend(op);
     }
 
     /// Takes the cells of a row that is only deleted.
@@ -223,7 +245,18 @@ impl<'a> Columns<'a> {
     /// Counts a cell that cannot be read; the row keeps its place.
     pub fn quasi_fault(&mut self, attribute: usize, fault: CellFault, place: u64, cell: &[u8]) {
         self.quasi[attribute].push(0);
-        self.tally.add_value(Kind::of(fault), &self.schema.quasi[attribute].name, place, cell);
+        // Line breaks are told from unknown values: they may be whole rows that a stray quote swallowed.
+        let kind = if has_break(cell) { Kind::LineBreak } else { Kind::of(fault) };
+        self.tally.add_value(kind, &self.schema.quasi[attribute].name, place, cell);
+    }
+
+    /// Takes the public cells of a row, joined.
+    pub fn public_cells(&mut self, joined: &[u8], place: u64) {
+        let number = self.public_texts.number(joined, check_public);
+        self.public.push(number);
+        if let Reading::Fault(column, kind) = self.public_texts.readings[number as usize] {
+            self.tally.add(kind, &self.schema.public[column].name, place);
+        }
     }
 
     /// Takes the sensitive cell of a row, or several joined to one.
@@ -264,7 +297,7 @@ pub(super) struct Texts {
 #[derive(Clone, Copy)]
 pub(super) enum Reading {
     Fine,
-    /// The sensitive attribute that is at fault, and how.
+    /// The attribute that is at fault, and how.
     Fault(usize, Kind),
 }
 
@@ -286,11 +319,23 @@ fn check_sensitive(sensitive: &[Sensitive], joined: &[u8]) -> Reading {
         if cell.is_empty() && !attribute.nullable {
             return Reading::Fault(index, Kind::EmptySensitive);
         }
+        if has_break(cell) {
+            return Reading::Fault(index, Kind::LineBreak);
+        }
         if !cell.is_empty() && label(attribute, cell).is_none() {
             return Reading::Fault(index, Kind::UnknownValue);
         }
     }
     Reading::Fine
+}
+
+fn check_public(joined: &[u8]) -> Reading {
+    let broken = joined_cells(joined).position(has_break);
+    broken.map_or(Reading::Fine, |column| Reading::Fault(column, Kind::LineBreak))
+}
+
+fn has_break(cell: &[u8]) -> bool {
+    memchr2(b'\n', b'\r', cell).is_some()
 }
 
 /// What is published for a cell.
@@ -310,13 +355,13 @@ pub(super) fn join(joined: &mut Vec<u8>, cell: &[u8]) {
 
 /// The cells of what was joined; a single one stands alone.
 fn split(mut joined: &[u8], count: usize) -> impl Iterator<Item = &[u8]> {
-    let single = count == 1;
-    let mut left = count;
+    let alone = (count == 1).then(|| std::mem::take(&mut joined));
+    alone.into_iter().chain(joined_cells(joined))
+}
+
+/// The cells of what was joined, be it only one.
+fn joined_cells(mut joined: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
-        left = left.checked_sub(1)?;
-        if single {
-            return Some(joined);
-        }
         let (length, rest) = joined.split_first_chunk::<4>()?;
         let (cell, rest) = rest.split_at(u32::from_le_bytes(*length) as usize);
         joined = rest;
@@ -340,7 +385,7 @@ pub(super) struct Gathered {
 /// Puts the threads' columns together.
 pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -> Gathered {
     let (values, value_numbers) = lasting_values(&parts, schema, known);
-    let (public_texts, public_numbers) = lasting_public(&parts, schema);
+    let (public_texts, public_numbers) = lasting_public(&parts);
     let lonely = parts.len() == 1;
     let rows = if lonely { 0 } else { parts.iter().map(|part| part.keys.len()).sum() };
     let mut all = Gathered {
@@ -417,19 +462,9 @@ fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Va
 }
 
 /// The public combinations, sorted, and per thread what its numbers become.
-fn lasting_public(parts: &[Columns<'_>], schema: &Schema) -> (Vec<Vec<Box<str>>>, Vec<Vec<u32>>) {
+fn lasting_public(parts: &[Columns<'_>]) -> (Vec<Vec<Box<str>>>, Vec<Vec<u32>>) {
     let cells = |text: &[u8]| -> Vec<Box<str>> {
-        let mut rest = text;
-        schema
-            .public
-            .iter()
-            .map(|_| {
-                let (length, tail) = rest.split_first_chunk::<4>().expect("as many cells as were joined");
-                let (cell, tail) = tail.split_at(u32::from_le_bytes(*length) as usize);
-                rest = tail;
-                String::from_utf8_lossy(cell).into()
-            })
-            .collect()
+        joined_cells(text).map(|cell| String::from_utf8_lossy(cell).into()).collect()
     };
     let per_part: Vec<Vec<Vec<Box<str>>>> =
         parts.iter().map(|part| part.public_texts.texts.iter().map(|text| cells(text)).collect()).collect();

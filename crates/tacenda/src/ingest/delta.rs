@@ -73,7 +73,7 @@ fn merge(all: Gathered, sorted: &Sorted, last: &Table, schema: &Schema) -> Table
     let mut rows: Vec<(RecordKey, From)> = Vec::with_capacity(last.len() + sorted.order.len());
     let mut changes = sorted.order.iter().copied().peekable();
     let change = |row: u32, rows: &mut Vec<(RecordKey, From)>| {
-        if all.ops[row as usize] != Op::Delete {
+        if all.ops[row as usize].has_cells() {
             rows.push((all.keys[row as usize], From::Delta(row)));
         }
     };
@@ -187,13 +187,19 @@ mod tests {
         };
         assert_eq!(problems("insert,a,1,flu,A\n"), [("D121", vec![2])]);
         assert_eq!(problems("insert,d,1,flu,A\nupdate,x,1,flu,A\nD,y,,,\n"), [("D122", vec![3, 4])]);
-        assert_eq!(problems("replace,a,1,flu,A\n")[0], ("D120", vec![2]));
+        assert_eq!(problems("replace,a,1,flu,A\n"), [("D120", vec![2])]);
+        assert_eq!(problems(",a,,,\nD,c,,,\n"), [("D120", vec![2])], "the row's other cells say nothing then");
+        assert_eq!(problems("delete,\"a\nb\",,,\n"), [("D124", vec![2])]);
         assert_eq!(problems("update,a,1,flu,A\ndelete,a,,,\n"), [("D104", vec![2, 3])]);
         assert_eq!(problems("update,a,,flu,A\n"), [("D112", vec![2])]);
         assert_eq!(problems("D,a,,,\nD,b,,,\nD,c,,,\n"), [("D116", vec![])]);
-        let source = Source::spool("a test", FIRST.as_bytes()).unwrap();
+        let source = Source::spool("a test", format!("id,age,illness,ward\n{FIRST}").as_bytes()).unwrap();
         let error = read_delta(&source, &schema(), &KEY, &last, &last.values, &ReadOptions::default()).unwrap_err();
-        assert_eq!(error.code(), "D101");
+        assert_eq!(
+            error.to_string(),
+            "D101 missing column op: a delta says in it what happens to each record; add a column op (insert, update, \
+             delete), or leave out --delta"
+        );
     }
 
     proptest! {

@@ -12,6 +12,12 @@ use std::fmt;
 /// How many places, and how many values, a problem lists.
 const LISTED: usize = 5;
 
+/// The column of a delta that says what happens to a record.
+pub(super) const OP: &str = "op";
+
+/// What is said of a delta without that column.
+const NO_OP: &str = "a delta says in it what happens to each record";
+
 /// Why an input was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -109,8 +115,16 @@ impl Problem {
         self.kind.code()
     }
 
+    /// The problem of a delta that does not say what happens to its records.
+    pub(super) fn missing_op() -> Problem {
+        Problem { column: Some(OP.into()), ..Problem::whole(Kind::MissingColumn, NO_OP) }
+    }
+
     /// What to do about it, in one sentence.
     pub fn way_out(&self) -> &'static str {
+        if self.kind == Kind::MissingColumn && self.detail == NO_OP {
+            return "add a column op (insert, update, delete), or leave out --delta";
+        }
         self.kind.way_out()
     }
 }
@@ -118,8 +132,9 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {}", self.code(), self.kind.title())?;
+        let is_column = matches!(self.kind, Kind::MissingColumn | Kind::UnlistedColumn | Kind::DuplicateColumn);
         if let Some(column) = &self.column {
-            write!(out, " in column {column}")?;
+            write!(out, "{} {column}", if is_column { "" } else { " in column" })?;
         }
         if self.rows > 0 {
             write!(out, ": {} {}", self.rows, if self.rows == 1 { "row" } else { "rows" })?;
@@ -217,14 +232,17 @@ kinds! {
          and timestamps are taken as they are, numbers are not. A time of day after the date is left out.";
     /// A number or date outside the declared domain.
     OutsideDomain, "D109", "outside the domain",
-        "correct the cells, or start a new series with a wider domain",
+        "correct the cells; before the first release the domain can be widened, after it that needs a new series",
         "A number or date lies outside the domain that the policy file declares, which is half open: [lo, hi) does not \
-         contain hi. The domain is public and may not follow the data, or it would publish the extreme person.";
+         contain hi. The domain is public and may not follow the data, or it would publish the extreme person. Correct the \
+         cells, or widen the domain as long as nothing is published; after the first release that needs a new series.";
     /// A value that the hierarchy lacks.
     UnknownValue, "D110", "value not in the hierarchy",
-        "add the values to the hierarchy or the values list (--show-values names a few), or correct the cells",
+        "correct the cells, or add the values to the list or hierarchy (possible before the first release; after it that \
+         needs a new series): list every value that may ever come; --show-values names a few",
         "A cell holds a value that is no leaf of the column's hierarchy and not in its list of values. Values are compared \
-         exactly: case and blanks count.";
+         exactly: case and blanks count. The list is published with every release, so that it cannot change after the first \
+         one: list every value that may ever come.";
     /// A sensitive cell is empty.
     EmptySensitive, "D111", "empty sensitive value",
         "fill it in, or set missing = \"value\" to publish 'not recorded' as a value of its own",
@@ -237,8 +255,9 @@ kinds! {
     /// A row with too many or too few cells.
     RaggedRow, "D113", "ragged row",
         "give every row as many cells as the header; look for stray delimiters and quotes",
-        "A row has more or fewer cells than the header. Usually a delimiter stands in a cell without quotes, or a quote was \
-         opened and not closed.";
+        "A row has more or fewer cells than the header, or its quotes do not fit: one is opened and never closed, or text \
+         follows a closing one. A stray quote makes the rows after it part of one cell, so that people would vanish or be \
+         published as they are. Put quotes around cells that hold delimiters, and double the quotes within.";
     /// Text in no encoding we know.
     WrongEncoding, "D114", "wrong encoding",
         "save the file as UTF-8",
@@ -283,6 +302,12 @@ kinds! {
     TooManyRows, "D123", "too many rows",
         "divide the table into several series",
         "Rows are numbered with 32 bits: a snapshot holds at most 4,294,967,294 of them.";
+    /// A line break in a cell that is published, or in an identifier.
+    LineBreak, "D124", "line break in a cell",
+        "look for stray quotes from this line on; take line breaks out of the cells",
+        "An identifier, or a cell that would be published, holds a line break. Usually two stray quotes have made the rows \
+         between them part of one cell: people would vanish, and their rows would be published as they are. Columns with \
+         role = \"drop\" may hold line breaks between quotes.";
 }
 
 impl Kind {
@@ -410,8 +435,8 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "D110 value not in the hierarchy in column town: 7 rows (lines 2, 4, 6, 8, 9, …): among them v02 | v04 | v06 \
-             | v08 | v09; add the values to the hierarchy or the values list (--show-values names a few), or correct the \
-             cells"
+             | v08 | v09; correct the cells, or add the values to the list or hierarchy (possible before the first \
+             release; after it that needs a new series): list every value that may ever come; --show-values names a few"
         );
     }
 }

@@ -181,7 +181,8 @@ impl Look {
             if !line.is_empty() {
                 self.contents = true;
                 let quoted = self.quotes && memchr(b'"', line).is_some();
-                self.candidates.iter_mut().for_each(|candidate| candidate.line(line, quoted));
+                let number = self.lines;
+                self.candidates.iter_mut().for_each(|candidate| candidate.line(number, line, quoted));
                 self.candidates.retain(|candidate| candidate.header != Some(0));
             }
             start = end + 1;
@@ -242,6 +243,9 @@ impl Look {
         }
         self.candidates.iter_mut().for_each(Candidate::end_of_text);
         let best = self.candidates.iter().rev().max_by_key(|candidate| (candidate.agreeing, candidate.header));
+        if let Some(candidate) = best.filter(|candidate| candidate.open) {
+            return Err(never_closed(candidate.opened));
+        }
         let delimiter = best.map_or(b',', |candidate| candidate.delimiter);
         let said = match delimiter {
             b';' => "; (semicolon)",
@@ -268,10 +272,17 @@ impl Look {
     }
 }
 
+/// The error of a quote that would swallow the rest of the table.
+pub(super) fn never_closed(line: u64) -> IngestError {
+    IngestError::whole(Kind::RaggedRow, format!("a quote opened in line {line} is never closed"))
+}
+
 /// A delimiter that comes into question.
 struct Candidate {
     delimiter: u8,
     open: bool,
+    /// The line in which a quote was last opened.
+    opened: u64,
     count: u32,
     /// How many there are in the header.
     header: Option<u32>,
@@ -281,10 +292,10 @@ struct Candidate {
 
 impl Candidate {
     fn new(delimiter: u8) -> Candidate {
-        Candidate { delimiter, open: false, count: 0, header: None, agreeing: 0 }
+        Candidate { delimiter, open: false, opened: 0, count: 0, header: None, agreeing: 0 }
     }
 
-    fn line(&mut self, line: &[u8], quoted: bool) {
+    fn line(&mut self, number: u64, line: &[u8], quoted: bool) {
         if !quoted {
             if !self.open {
                 self.count = line.iter().filter(|&&byte| byte == self.delimiter).count() as u32;
@@ -298,7 +309,7 @@ impl Candidate {
             match byte {
                 // A doubled quote stands for one, and the cell goes on.
                 b'"' if self.open => self.open = bytes.next_if_eq(&b'"').is_some(),
-                b'"' if before == self.delimiter => self.open = true,
+                b'"' if before == self.delimiter => (self.open, self.opened) = (true, number),
                 _ if !self.open && byte == self.delimiter => self.count += 1,
                 _ => {}
             }

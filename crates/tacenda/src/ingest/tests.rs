@@ -255,6 +255,90 @@ fn each_problem_has_its_code_its_column_and_its_lines() {
 }
 
 #[test]
+fn a_quote_that_is_never_closed_is_refused() {
+    let swallowing = "e,1,1234,2020-01-01,\"flu,A,\nf,1,1234,2020-01-01,flu,A,\n";
+    for text in
+        [format!("{}{swallowing}", text()), text() + "e,1,1234,2020-01-01,flu,A,\"x\nf,1,1234,2020-01-01,flu,A,y"]
+    {
+        for text in [text.clone(), text.replace(',', ";"), text.replace('\n', "\r\n")] {
+            let error = read(text.as_bytes()).unwrap_err();
+            assert_eq!(error.problems().len(), 1, "{error}");
+            assert!(
+                error.to_string().starts_with("D113 ragged row: a quote opened in line 7 is never closed; "),
+                "{error}"
+            );
+            assert_eq!(draft(&Source::spool("a test", text.as_bytes()).unwrap()).unwrap_err().code(), "D113");
+        }
+    }
+    let rows = many_rows(20_000).join("\n");
+    let error = read(format!("{}\n{rows}\nz,1,1234,2020-01-01,\"flu,A,\n", ROWS[0]).as_bytes()).unwrap_err();
+    // Every thousandth row has two lines.
+    assert!(error.to_string().contains("opened in line 20022"), "{error}");
+}
+
+#[test]
+fn text_after_a_closing_quote_is_refused() {
+    // The quote of the first row meets that of the second: person f would vanish in a dropped column.
+    let text = text() + "e,1,1234,2020-01-01,flu,A,\"x\nf,1,1234,2020-01-01,flu,A,\"y\"\n";
+    let error = read(text.as_bytes()).unwrap_err();
+    assert_eq!((error.code(), error.problems().len()), ("D113", 1));
+    assert!(error.to_string().contains("text follows the closing quote of a cell in line 8"), "{error}");
+}
+
+#[test]
+fn a_line_break_is_refused_wherever_it_would_be_published() {
+    let cases = [
+        ("\"e\nx\",1,1234,2020-01-01,flu,A,", "id"),
+        ("e,\"1\n2\",1234,2020-01-01,flu,A,", "age"),
+        ("e,1,\"1234\nx\",2020-01-01,flu,A,", "town"),
+        ("e,1,1234,\"2020-01-01\n\",flu,A,", "day"),
+        ("e,1,1234,2020-01-01,\"flu,A,\nf,1,1234,2020-01-01,flu\",A,", "illness"),
+        ("e,1,1234,2020-01-01,\"flu\rache\",A,", "illness"),
+        ("e,1,1234,2020-01-01,flu,\"A\nB\",", "ward"),
+    ];
+    for (row, column) in cases {
+        let text = format!("{}{row}\n", text());
+        assert_eq!(only_problem(read(text.as_bytes())), ("D124".into(), Some(column.into()), 1, vec![7]), "{column}");
+    }
+    let dropped = text() + "e,1,1234,2020-01-01,flu,A,\"one\r\ntwo\"\n";
+    assert_eq!(read(dropped.as_bytes()).unwrap().rows, 5, "a dropped column may hold line breaks");
+    // Ten letters: their length is the byte of a line break.
+    let ten = text() + "e,1,1234,2020-01-01,flu,0123456789,\n";
+    assert_eq!(read(ten.as_bytes()).unwrap().rows, 5);
+
+    let x = || strings(&["1234", "1234"]);
+    let days = strings(&["2020-01-01", "2020-01-01"]);
+    let bytes = parquet(vec![
+        ("id", strings(&["a\nb", "c"])),
+        ("age", strings(&["1", "2"])),
+        ("town", strings(&["1234\n", "1234"])),
+        ("day", days),
+        ("illness", strings(&["flu", "flu\nx"])),
+        ("ward", strings(&["A", "A\r"])),
+        ("note", x()),
+    ]);
+    let error = read(&bytes).unwrap_err();
+    let found: Vec<(&str, Option<&str>, u64)> =
+        error.problems().iter().map(|found| (found.code(), found.column.as_deref(), found.places[0])).collect();
+    let wanted = [("id", 1), ("illness", 2), ("town", 1), ("ward", 2)];
+    assert_eq!(found, wanted.map(|(column, row)| ("D124", Some(column), row)));
+}
+
+#[test]
+fn a_missing_header_shows_no_one() {
+    let headless = text().split_once('\n').unwrap().1.to_string();
+    let error = read(headless.as_bytes()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "D101 missing column: the first line names none of the columns of the policy file; is the header missing?; add \
+         the column to the input, or take it out of the policy file"
+    );
+    let error = read(b"id,kg,kg\n").unwrap_err().to_string();
+    assert!(error.contains("D101 missing column age; ") && error.contains("D102 unlisted column kg; "), "{error}");
+    assert!(error.contains("D103 duplicate column kg; "), "{error}");
+}
+
+#[test]
 fn headers_are_matched_with_the_policy() {
     let header = |header: &str| only_problem(read(format!("{header}\na,1,1234,2020-01-01,flu,A,,\n").as_bytes()));
     assert_eq!(header("id,age,town,day,illness,ward,note,extra"), ("D102".into(), Some("extra".into()), 0, vec![]));
@@ -333,9 +417,12 @@ fn sensitive_cells_are_published_by_label_and_combine() {
 
     schema.dropped.clear();
     schema.sensitive.push(Sensitive { name: "note".into(), nullable: true, labels: vec![] });
-    let table = read_with(text().as_bytes(), &schema, ReadOptions::default()).unwrap().table;
+    let one_line = text().replace("two\nlines", "two words");
+    let table = read_with(one_line.as_bytes(), &schema, ReadOptions::default()).unwrap().table;
     let cells: Vec<String> = table.values.iter().map(|(_, cells)| cells.join("/")).collect();
-    assert_eq!(cells, ["head/y", "lung/", "lung/two\nlines, \"quoted\"", "lung/x"]);
+    assert_eq!(cells, ["head/y", "lung/", "lung/two words, \"quoted\"", "lung/x"]);
+    let broken = read_with(text().as_bytes(), &schema, ReadOptions::default());
+    assert_eq!(only_problem(broken), ("D124".into(), Some("note".into()), 1, vec![4]));
 }
 
 #[test]

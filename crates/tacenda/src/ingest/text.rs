@@ -8,6 +8,7 @@ use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
 use crate::ingest::sniff::LONGEST_RECORD;
 use crate::ingest::sniff::Layout;
+use crate::ingest::sniff::never_closed;
 use crate::ingest::source::Source;
 use crate::ingest::source::read_full;
 use csv::ByteRecord;
@@ -75,6 +76,10 @@ pub(super) enum Stop {
     Empty,
     /// A record has no end; the line it starts on.
     Endless(u64),
+    /// A quote is never closed; the line it stands in.
+    Unclosed(u64),
+    /// Text follows a closing quote; the line that one stands in.
+    Trailing(u64),
     /// The input cannot be read.
     Failed(io::Error),
 }
@@ -87,6 +92,10 @@ impl Stop {
                 Kind::RaggedRow,
                 format!("the row of line {line} is longer than {} MB: a quote is not closed", LONGEST_RECORD >> 20),
             ),
+            Stop::Unclosed(line) => never_closed(line),
+            Stop::Trailing(line) => {
+                IngestError::whole(Kind::RaggedRow, format!("text follows the closing quote of a cell in line {line}"))
+            }
             Stop::Failed(error) => IngestError::reading(name, error),
         }
     }
@@ -115,7 +124,17 @@ impl Iterator for Chunks {
             if bytes.is_empty() {
                 return None;
             }
-            let end = if self.ended { Some(bytes.len()) } else { last_record_end(&bytes, self.delimiter) };
+            let quotes = Quotes::scan(&bytes, self.delimiter);
+            let line = |at: usize| self.line + memchr_iter(b'\n', &bytes[..at]).count() as u64;
+            if let Some(at) = quotes.trailing {
+                return Some(Err(Stop::Trailing(line(at))));
+            }
+            if self.ended
+                && let Some(at) = quotes.open
+            {
+                return Some(Err(Stop::Unclosed(line(at))));
+            }
+            let end = if self.ended { Some(bytes.len()) } else { quotes.last_end };
             if let Some(end) = end {
                 self.rest = bytes.split_off(end);
                 let first_line = self.line;
@@ -130,32 +149,50 @@ impl Iterator for Chunks {
     }
 }
 
-/// Where the last whole record ends, for bytes that start with a record.
-fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
-    if memchr(b'"', bytes).is_none() {
-        return memrchr(b'\n', bytes).map(|at| at + 1);
-    }
-    let mut end = None;
-    let mut open = false;
-    let mut skip = None;
-    for at in memchr2_iter(b'"', b'\n', bytes) {
-        if skip.take() == Some(at) {
-            continue;
+/// Where quotes open and close, for bytes that start with a record.
+#[derive(Default)]
+struct Quotes {
+    /// Where the last whole record ends.
+    last_end: Option<usize>,
+    /// The quote that is still open at the end.
+    open: Option<usize>,
+    /// The first closing quote that text follows.
+    trailing: Option<usize>,
+}
+
+impl Quotes {
+    fn scan(bytes: &[u8], delimiter: u8) -> Quotes {
+        let mut quotes = Quotes::default();
+        if memchr(b'"', bytes).is_none() {
+            quotes.last_end = memrchr(b'\n', bytes).map(|at| at + 1);
+            return quotes;
         }
-        match bytes[at] {
-            b'\n' if !open => end = Some(at + 1),
-            b'"' if open => match bytes.get(at + 1) {
-                // Whether the quote is doubled stands in the next chunk: the record goes there too.
-                None => return end,
-                Some(b'"') => skip = Some(at + 1),
-                Some(_) => open = false,
-            },
-            // A quote counts only at the start of a cell.
-            b'"' => open = at == 0 || [delimiter, b'\n', b'\r'].contains(&bytes[at - 1]),
-            _ => {}
+        let ends_cell = |byte: u8| [delimiter, b'\n', b'\r'].contains(&byte);
+        let mut skip = None;
+        for at in memchr2_iter(b'"', b'\n', bytes) {
+            if skip.take() == Some(at) {
+                continue;
+            }
+            match (bytes[at], quotes.open) {
+                (b'\n', None) => quotes.last_end = Some(at + 1),
+                (b'"', Some(_)) => match bytes.get(at + 1) {
+                    Some(b'"') => skip = Some(at + 1),
+                    // At the very end, whether the quote is doubled stands in the next chunk. The record
+                    // goes there too: no line has ended since.
+                    next => {
+                        quotes.open = None;
+                        if next.is_some_and(|&byte| !ends_cell(byte)) {
+                            quotes.trailing = quotes.trailing.or(Some(at));
+                        }
+                    }
+                },
+                // A quote counts only at the start of a cell.
+                (b'"', None) if at == 0 || ends_cell(bytes[at - 1]) => quotes.open = Some(at),
+                _ => {}
+            }
         }
+        quotes
     }
-    end
 }
 
 /// A reader of records as they come: no header, any number of cells.
@@ -267,7 +304,7 @@ mod tests {
         #[test]
         fn chunks_end_where_records_end(text in "[a,\"\n]{0,40}") {
             let bytes = text.as_bytes();
-            if let Some(end) = last_record_end(bytes, b',') {
+            if let Some(end) = Quotes::scan(bytes, b',').last_end {
                 let whole = collect(&Chunk { bytes: bytes.to_vec(), first_line: 1 }, true);
                 let mut cut = collect(&Chunk { bytes: bytes[..end].to_vec(), first_line: 1 }, true);
                 let lines = memchr_iter(b'\n', &bytes[..end]).count() as u64;

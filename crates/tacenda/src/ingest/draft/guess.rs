@@ -165,7 +165,9 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Fi
 /// One column names the person: the first that is unique and called so, or else just unique.
 fn choose_identifier(columns: &mut [Finding]) {
     let called = |column: &Finding| words(&column.name).iter().any(|word| IDENTIFIERS.contains(&word.as_str()));
-    let fit = |column: &Finding| column.unique && matches!(column.kind, Guess::Integer { .. } | Guess::Category);
+    let fit = |column: &Finding| {
+        column.unique && column.seen.breaks == 0 && matches!(column.kind, Guess::Integer { .. } | Guess::Category)
+    };
     let known = |column: &Finding| words(&column.name).iter().any(|word| QUASI.contains(&word.as_str()));
     let plain = |column: &Finding| fit(column) && column.role == Role::Quasi && !known(column);
     let chosen =
@@ -190,6 +192,9 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     }
     if filled == 0 {
         return (Role::Drop, "every cell is empty".into());
+    }
+    if seen.breaks > 0 {
+        return (Role::Drop, "cells hold line breaks: free text, or rows that stray quotes have swallowed".into());
     }
     if let Some(word) = one_of(SENSITIVE) {
         return (Role::Sensitive, format!("the name says {word}"));

@@ -98,6 +98,25 @@ impl Draft {
         true
     }
 
+    /// What the draft lacks to be a policy, one sentence each.
+    fn lacking(&self) -> Vec<&'static str> {
+        let has = |role: Role| self.columns.iter().any(|column| column.role == role);
+        let mut lacking = Vec::new();
+        if !has(Role::Identifier) {
+            lacking.push(
+                "no column names a person: every value occurs twice or is missing somewhere; add a column that does, or \
+                 give one role = \"identifier\"",
+            );
+        }
+        if !has(Role::Quasi) {
+            lacking.push(
+                "no column looks like what an attacker may know, such as age, sex or postcode; give those columns role = \
+                 \"quasi\"",
+            );
+        }
+        lacking
+    }
+
     /// The policy file, with comments.
     pub fn to_toml(&self, series: &str) -> String {
         print::policy(self, series)
@@ -149,7 +168,10 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     if rows == 0 {
         return Err(IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", source.name())));
     }
-    Ok(Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes })
+    let mut draft = Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes };
+    let lacking: Vec<String> = draft.lacking().into_iter().map(String::from).collect();
+    draft.notes.extend(lacking);
+    Ok(draft)
 }
 
 fn refuse_ragged(mut lines: Vec<u64>) -> Result<(), IngestError> {

@@ -9,6 +9,10 @@ use std::fmt::Write;
 /// The most values that are listed in the policy file itself.
 const LISTED: usize = 40;
 
+/// Stands above values and hierarchies.
+const EVERY_VALUE: &str = "# list every value that may ever come: the list is published with every release, and after the \
+                           first one it cannot be changed";
+
 pub(super) fn policy(draft: &Draft, series: &str) -> String {
     let mut out = String::new();
     let line = |out: &mut String, text: &str| writeln!(out, "{text}").expect("writing to a string cannot fail");
@@ -16,6 +20,9 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
         &mut out,
         &format!("# Drafted from {} rows. Read every line: what is published is your decision.", draft.rows),
     );
+    for what in draft.lacking() {
+        line(&mut out, &format!("# NOT USABLE YET: {what}."));
+    }
     line(&mut out, "policy = 1\n\n[series]");
     line(&mut out, &format!("name    = {}", quoted(&series_name(series))));
     line(&mut out, "title   = \"\"\ncontact = \"\"\n");
@@ -29,13 +36,10 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
     let width = draft.columns.iter().map(|column| key(&column.name).chars().count()).max().unwrap_or(0);
     for column in &draft.columns {
         line(&mut out, &format!("# {}: {}", said(&column.name), describe(column)));
+        if column.role == Role::Quasi && column.kind == Guess::Category {
+            line(&mut out, EVERY_VALUE);
+        }
         line(&mut out, &format!("{:width$} = {}", key(&column.name), declaration(column)));
-    }
-    if !draft.columns.iter().any(|column| column.role == Role::Identifier) {
-        line(
-            &mut out,
-            "# No column names a person: every value occurs twice or is missing somewhere. Add one and list it here.",
-        );
     }
     line(&mut out, "");
     promise(draft, &mut out);

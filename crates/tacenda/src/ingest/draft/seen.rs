@@ -1,6 +1,7 @@
 //! What all cells of a column have in common.
 
 use crate::ingest::encode::quick_date;
+use memchr::memchr2;
 use rustc_hash::FxBuildHasher;
 use rustc_hash::FxHashMap;
 use rustc_hash::FxHashSet;
@@ -30,6 +31,8 @@ pub(super) struct Seen {
     /// All bytes, and cells with a blank in them.
     pub bytes: u64,
     pub blanks: u64,
+    /// Cells with a line break in them.
+    pub breaks: u64,
 }
 
 impl Default for Seen {
@@ -49,6 +52,7 @@ impl Default for Seen {
             fingerprints: Some(FxHashSet::default()),
             bytes: 0,
             blanks: 0,
+            breaks: 0,
         }
     }
 }
@@ -62,6 +66,7 @@ impl Seen {
         }
         self.bytes += cell.len() as u64;
         self.blanks += u64::from(cell.contains(&b' '));
+        self.breaks += u64::from(memchr2(b'\n', b'\r', cell).is_some());
         if self.fingerprints.as_mut().is_some_and(|all| !all.insert(FxBuildHasher.hash_one(cell))) {
             self.fingerprints = None;
         }

@@ -92,6 +92,38 @@ fn the_draft_is_a_policy_that_reads_its_table() {
 }
 
 #[test]
+fn lists_come_with_a_warning_that_they_cannot_change() {
+    let toml = look(&hospital()).to_toml("s");
+    let lines: Vec<&str> = toml.lines().collect();
+    let warned = |column: &str| {
+        let at = lines.iter().position(|line| line.starts_with(column)).unwrap();
+        lines[at - 1].starts_with("# list every value that may ever come: the list is published with every release")
+    };
+    assert!(warned("sex ") && warned("postcode ") && !warned("age "), "{toml}");
+    assert!(!toml.contains("NOT USABLE YET"), "{toml}");
+}
+
+#[test]
+fn a_draft_without_identifier_or_quasi_says_so_at_the_top() {
+    let draft = look("name,illness\nx,flu\nx,flu\n");
+    let toml = draft.to_toml("s");
+    let top: Vec<&str> = toml.lines().take(3).collect();
+    assert!(top[1].starts_with("# NOT USABLE YET: no column names a person"), "{toml}");
+    assert!(top[2].starts_with("# NOT USABLE YET: no column looks like what an attacker may know"), "{toml}");
+    assert!(draft.notes.iter().any(|note| note.starts_with("no column names a person")), "{:?}", draft.notes);
+    assert!(draft.notes.iter().any(|note| note.starts_with("no column looks like")), "{:?}", draft.notes);
+}
+
+#[test]
+fn cells_with_line_breaks_are_not_proposed() {
+    let draft = look("id,sex,illness\n1,F,flu\n2,\"M,flu\n3,M\",flu\n4,F,\"a\nb\"\n");
+    assert_eq!(
+        draft.columns.iter().map(|column| column.role).collect::<Vec<_>>(),
+        [Role::Identifier, Role::Drop, Role::Drop]
+    );
+}
+
+#[test]
 fn a_value_that_most_rows_have_leaves_only_a_promise_about_people() {
     let text = "id,age,income50\n1,30,low\n2,31,low\n3,32,high\n";
     let toml = round(&look(text), text);

@@ -184,6 +184,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "A category takes its values from a hierarchy or from a list: one of them, not both.",
     ),
     ("P227", "bad number", "The number is out of range."),
+    (
+        "P228",
+        "too few sensitive values",
+        "The promise hides each sensitive value among m or l different ones, and the lists or hierarchies of the sensitive columns declare fewer. No table could keep it. A missing value counts as one where missing = \"value\" allows it.",
+    ),
 ];
 
 /// Reads and checks a policy file and the hierarchy files it names.

@@ -12,6 +12,8 @@ use crate::model::OnIneligible;
 use crate::model::Output;
 use crate::model::Promise;
 use crate::model::Schema;
+use crate::model::Sensitive;
+use std::collections::BTreeSet;
 use toml::de::DeValue;
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -91,6 +93,7 @@ fn check(section: &Section<'_, '_>, promise: &Promise, choices: &Choices, schema
         let help = "give a column role = \"sensitive\", or choose a k-anonymity promise";
         walk.fault("P209", "the promise is about sensitive values, and no column has that role", at("model"), help);
     }
+    check_declared_values(section, promise, schema, walk);
     if let Promise::IncrementalKAnonymity { cohorts, l, .. } = promise {
         if *cohorts && choices.tight {
             walk.fault(
@@ -117,6 +120,36 @@ fn check(section: &Section<'_, '_>, promise: &Promise, choices: &Choices, schema
                 .into(),
         );
     }
+}
+
+/// Faults a promise of more values than there can be.
+fn check_declared_values(section: &Section<'_, '_>, promise: &Promise, schema: Option<&Schema>, walk: &mut Walk) {
+    let (key, wanted) = match promise {
+        Promise::MInvariance { m, .. } => ("m", *m),
+        Promise::IncrementalLDiversity { l, .. } | Promise::IncrementalKAnonymity { l: Some(l), .. } => ("l", *l),
+        _ => return,
+    };
+    let Some(declared) = schema.and_then(declared_values) else { return };
+    if declared < u64::from(wanted) {
+        let span = section.get(key).map_or(section.span(), |value| value.span());
+        let message = format!(
+            "{key} = {wanted} needs at least {wanted} sensitive values, and the policy file declares {declared}"
+        );
+        let help = format!("lower {key}, or declare every sensitive value that may ever come");
+        walk.fault("P228", message, span, help);
+    }
+}
+
+/// How many combinations of sensitive values there can be; `None` where any value is accepted.
+fn declared_values(schema: &Schema) -> Option<u64> {
+    let count = |sensitive: &Sensitive| {
+        let labels: BTreeSet<&str> = sensitive.labels.iter().map(|(_, label)| label.as_str()).collect();
+        (!labels.is_empty()).then(|| labels.len() as u64 + u64::from(sensitive.nullable))
+    };
+    if schema.sensitive.is_empty() {
+        return None;
+    }
+    schema.sensitive.iter().try_fold(1u64, |all, sensitive| Some(all.saturating_mul(count(sensitive)?)))
 }
 
 fn read_choices(section: &Section<'_, '_>, walk: &mut Walk) -> Choices {

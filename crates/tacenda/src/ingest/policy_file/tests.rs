@@ -165,13 +165,45 @@ fn a_sensitive_value_may_be_published_coarser() {
             "type = \"category\", missing = \"error\" }",
             &format!("hierarchy = \"hierarchies/postcode.csv\"{extra} }}"),
         );
-        parse(&text).map(|loaded| loaded.policy.schema.sensitive[0].labels.clone())
+        parse(&text.replace("m     = 4", "m = 2")).map(|loaded| loaded.policy.schema.sensitive[0].labels.clone())
     };
     let pair = |cell: &str, label: &str| (cell.to_string(), label.to_string());
     assert_eq!(labels("").unwrap(), [pair("1234", "1234"), pair("1299", "1299"), pair("2000", "2000")]);
     assert_eq!(labels(", level = 1").unwrap(), [pair("1234", "12**"), pair("1299", "12**"), pair("2000", "20**")]);
     assert_eq!(labels(", level = 2").unwrap_err().code(), "P224");
     assert_eq!(labels(", level = 3").unwrap_err().code(), "P224");
+}
+
+#[test]
+fn a_promise_of_more_values_than_are_declared_is_a_fault() {
+    let declared = |columns: &str, promise: &str| {
+        let text = with("diagnosis   = { role = \"sensitive\", type = \"category\", missing = \"error\" }", columns);
+        text.replacen("model = \"m-invariance\"\nm     = 4\n", promise, 1)
+    };
+    let four = "diagnosis = { role = \"sensitive\", values = [\"a\", \"b\", \"c\", \"d\"] }";
+    let or_missing = "diagnosis = { role = \"sensitive\", values = [\"a\", \"b\", \"c\", \"d\"], missing = \"value\" }";
+    let coarse = "diagnosis = { role = \"sensitive\", hierarchy = \"hierarchies/postcode.csv\", level = 1 }";
+    let pair = format!("{coarse}\nsmoker = {{ role = \"sensitive\", values = [\"y\", \"n\"] }}");
+    let open = format!("{coarse}\nsmoker = {{ role = \"sensitive\" }}");
+    let invariance = |m: u32| format!("model = \"m-invariance\"\nm = {m}\n");
+    let diversity = |l: u32| format!("model = \"incremental-l-diversity\"\nl = {l}\n");
+    let guard = |l: u32| format!("model = \"incremental-k-anonymity\"\nk = 9\nl = {l}\n");
+    for (columns, most) in [(four, 4), (or_missing, 5), (coarse, 2), (&pair, 4)] {
+        for promise in [&invariance as &dyn Fn(u32) -> String, &diversity, &guard] {
+            parse(&declared(columns, &promise(most))).unwrap_or_else(|error| panic!("{error}"));
+            let more = (most + 1).to_string();
+            assert_eq!(only_fault(&declared(columns, &promise(most + 1))), ("P228", more), "{columns}");
+        }
+    }
+    parse(&declared(&open, &invariance(50))).unwrap_or_else(|error| panic!("{error}"));
+    let error = parse(&declared(four, &invariance(5))).unwrap_err().to_string();
+    assert!(
+        error.contains(
+            "m = 5 needs at least 5 sensitive values, and the policy file declares 4; lower m, or declare every sensitive \
+             value that may ever come"
+        ),
+        "{error}"
+    );
 }
 
 /// The code of the only fault, and the text it points at.
@@ -311,11 +343,12 @@ fn what_is_looser_is_refused() {
     same(with("Inpatient stays", "Stays"));
     same(with("full_name   = { role = \"drop\" }", ""));
     same(with("0.05", "0.04"));
+    same(with("0.05", "0.06"));
+    same(with("[output]", "[withheld]\nmax_share = 0.5\n\n[output]"));
     same(with("m     = 4", "m = 4\nk = 8"));
     same(with("[\"csv\"]", "[\"parquet\"]"));
     refused(with("m     = 4", "m = 3"), "m was 4");
     refused(with("m     = 4", "m = 5"), "needs a new series");
-    refused(with("0.05", "0.06"), "[counterfeits]");
     refused(with("[0, 120]", "[0, 121]"), "column age");
     refused(with("grid = \"month\"", "grid = \"year\""), "column admitted_on");
     refused(with("[\"F\", \"M\", \"X\"]", "[\"F\", \"M\"]"), "column sex");
