@@ -155,7 +155,10 @@ impl Promise {
                 &["It does not protect newcomers, nor members of divided groups, from a comparison of two releases."]
             }
             Promise::IncrementalKAnonymity { cohorts, l, .. } => match (cohorts, l) {
-                (true, Some(_)) => &["It does not hide who is in the data."],
+                (true, Some(_)) => &[
+                    "It does not hide who is in the data.",
+                    "That a person known to be in the data waits is itself a hint at a frequent value.",
+                ],
                 (true, None) => &[
                     "It does not hide who is in the data.",
                     "It does not limit what is learned about sensitive values: no guard is named.",

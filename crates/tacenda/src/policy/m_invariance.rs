@@ -67,6 +67,7 @@ use crate::policy::buckets::balance::balance;
 use crate::policy::buckets::division::divide;
 use crate::policy::buckets::fill::Waiting;
 use crate::policy::buckets::hilbert::Hilbert;
+use crate::policy::buckets::split;
 use crate::policy::buckets::split::Costs;
 use crate::policy::buckets::split::Groups;
 use crate::policy::buckets::split::NOBODY;
@@ -95,6 +96,9 @@ impl Policy for MInvariance {
     }
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, PolicyError> {
+        if schema.quasi.len() > split::MOST_ATTRIBUTES {
+            return Err(PolicyError::TooWide { attributes: schema.quasi.len(), most: split::MOST_ATTRIBUTES });
+        }
         let division = divide(history, table);
         let mut buckets = division.buckets;
         let mut newcomers = division.newcomers;

@@ -23,8 +23,11 @@ const LARGE: usize = 1024;
 /// Parts with more rows than this are worth another thread.
 const PARALLEL: usize = 1 << 14;
 
-/// More lanes than any table has: 256 quasi attributes.
-const MOST_LANES: usize = 64;
+/// The most quasi attributes that are handled.
+pub const MOST_ATTRIBUTES: usize = 256;
+
+/// Their lanes.
+const MOST_LANES: usize = MOST_ATTRIBUTES / 4;
 
 /// Codes of four attributes, side by side so that the compiler compares them at once.
 type Lane = [u32; 4];
@@ -113,7 +116,7 @@ pub fn split(table: &Table, costs: &Costs, lists: &[Vec<u32>], copies: usize, pe
         3 | 4 => split_lanes::<4>(table, costs, lists, copies, people),
         5..=16 => split_lanes::<16>(table, costs, lists, copies, people),
         lanes => {
-            assert!(lanes <= MOST_LANES, "the policy file allows fewer quasi attributes");
+            assert!(lanes <= MOST_LANES, "the policy refuses more quasi attributes");
             split_lanes::<MOST_LANES>(table, costs, lists, copies, people)
         }
     }

@@ -43,6 +43,9 @@ pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u6
         let mut rest = counts.to_vec();
         let family: Vec<&[Value]> = sets.iter().copied().chain(lacking.iter().map(|set| &set[..])).collect();
         let mut copies = vec![0; family.len()];
+        // Copies with counterfeits in them stay apart: they hold fewer newcomers than values, so taking
+        // one back would find newcomers who do not exist.
+        let mut completed = vec![0; family.len()];
         for share in TIERS {
             let largest = sizes.iter().copied().max().unwrap_or(0);
             let tier: Vec<usize> = (0..family.len())
@@ -51,11 +54,14 @@ pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u6
             let chosen: Vec<&[Value]> = tier.iter().map(|&set| family[set]).collect();
             let mut taken: Vec<u64> = tier.iter().map(|&set| copies[set]).collect();
             steer(&mut rest, &mut taken, &chosen, m);
-            if share == TIERS[0] {
-                complete(&mut rest, &mut taken, &chosen, spare, m);
-            }
             tier.iter().zip(taken).for_each(|(&set, taken)| copies[set] = taken);
+            if share == TIERS[0] {
+                let mut more = vec![0; tier.len()];
+                complete(&mut rest, &mut more, &chosen, spare, m);
+                tier.iter().zip(more).for_each(|(&set, more)| completed[set] = more);
+            }
         }
+        copies.iter_mut().zip(completed).for_each(|(copies, completed)| *copies += completed);
         let mut new = Vec::new();
         for step in assign(&rest, m) {
             match family.iter().position(|set| **set == *step.set) {
@@ -199,4 +205,51 @@ fn leaves_eligible(rest: &[u64], set: &[Value], number: u64, m: u64) -> bool {
     let mut after = rest.to_vec();
     set.iter().for_each(|value| after[value.index()] -= number);
     is_eligible(&after, m)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn family() -> impl Strategy<Value = (Vec<u64>, Vec<Vec<Value>>, Vec<u64>)> {
+        let values = 4usize..9;
+        values.prop_flat_map(|values| {
+            let counts = prop::collection::vec(0u64..12, values);
+            let set = prop::collection::btree_set(0..values as u32, 2..values);
+            let sets = prop::collection::vec(set, 1..8);
+            (counts, sets, prop::collection::vec(1u64..100, 8)).prop_map(|(counts, sets, sizes)| {
+                let sets: Vec<Vec<Value>> = sets.into_iter().map(|set| set.into_iter().map(Value).collect()).collect();
+                let sizes = sizes[..sets.len()].to_vec();
+                (counts, sets, sizes)
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Everyone is placed, new sets hold newcomers only, and no more places than allowed stay empty.
+        #[test]
+        fn everyone_is_placed_and_nobody_who_does_not_exist((counts, sets, sizes) in family(), spare in 0u64..8) {
+            let m = 2;
+            prop_assume!(is_eligible(&counts, m));
+            let sets: Vec<&[Value]> = sets.iter().map(|set| &set[..]).collect();
+            let plan = place(&counts, &sets, &sizes, spare, m);
+            let (mut placed, mut new) = (vec![0u64; counts.len()], vec![0u64; counts.len()]);
+            for (set, copies) in sets.iter().zip(&plan.copies) {
+                set.iter().for_each(|value| placed[value.index()] += copies);
+            }
+            for step in &plan.new {
+                step.set.iter().for_each(|value| new[value.index()] += step.copies);
+            }
+            let mut empty = 0;
+            for value in 0..counts.len() {
+                prop_assert!(new[value] <= counts[value], "a new set holds newcomers only");
+                prop_assert!(placed[value] + new[value] >= counts[value], "everyone is placed");
+                empty += placed[value] + new[value] - counts[value];
+            }
+            prop_assert!(empty <= spare, "{} places stay empty", empty);
+        }
+    }
 }
