@@ -8,8 +8,9 @@
 //! `l` distinct ones.
 //!
 //! # Not concluded
-//! A series that passes may still be broken by other means: the sets of values are no bound on a
-//! probability. The check is for the study mode of paper 002, whose promise this is.
+//! A series that passes may still be broken by other means: a division can give old members away, and sets
+//! of values are no bound on a probability. The check is for the study mode of paper 002; the gate asks
+//! for more.
 
 use crate::audit::Fault;
 use crate::audit::gate::Evidence;

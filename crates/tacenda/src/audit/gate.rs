@@ -58,6 +58,11 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
         Promise::IncrementalLDiversity { l, mode: DiversityMode::Paper } => {
             faults.merge(difference::check(*l, &evidence));
             faults.merge(no_counterfeits(&evidence));
+            if evidence.history.releases > 0 {
+                // Differences are one way to break it; a division can give old members away as well. What is
+                // known to be enough is balance and constant sets, so anything less is a finding.
+                faults.merge(invariance::check(*l, Some(1), &evidence));
+            }
         }
         Promise::IncrementalKAnonymity { k, cohorts, l } => {
             let claim = Claim { k: *k, cohorts: *cohorts, l: *l };

@@ -158,7 +158,9 @@ fn judge(
     let promise = policy.promise();
     let findings = gate(&promise, Evidence { schema: &file.schema, history, table, release, membership });
     let is_study = matches!(promise, Promise::IncrementalLDiversity { mode: DiversityMode::Paper, .. });
-    let is_breach = |finding: &Finding| finding.fault == Fault::TooFewCandidates;
+    let is_breach = |finding: &Finding| {
+        matches!(finding.fault, Fault::TooFewCandidates | Fault::Unbalanced | Fault::ValueSetChanged)
+    };
     if findings.is_empty() || (is_study && file.choices.made_up && findings.iter().all(is_breach)) {
         Ok(findings)
     } else {
