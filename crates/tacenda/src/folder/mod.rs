@@ -1,6 +1,6 @@
 //! A release folder: written, and read back as a recipient would.
 //!
-//! [`write`] makes every file of a release, in a fixed order, each with its checksum. [`read`] needs
+//! [`write()`] makes every file of a release, in a fixed order, each with its checksum. [`read`] needs
 //! nothing but the folder: the manifest describes every column. [`count`] answers questions from the
 //! published files alone.
 //!

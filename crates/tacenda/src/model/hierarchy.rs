@@ -91,7 +91,7 @@ impl Hierarchy {
         Ok(building.finish())
     }
 
-    /// The same tree with a leaf [`NULL`] as the root's last child, unless it has one already.
+    /// The same tree with a leaf `NULL` as the root's last child, unless it has one already.
     pub fn with_null(self) -> Hierarchy {
         if self.by_label.contains_key(NULL) {
             return self;
@@ -150,7 +150,7 @@ impl Hierarchy {
         &self.labels[self.leaves[code as usize] as usize]
     }
 
-    /// The code of the leaf [`NULL`], if there is one.
+    /// The code of the leaf `NULL`, if there is one.
     pub fn null(&self) -> Option<u32> {
         self.leaf(NULL)
     }

@@ -18,7 +18,7 @@
 //! | I3M+ | `cluster::maintain::Maintained::insert` |
 //! | Split2kCluster | `cluster::split::split` |
 //! | I3M-, DisperseLessKCluster | `cluster::maintain::Maintained::disperse_small` |
-//! | update: delete, then insert | [`stayed`]: who left their region is a newcomer |
+//! | update: delete, then insert | `stayed`: who left their region is a newcomer |
 //! | IL_Optimization, ComputeOptimalBreak | `cluster::optimise` |
 //!
 //! `optimise = false, loss = height` is the paper without its optimiser. `optimise = true` breaks needless
