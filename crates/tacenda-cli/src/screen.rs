@@ -127,6 +127,14 @@ impl Screen {
     }
 }
 
+/// Moves a bar on by one step and says what is being done.
+pub fn telling(bar: &ProgressBar) -> impl Fn(&str) + '_ {
+    |what| {
+        bar.inc(1);
+        bar.set_message(what.to_string());
+    }
+}
+
 /// A whole number with thin groups of three, for people: `12 345`.
 pub fn number(count: impl Into<u64>) -> String {
     let digits = count.into().to_string();

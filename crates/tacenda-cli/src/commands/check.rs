@@ -5,6 +5,7 @@ use crate::args::Common;
 use crate::commands::shared;
 use crate::commands::shared::Summary;
 use crate::failure::Failure;
+use crate::screen;
 use crate::screen::Screen;
 use crate::screen::number;
 use crate::screen::percent;
@@ -68,10 +69,7 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     if args.data.path.is_some() || what_if.is_some() {
         let input = shared::input(&args.data, common)?;
         let bar = screen.steps(5);
-        let step = |what: &str| {
-            bar.inc(1);
-            bar.set_message(what.to_string());
-        };
+        let step = screen::telling(&bar);
         let failed = |error| shared::failure(error, screen);
         let material = project.material(&input, &step).map_err(failed)?;
         match what_if {

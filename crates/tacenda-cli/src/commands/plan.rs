@@ -5,6 +5,7 @@ use crate::args::PlanArgs;
 use crate::commands::shared;
 use crate::commands::shared::Summary;
 use crate::failure::Failure;
+use crate::screen;
 use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -57,10 +58,7 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     }
     let project = shared::open(common, Access::Rehearse, screen)?;
     let bar = screen.steps(5);
-    let step = |what: &str| {
-        bar.inc(1);
-        bar.set_message(what.to_string());
-    };
+    let step = screen::telling(&bar);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
     let mut rehearsal = project.rehearse(&material, args.label.as_deref(), &step).map_err(failed)?;

@@ -6,6 +6,7 @@ use crate::commands::plan::Plan;
 use crate::commands::shared;
 use crate::commands::shared::Summary;
 use crate::failure::Failure;
+use crate::screen;
 use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,10 +47,7 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
         return Err(shared::failure(ProjectError::PlanStale { what: "the ledger" }, screen));
     }
     let bar = screen.steps(6);
-    let step = |what: &str| {
-        bar.inc(1);
-        bar.set_message(what.to_string());
-    };
+    let step = screen::telling(&bar);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
     let rehearsal = project.rehearse(&material, label, &step).map_err(failed)?;
