@@ -1,5 +1,6 @@
 //! A finding: one way to learn too much, or one way in which a release is not what it says.
 
+use crate::audit::Witness;
 use std::fmt;
 
 /// One fault of a release, with how many people it concerns. Says nothing of who or what.
@@ -15,6 +16,10 @@ pub struct Finding {
     pub groups: u64,
     /// The number of one of those groups, as published.
     pub example: Option<u32>,
+    /// The numbers of the other releases it takes.
+    pub others: Vec<u32>,
+    /// What proves it; the gate, which sees the truth, needs none.
+    pub witness: Option<Witness>,
 }
 
 /// What can be wrong with a release. Each has a code with a page in `explain`.

@@ -46,6 +46,8 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
             people,
             groups: 0,
             example: None,
+            others: Vec::new(),
+            witness: None,
         }];
     }
     let mut faults = truth(&evidence);
@@ -136,6 +138,8 @@ impl Faults {
             people: tally.people,
             groups: tally.groups,
             example: tally.example,
+            others: Vec::new(),
+            witness: None,
         };
         self.0.into_iter().map(finding).collect()
     }

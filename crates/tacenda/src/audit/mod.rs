@@ -3,6 +3,8 @@
 //! This room knows no policy. [`gate`] judges a finished release together with everything published
 //! before, and `publish` commits nothing that it finds fault with.
 
+mod series;
+mod outcome;
 mod finding;
 mod gate;
 mod invariance;
@@ -29,7 +31,7 @@ pub use finding::Fault;
 pub use finding::Finding;
 pub use gate::Evidence;
 pub use gate::gate;
-pub use join::Coverage;
+pub use join::Coverage as JoinCoverage;
 pub use join::JoinEvidence;
 pub use join::JoinReport;
 pub use join::Reading;
@@ -37,3 +39,16 @@ pub use join::RequirementReport;
 pub use join::judge_join;
 pub use join::materialise;
 pub use join::read_naively;
+pub use outcome::Assessment;
+pub use outcome::Check;
+pub use outcome::Coverage;
+pub use outcome::Measure;
+pub use outcome::Outcome;
+pub use outcome::Severity;
+pub use outcome::Verdict;
+pub use outcome::Witness;
+pub use series::Attacker;
+pub use series::Limits;
+pub use series::Series;
+pub use series::Thresholds;
+pub use series::Traces;

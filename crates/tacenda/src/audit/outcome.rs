@@ -1,0 +1,277 @@
+//! What an audit answers: one outcome a check, each with its verdict, coverage, findings and numbers.
+
+use crate::audit::Fault;
+use crate::audit::Finding;
+use crate::audit::story::Story;
+use crate::model::Value;
+
+/// Everything an audit found out.
+#[derive(Clone, Debug, Default)]
+pub struct Assessment {
+    /// One outcome a check, in the order of [`Check::ALL`].
+    pub outcomes: Vec<Outcome>,
+    /// The worst case, worked step by step; `None` where nobody was found, or nobody is known.
+    pub story: Option<Story>,
+}
+
+/// A question the auditor asks of every series.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Check {
+    /// How many people stand in each group (D4.1).
+    GroupSizes,
+    /// How many values each group holds: distinct, entropy, recursive (D4.1).
+    Diversity,
+    /// The largest share of one value in a group (D4.1).
+    Frequency,
+    /// How far a group's values are from the whole table's (D4.1, t-closeness).
+    Closeness,
+    /// What ids that link releases give away: the inference table (D4.2).
+    LinkedIds,
+    /// What the difference of two releases says of newcomers and leavers (D4.3).
+    Difference,
+    /// Which values remain possible for each person, by intersection and by matching (D4.4).
+    Candidates,
+    /// Which rows of two releases must be the same people (D4.5).
+    Correspondence,
+    /// Which pairs of groups share a person in some consistent matching (D4.6).
+    Matching,
+    /// How likely each value is for each person, counting all worlds (D4.7).
+    Posterior,
+    /// Which people must share a value (D4.8).
+    Equivalence,
+    /// What joining releases with different columns gives away (D4.9).
+    Joins,
+    /// Whether the order of rows is that of the input or of another release (D4.10).
+    RowOrder,
+    /// Whether group names stay the same over releases (D4.10).
+    GroupNames,
+    /// Whether a region moved by one person (D4.10).
+    MovedRegions,
+    /// Whether boundaries are values of people (D4.10).
+    Boundaries,
+    /// How the loss grows over the releases (D4.11).
+    Drift,
+    /// What can be learned from correlations in the releases themselves (D4.12, B10).
+    Learned,
+    /// How likely a person was ever linked to a value, where values change (B5).
+    EverLinked,
+}
+
+/// What a check says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// Looked at everything, found nothing.
+    Pass,
+    /// Found something.
+    Fail,
+    /// Only measured; there is no line to cross.
+    Measured,
+    /// Does not apply to this series, and why.
+    NotApplicable(&'static str),
+    /// Could not be answered, or not for everyone, and why. Never a pass.
+    NotAssessed(&'static str),
+}
+
+/// One check's answer.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The question.
+    pub check: Check,
+    /// The answer.
+    pub verdict: Verdict,
+    /// How much of what there is was looked at.
+    pub coverage: Coverage,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// What was measured.
+    pub measures: Vec<Measure>,
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Coverage {
+    /// How many were looked at.
+    pub looked_at: u64,
+    /// How many there are.
+    pub of: u64,
+    /// What was counted: people, groups, pairs of groups.
+    pub what: &'static str,
+}
+
+/// One number, of one release or of the series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// The number of the release; `None`: of the whole series.
+    pub release: Option<u32>,
+    /// What was measured, such as `smallest group`.
+    pub name: &'static str,
+    /// How much it is.
+    pub value: f64,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Less protection than the line that was drawn.
+    Warning,
+    /// Somebody's value or row is certain, or a promise is broken.
+    Severe,
+}
+
+/// What proves a finding: enough for a short script to check it against the published files.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Witness {
+    /// What is claimed of the places and values below, and how to check it: no cell of the table.
+    pub claim: &'static str,
+    /// The groups it rests on: release (its place in the series, from 0) and group (from 0).
+    pub groups: Vec<(u32, u32)>,
+    /// The sensitive values it speaks of.
+    pub values: Vec<Value>,
+    /// The person it speaks of, by number in the knowledge.
+    pub person: Option<u32>,
+    /// The number that is claimed, such as a size.
+    pub number: u64,
+    /// The number it is held against, such as k.
+    pub line: u64,
+}
+
+impl Assessment {
+    /// Everything that was found, in the order of the checks.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.outcomes.iter().flat_map(|outcome| &outcome.findings)
+    }
+
+    /// The worst there is.
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings().map(|finding| finding.fault.severity()).max()
+    }
+
+    /// Whether some check could not be answered for everyone.
+    pub fn has_gaps(&self) -> bool {
+        self.outcomes.iter().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)))
+    }
+
+    /// What a check said.
+    pub fn outcome(&self, check: Check) -> Option<&Outcome> {
+        self.outcomes.iter().find(|outcome| outcome.check == check)
+    }
+}
+
+impl Check {
+    /// All checks, in the order they are asked and printed.
+    pub const ALL: [Check; 19] = [
+        Check::GroupSizes,
+        Check::Diversity,
+        Check::Frequency,
+        Check::Closeness,
+        Check::LinkedIds,
+        Check::Difference,
+        Check::Candidates,
+        Check::Correspondence,
+        Check::Matching,
+        Check::Posterior,
+        Check::Equivalence,
+        Check::Joins,
+        Check::RowOrder,
+        Check::GroupNames,
+        Check::MovedRegions,
+        Check::Boundaries,
+        Check::Drift,
+        Check::Learned,
+        Check::EverLinked,
+    ];
+
+    /// The name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// The question in plain words.
+    pub fn question(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Check::GroupSizes => ("group-sizes", "How many people are published alike?"),
+            Check::Diversity => ("diversity", "How many sensitive values does a group hold?"),
+            Check::Frequency => ("frequency", "How frequent is the most frequent value of a group?"),
+            Check::Closeness => ("closeness", "How far are a group's values from those of the whole table?"),
+            Check::LinkedIds => ("linked-ids", "What do ids that link releases give away?"),
+            Check::Difference => {
+                ("difference", "What does the difference of two releases say of newcomers and leavers?")
+            }
+            Check::Candidates => ("candidates", "Which values remain possible for each person?"),
+            Check::Correspondence => ("correspondence", "Which rows of two releases must be the same people?"),
+            Check::Matching => ("matching", "Which pairs of groups can share a person at all?"),
+            Check::Posterior => ("posterior", "How likely is each value for each person, counting all worlds?"),
+            Check::Equivalence => ("equivalence", "Which people must share a value?"),
+            Check::Joins => ("joins", "What does joining releases with different columns give away?"),
+            Check::RowOrder => ("row-order", "Does the order of the rows link releases?"),
+            Check::GroupNames => ("group-names", "Do group names link releases?"),
+            Check::MovedRegions => ("moved-regions", "Did a region move by one person?"),
+            Check::Boundaries => ("boundaries", "Are boundaries the values of people?"),
+            Check::Drift => ("drift", "How does the loss change from release to release?"),
+            Check::Learned => ("learned", "What can be learned from correlations in the releases themselves?"),
+            Check::EverLinked => ("ever-linked", "How likely was a person ever linked to a value?"),
+        }
+    }
+}
+
+impl Outcome {
+    /// An outcome that found nothing yet.
+    pub fn new(check: Check, coverage: Coverage) -> Outcome {
+        Outcome { check, verdict: Verdict::Pass, coverage, findings: Vec::new(), measures: Vec::new() }
+    }
+
+    /// An outcome that does not apply.
+    pub fn not_applicable(check: Check, why: &'static str) -> Outcome {
+        Outcome { verdict: Verdict::NotApplicable(why), ..Outcome::new(check, Coverage::default()) }
+    }
+
+    /// The same outcome with a finding, which makes it fail.
+    pub fn found(mut self, finding: Finding) -> Outcome {
+        self.verdict = Verdict::Fail;
+        self.findings.push(finding);
+        self
+    }
+
+    /// Notes a number.
+    pub fn measure(&mut self, release: Option<u32>, name: &'static str, value: f64) {
+        self.measures.push(Measure { release, name, value });
+    }
+}
+
+impl Verdict {
+    /// The word that is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Pass => "PASS",
+            Verdict::Fail => "FAIL",
+            Verdict::Measured => "MEASURED",
+            Verdict::NotApplicable(_) => "NOT APPLICABLE",
+            Verdict::NotAssessed(_) => "NOT ASSESSED",
+        }
+    }
+}
+
+impl Severity {
+    /// The word that is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Severe => "severe",
+        }
+    }
+}
+
+impl Fault {
+    /// How bad it is.
+    pub fn severity(self) -> Severity {
+        // What the gate finds breaks a promise. Checks of any series say here how bad they are.
+        Severity::Severe
+    }
+}
