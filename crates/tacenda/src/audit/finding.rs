@@ -69,6 +69,20 @@ pub enum Fault {
     TooFewCandidates,
     /// Comparing releases singles people out.
     SeriesSinglesOut,
+    /// A group with one person.
+    AloneInGroup,
+    /// A group with fewer people than the line.
+    SmallGroup,
+    /// A group whose rows all have one value.
+    OneValue,
+    /// A group with fewer values than the line.
+    FewValues,
+    /// A value that more than one row in l has.
+    FrequentValue,
+    /// One value is left for a person.
+    ValueCertain,
+    /// Fewer values than the line are left for a person.
+    FewCandidates,
 }
 
 /// Per code: its title and what it means, for `explain`.
@@ -200,6 +214,48 @@ pub const CODES: &[(Fault, &str, &str, &str)] = &[
         "comparing releases singles people out",
         "Regions of the same person in different releases are intersected, or a boundary that moved when one person came or left gives that person's value away.",
     ),
+    (
+        Fault::AloneInGroup,
+        "A701",
+        "a group holds one person",
+        "Whoever knows this person's quasi values finds their row, and with it everything the row says.",
+    ),
+    (
+        Fault::SmallGroup,
+        "A702",
+        "a group holds fewer people than the line",
+        "The line k says how many people must be published alike. Fewer are easier to tell apart.",
+    ),
+    (
+        Fault::OneValue,
+        "A703",
+        "a group has one sensitive value",
+        "Everyone in the group has this value. Nobody needs to be told apart to learn it.",
+    ),
+    (
+        Fault::FewValues,
+        "A704",
+        "a group has fewer sensitive values than the line",
+        "The line l says how many values must remain possible for a person. In this group fewer do.",
+    ),
+    (
+        Fault::FrequentValue,
+        "A705",
+        "a value is more frequent in a group than one in l",
+        "Guessing the most frequent value of the group is right more often than one time in l.",
+    ),
+    (
+        Fault::ValueCertain,
+        "A731",
+        "a person's value is certain",
+        "In each release a person is in, their value is one of those of the groups that cover them. Over all releases, one value is left.",
+    ),
+    (
+        Fault::FewCandidates,
+        "A732",
+        "fewer values than the line are left for a person",
+        "In each release a person is in, their value is one of those of the groups that cover them. Over all releases, fewer values than the line are left.",
+    ),
 ];
 
 impl Fault {
@@ -241,7 +297,7 @@ mod tests {
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), CODES.len());
-        assert_eq!(Fault::SeriesSinglesOut as usize + 1, CODES.len(), "the last fault, and a page for each before it");
+        assert_eq!(Fault::FewCandidates as usize + 1, CODES.len(), "the last fault, and a page for each before it");
         assert!(CODES.iter().enumerate().all(|(index, page)| page.0 as usize == index), "pages stand in order");
     }
 }

@@ -23,9 +23,14 @@ pub mod worlds;
 mod join;
 mod matching;
 
+mod examine;
+mod checks;
+
 #[cfg(test)]
 mod sketch;
 
+pub use examine::examine;
+pub use examine::examine_only;
 pub use finding::CODES;
 pub use finding::Fault;
 pub use finding::Finding;

@@ -271,7 +271,11 @@ impl Severity {
 impl Fault {
     /// How bad it is.
     pub fn severity(self) -> Severity {
-        // What the gate finds breaks a promise. Checks of any series say here how bad they are.
-        Severity::Severe
+        match self {
+            Fault::SmallGroup | Fault::FewValues | Fault::FewCandidates => Severity::Warning,
+            Fault::FrequentValue => Severity::Note,
+            // What the gate finds breaks a promise.
+            _ => Severity::Severe,
+        }
     }
 }
