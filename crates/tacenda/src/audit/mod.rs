@@ -13,6 +13,7 @@ pub mod incremental_k_anonymity;
 pub mod k_anonymity;
 
 pub mod knowledge;
+mod ties;
 mod stab;
 pub mod candidates;
 pub mod story;

@@ -272,8 +272,35 @@ impl Fault {
     /// How bad it is.
     pub fn severity(self) -> Severity {
         match self {
-            Fault::SmallGroup | Fault::FewValues | Fault::FewCandidates => Severity::Warning,
-            Fault::FrequentValue => Severity::Note,
+            Fault::SmallGroup
+            | Fault::FewValues
+            | Fault::TooFarFromWhole
+            | Fault::LinkedTooFew
+            | Fault::LinkedFewValues
+            | Fault::ArrivalsFewValues
+            | Fault::ArrivalsFew
+            | Fault::LeaversFewValues
+            | Fault::FewCandidates
+            | Fault::PlaceGivesAway
+            | Fault::OneKnownGivesAway
+            | Fault::FewCorresponding
+            | Fault::FewNewcomers
+            | Fault::FewMatchedValues
+            | Fault::LikelyValue
+            | Fault::JoinFewPeople
+            | Fault::JoinLikelyValue
+            | Fault::OrderLinks
+            | Fault::StableNames
+            | Fault::MovedByOne => Severity::Warning,
+            // No promise of ours speaks of these, and some are only likely.
+            Fault::FrequentValue
+            | Fault::LinkedIdsPublished
+            | Fault::LinkedContradiction
+            | Fault::LinkedValueChanged
+            | Fault::MustShareValue
+            | Fault::TightBoundaries
+            | Fault::LearnedValues
+            | Fault::EverLinkedLikely => Severity::Note,
             // What the gate finds breaks a promise.
             _ => Severity::Severe,
         }
