@@ -114,7 +114,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let mut assumptions = Vec::new();
     if material.assessment.outcomes.is_empty() && material.about.gate != Gate::NotAsked {
         assumptions.push(
-            "The publisher's own gate judged the release. Anyone can test the published files with `tacenda audit`."
+            "The publisher's own gate judged the release. Anyone can test the published files with tacenda audit."
                 .into(),
         );
     }

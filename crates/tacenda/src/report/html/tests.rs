@@ -37,6 +37,11 @@ fn every_edition_is_a_whole_page() {
         for edition in EDITIONS {
             let page = html(&sample.report(edition));
             assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+            // To be looked at: pages of a broken and of a clean series.
+            if let Some(folder) = std::env::var_os("TACENDA_PAGES") {
+                let name = format!("{}-{}.html", sample.assessment.outcomes.len(), edition.word());
+                std::fs::write(std::path::Path::new(&folder).join(name), &page).unwrap();
+            }
             let text = text_of(&page);
             assert!(text.contains("Inpatient stays, quarterly"));
             assert!(text.contains("attributes a person&#39;s sensitive value correctly with probability at most 1/2."));
