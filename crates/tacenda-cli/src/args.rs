@@ -67,6 +67,14 @@ pub enum Format {
     Text,
     /// For programs; the schema is in docs/schema.
     Json,
+    /// For code scanning; audits only.
+    Sarif,
+    /// For test reports; audits only.
+    Junit,
+    /// For a pull request or a wiki; audits only.
+    Markdown,
+    /// One file for a browser; audits only.
+    Html,
 }
 
 /// When to use colour.
@@ -103,6 +111,8 @@ pub enum Command {
     Count(CountArgs),
     /// What a code means, in plain words
     Explain(ExplainArgs),
+    /// The report on everything published: for recipients, the steward or an auditor
+    Report(ReportArgs),
     /// The promises there are, with their parameters
     Promises,
     /// Completions for a shell
@@ -205,6 +215,27 @@ pub struct ExplainArgs {
     /// The code, such as D103
     #[arg(value_name = "CODE")]
     pub code: String,
+}
+
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// Whom it is for. The steward's and the auditor's hold private numbers
+    #[arg(long, value_enum, default_value_t = Edition::Steward)]
+    pub edition: Edition,
+    /// Until when it is to hold, such as 2027-06-30 [default: a year after the last release]
+    #[arg(long, value_name = "DATE")]
+    pub review_by: Option<String>,
+}
+
+/// Whom a report is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Edition {
+    /// Whoever has the releases: only what the published files and the policy say.
+    Recipient,
+    /// Who answers for the releases: everything, to be signed.
+    Steward,
+    /// Who checks them: everything.
+    Auditor,
 }
 
 #[derive(Args, Debug)]

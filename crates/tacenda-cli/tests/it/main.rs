@@ -3,5 +3,6 @@
 mod commands;
 mod kill;
 mod kit;
+mod report;
 mod scenario;
 mod schema;
