@@ -172,11 +172,11 @@ impl ViewsError {
     /// Its code, with a page in `explain`.
     pub fn code(&self) -> &'static str {
         match self {
-            ViewsError::BadRequirement { .. } => "P401",
-            ViewsError::TwoDomains { .. } => "P402",
-            ViewsError::NotRelated { .. } => "P403",
-            ViewsError::Unmeetable { .. } => "P404",
-            ViewsError::NoneFound { .. } => "P405",
+            ViewsError::BadRequirement { .. } => "R431",
+            ViewsError::TwoDomains { .. } => "R432",
+            ViewsError::NotRelated { .. } => "R433",
+            ViewsError::Unmeetable { .. } => "R434",
+            ViewsError::NoneFound { .. } => "R435",
         }
     }
 
@@ -191,7 +191,13 @@ impl ViewsError {
 
 /// Specialises the new view as far as every requirement allows.
 pub fn specialise(task: &Task<'_>, options: &Options) -> Result<Outcome, ViewsError> {
-    let prepared = task::prepare(task, options)?;
+    specialise_among(task, &task.everything(), options)
+}
+
+/// The same where each requirement is about the join with some earlier views only: those that people who
+/// may pool what they got can see. `members` numbers them from 1, per requirement.
+pub fn specialise_among(task: &Task<'_>, members: &[Vec<usize>], options: &Options) -> Result<Outcome, ViewsError> {
+    let prepared = task::prepare(task, members, options)?;
     let mut engine = search::run(prepared.engine, options, task.requirements)?;
     Ok(outcome::Outcome::new(task, &mut engine, prepared.warnings))
 }
