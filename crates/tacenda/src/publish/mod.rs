@@ -22,6 +22,7 @@ pub use project::Rehearsal;
 pub use project::is_project;
 pub use recode::recode;
 pub use views::PreparedView;
+pub use views::prepare_view;
 
 use crate::audit::Evidence;
 use crate::audit::Fault;

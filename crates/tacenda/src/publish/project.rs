@@ -38,7 +38,7 @@ use crate::publish::adopted;
 use crate::publish::prepare;
 use crate::publish::staged::StagedFiles;
 use crate::publish::views::Setting;
-use crate::publish::views::prepare_view;
+use crate::publish::views::prepare_setting;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -281,7 +281,7 @@ impl Project {
         step("specialising and judging");
         let setting = self.setting(file, material, view)?;
         let before = Before { history: &material.history, snapshot: material.last.as_ref() };
-        let prepared = prepare_view(&setting, self.seed(), before, material.table(), &label)?;
+        let prepared = prepare_setting(&setting, self.seed(), before, material.table(), &label)?;
         step("measuring");
         let schema = &prepared.view.as_ref().expect("a view was prepared").file.schema;
         let loss = loss(&prepared.release, schema, least_group(&file.promise));

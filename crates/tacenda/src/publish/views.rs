@@ -221,8 +221,22 @@ struct Made<'a> {
     history: &'a History,
 }
 
-/// Makes the release of a view and has it judged. Changes nothing.
-pub(super) fn prepare_view(
+/// Makes the release of the view `named` and has it judged. `adopted` are views made elsewhere that the
+/// history does not hold yet. Changes nothing.
+pub fn prepare_view(
+    file: &PolicyFile,
+    named: &NamedView,
+    adopted: &[PastView],
+    seed: &Seed,
+    before: Before<'_>,
+    table: &Table,
+    label: &str,
+) -> Result<Prepared, PublishError> {
+    prepare_setting(&Setting::new(file, named, before.history, adopted, table), seed, before, table, label)
+}
+
+/// The same once the setting is made.
+pub(super) fn prepare_setting(
     setting: &Setting<'_>,
     seed: &Seed,
     before: Before<'_>,

@@ -40,6 +40,7 @@
 //! spans. Memory: atoms and lines. A million rows in each of two views take well under a second.
 
 mod check;
+mod classify;
 mod explain;
 mod history;
 mod judge;
@@ -57,6 +58,11 @@ mod worst;
 #[cfg(test)]
 mod tests;
 
+pub use classify::ClassificationErrors;
+pub use classify::Lesson;
+pub use classify::classification_errors;
+pub use classify::k_anonymous_cuts;
+pub use classify::lesson;
 pub use explain::Doubt;
 pub use explain::Note;
 pub use explain::explain_requirement;
