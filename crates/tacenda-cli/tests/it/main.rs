@@ -5,3 +5,4 @@ mod kill;
 mod kit;
 mod scenario;
 mod schema;
+mod views;

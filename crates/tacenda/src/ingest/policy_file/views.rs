@@ -149,6 +149,9 @@ fn read_view(
         Some(_) => names(&section, "recipients", walk)?,
         None => vec![EVERYONE.to_string()],
     };
+    if recipients.is_empty() {
+        walk.fault("P231", format!("view {name} goes to nobody"), at(&section, "recipients"), "name who gets it");
+    }
     let ordered = schema.quasi.iter().map(|quasi| quasi.name.clone()).filter(|name| columns.contains(name));
     let adopted = walk.string(&section, "adopted").map(|(path, _)| walk.folder.join(path));
     Some(NamedView { name: name.into(), columns: ordered.collect(), recipients, adopted })
