@@ -6,3 +6,4 @@ mod kit;
 mod report;
 mod scenario;
 mod schema;
+mod views;
