@@ -91,7 +91,8 @@ fn measure(people: usize, name: &str, promise: &str) {
 
 /// Writes the policy, its hierarchies and the table.
 fn make(people: usize, promise: &str, root: &Path) {
-    let mut policy = String::from("policy = 1\n[series]\nname = \"bench\"\n[columns]\nid = { role = \"identifier\" }\n");
+    let mut policy =
+        String::from("policy = 1\n[series]\nname = \"bench\"\n[columns]\nid = { role = \"identifier\" }\n");
     for (name, leaves, fan) in COLUMNS {
         let line = |leaf: u32| format!("{name} {leaf};{name}-{};{name}+{};*\n", leaf / fan, leaf / fan / 2);
         fs::write(root.join(format!("{name}.csv")), (0..leaves).map(line).collect::<String>()).expect("a file");

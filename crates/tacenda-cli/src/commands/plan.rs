@@ -64,7 +64,8 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     let step = screen::telling(&bar);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
-    let mut rehearsal = shared::rehearse(&project, &material, args.view.as_deref(), args.label.as_deref(), &step).map_err(failed)?;
+    let mut rehearsal =
+        shared::rehearse(&project, &material, args.view.as_deref(), args.label.as_deref(), &step).map_err(failed)?;
     rehearsal.measure_queries(project.policy(), &material);
     bar.finish_and_clear();
     let path = args.plan.clone().unwrap_or_else(|| common.project.join("tacenda-plan.json"));

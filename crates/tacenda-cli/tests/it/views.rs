@@ -69,7 +69,11 @@ fn a_planned_view_is_published_as_planned_and_logged() {
     let matrix: Vec<&str> = log.lines().rev().take(3).collect();
     assert_eq!(
         matrix,
-        ["  tax     -         r0002       r0002", "  health  r0001     -           -", "          hospital  tax office  bank"]
+        [
+            "  tax     -         r0002       r0002",
+            "  health  r0001     -           -",
+            "          hospital  tax office  bank"
+        ]
     );
     let log: serde_json::Value = serde_json::from_str(&project.ok(&["log", "--format", "json"])).unwrap();
     assert_eq!(log["events"][2]["view"], "tax");
@@ -89,7 +93,8 @@ fn check_says_what_a_requirement_means() {
     let ended = project.fails(&["check", "people.csv", "--view", "tax"], 2, "R204");
     assert!(ended.stderr.contains("x is not what it was"), "{}", ended.stderr);
     let project = self::project(&POLICY.replace("\"tax.job\"", "\"job\"").replace("\"health\"", "\"tax\""));
-    project.write("tacenda.toml", &POLICY.replace("[\"name\", \"tax.job\"]", "[\"tax.job\", \"name\", \"health.job\"]"));
+    project
+        .write("tacenda.toml", &POLICY.replace("[\"name\", \"tax.job\"]", "[\"tax.job\", \"name\", \"health.job\"]"));
     project.ok(&["check", "people.csv", "--view", "tax"]);
 }
 
@@ -121,7 +126,10 @@ fn a_release_made_elsewhere_is_joined() {
     let elsewhere = project(
         &POLICY[..POLICY.find("[views.health]").unwrap()]
             .replace("name = \"people\"", "name = \"ward\"")
-            .replace("name    = { role = \"quasi\", type = \"category\", hierarchy = \"name.csv\", missing = \"error\" }", "name = { role = \"drop\" }")
+            .replace(
+                "name    = { role = \"quasi\", type = \"category\", hierarchy = \"name.csv\", missing = \"error\" }",
+                "name = { role = \"drop\" }",
+            )
             .replace("values = [\"Cancer\", \"HIV\"]", "values = [\"Cancer\", \"HIV\"], missing = \"error\"")
             .chars()
             .chain("[promise]\nmodel = \"k-anonymity\"\nk = 2\n".chars())
@@ -129,11 +137,16 @@ fn a_release_made_elsewhere_is_joined() {
     );
     elsewhere.ok(&["publish", "people.csv", "--yes"]);
     let folder = elsewhere.file("releases/ward/r0001");
-    let policy = POLICY.replace("recipients = [\"hospital\"]", &format!("recipients = [\"hospital\"]\nadopted = {:?}", folder));
+    let policy =
+        POLICY.replace("recipients = [\"hospital\"]", &format!("recipients = [\"hospital\"]\nadopted = {:?}", folder));
     let project = project(&policy);
     let published = project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
     assert!(published.contains("at least 2 values of Y"), "{published}");
     project.fails(&["publish", "people.csv", "--yes", "--view", "health"], 2, "R206");
-    let bad = self::project(&policy.replace("[\"job\", \"disease\"]", "[\"job\"]").replace("y     = [\"disease\"]", "y     = [\"tax.record\"]"));
+    let bad = self::project(
+        &policy
+            .replace("[\"job\", \"disease\"]", "[\"job\"]")
+            .replace("y     = [\"disease\"]", "y     = [\"tax.record\"]"),
+    );
     bad.fails(&["publish", "people.csv", "--yes", "--view", "tax"], 2, "R207");
 }

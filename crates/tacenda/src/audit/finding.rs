@@ -547,7 +547,12 @@ impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}; {} people", self.fault.code(), self.fault.title(), self.people)?;
         if self.groups > 0 {
-            write!(out, " in {} {}", self.groups, if self.fault.is_of_views() { "combinations of X" } else { "groups" })?;
+            write!(
+                out,
+                " in {} {}",
+                self.groups,
+                if self.fault.is_of_views() { "combinations of X" } else { "groups" }
+            )?;
         }
         if let Some(example) = self.example {
             write!(out, ", for example group {example}")?;

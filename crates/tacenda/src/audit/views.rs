@@ -121,7 +121,9 @@ fn collect(
     }
     match (report.has_assignment, evidence.same_people) {
         (Some(false), true) => add(Fault::ViewsNotRelated, rows, 0),
-        (Some(false), false) => warn("the rows of two views cannot all be matched: what lies in no matching was not left out"),
+        (Some(false), false) => {
+            warn("the rows of two views cannot all be matched: what lies in no matching was not left out")
+        }
         _ => {}
     }
     if report.dangling.len() > 2 {
@@ -142,7 +144,9 @@ fn judge(
     match report.coverage {
         Coverage::NotAssessed => add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0),
         Coverage::PairsOnly => {
-            warn("the join of all views is too large: each two were judged alone, and what three tell together was not");
+            warn(
+                "the join of all views is too large: each two were judged alone, and what three tell together was not",
+            );
         }
         Coverage::All => {}
     }
@@ -151,7 +155,9 @@ fn judge(
         add(fault, report.raw.people, report.raw.broken);
     }
     match &report.kernel {
-        Some(kernel) if !kernel.holds && report.raw.holds => add(Fault::MatchingTellsMore, kernel.people, kernel.broken),
+        Some(kernel) if !kernel.holds && report.raw.holds => {
+            add(Fault::MatchingTellsMore, kernel.people, kernel.broken)
+        }
         Some(_) => {}
         // Where there is no assignment at all, that is said once; otherwise the kernel was too large.
         None if no_assignment => {}

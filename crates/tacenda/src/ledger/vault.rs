@@ -456,8 +456,10 @@ fn write_views(out: &mut Sealed, views: &[PastView]) -> Result<(), ParquetError>
         let span = move |&(view, row): &(u32, usize)| {
             views[view as usize].rows.get(row).get(at).copied().unwrap_or(Span::exact(0))
         };
-        columns.push(Column::numbers(format!("lo_{at}"), move |rows| places[rows].iter().map(|at| span(at).lo).collect()));
-        columns.push(Column::numbers(format!("hi_{at}"), move |rows| places[rows].iter().map(|at| span(at).hi).collect()));
+        columns
+            .push(Column::numbers(format!("lo_{at}"), move |rows| places[rows].iter().map(|at| span(at).lo).collect()));
+        columns
+            .push(Column::numbers(format!("hi_{at}"), move |rows| places[rows].iter().map(|at| span(at).hi).collect()));
     }
     columns::write(out, places.len(), &columns)
 }

@@ -189,10 +189,10 @@ mod tests {
         let (tax, health) = (view("tax", &["name", "job"]), view("health", &["job", "disease"]));
         let promise = Promise::XyAnonymity { x: names(&["job"]), y: names(&["record"]), k: 2 };
         let asked = promise.requirements(&[&tax, &health]);
-        assert_eq!(asked.iter().map(|asked| asked.y.clone()).collect::<Vec<_>>(), [
-            vec![ViewColumn::record(0)],
-            vec![ViewColumn::record(1)]
-        ]);
+        assert_eq!(
+            asked.iter().map(|asked| asked.y.clone()).collect::<Vec<_>>(),
+            [vec![ViewColumn::record(0)], vec![ViewColumn::record(1)]]
+        );
         let promise = Promise::XyAnonymity { x: names(&["job"]), y: names(&["tax.record"]), k: 2 };
         assert_eq!(promise.requirements(&[&health]), []);
         assert_eq!(promise.requirements(&[&health, &tax]).len(), 1);

@@ -168,11 +168,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "the policy was loosened",
         "What is out cannot be taken back: earlier releases were published under a stronger promise or with other columns, and people rely on it. Tighten as you like where the promise allows; loosening needs a new series, and the auditor should then be run over both.",
     ),
-    (
-        "R205",
-        "no view is named",
-        "A policy with views publishes one view at a time. Say which with --view NAME.",
-    ),
+    ("R205", "no view is named", "A policy with views publishes one view at a time. Say which with --view NAME."),
     (
         "R206",
         "a view that cannot be published",

@@ -307,7 +307,10 @@ impl Project {
             return Err(bad("this policy has no views".into(), "leave out --view".into()));
         }
         let Some(named) = file.views.find(view) else {
-            return Err(bad("there is no such view".into(), format!("one of {}", names().collect::<Vec<_>>().join(", "))));
+            return Err(bad(
+                "there is no such view".into(),
+                format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            ));
         };
         if named.adopted.is_some() {
             return Err(bad(format!("view {view} was made elsewhere and is out"), "name another view".into()));

@@ -246,7 +246,8 @@ pub(super) fn prepare_setting(
     assert_same_people(setting, before, table)?;
     let task = setting.task();
     let mut outcome = views::specialise_among(&task, &setting.members, &setting.options())?;
-    let made = Made { file: project(setting.file, setting.named), table: narrow(setting, table), history: before.history };
+    let made =
+        Made { file: project(setting.file, setting.named), table: narrow(setting, table), history: before.history };
     let stamp = Stamp { seed, number: before.history.releases + 1, label };
     let mut passed: Option<(Cuts, Release, Membership, ViewVerdict)> = None;
     let mut refused: Option<Vec<Finding>> = None;

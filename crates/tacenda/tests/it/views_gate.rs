@@ -159,7 +159,8 @@ fn steps_are_taken_back_until_the_matching_tells_no_more() {
     };
     let file = file(vec![name, job, disease], &[("tax", &["name", "job"])], promise);
     let people = table(vec![vec![0, 1], vec![0, 1], vec![0, 1]]);
-    let adopted = past("ward", &["job", "disease"], &[([Span::new(0, 1), Span::exact(0)], 1), ([Span::exact(1); 2], 1)]);
+    let adopted =
+        past("ward", &["job", "disease"], &[([Span::new(0, 1), Span::exact(0)], 1), ([Span::exact(1); 2], 1)]);
     let history = History::default();
     let before = Before { history: &history, snapshot: None };
     let tax = file.views.find("tax").unwrap();

@@ -421,16 +421,18 @@ fn views_are_read() {
     let loaded = parse(TAX).unwrap_or_else(|error| panic!("{error}"));
     let views = &loaded.policy.views;
     assert_eq!(views.list[0].columns, ["sex", "age", "job"], "in the order of [columns]");
-    assert_eq!((&views.list[0].name[..], &views.list[0].recipients[..]), ("tax", &["bank".to_string(), "press".into()][..]));
+    assert_eq!(
+        (&views.list[0].name[..], &views.list[0].recipients[..]),
+        ("tax", &["bank".to_string(), "press".into()][..])
+    );
     assert_eq!(views.list[1].recipients, ["everyone"]);
     assert_eq!(views.pools, [["bank", "press"]]);
     assert_eq!((views.target.as_deref(), views.score), (Some("sex"), Score::Entropy));
     assert_eq!(views.impossible[1].left, ("age".to_string(), Span::new(0, 11)));
-    assert_eq!(views.also, [Promise::XyAnonymity {
-        x: vec!["job".into(), "age".into()],
-        y: vec!["tax.record".into()],
-        k: 3
-    }]);
+    assert_eq!(
+        views.also,
+        [Promise::XyAnonymity { x: vec!["job".into(), "age".into()], y: vec!["tax.record".into()], k: 3 }]
+    );
     let share = |value: &str, code: u32, max_permille: u32| ListedShare {
         values: vec![value.into()],
         spans: vec![Span::exact(code)],
@@ -475,8 +477,18 @@ fn faults_of_views_point_at_their_place() {
     fault("k     = 3", "k = 1", "P213", "at least 2");
     fault("k     = 3", "k = 3\npool = [[\"bank\"]]", "P214", "pool says nothing for xy-anonymity under [[also]]");
     fault(", values = [\"flu\", \"hiv\", \"pregnant\"]", "", "P239", "are not declared");
-    fault("role = \"quasi\", type = \"integer\", domain = [0, 100], missing = \"error\"", "role = \"public\", because = \"x\"", "P239", "views join on it");
-    fault("[views.health]\ncolumns = [\"job\", \"disease\"]", "[views.health]\ncolumns = [\"job\", \"disease\"]\nfor = 1", "P202", "unknown key for");
+    fault(
+        "role = \"quasi\", type = \"integer\", domain = [0, 100], missing = \"error\"",
+        "role = \"public\", because = \"x\"",
+        "P239",
+        "views join on it",
+    );
+    fault(
+        "[views.health]\ncolumns = [\"job\", \"disease\"]",
+        "[views.health]\ncolumns = [\"job\", \"disease\"]\nfor = 1",
+        "P202",
+        "unknown key for",
+    );
     fault("target         = \"sex\"", "score = \"entropy\"", "P214", "needs a target");
     let without = TAX.replace("[views.tax]\ncolumns    = [\"job\", \"sex\", \"age\"]\nrecipients = [\"bank\", \"press\"]\n\n[views.health]\ncolumns = [\"job\", \"disease\"]\n", "");
     assert!(parse(&without).unwrap_err().faults.iter().any(|fault| fault.code == "P234"));
@@ -505,13 +517,20 @@ fn looser_views_are_refused() {
         let text = |text: &str| canonical(&parse(text).unwrap_or_else(|error| panic!("{error}")).policy);
         is_looser(&text(TAX), &text(&TAX.replacen(old, new, 1)))
     };
-    assert_eq!(looser("max_confidence = 0.5", "max_confidence = 0.4\n"), Some("listed is not what it was at the last release: that needs a new series".into()));
+    assert_eq!(
+        looser("max_confidence = 0.5", "max_confidence = 0.4\n"),
+        Some("listed is not what it was at the last release: that needs a new series".into())
+    );
     assert!(looser("max_confidence = 0.5", "max_confidence = 0.6").unwrap().contains("larger"));
-    assert!(looser("[[impossible]]\nsex     = \"M\"\ndisease = \"pregnant\"\n", "").unwrap().contains("[[impossible]]"));
+    assert!(
+        looser("[[impossible]]\nsex     = \"M\"\ndisease = \"pregnant\"\n", "").unwrap().contains("[[impossible]]")
+    );
     assert!(looser("k     = 3", "k = 2").unwrap().contains("[[also]]"));
     assert!(looser("pool           = [[\"bank\", \"press\"]]", "pool = [[\"bank\"]]").unwrap().contains("pool"));
     assert_eq!(looser("pool           = [[\"bank\", \"press\"]]", ""), None);
-    assert!(looser("[\"job\", \"sex\", \"age\"]", "[\"job\", \"sex\", \"age\", \"disease\"]").unwrap().contains("view tax"));
+    assert!(
+        looser("[\"job\", \"sex\", \"age\"]", "[\"job\", \"sex\", \"age\", \"disease\"]").unwrap().contains("view tax")
+    );
     assert_eq!(looser("[promise]", "[views.third]\ncolumns = [\"age\"]\n\n[promise]"), None);
     assert_eq!(looser("recipients = [\"bank\", \"press\"]", "recipients = [\"bank\", \"press\", \"ngo\"]"), None);
 }

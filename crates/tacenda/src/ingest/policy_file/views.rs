@@ -289,7 +289,8 @@ fn check_columns(root: &Section<'_, '_>, promise: &Promise, views: &Views, schem
             let in_y = sides().any(|(_, y)| names(y, &view.name, column));
             let Some(quasi) = quasi(Some(schema), column) else { continue };
             if (!in_x || in_y) && !quasi.admits(Span::exact(0)) {
-                let message = format!("{column} has a grid or a least width, and view {} publishes it as it is", view.name);
+                let message =
+                    format!("{column} has a grid or a least width, and view {} publishes it as it is", view.name);
                 let help = "name it in x and not in y, or take grid and min_width out";
                 walk.fault("P237", message, root.get("views").map_or(root.span(), Spanned::span), help);
             }
@@ -451,8 +452,7 @@ fn names(section: &Section<'_, '_>, key: &str, walk: &mut Walk) -> Option<Vec<St
 
 /// The way out for a name that is not known.
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    let mut known: Vec<(usize, &str)> =
-        known.map(|known| (strsim::damerau_levenshtein(name, known), known)).collect();
+    let mut known: Vec<(usize, &str)> = known.map(|known| (strsim::damerau_levenshtein(name, known), known)).collect();
     known.sort_unstable();
     known.dedup();
     match known.first() {

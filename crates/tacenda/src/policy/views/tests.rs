@@ -446,7 +446,7 @@ fn a_requirement_out_of_reach_is_said_to_be() {
     );
     let error = specialise(&task, &Options::default()).unwrap_err();
     assert!(matches!(error, ViewsError::Unmeetable { requirement: 1, .. }), "{error}");
-    assert_eq!((error.code(), error.exit_code()), ("P404", 4));
+    assert_eq!((error.code(), error.exit_code()), ("R434", 4));
     // With the key of the new view as Y it is plain k-anonymity of the new view.
     let requirements = [Requirement::anonymity(x, vec![ViewColumn::record(0)], 2)];
     let task = Task { requirements: &requirements, ..task };
