@@ -31,6 +31,16 @@ impl Tally {
         self.people
     }
 
+    /// What was counted are people, not groups.
+    pub(super) fn without_groups(&mut self) {
+        self.groups = 0;
+    }
+
+    /// No more people than this.
+    pub(super) fn at_most(&mut self, people: u64) {
+        self.people = self.people.min(people);
+    }
+
     /// The finding, if there was anything.
     pub(super) fn finding(self, release: u32, others: Vec<u32>) -> Option<Finding> {
         let (_, witness) = self.worst?;
