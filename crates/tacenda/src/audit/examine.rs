@@ -62,9 +62,13 @@ fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
         Check::GroupSizes => checks::group_sizes::check(ask),
         Check::Diversity => checks::diversity::check(ask),
         Check::Frequency => checks::frequency::check(ask),
+        Check::Closeness => checks::closeness::check(ask),
         Check::LinkedIds => checks::linked_ids::check(ask),
         Check::Difference => checks::difference::check(ask),
         Check::Candidates => checks::candidates::check(ask),
+        Check::Correspondence => checks::correspondence::check(ask),
+        Check::Matching => checks::matching::check(ask),
+        Check::Drift => checks::drift::check(ask),
         other => Outcome::not_applicable(other, "not asked yet"),
     }
 }

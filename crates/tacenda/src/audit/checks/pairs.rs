@@ -62,16 +62,6 @@ impl Components {
         (&mut self.ties, self.offset)
     }
 
-    /// The component of a group of the earlier release.
-    pub(super) fn of_earlier(&mut self, group: u32) -> u32 {
-        self.ties.find(group)
-    }
-
-    /// The component of a group of the later release.
-    pub(super) fn of_later(&mut self, group: u32) -> u32 {
-        self.ties.find(self.offset + group)
-    }
-
     /// All components by their name, in order.
     pub(super) fn list(&mut self) -> Vec<(u32, Component)> {
         let mut place = vec![u32::MAX; self.groups as usize];
