@@ -72,8 +72,11 @@ pub fn attack_unsure(releases: &[Release], knowledge: &Knowledge<'_>, first_rele
     let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
     let all = Candidates::everything(1, values);
     let words = all.words;
-    let mut candidates =
-        Candidates { sets: vec![0; knowledge.len() * words], inconsistent: vec![false; knowledge.len()], ..all.clone() };
+    let mut candidates = Candidates {
+        sets: vec![0; knowledge.len() * words],
+        inconsistent: vec![false; knowledge.len()],
+        ..all.clone()
+    };
     // Where each person is first.
     let mut first: Vec<(u32, u32)> = vec![(u32::MAX, 0); knowledge.len()];
     for release in (0..releases.len()).rev() {

@@ -68,7 +68,15 @@ fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
         Check::Candidates => checks::candidates::check(ask),
         Check::Correspondence => checks::correspondence::check(ask),
         Check::Matching => checks::matching::check(ask),
+        Check::Posterior => checks::posterior::check(ask),
+        Check::Equivalence => checks::equivalence::check(ask),
+        Check::Joins => checks::joins::check(ask),
+        Check::RowOrder => checks::row_order::check(ask),
+        Check::GroupNames => checks::group_names::check(ask),
+        Check::MovedRegions => checks::moved_regions::check(ask),
+        Check::Boundaries => checks::boundaries::check(ask),
         Check::Drift => checks::drift::check(ask),
-        other => Outcome::not_applicable(other, "not asked yet"),
+        Check::Learned => checks::learned::check(ask),
+        Check::EverLinked => checks::ever_linked::check(ask),
     }
 }

@@ -10,7 +10,7 @@ use crate::audit::checks::flows::Flows;
 use crate::audit::checks::flows::NoFlows;
 use crate::audit::checks::pairs;
 use crate::model::Release;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// One examination.
 pub(in crate::audit) struct Ask<'a> {
@@ -18,8 +18,8 @@ pub(in crate::audit) struct Ask<'a> {
     pub(in crate::audit) attacker: Attacker,
     pub(in crate::audit) thresholds: Thresholds,
     pub(in crate::audit) limits: Limits,
-    left: OnceCell<Option<Left>>,
-    flows: Vec<OnceCell<Result<Flows<'a>, NoFlows>>>,
+    left: OnceLock<Option<Left>>,
+    flows: Vec<OnceLock<Result<Flows<'a>, NoFlows>>>,
 }
 
 impl<'a> Ask<'a> {
@@ -29,8 +29,8 @@ impl<'a> Ask<'a> {
         thresholds: Thresholds,
         limits: Limits,
     ) -> Ask<'a> {
-        let mut ask = Ask { series, attacker, thresholds, limits, left: OnceCell::new(), flows: Vec::new() };
-        ask.flows = pairs::pairs(&ask).iter().map(|_| OnceCell::new()).collect();
+        let mut ask = Ask { series, attacker, thresholds, limits, left: OnceLock::new(), flows: Vec::new() };
+        ask.flows = pairs::pairs(&ask).iter().map(|_| OnceLock::new()).collect();
         ask
     }
 

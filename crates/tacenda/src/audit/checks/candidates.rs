@@ -134,7 +134,8 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
 
 const TOGETHER: &str = "in each release the person is in, their value is one of the groups' that cover them, and everyone there \
                         needs a row of their own; all releases together leave the values given";
-const ANYWHERE: &str = "the groups that cover the person, in all releases they may be in, have the values given and no others";
+const ANYWHERE: &str =
+    "the groups that cover the person, in all releases they may be in, have the values given and no others";
 
 /// The worst case, step by step.
 pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {

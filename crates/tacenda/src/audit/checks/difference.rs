@@ -124,7 +124,8 @@ impl<'a> Pair<'a> {
         }
         for tally in judge.into_tallies() {
             if let Some(finding) = tally.finding(self.later.number, vec![self.earlier.number]) {
-                *outcome = std::mem::replace(outcome, Outcome::new(Check::Difference, Coverage::default())).found(finding);
+                *outcome =
+                    std::mem::replace(outcome, Outcome::new(Check::Difference, Coverage::default())).found(finding);
             }
         }
         self.moves.is_none() && has_left

@@ -20,9 +20,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let attributes: Vec<usize> = (0..ask.series.schema.quasi.len()).filter(has).collect();
         for group in 0..release.group_count() {
             let here = u64::from(release.people(group));
-            let share = |&attribute: &usize| {
-                ask.series.schema.quasi[attribute].openness(release.region(group)[attribute])
-            };
+            let share =
+                |&attribute: &usize| ask.series.schema.quasi[attribute].openness(release.region(group)[attribute]);
             open += attributes.iter().map(share).sum::<f64>() * here as f64;
             people += here;
             squares += (release.group_rows(group).len() as u64).pow(2);

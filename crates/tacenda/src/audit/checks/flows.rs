@@ -83,8 +83,7 @@ impl<'a> Flows<'a> {
     }
 
     fn fill(&mut self, components: &[(u32, Component)]) -> Result<(), NoFlows> {
-        let solved: Vec<Option<Solved>> =
-            components.par_iter().map(|(_, component)| self.solve(component)).collect();
+        let solved: Vec<Option<Solved>> = components.par_iter().map(|(_, component)| self.solve(component)).collect();
         for solved in solved {
             let solved = solved.ok_or(NoFlows::PeopleLeft)?;
             self.bounded += solved.bounded;
@@ -107,17 +106,12 @@ impl<'a> Flows<'a> {
             let end = self.edges.partition_point(|edge| edge.earlier <= group);
             start..end
         };
-        let mut values: Vec<Value> = component
-            .earlier
-            .iter()
-            .flat_map(|&group| self.earlier.group_values(group as usize))
-            .copied()
-            .collect();
+        let mut values: Vec<Value> =
+            component.earlier.iter().flat_map(|&group| self.earlier.group_values(group as usize)).copied().collect();
         values.sort_unstable();
         values.dedup();
-        let counterfeits = |release: &Release, groups: &[u32]| {
-            groups.iter().any(|&group| release.counterfeits[group as usize] > 0)
-        };
+        let counterfeits =
+            |release: &Release, groups: &[u32]| groups.iter().any(|&group| release.counterfeits[group as usize] > 0);
         if counterfeits(self.earlier, &component.earlier) || counterfeits(self.later, &component.later) {
             // Which rows are people's is not known.
             solved.passed_over = component.earlier.iter().map(|&group| edges(group).len() as u64).sum();

@@ -20,9 +20,8 @@ pub(super) fn value_count(ask: &Ask<'_>) -> usize {
 
 /// Whether the promise says that people come and never leave; `None`: nothing was promised.
 pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
-    promise.map(|promise| {
-        matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. })
-    })
+    promise
+        .map(|promise| matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. }))
 }
 
 /// Whether the promise says that a person's groups all have one value set.
