@@ -100,7 +100,7 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
         }
         let witness = || Witness {
             claim: if ask.attacker.presence { TOGETHER } else { ANYWHERE },
-            groups: Vec::new(),
+            groups: groups_over(ask, person),
             values: left.candidates.values(person),
             person: Some(person),
             number: u64::from(size),
@@ -130,6 +130,19 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
         outcome.verdict = Verdict::NotAssessed("some components were too large to match everyone at once");
     }
     outcome
+}
+
+/// The groups that cover a person in the releases they are in; a scan, for the one who is shown.
+fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
+    let mut groups = Vec::new();
+    for (place, release) in ask.releases() {
+        let Some(point) = ask.series.knowledge.and_then(|knowledge| knowledge.point(place as usize, person)) else {
+            continue;
+        };
+        let covers = |&group: &u32| release.region(group as usize).iter().zip(&point).all(|(span, &code)| span.contains(code));
+        groups.extend((0..release.group_count() as u32).filter(covers).map(|group| (place, group)));
+    }
+    groups
 }
 
 const TOGETHER: &str = "in each release the person is in, their value is one of the groups' that cover them, and everyone there \

@@ -3,6 +3,7 @@
 use crate::audit::checks::Ask;
 use crate::audit::stab::Stab;
 use crate::audit::ties::Ties;
+use crate::model::DiversityMode;
 use crate::model::Promise;
 use crate::model::Release;
 
@@ -26,7 +27,14 @@ pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
 
 /// Whether the promise says that a person's groups all have one value set.
 pub(super) fn keeps_sets(promise: Option<&Promise>) -> bool {
-    matches!(promise, Some(Promise::MInvariance { .. } | Promise::IncrementalLDiversity { .. }))
+    matches!(
+        promise,
+        Some(
+            Promise::MInvariance { .. }
+                | Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. }
+                | Promise::IncrementalKAnonymity { cohorts: true, .. }
+        )
+    )
 }
 
 /// The components of the overlap graph of two releases.
