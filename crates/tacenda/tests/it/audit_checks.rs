@@ -48,7 +48,7 @@ fn each_release_alone() {
     let strict = Case { lines: Thresholds { t: Some(0.5), ..case.lines }, ..case.clone() };
     // {a,a} against a 2/6: 4/6. {b,c}: 1/2 - 1/6 twice. {d}: 4/6.
     assert_eq!(told(&strict, Check::Closeness), "FAIL A706 6");
-    assert!((measure(&case, Check::Closeness, "largest distance") - 4.0 / 6.0).abs() < 1e-12);
+    assert!((measure(&case, Check::Closeness, "largest distance") - 4.0 / 6.0).abs() < 1e-8);
     assert_eq!(measure(&case, Check::GroupSizes, "smallest group"), 1.0);
     // Counterfeits are nobody.
     let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/ab+1")]);
@@ -261,9 +261,11 @@ fn rows_in_the_order_of_the_input_link_two_releases() {
     case.traces = vec![Traces { places: (0..24).collect(), ..Traces::default() }; 2];
     assert_eq!(told(&case, Check::RowOrder), "PASS");
     // Group by group, and within each group in the same unsorted order in both.
-    let pairs: Vec<u32> = (0..24).map(|row| row ^ 1).collect();
-    case.traces = vec![Traces { places: pairs, ..Traces::default() }; 2];
-    assert_eq!(told(&case, Check::RowOrder), "FAIL A771 24");
+    let words = words.replace("ab", "abc");
+    case.releases = vec![release(1, &words), release(2, &words)];
+    let turned: Vec<u32> = (0..36).map(|row| row / 3 * 3 + 2 - row % 3).collect();
+    case.traces = vec![Traces { places: turned, ..Traces::default() }; 2];
+    assert_eq!(told(&case, Check::RowOrder), "FAIL A771 36");
     case.traces = vec![Traces::default(); 2];
     assert_eq!(told(&case, Check::RowOrder), "NOT APPLICABLE");
 }
@@ -372,7 +374,7 @@ fn drift_is_measured_from_the_definition() {
     assert_eq!(told[1], (Some(1), "c_avg", 1.25));
     assert_eq!(told[2], (Some(1), "sum of squared group sizes", 13.0));
     assert_eq!(told.last().unwrap().1, "loss of the last release over the first's");
-    assert!((told.last().unwrap().2 - 1.0 / 0.6).abs() < 1e-12);
+    assert!((told.last().unwrap().2 - 1.0 / 0.6).abs() < 1e-8);
 }
 
 #[test]

@@ -78,7 +78,9 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
                 // Any value of any group over the person, wherever they are first.
                 let points = points(case);
                 let first = points[person].iter().flatten().next().expect("in some release").clone();
-                for release in &case.releases {
+                // Who is known to be in the first release is looked for there alone.
+                let is_first = case.attacker.first_release && points[person][0].is_some();
+                for release in case.releases.iter().take(if is_first { 1 } else { usize::MAX }) {
                     let here = (0..release.group_count()).filter(|&group| covers(release, group, &first));
                     possible.extend(here.flat_map(|group| release.group_values(group)).copied());
                 }

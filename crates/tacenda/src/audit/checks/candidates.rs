@@ -20,6 +20,7 @@ use crate::audit::candidates::Candidates;
 use crate::audit::checks::Ask;
 use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
+use crate::audit::knowledge::Knowledge;
 use crate::audit::refine;
 use crate::audit::refine::Places;
 use crate::audit::refine::RefineLimits;
@@ -82,14 +83,15 @@ const HISTOGRAM: [&str; 8] = [
 ];
 
 fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
-    let people = left.candidates.people() as u64;
+    let seen = seen(ask, left.candidates.people());
+    let people = seen.len() as u64;
     let looked_at = people - left.refined.not_assessed as u64;
     let mut outcome = Outcome::new(Check::Candidates, Coverage { looked_at, of: people, what: "people" });
     let l = ask.thresholds.l;
     let mut certain = Tally::new(Fault::ValueCertain);
     let mut few = Tally::new(Fault::FewCandidates);
     let mut histogram = [0u64; HISTOGRAM.len()];
-    for person in 0..people as u32 {
+    for person in seen {
         let size = left.candidates.size(person);
         if size > 0 {
             histogram[(size as usize - 1).min(HISTOGRAM.len() - 1)] += 1;
@@ -130,6 +132,18 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
         outcome.verdict = Verdict::NotAssessed("some components were too large to match everyone at once");
     }
     outcome
+}
+
+/// Who is in some release, ascending; of somebody who was always withheld nothing is known.
+fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
+    let mut is_seen = vec![false; people];
+    if let Some(knowledge) = ask.series.knowledge {
+        for release in 0..knowledge.releases() {
+            let here = knowledge.people(release).iter().filter(|&&person| person != Knowledge::ABSENT);
+            here.for_each(|&person| is_seen[person as usize] = true);
+        }
+    }
+    (0..people as u32).filter(|&person| is_seen[person as usize]).collect()
 }
 
 /// The groups that cover a person in the releases they are in; a scan, for the one who is shown.
