@@ -211,7 +211,8 @@ impl Stab {
             depth -= 1;
             let index = stack[depth] as usize;
             let node = &self.nodes[index];
-            if !asked(&self.values[index * words..(index + 1) * words], missing) || !covers(self.node_box(index), point) {
+            if !asked(&self.values[index * words..(index + 1) * words], missing) || !covers(self.node_box(index), point)
+            {
                 continue;
             }
             if node.right != 0 {

@@ -153,7 +153,8 @@ fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
         let Some(point) = ask.series.knowledge.and_then(|knowledge| knowledge.point(place as usize, person)) else {
             continue;
         };
-        let covers = |&group: &u32| release.region(group as usize).iter().zip(&point).all(|(span, &code)| span.contains(code));
+        let covers =
+            |&group: &u32| release.region(group as usize).iter().zip(&point).all(|(span, &code)| span.contains(code));
         groups.extend((0..release.group_count() as u32).filter(covers).map(|group| (place, group)));
     }
     groups
