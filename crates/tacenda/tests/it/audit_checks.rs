@@ -429,3 +429,18 @@ fn a_naive_hospital_is_found_out_and_the_witnesses_hold() {
     assert_eq!(assessment.outcome(Check::Frequency).unwrap().verdict, Verdict::Pass);
     assert_eq!(value('b').0, 1);
 }
+
+/// A file without a sensitive column has one value everywhere, which says nothing about anyone's.
+#[test]
+fn a_release_without_values_teaches_none() {
+    let people = "1/10/b 2/11/c";
+    let mut case = Case::of(&[(people, "10-11/bc"), (people, "10-11/aa"), (people, "10-11/bc")]);
+    case.traces[1].without_sensitive = true;
+    case.traces[1].columns = vec![true];
+    for check in [Check::Candidates, Check::Difference, Check::MovedRegions, Check::Diversity] {
+        assert_eq!(told(&case, check), "PASS", "{check:?}");
+    }
+    assert_eq!(told(&case, Check::Posterior), "NOT APPLICABLE");
+    case.releases.iter_mut().for_each(|release| release.linked = vec![1, 2]);
+    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 2");
+}

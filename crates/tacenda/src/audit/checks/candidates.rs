@@ -48,7 +48,12 @@ pub(in crate::audit) struct Left {
 impl Left {
     /// `None` where people are not known.
     pub(super) fn new(ask: &Ask<'_>) -> Option<Left> {
-        let (knowledge, releases) = (ask.series.knowledge?, ask.series.releases);
+        let knowledge = ask.series.knowledge?;
+        let (releases, part) = telling(ask, knowledge);
+        let (releases, knowledge) = match &part {
+            Some(part) => (&releases[..], part),
+            None => (ask.series.releases, knowledge),
+        };
         if !ask.attacker.presence {
             let candidates = candidates::attack_unsure(releases, knowledge, ask.attacker.first_release);
             return Some(Left { candidates, refined: Refined::default(), places: Vec::new() });
@@ -58,6 +63,15 @@ impl Left {
         let (refined, places) = refine::refine_and_place(&mut candidates, releases, knowledge, limits);
         Some(Left { candidates, refined, places })
     }
+}
+
+/// The releases that have a sensitive column, and the knowledge of them; nothing where all have.
+fn telling<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>) -> (Vec<Release>, Option<Knowledge<'a>>) {
+    let tells = |release: usize| !ask.series.traces[release].without_sensitive;
+    if (0..ask.series.releases.len()).all(tells) {
+        return (Vec::new(), None);
+    }
+    (ask.with_sensitive().map(|(_, release)| release.clone()).collect(), Some(knowledge.only(tells)))
 }
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -149,7 +163,7 @@ fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
 /// The groups that cover a person in the releases they are in; a scan, for the one who is shown.
 fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
-    for (place, release) in ask.releases() {
+    for (place, release) in ask.with_sensitive() {
         let Some(point) = ask.series.knowledge.and_then(|knowledge| knowledge.point(place as usize, person)) else {
             continue;
         };
@@ -168,15 +182,20 @@ const ANYWHERE: &str =
 /// The worst case, step by step.
 pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
     let knowledge = ask.series.knowledge.filter(|_| ask.attacker.presence)?;
+    let (releases, part) = telling(ask, knowledge);
+    let (releases, knowledge) = match &part {
+        Some(part) => (&releases[..], part),
+        None => (ask.series.releases, knowledge),
+    };
     let person = ask.left()?.candidates.example(knowledge)?;
-    Some(story::tell(ask.series.schema, ask.series.releases, knowledge, person))
+    Some(story::tell(ask.series.schema, releases, knowledge, person))
 }
 
 /// Groups of the earlier release that are looked at between two looks at the budget.
 const PIECE: u32 = 512;
 
 fn of_places(ask: &Ask<'_>) -> Outcome {
-    if ask.series.releases.len() < 2 || !ask.attacker.presence {
+    if pairs::pairs(ask).is_empty() || !ask.attacker.presence {
         let why = "people are not known, and an attacker who does not know who is where has nothing to intersect";
         return Outcome::not_applicable(Check::Candidates, why);
     }
