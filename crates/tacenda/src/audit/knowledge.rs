@@ -43,6 +43,16 @@ impl<'a> Knowledge<'a> {
         knowledge
     }
 
+    /// The same people, with only some of the releases.
+    pub(super) fn only(&self, keep: impl Fn(usize) -> bool) -> Knowledge<'a> {
+        let kept: Vec<usize> = (0..self.tables.len()).filter(|&release| keep(release)).collect();
+        Knowledge {
+            tables: kept.iter().map(|&release| self.tables[release]).collect(),
+            keys: self.keys.clone(),
+            people: kept.iter().map(|&release| self.people[release].clone()).collect(),
+        }
+    }
+
     /// How many people there are.
     pub fn len(&self) -> usize {
         self.keys.len()
@@ -85,6 +95,22 @@ impl<'a> Knowledge<'a> {
     pub(super) fn read_point(&self, release: usize, row: usize, point: &mut [u32]) {
         let table = self.tables[release];
         point.iter_mut().enumerate().for_each(|(attribute, code)| *code = table.quasi(attribute)[row]);
+    }
+
+    /// The sensitive value of every row of a table. Not knowledge: the truth, to judge by.
+    pub(super) fn values(&self, release: usize) -> &[Value] {
+        self.tables[release].sensitive()
+    }
+
+    /// Per person, their row in a release, or [`Knowledge::ABSENT`].
+    pub(super) fn rows(&self, release: usize) -> Vec<u32> {
+        let mut rows = vec![Knowledge::ABSENT; self.keys.len()];
+        for (row, &person) in self.people[release].iter().enumerate() {
+            if person != Knowledge::ABSENT {
+                rows[person as usize] = row as u32;
+            }
+        }
+        rows
     }
 
     /// How many quasi attributes there are.

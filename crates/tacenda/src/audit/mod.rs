@@ -26,6 +26,7 @@ mod views;
 
 mod examine;
 mod checks;
+mod second_look;
 
 #[cfg(test)]
 mod sketch;

@@ -3,14 +3,17 @@
 use crate::audit::checks::Ask;
 use crate::audit::stab::Stab;
 use crate::audit::ties::Ties;
+use crate::model::DiversityMode;
 use crate::model::Promise;
 use crate::model::Release;
 
-/// The pairs of releases that are compared: neighbours, or all where that is asked for.
+/// The pairs of releases that are compared: neighbours, or all where that is asked for. Releases
+/// without a sensitive column say nothing of values and are passed over.
 pub(super) fn pairs(ask: &Ask<'_>) -> Vec<(u32, u32)> {
-    let count = ask.series.releases.len() as u32;
-    let starts = |later: u32| if ask.limits.all_pairs { 0 } else { later - 1 };
-    (1..count).flat_map(|later| (starts(later)..later).map(move |earlier| (earlier, later))).collect()
+    let places: Vec<u32> = ask.with_sensitive().map(|(place, _)| place).collect();
+    let starts = |later: usize| if ask.limits.all_pairs { 0 } else { later - 1 };
+    let of_later = |later: usize| (starts(later)..later).map(move |earlier| (earlier, later));
+    (1..places.len()).flat_map(of_later).map(|(earlier, later)| (places[earlier], places[later])).collect()
 }
 
 /// How many values there are in all releases.
@@ -20,14 +23,20 @@ pub(super) fn value_count(ask: &Ask<'_>) -> usize {
 
 /// Whether the promise says that people come and never leave; `None`: nothing was promised.
 pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
-    promise.map(|promise| {
-        matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. })
-    })
+    promise
+        .map(|promise| matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. }))
 }
 
 /// Whether the promise says that a person's groups all have one value set.
 pub(super) fn keeps_sets(promise: Option<&Promise>) -> bool {
-    matches!(promise, Some(Promise::MInvariance { .. } | Promise::IncrementalLDiversity { .. }))
+    matches!(
+        promise,
+        Some(
+            Promise::MInvariance { .. }
+                | Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. }
+                | Promise::IncrementalKAnonymity { cohorts: true, .. }
+        )
+    )
 }
 
 /// The components of the overlap graph of two releases.
@@ -60,16 +69,6 @@ impl Components {
     /// Ties all groups that overlap a region to each other, in the earlier (`from` 0) or later release.
     pub(super) fn ties(&mut self) -> (&mut Ties, u32) {
         (&mut self.ties, self.offset)
-    }
-
-    /// The component of a group of the earlier release.
-    pub(super) fn of_earlier(&mut self, group: u32) -> u32 {
-        self.ties.find(group)
-    }
-
-    /// The component of a group of the later release.
-    pub(super) fn of_later(&mut self, group: u32) -> u32 {
-        self.ties.find(self.offset + group)
     }
 
     /// All components by their name, in order.
