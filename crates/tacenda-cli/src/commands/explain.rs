@@ -1,5 +1,6 @@
 //! What a code means, in plain words.
 
+use crate::args::Common;
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -49,8 +50,8 @@ pub struct ExplainReport {
     pub explanation: String,
 }
 
-pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<u8, Failure> {
-    let code = args.code.to_ascii_uppercase();
+pub fn run(args: &ExplainArgs, _common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let code = args.what[0].to_ascii_uppercase();
     let pages = [ingest::CODES, ingest::policy_file::CODES, ledger::CODES, folder::CODES, publish::CODES, OWN].concat();
     let faults = audit::CODES.iter().map(|&(_, code, title, explanation)| (code, title, explanation));
     let Some((code, title, explanation)) = pages.into_iter().chain(faults).find(|page| page.0 == code) else {
