@@ -35,7 +35,7 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let thresholds = Thresholds { k: args.k, l: args.l, t: args.t };
     let limits = Limits { all_pairs: args.all_pairs, ..Limits::default() };
     let subject = Subject::read(&args.subject, common, screen)?;
-    subject.about.notes.iter().for_each(|note| screen.detail(&format!("note: {note}")));
+    subject.about.notes.iter().for_each(|note| screen.note(&format!("note: {note}")));
 
     let knowledge = subject.knowledge();
     let series = subject.series(knowledge.as_ref());
@@ -54,16 +54,19 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         names: names(args.show_values, common, screen),
         private: None,
     };
-    screen.print(&printed(&Report::new(&material), common)?)?;
+    screen.print(&printed(&Report::new(&material), common))?;
     Ok(u8::from(fails(&assessment, args.fail_on)))
 }
 
-fn printed(report: &Report, common: &Common) -> Result<String, Failure> {
-    Ok(match common.format {
+fn printed(report: &Report, common: &Common) -> String {
+    match common.format {
         Format::Text => report::text(report, TextOptions::default()),
         Format::Json => report::json(report),
-        _ => return Err(Failure::usage("not yet")),
-    })
+        Format::Sarif => report::sarif(report),
+        Format::Junit => report::junit(report),
+        Format::Markdown => report::markdown(report),
+        Format::Html => report::html(report),
+    }
 }
 
 /// Values are named where someone asked for it and looks at it; a file or a pipe outlasts the look.

@@ -18,6 +18,8 @@ use tacenda::ingest::IngestError;
 use tacenda::ingest::Source;
 use tacenda::ingest::foreign;
 use tacenda::ledger::LedgerError;
+use tacenda::model::RecordKey;
+use tacenda::model::Release;
 use tacenda::model::Schema;
 use tacenda::model::Table;
 use tacenda::model::Values;
@@ -86,6 +88,10 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
     subject.about.contact = policy.series.contact.clone();
     subject.about.policy_sha256 = Some(project.policy_digest().to_string());
     subject.about.ledger_head = Some(project.ledger_head().to_string());
+    if let (Some(store), true) = (project.store(), args.truth.is_empty()) {
+        let secret = store.seed().key("identifier");
+        subject.key = Box::new(move |identifier| RecordKey::of(&secret, identifier.as_bytes()));
+    }
     if subject.truth.is_empty() {
         let note = "the vault keeps the last snapshot only: give all of them with --truth for exact counts of people";
         subject.about.notes.push(note.into());
@@ -140,7 +146,7 @@ fn subject(
     });
     Ok(Subject {
         traces: traces.collect(),
-        releases: read.into_iter().map(|published| tacenda::model::Release { values: values.clone(), ..published.release }).collect(),
+        releases: read.into_iter().map(|published| Release { values: values.clone(), ..published.release }).collect(),
         promise,
         truth,
         about,
