@@ -59,6 +59,25 @@ pub fn refine(
     knowledge: &Knowledge<'_>,
     limits: RefineLimits,
 ) -> Refined {
+    refine_and_place(candidates, releases, knowledge, limits).0
+}
+
+/// What hangs together in one release, as seen before anything was narrowed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    /// Per group, the lowest group of its component.
+    pub(super) roots: Vec<u32>,
+    /// Per row of the knowledge, a group the person may stand in, or `u32::MAX`.
+    pub(super) found: Vec<u32>,
+}
+
+/// The same, and what hangs together in each release.
+pub(super) fn refine_and_place(
+    candidates: &mut Candidates,
+    releases: &[Release],
+    knowledge: &Knowledge<'_>,
+    limits: RefineLimits,
+) -> (Refined, Vec<Places>) {
     let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
     let mut refined = Refined::default();
     let mut not_assessed = vec![false; knowledge.len()];
@@ -108,7 +127,7 @@ pub fn refine(
         }
     }
     refined.not_assessed = not_assessed.into_iter().filter(|&not| not).count();
-    refined
+    (refined, scenes.into_iter().map(|scene| scene.places).collect())
 }
 
 /// One release, with where everyone may stand.
@@ -119,6 +138,7 @@ struct Scene<'a> {
     components: Vec<Component>,
     /// Rows of components above the limit.
     not_assessed: Vec<u32>,
+    places: Places,
 }
 
 /// Rows and groups that hang together.
@@ -157,8 +177,9 @@ impl<'a> Scene<'a> {
     ) -> Scene<'a> {
         let stab = Stab::new(release, values);
         let people = knowledge.people(index);
-        let components = find_components(release, &stab, knowledge, index, candidates);
-        let mut scene = Scene { release, people, components: Vec::new(), not_assessed: Vec::new() };
+        let places = find_places(release, &stab, knowledge, index, candidates);
+        let components = components(&places);
+        let mut scene = Scene { release, people, components: Vec::new(), not_assessed: Vec::new(), places };
         for mut component in components {
             if component.people.len() <= limits.people
                 && scene.find_hits(&mut component, &stab, knowledge, index, candidates, limits)
@@ -264,32 +285,37 @@ fn holds(set: &[u64], value: u32) -> bool {
     set[value as usize / 64] >> (value % 64) & 1 == 1
 }
 
-/// People and groups that hang together, without where exactly each person may stand.
-fn find_components(
+/// What hangs together, without where exactly each person may stand.
+fn find_places(
     release: &Release,
     stab: &Stab,
     knowledge: &Knowledge<'_>,
     index: usize,
     candidates: &Candidates,
-) -> Vec<Component> {
+) -> Places {
     let people = knowledge.people(index);
     let (mut ties, mut united) = (Ties::new(release.group_count()), stab.united());
     let mut region = vec![Span::EMPTY; knowledge.attributes()];
     let mut point = vec![0; knowledge.attributes()];
-    let mut found = vec![None; people.len()];
+    let mut found = vec![u32::MAX; people.len()];
     for (row, &person) in people.iter().enumerate().filter(|(_, person)| **person != Knowledge::ABSENT) {
         knowledge.read_point(index, row, &mut point);
         region.iter_mut().zip(&point).for_each(|(span, &code)| *span = Span::exact(code));
         let set = candidates.bits(person);
         let wants = |values: &[u64]| values.iter().zip(set).any(|(have, want)| have & want != 0);
-        found[row] = stab.unite(&region, None, wants, &mut united, &mut ties, 0);
+        found[row] = stab.unite(&region, None, wants, &mut united, &mut ties, 0).unwrap_or(u32::MAX);
     }
-    let mut components: Vec<Component> = (0..release.group_count()).map(|_| Component::default()).collect();
-    for group in 0..release.group_count() as u32 {
-        components[ties.find(group) as usize].groups.push(group);
+    Places { roots: (0..release.group_count() as u32).map(|group| ties.find(group)).collect(), found }
+}
+
+/// The components with somebody in them.
+fn components(places: &Places) -> Vec<Component> {
+    let mut components: Vec<Component> = places.roots.iter().map(|_| Component::default()).collect();
+    for (group, &root) in places.roots.iter().enumerate() {
+        components[root as usize].groups.push(group as u32);
     }
-    for (row, group) in found.iter().enumerate().filter_map(|(row, group)| Some((row, (*group)?))) {
-        components[ties.find(group) as usize].people.push(row as u32);
+    for (row, &group) in places.found.iter().enumerate().filter(|(_, group)| **group != u32::MAX) {
+        components[places.roots[group as usize] as usize].people.push(row as u32);
     }
     components.retain(|component| !component.people.is_empty());
     components
