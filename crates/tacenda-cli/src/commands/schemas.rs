@@ -21,6 +21,7 @@ use tacenda::report::Report;
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({
+        "audit": schema_for!(Report),
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),

@@ -29,6 +29,8 @@ use arrow_array::types::Float64Type;
 use arrow_cast::cast;
 use arrow_schema::ArrowError;
 use arrow_schema::DataType;
+use arrow_schema::Field;
+use arrow_schema::FieldRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -97,6 +99,83 @@ impl Opened {
         }
         Ok(())
     }
+}
+
+impl Opened {
+    /// Calls `take` with each wanted column's place among them and the text of every cell, column by column
+    /// within a batch. A structure of two bounds is written as an interval.
+    pub fn each_wanted(
+        self,
+        name: &str,
+        wanted: &[usize],
+        mut take: impl FnMut(usize, &[u8]),
+    ) -> Result<(), IngestError> {
+        let fields: Vec<FieldRef> = wanted.iter().map(|&at| self.builder.schema().fields()[at].clone()).collect();
+        let problems: Vec<Problem> = fields
+            .iter()
+            .filter(|field| !supported(field.data_type()) && !is_interval(field.data_type()))
+            .map(|field| Problem {
+                column: Some(field.name().clone()),
+                ..Problem::whole(Kind::UnsupportedType, format!("its type is {} in {name}", field.data_type()))
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(IngestError::Rejected(problems));
+        }
+        let mut read: Vec<usize> = wanted.to_vec();
+        read.sort_unstable();
+        let mask = ProjectionMask::roots(self.builder.parquet_schema(), read.iter().copied());
+        let reader = guarded(name, || self.builder.with_projection(mask).with_batch_size(BATCH).build())?;
+        let mut buffer = itoa::Buffer::new();
+        for batch in (Batches { reader: Some(reader), name: name.into(), next_row: 1 }) {
+            let (_, batch) = batch?;
+            for (place, at) in wanted.iter().enumerate() {
+                let array = batch.column(read.binary_search(at).expect("wanted columns are read"));
+                if is_interval(array.data_type()) {
+                    let texts = guarded(name, || interval_texts(array, &fields[place]))?;
+                    texts.iter().for_each(|text| take(place, text.as_bytes()));
+                } else {
+                    let cells = guarded(name, || Cells::new(array, Wanted::Texts))?;
+                    (0..batch.num_rows()).for_each(|row| take(place, cells.text(row, &mut buffer)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a type is a structure of two bounds, as pandas and our own releases have them.
+fn is_interval(kind: &DataType) -> bool {
+    match kind {
+        DataType::Struct(fields) => fields.len() == 2 && fields[0].name() == "left" && fields[1].name() == "right",
+        _ => false,
+    }
+}
+
+/// Intervals as text. Which ends belong to them stands in the field's metadata.
+fn interval_texts(array: &ArrayRef, field: &Field) -> Result<Vec<String>, ArrowError> {
+    let closed = field.metadata().get("ARROW:extension:metadata").map_or("", String::as_str);
+    let (open, close) = match closed {
+        _ if closed.contains("\"both\"") => ('[', ']'),
+        _ if closed.contains("\"neither\"") => ('(', ')'),
+        _ if closed.contains("\"right\"") => ('(', ']'),
+        _ if closed.contains("\"left\"") => ('[', ')'),
+        _ => return Err(ArrowError::SchemaError("an interval that does not say which ends belong to it".into())),
+    };
+    let pair = array.as_struct();
+    let left = Cells::new(pair.column(0), Wanted::Texts)?;
+    let right = Cells::new(pair.column(1), Wanted::Texts)?;
+    let mut buffer = itoa::Buffer::new();
+    Ok((0..array.len())
+        .map(|row| {
+            if array.is_null(row) || left.is_missing(row) && right.is_missing(row) {
+                return String::new();
+            }
+            let left = String::from_utf8_lossy(left.text(row, &mut buffer)).into_owned();
+            let right = String::from_utf8_lossy(right.text(row, &mut buffer)).into_owned();
+            format!("{open}{left},{right}{close}")
+        })
+        .collect())
 }
 
 /// The rows of a file, batch by batch, each with the number of its first row.

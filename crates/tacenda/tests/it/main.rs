@@ -10,6 +10,7 @@ mod corrupt;
 mod crash;
 mod crash_disk;
 mod custody;
+mod fuzz;
 mod gate;
 mod incremental_k_anonymity;
 mod k_anonymity_measured;
