@@ -6,8 +6,11 @@
 mod recode;
 mod staged;
 mod project;
+mod choices;
 mod error;
 
+pub use choices::Choice;
+pub use choices::Cost;
 pub use error::CODES;
 pub use error::ProjectError;
 pub use project::Access;

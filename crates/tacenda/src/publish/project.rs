@@ -97,6 +97,11 @@ impl Material {
         self.snapshot.table
     }
 
+    /// Everything published so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
     /// The snapshot.
     pub fn table(&self) -> &Table {
         &self.snapshot.table
@@ -285,7 +290,7 @@ impl Project {
         Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
     }
 
-    fn seed(&self) -> &Seed {
+    pub(super) fn seed(&self) -> &Seed {
         self.store.as_ref().map_or(&self.throwaway, Store::seed)
     }
 
