@@ -380,10 +380,8 @@ fn write_staged(
     facts: &ManifestFacts,
 ) -> Result<Vec<String>, ProjectError> {
     let staged = StagedFiles::new(staging);
-    let written = folder::write(release, policy, facts, &mut |name| staged.create(name));
-    // What the disk said is nearer to the truth than what the writer made of it.
-    staged.finish()?;
-    Ok(written?)
+    let written = folder::write_with_digests(release, policy, facts, &mut |name| staged.create(name));
+    staged.finish(written)
 }
 
 fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {

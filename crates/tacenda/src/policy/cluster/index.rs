@@ -29,6 +29,8 @@ pub(crate) struct Index {
     changes: usize,
     /// Nodes still to look at; kept to spare the allocation.
     open: BinaryHeap<Reverse<(u64, u32)>>,
+    /// How many nodes and clusters [`Index::best`] has weighed so far: its work, whatever the machine.
+    pub(crate) weighed: u64,
 }
 
 struct Node {
@@ -70,6 +72,7 @@ impl Index {
             built: 0,
             changes: 0,
             open: BinaryHeap::new(),
+            weighed: 0,
         };
         index.rebuild(space, clusters);
         index
@@ -87,6 +90,7 @@ impl Index {
             }
             match &self.nodes[node as usize].content {
                 Content::Fork(left, right) => {
+                    self.weighed += 2;
                     for child in [*left, *right] {
                         let bound = self.bound(space, child, point);
                         if best.is_none_or(|(least, _)| bound <= least) {
@@ -95,6 +99,7 @@ impl Index {
                     }
                 }
                 Content::Leaf(ids) => {
+                    self.weighed += ids.len() as u64;
                     for &id in ids {
                         let found = (space.increment(&clusters[id as usize], point), id);
                         if best.is_none_or(|best| found < best) {
