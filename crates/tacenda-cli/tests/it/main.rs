@@ -1,6 +1,7 @@
 //! Questions about the command, one file each. Everything here runs the real binary.
 
 mod audit;
+mod choices;
 mod commands;
 mod kill;
 mod kit;

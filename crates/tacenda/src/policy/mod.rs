@@ -102,9 +102,7 @@ pub fn of(file: &PolicyFile) -> Box<dyn Policy> {
         Promise::IncrementalKAnonymity { k, cohorts, l } => {
             Box::new(IncrementalKAnonymity { k, cohorts, l, tight: choices.tight, on_delete: choices.on_delete })
         }
-        Promise::KAnonymity { k } => {
-            Box::new(KAnonymity { k, optimise: choices.optimise, refresh: choices.refresh, loss: choices.loss })
-        }
+        Promise::KAnonymity { k } => Box::new(KAnonymity::of(k, choices)),
         Promise::IncrementalLDiversity { l, mode } => Box::new(IncrementalLDiversity { l, mode }),
         Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => {
             unreachable!("a view is published by its name, not grouped")

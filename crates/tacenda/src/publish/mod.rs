@@ -7,10 +7,13 @@ mod recode;
 mod staged;
 mod report;
 mod project;
+mod choices;
 mod error;
 mod views;
 mod adopted;
 
+pub use choices::Choice;
+pub use choices::Cost;
 pub use error::CODES;
 pub use error::ProjectError;
 pub use project::Access;

@@ -106,6 +106,11 @@ impl Material {
         self.snapshot.table
     }
 
+    /// Everything published so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
     /// The snapshot.
     pub fn table(&self) -> &Table {
         &self.snapshot.table
@@ -376,7 +381,7 @@ impl Project {
         series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
     }
 
-    fn seed(&self) -> &Seed {
+    pub(super) fn seed(&self) -> &Seed {
         self.store.as_ref().map_or(&self.throwaway, Store::seed)
     }
 
@@ -469,10 +474,8 @@ fn write_staged(
     facts: &ManifestFacts,
 ) -> Result<Vec<String>, ProjectError> {
     let staged = StagedFiles::new(staging);
-    let written = folder::write(release, policy, facts, &mut |name| staged.create(name));
-    // What the disk said is nearer to the truth than what the writer made of it.
-    staged.finish()?;
-    Ok(written?)
+    let written = folder::write_with_digests(release, policy, facts, &mut |name| staged.create(name));
+    staged.finish(written)
 }
 
 fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {

@@ -1,5 +1,6 @@
 //! Questions about the whole library, one file each.
 
+mod adult;
 mod attacks;
 mod audit_checks;
 mod audit_property;
