@@ -72,7 +72,10 @@ fn every_edition_says_what_it_may() {
         .collect();
     assert_eq!(names, ["patient_id", "age", "sex", "diagnosis", "full_name"]);
     let sha = steward["releases"][0]["files"][0]["sha256"].as_str().unwrap();
-    assert!(project.read("releases/ward-stays/r0001/SHA256SUMS").contains(sha), "the register has the published digests");
+    assert!(
+        project.read("releases/ward-stays/r0001/SHA256SUMS").contains(sha),
+        "the register has the published digests"
+    );
     assert_eq!(steward["releases"], report("auditor")["releases"]);
 }
 
