@@ -1,6 +1,6 @@
-//! Parquet: typed columns, encoded as such.
+//! Parquet and frames in memory: typed columns, encoded as such.
 //!
-//! A number in Parquet means what its decimal text means in CSV, so that the same table in either form
+//! A number in such a column means what its decimal text means in CSV, so that the same table in either form
 //! gives the same keys and codes. Entries of a dictionary are encoded once a batch, and only those that
 //! some row has.
 
@@ -13,7 +13,9 @@ use crate::ingest::encode::Encoder;
 use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
 use crate::ingest::error::Problem;
+use crate::ingest::source::Frame;
 use crate::ingest::source::Source;
+use crate::ingest::source::hex;
 use crate::model::CellFault;
 use crate::model::Domain;
 use arrow_array::Array;
@@ -29,33 +31,77 @@ use arrow_array::types::Float64Type;
 use arrow_cast::cast;
 use arrow_schema::ArrowError;
 use arrow_schema::DataType;
+use arrow_schema::Schema;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use sha2::Digest;
+use sha2::Sha256;
 use std::fs::File;
 
 const BATCH: usize = 64 << 10;
 
-/// A Parquet file whose schema has been read.
+/// A Parquet file or a frame whose schema has been read.
 pub(super) struct Opened {
-    builder: ParquetRecordBatchReaderBuilder<File>,
+    body: Body,
     pub header: Vec<String>,
     types: Vec<DataType>,
 }
 
-/// Opens a Parquet file.
+/// Where the columns come from.
+enum Body {
+    Parquet(Box<ParquetRecordBatchReaderBuilder<File>>),
+    Frame(Vec<RecordBatch>),
+}
+
+/// Opens a Parquet file, or a frame.
 pub(super) fn open(source: &Source) -> Result<Opened, IngestError> {
+    let of = |body: Body, schema: &Schema| {
+        let header = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let types = schema.fields().iter().map(|field| field.data_type().clone()).collect();
+        Opened { body, header, types }
+    };
+    if let Some(frame) = source.in_memory() {
+        return Ok(of(Body::Frame(pieces(&frame.batches).collect()), &frame.schema));
+    }
     let file = source.rewound()?;
     let builder = guarded(source.name(), || ParquetRecordBatchReaderBuilder::try_new(file))?;
-    let header = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let types = builder.schema().fields().iter().map(|field| field.data_type().clone()).collect();
-    Ok(Opened { builder, header, types })
+    let schema = builder.schema().clone();
+    Ok(of(Body::Parquet(Box::new(builder)), &schema))
+}
+
+/// The rows in pieces that threads can share; nothing is copied.
+fn pieces(batches: &[RecordBatch]) -> impl Iterator<Item = RecordBatch> {
+    batches.iter().flat_map(|batch| {
+        let rows = batch.num_rows();
+        (0..rows).step_by(BATCH).map(move |start| batch.slice(start, BATCH.min(rows - start)))
+    })
+}
+
+/// The SHA-256 of a frame's cells as they would stand in a text file.
+pub(super) fn digest(frame: &Frame, name: &str) -> Result<String, IngestError> {
+    let mut hasher = Sha256::new();
+    let mut cell = |text: &[u8]| {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    };
+    frame.schema.fields().iter().for_each(|field| cell(field.name().as_bytes()));
+    let mut buffer = itoa::Buffer::new();
+    for batch in pieces(&frame.batches) {
+        for column in batch.columns().iter().filter(|column| supported(column.data_type())) {
+            let cells = guarded(name, || Cells::new(column, Wanted::Texts))?;
+            (0..batch.num_rows()).for_each(|row| cell(cells.text(row, &mut buffer)));
+        }
+    }
+    Ok(hex(&hasher.finalize()))
 }
 
 impl Opened {
-    /// How many rows the file says it has.
+    /// How many rows there are, or the file says there are.
     pub fn rows(&self) -> i64 {
-        self.builder.metadata().file_metadata().num_rows()
+        match &self.body {
+            Body::Parquet(builder) => builder.metadata().file_metadata().num_rows(),
+            Body::Frame(batches) => batches.iter().map(|batch| batch.num_rows() as i64).sum(),
+        }
     }
 
     /// Reads the planned columns, after a look at their types.
@@ -72,8 +118,13 @@ impl Opened {
         if !problems.is_empty() {
             return Err(IngestError::Rejected(problems));
         }
-        let mask = ProjectionMask::roots(self.builder.parquet_schema(), wanted);
-        let reader = guarded(name, || self.builder.with_projection(mask).with_batch_size(BATCH).build())?;
+        let reader: Reader = match self.body {
+            Body::Parquet(builder) => {
+                let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
+                Box::new(guarded(name, || builder.with_projection(mask).with_batch_size(BATCH).build())?)
+            }
+            Body::Frame(batches) => Box::new(batches.into_iter().map(move |batch| batch.project(&wanted))),
+        };
         Ok(Batches { reader: Some(reader), name: name.into(), next_row: 1 })
     }
 }
@@ -82,7 +133,10 @@ impl Opened {
     /// Calls `take` with the place and the text of every cell, column by column within a batch. Columns
     /// whose type has no text are taken for empty.
     pub fn each_cell(self, name: &str, mut take: impl FnMut(usize, &[u8])) -> Result<(), IngestError> {
-        let reader = guarded(name, || self.builder.with_batch_size(BATCH).build())?;
+        let reader: Reader = match self.body {
+            Body::Parquet(builder) => Box::new(guarded(name, || builder.with_batch_size(BATCH).build())?),
+            Body::Frame(batches) => Box::new(batches.into_iter().map(Ok)),
+        };
         let mut buffer = itoa::Buffer::new();
         for batch in (Batches { reader: Some(reader), name: name.into(), next_row: 1 }) {
             let (_, batch) = batch?;
@@ -99,9 +153,11 @@ impl Opened {
     }
 }
 
-/// The rows of a file, batch by batch, each with the number of its first row.
+type Reader = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// The rows of an input, batch by batch, each with the number of its first row.
 pub(super) struct Batches {
-    reader: Option<ParquetRecordBatchReader>,
+    reader: Option<Reader>,
     name: String,
     next_row: u64,
 }

@@ -6,10 +6,12 @@
 mod recode;
 mod staged;
 mod project;
+mod in_memory;
 mod error;
 
 pub use error::CODES;
 pub use error::ProjectError;
+pub use in_memory::InMemory;
 pub use project::Access;
 pub use project::Input;
 pub use project::Material;
