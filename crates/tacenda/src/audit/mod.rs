@@ -13,6 +13,7 @@ pub mod incremental_k_anonymity;
 pub mod k_anonymity;
 
 pub mod knowledge;
+mod ties;
 mod stab;
 pub mod candidates;
 pub mod story;
@@ -23,9 +24,14 @@ pub mod worlds;
 mod join;
 mod matching;
 
+mod examine;
+mod checks;
+
 #[cfg(test)]
 mod sketch;
 
+pub use examine::examine;
+pub use examine::examine_only;
 pub use finding::CODES;
 pub use finding::Fault;
 pub use finding::Finding;

@@ -31,7 +31,9 @@ use arrow_array::types::Float64Type;
 use arrow_cast::cast;
 use arrow_schema::ArrowError;
 use arrow_schema::DataType;
-use arrow_schema::Schema;
+use arrow_schema::Field;
+use arrow_schema::FieldRef;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sha2::Digest;
@@ -44,7 +46,7 @@ const BATCH: usize = 64 << 10;
 pub(super) struct Opened {
     body: Body,
     pub header: Vec<String>,
-    types: Vec<DataType>,
+    schema: SchemaRef,
 }
 
 /// Where the columns come from.
@@ -55,18 +57,17 @@ enum Body {
 
 /// Opens a Parquet file, or a frame.
 pub(super) fn open(source: &Source) -> Result<Opened, IngestError> {
-    let of = |body: Body, schema: &Schema| {
-        let header = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let types = schema.fields().iter().map(|field| field.data_type().clone()).collect();
-        Opened { body, header, types }
+    let (body, schema) = match source.in_memory() {
+        Some(frame) => (Body::Frame(pieces(&frame.batches).collect()), frame.schema.clone()),
+        None => {
+            let file = source.rewound()?;
+            let builder = guarded(source.name(), || ParquetRecordBatchReaderBuilder::try_new(file))?;
+            let schema = builder.schema().clone();
+            (Body::Parquet(Box::new(builder)), schema)
+        }
     };
-    if let Some(frame) = source.in_memory() {
-        return Ok(of(Body::Frame(pieces(&frame.batches).collect()), &frame.schema));
-    }
-    let file = source.rewound()?;
-    let builder = guarded(source.name(), || ParquetRecordBatchReaderBuilder::try_new(file))?;
-    let schema = builder.schema().clone();
-    Ok(of(Body::Parquet(Box::new(builder)), &schema))
+    let header = schema.fields().iter().map(|field| field.name().clone()).collect();
+    Ok(Opened { body, header, schema })
 }
 
 /// The rows in pieces that threads can share; nothing is copied.
@@ -87,9 +88,15 @@ pub(super) fn digest(frame: &Frame, name: &str) -> Result<String, IngestError> {
     frame.schema.fields().iter().for_each(|field| cell(field.name().as_bytes()));
     let mut buffer = itoa::Buffer::new();
     for batch in pieces(&frame.batches) {
-        for column in batch.columns().iter().filter(|column| supported(column.data_type())) {
-            let cells = guarded(name, || Cells::new(column, Wanted::Texts))?;
-            (0..batch.num_rows()).for_each(|row| cell(cells.text(row, &mut buffer)));
+        for (column, field) in batch.columns().iter().zip(frame.schema.fields()) {
+            if is_interval(column.data_type()) {
+                // One that does not say which ends belong to it is refused where it is read.
+                let texts = interval_texts(column, field).unwrap_or_default();
+                texts.iter().for_each(|text| cell(text.as_bytes()));
+            } else if supported(column.data_type()) {
+                let cells = guarded(name, || Cells::new(column, Wanted::Texts))?;
+                (0..batch.num_rows()).for_each(|row| cell(cells.text(row, &mut buffer)));
+            }
         }
     }
     Ok(hex(&hasher.finalize()))
@@ -104,28 +111,38 @@ impl Opened {
         }
     }
 
+    /// The rows, with all columns or with some, which ascend.
+    fn batches(self, columns: Option<Vec<usize>>, name: &str) -> Result<Batches, IngestError> {
+        let reader: Reader = match (self.body, columns) {
+            (Body::Parquet(builder), columns) => {
+                let mask = columns.map_or_else(ProjectionMask::all, |columns| {
+                    ProjectionMask::roots(builder.parquet_schema(), columns)
+                });
+                Box::new(guarded(name, || builder.with_projection(mask).with_batch_size(BATCH).build())?)
+            }
+            (Body::Frame(batches), None) => Box::new(batches.into_iter().map(Ok)),
+            (Body::Frame(batches), Some(columns)) => {
+                Box::new(batches.into_iter().map(move |batch| batch.project(&columns)))
+            }
+        };
+        Ok(Batches { reader: Some(reader), name: name.into(), next_row: 1 })
+    }
+
     /// Reads the planned columns, after a look at their types.
     pub fn read(self, plan: &Plan, name: &str) -> Result<Batches, IngestError> {
         let wanted = plan.read_columns();
         let problems: Vec<Problem> = wanted
             .iter()
-            .filter(|&&column| !supported(&self.types[column]))
+            .filter(|&&column| !supported(self.schema.field(column).data_type()))
             .map(|&column| Problem {
                 column: Some(self.header[column].clone()),
-                ..Problem::whole(Kind::UnsupportedType, format!("its type is {}", self.types[column]))
+                ..Problem::whole(Kind::UnsupportedType, format!("its type is {}", self.schema.field(column).data_type()))
             })
             .collect();
         if !problems.is_empty() {
             return Err(IngestError::Rejected(problems));
         }
-        let reader: Reader = match self.body {
-            Body::Parquet(builder) => {
-                let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
-                Box::new(guarded(name, || builder.with_projection(mask).with_batch_size(BATCH).build())?)
-            }
-            Body::Frame(batches) => Box::new(batches.into_iter().map(move |batch| batch.project(&wanted))),
-        };
-        Ok(Batches { reader: Some(reader), name: name.into(), next_row: 1 })
+        self.batches(Some(wanted), name)
     }
 }
 
@@ -133,15 +150,11 @@ impl Opened {
     /// Calls `take` with the place and the text of every cell, column by column within a batch. Columns
     /// whose type has no text are taken for empty.
     pub fn each_cell(self, name: &str, mut take: impl FnMut(usize, &[u8])) -> Result<(), IngestError> {
-        let reader: Reader = match self.body {
-            Body::Parquet(builder) => Box::new(guarded(name, || builder.with_batch_size(BATCH).build())?),
-            Body::Frame(batches) => Box::new(batches.into_iter().map(Ok)),
-        };
         let mut buffer = itoa::Buffer::new();
-        for batch in (Batches { reader: Some(reader), name: name.into(), next_row: 1 }) {
+        for batch in self.batches(None, name)? {
             let (_, batch) = batch?;
             for column in 0..batch.num_columns() {
-                let fits = supported(&self.types[column]);
+                let fits = supported(batch.column(column).data_type());
                 let cells =
                     guarded(name, || fits.then(|| Cells::new(batch.column(column), Wanted::Texts)).transpose())?;
                 for row in 0..batch.num_rows() {
@@ -151,6 +164,81 @@ impl Opened {
         }
         Ok(())
     }
+}
+
+impl Opened {
+    /// Calls `take` with each wanted column's place among them and the text of every cell, column by column
+    /// within a batch. A structure of two bounds is written as an interval.
+    pub fn each_wanted(
+        self,
+        name: &str,
+        wanted: &[usize],
+        mut take: impl FnMut(usize, &[u8]),
+    ) -> Result<(), IngestError> {
+        let fields: Vec<FieldRef> = wanted.iter().map(|&at| self.schema.fields()[at].clone()).collect();
+        let problems: Vec<Problem> = fields
+            .iter()
+            .filter(|field| !supported(field.data_type()) && !is_interval(field.data_type()))
+            .map(|field| Problem {
+                column: Some(field.name().clone()),
+                ..Problem::whole(Kind::UnsupportedType, format!("its type is {} in {name}", field.data_type()))
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(IngestError::Rejected(problems));
+        }
+        let mut read: Vec<usize> = wanted.to_vec();
+        read.sort_unstable();
+        let mut buffer = itoa::Buffer::new();
+        for batch in self.batches(Some(read.clone()), name)? {
+            let (_, batch) = batch?;
+            for (place, at) in wanted.iter().enumerate() {
+                let array = batch.column(read.binary_search(at).expect("wanted columns are read"));
+                if is_interval(array.data_type()) {
+                    let texts = guarded(name, || interval_texts(array, &fields[place]))?;
+                    texts.iter().for_each(|text| take(place, text.as_bytes()));
+                } else {
+                    let cells = guarded(name, || Cells::new(array, Wanted::Texts))?;
+                    (0..batch.num_rows()).for_each(|row| take(place, cells.text(row, &mut buffer)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a type is a structure of two bounds, as pandas and our own releases have them.
+fn is_interval(kind: &DataType) -> bool {
+    match kind {
+        DataType::Struct(fields) => fields.len() == 2 && fields[0].name() == "left" && fields[1].name() == "right",
+        _ => false,
+    }
+}
+
+/// Intervals as text. Which ends belong to them stands in the field's metadata.
+fn interval_texts(array: &ArrayRef, field: &Field) -> Result<Vec<String>, ArrowError> {
+    let closed = field.metadata().get("ARROW:extension:metadata").map_or("", String::as_str);
+    let (open, close) = match closed {
+        _ if closed.contains("\"both\"") => ('[', ']'),
+        _ if closed.contains("\"neither\"") => ('(', ')'),
+        _ if closed.contains("\"right\"") => ('(', ']'),
+        _ if closed.contains("\"left\"") => ('[', ')'),
+        _ => return Err(ArrowError::SchemaError("an interval that does not say which ends belong to it".into())),
+    };
+    let pair = array.as_struct();
+    let left = Cells::new(pair.column(0), Wanted::Texts)?;
+    let right = Cells::new(pair.column(1), Wanted::Texts)?;
+    let mut buffer = itoa::Buffer::new();
+    Ok((0..array.len())
+        .map(|row| {
+            if array.is_null(row) || left.is_missing(row) && right.is_missing(row) {
+                return String::new();
+            }
+            let left = String::from_utf8_lossy(left.text(row, &mut buffer)).into_owned();
+            let right = String::from_utf8_lossy(right.text(row, &mut buffer)).into_owned();
+            format!("{open}{left},{right}{close}")
+        })
+        .collect())
 }
 
 type Reader = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;

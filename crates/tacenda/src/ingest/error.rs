@@ -308,6 +308,48 @@ kinds! {
         "An identifier, or a cell that would be published, holds a line break. Usually two stray quotes have made the rows \
          between them part of one cell: people would vanish, and their rows would be published as they are. Columns with \
          role = \"drop\" may hold line breaks between quotes.";
+    /// A published cell in no notation of its column.
+    UnknownNotation, "D125", "cell in no notation of its column",
+        "correct the cells; or say --notation COLUMN=exact where the texts are labels, --any TEXT where a text stands for \
+         any value, or --hierarchy COLUMN=FILE",
+        "A column of a published file mixes notations, or a cell looks like a range, a set or a prefix and is none. All \
+         cells of a column in all files are read in one notation: numbers or dates with their ranges ([20,30), (20, 30], \
+         20-29, >=65), or labels with their sets and prefixes ({a, b}, 47***). Taking 20-29 for a label in one file and \
+         for a range in another would make people look safe who are not, so nothing is guessed.";
+    /// Sets that no order of the values makes runs.
+    NoOrder, "D126", "sets that fit no order",
+        "give the column's tree with --hierarchy COLUMN=FILE",
+        "The sets published in a column are neither nested or apart, nor runs of one order of the values. Regions here are \
+         runs of an order, so that such sets cannot be kept as they are, and widening them would hide what they give away.";
+    /// A range without a value in it.
+    EmptyRange, "D127", "range that holds no value",
+        "correct the cells, or say --notation COLUMN=real where values lie between the whole numbers",
+        "A range such as (20,21) holds no whole number, and all bounds of its column are whole numbers.";
+    /// Rows with one group id and different cells.
+    GroupDiffers, "D128", "rows of one group differ",
+        "leave out --group, or correct the file",
+        "Rows with the same group id have different published quasi cells. Rows of a group are published alike: either the \
+         column does not number groups, or the file mixes them up.";
+    /// Counts of counterfeits that do not fit the rows.
+    CountsDiffer, "D129", "counterfeit counts do not fit",
+        "correct the counts, or leave them out: counterfeits then count as people",
+        "The counts of counterfeits beside a file, or its column row_weight, do not fit its groups: a group is missing, has \
+         another number of rows, or would have more counterfeits than rows.";
+    /// Too many values for one column.
+    TooFine, "D130", "too many values for one column",
+        "say --notation COLUMN=integer or COLUMN=real:2 for fewer decimals, or --domain COLUMN=LO..HI for a narrower domain",
+        "A column's values are numbered with 32 bits. Bounds with many decimals over a wide range need more numbers than \
+         that.";
+    /// A named column that a published file lacks.
+    NotInFile, "D131", "column not in the file",
+        "check the name; case and blanks count",
+        "A column named on the command line is in none of the files, or one of the tables of the truth lacks it, or a file \
+         has some of the sensitive columns and not all.";
+    /// A cell of the truth that is no single value.
+    NotExact, "D132", "truth that is no single value",
+        "give the private tables the releases were made from, with single values",
+        "A cell of a table given with --truth is a range, a set or a star. The truth is the private table a release was \
+         made from: one value a cell.";
 }
 
 impl Kind {

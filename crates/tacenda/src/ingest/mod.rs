@@ -15,6 +15,7 @@ mod snapshot;
 mod delta;
 pub mod policy_file;
 mod draft;
+pub mod foreign;
 
 pub use delta::read_delta;
 pub use draft::Draft;

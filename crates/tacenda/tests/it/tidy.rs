@@ -14,7 +14,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("folder", &["model"]),
     ("measure", &["model"]),
     ("made_up", &["model"]),
-    ("publish", &["model", "ingest", "policy", "audit", "ledger", "folder", "measure"]),
+    ("report", &["model", "audit", "measure"]),
+    ("publish", &["model", "ingest", "policy", "audit", "ledger", "folder", "measure", "report"]),
 ];
 
 /// Words that have no place in the sources.

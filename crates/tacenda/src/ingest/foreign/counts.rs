@@ -1,0 +1,80 @@
+//! How many rows of each group are counterfeits, where a file or one beside it says so.
+
+use crate::ingest::error::IngestError;
+use crate::ingest::error::Kind;
+use crate::ingest::error::Problem;
+use crate::ingest::foreign::File;
+use crate::ingest::foreign::GROUP_ID;
+use crate::ingest::foreign::Names;
+use crate::ingest::foreign::ROW_WEIGHT;
+use crate::ingest::foreign::raw::RawFile;
+use rustc_hash::FxHashMap;
+
+/// The columns of the counts beside a file.
+const COLUMNS: [&str; 3] = [GROUP_ID, "rows", "counterfeits"];
+
+/// The counterfeits of each group; `None` where nothing says how many there are.
+pub fn read(
+    file: &File,
+    raw: &RawFile,
+    names: &Names<'_>,
+    of_row: &[u32],
+    sizes: &[u32],
+    groups: &[Box<str>],
+) -> Result<Option<Vec<u32>>, IngestError> {
+    match (&file.counterfeits, &raw.columns[names.weight()]) {
+        (Some(source), _) if !groups.is_empty() => {
+            let counts = RawFile::read(source, &COLUMNS)?;
+            beside(&counts, sizes, groups).map(Some)
+        }
+        (_, Some(weights)) => {
+            let weights: Vec<Option<f64>> = weights.texts.iter().map(|text| text.trim().parse().ok()).collect();
+            let column = raw.columns[names.weight()].as_ref().expect("matched above");
+            let of_rows = column.codes.iter().map(|&text| weights[text as usize]);
+            by_weight(of_rows, of_row, sizes).map(Some).ok_or_else(|| refused(&raw.name, Some(ROW_WEIGHT)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The counts of a list with a line a group.
+fn beside(counts: &RawFile, sizes: &[u32], groups: &[Box<str>]) -> Result<Vec<u32>, IngestError> {
+    let refuse = |column: &'static str| refused(&counts.name, Some(column));
+    let [Some(ids), Some(rows), Some(counterfeits)] = &counts.columns[..] else {
+        return Err(refused(&counts.name, None));
+    };
+    let text = |column: &super::raw::RawColumn, row: usize| column.texts[column.codes[row] as usize].clone();
+    let number = |column: &super::raw::RawColumn, row: usize| text(column, row).parse::<u32>().ok();
+    let mut known: FxHashMap<Box<str>, (u32, u32)> = FxHashMap::default();
+    for row in 0..counts.rows {
+        let pair = number(rows, row).zip(number(counterfeits, row)).ok_or_else(|| refuse("counterfeits"))?;
+        if known.insert(text(ids, row), pair).is_some() {
+            return Err(refuse(GROUP_ID));
+        }
+    }
+    let count = |(name, &size): (&Box<str>, &u32)| match known.get(name) {
+        Some(&(rows, counterfeits)) if rows == size && counterfeits <= rows => Ok(counterfeits),
+        _ => Err(refuse("rows")),
+    };
+    groups.iter().zip(sizes).map(count).collect()
+}
+
+/// The counts behind the share of people that every row of a group carries.
+fn by_weight(weights: impl Iterator<Item = Option<f64>>, of_row: &[u32], sizes: &[u32]) -> Option<Vec<u32>> {
+    let mut sums = vec![0.0; sizes.len()];
+    for (weight, &group) in weights.zip(of_row) {
+        sums[group as usize] += weight.filter(|weight| (0.0..=1.0).contains(weight))?;
+    }
+    let count = |(sum, &size): (&f64, &u32)| {
+        let people = sum.round();
+        // Weights are written with six decimals: a group's sum is whole but for those.
+        ((sum - people).abs() <= 1e-6 * f64::from(size) + 1e-9 && people <= f64::from(size))
+            .then(|| size - people as u32)
+    };
+    sums.iter().zip(sizes).map(count).collect()
+}
+
+fn refused(file: &str, column: Option<&str>) -> IngestError {
+    let problem = Problem::whole(Kind::CountsDiffer, format!("in {file}"));
+    IngestError::Rejected(vec![Problem { column: column.map(String::from), ..problem }])
+}

@@ -1,0 +1,318 @@
+//! Releases made by anyone, in any of the usual notations.
+//!
+//! [`read`] turns published files into [`Release`]s with one numbering of values and one order of codes
+//! over all of them. What a column's texts mean is decided for all files together, said in a
+//! [`ColumnNote`], and can be overruled. What cannot be read is an error with file, row and column; nothing
+//! is guessed.
+//!
+//! # Guarantee
+//! The releases depend on what the files publish, not on how they write it: the same spans in another
+//! notation, delimiter or row order give the same releases.
+
+mod bound;
+mod cell;
+mod raw;
+mod sets;
+mod hierarchy;
+mod numbers;
+mod labels;
+mod column;
+mod counts;
+mod groups;
+mod truth;
+mod when;
+
+pub use cell::Cell;
+pub use column::ColumnNote;
+pub use raw::header;
+pub use truth::key;
+pub use when::date_in;
+
+use crate::ingest::error::IngestError;
+use crate::ingest::error::Kind;
+use crate::ingest::error::Problem;
+use crate::ingest::source::Source;
+use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Sensitive;
+use crate::model::Table;
+use column::Column;
+use groups::Numbering;
+use raw::RawColumn;
+use raw::RawFile;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The column our own releases number their groups with.
+pub const GROUP_ID: &str = "group_id";
+/// The column our own releases link records with.
+pub const RECORD: &str = "record";
+/// The column of our own releases whose sum counts people.
+pub const ROW_WEIGHT: &str = "row_weight";
+
+/// What is to be read.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    /// The quasi columns. A file may lack some.
+    pub quasi: Vec<String>,
+    /// The sensitive columns; several count as one combined value. A file may lack all of them.
+    pub sensitive: Vec<String>,
+    /// The column that numbers groups; [`GROUP_ID`] where files have it.
+    pub group: Option<String>,
+    /// The column that links records; [`RECORD`] where files have it.
+    pub linked: Option<String>,
+    /// The identifier of the truth; without one every row is another person.
+    pub identifier: Option<String>,
+    /// What is said about single columns.
+    pub wishes: BTreeMap<String, Wish>,
+}
+
+/// What is said about a column.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// How it is to be read.
+    pub notation: Notation,
+    /// Its tree, in ARX's layout.
+    pub hierarchy: Option<PathBuf>,
+    /// Its lower and upper end, half open.
+    pub domain: Option<(String, String)>,
+    /// Texts that stand for any value.
+    pub any: Vec<String>,
+}
+
+/// How a column is to be read.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Notation {
+    /// As its cells suggest.
+    #[default]
+    Auto,
+    /// Numbers or dates and their ranges.
+    Interval,
+    /// Whole numbers and their ranges.
+    Integer,
+    /// Numbers and their ranges, with so many decimals, or as many as are written.
+    Real(Option<u8>),
+    /// Dates and their ranges.
+    Date,
+    /// Labels and their prefixes, sets too.
+    Prefix,
+    /// Labels and their sets, prefixes too.
+    Set,
+    /// Every text stands for itself.
+    Exact,
+}
+
+impl Notation {
+    /// The notation with this name.
+    pub fn named(name: &str) -> Option<Notation> {
+        Some(match name {
+            "auto" => Notation::Auto,
+            "interval" => Notation::Interval,
+            "integer" => Notation::Integer,
+            "real" => Notation::Real(None),
+            "date" => Notation::Date,
+            "prefix" => Notation::Prefix,
+            "set" => Notation::Set,
+            "exact" => Notation::Exact,
+            _ => Notation::Real(Some(name.strip_prefix("real:")?.parse().ok().filter(|&decimals: &u8| decimals <= 9)?)),
+        })
+    }
+}
+
+/// A published file.
+#[derive(Debug)]
+pub struct File {
+    /// The file.
+    pub source: Source,
+    /// What the release is called.
+    pub label: String,
+    /// The counts of counterfeits beside it, where there are any.
+    pub counterfeits: Option<Source>,
+}
+
+/// Releases of anyone, read.
+#[derive(Debug)]
+pub struct Foreign {
+    /// The columns of all files together.
+    pub schema: Schema,
+    /// The releases in the order of the files.
+    pub releases: Vec<Release>,
+    /// Per release, what its file shows beside the rows.
+    pub shown: Vec<Shown>,
+    /// The tables of the truth, in order; empty where none were given.
+    pub truth: Vec<Table>,
+    /// What was concluded about each quasi column.
+    pub columns: Vec<ColumnNote>,
+    /// What else was concluded, one sentence each.
+    pub notes: Vec<String>,
+    /// The SHA-256 of each file.
+    pub digests: Vec<String>,
+}
+
+/// What a file shows beside its rows, and what it lacks.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Shown {
+    /// Per row of the release, its place in the file, counted from 0.
+    pub places: Vec<u32>,
+    /// Per group, the text it is numbered with in the file; empty where groups have no names there.
+    pub group_names: Vec<Box<str>>,
+    /// Per quasi attribute, whether the file has that column.
+    pub columns: Vec<bool>,
+    /// Whether the file lacks the sensitive columns.
+    pub without_sensitive: bool,
+    /// Whether the file says how many counterfeits there are.
+    pub counterfeits_known: bool,
+}
+
+/// Reads published files, and the tables they were made from where those are given.
+pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, IngestError> {
+    let names = Names::new(ask);
+    let wanted = names.wanted();
+    let read = |source: &Source| RawFile::read(source, &wanted);
+    let published = files.par_iter().map(|file| read(&file.source)).collect::<Result<Vec<RawFile>, IngestError>>()?;
+    let private = truth.par_iter().map(read).collect::<Result<Vec<RawFile>, IngestError>>()?;
+    names.refuse_absent(&published, &private)?;
+
+    let columns = (0..ask.quasi.len())
+        .into_par_iter()
+        .map(|at| {
+            let name = &ask.quasi[at];
+            let wish = ask.wishes.get(name).cloned().unwrap_or_default();
+            column::read(name, &wish, &of(&published, at), &of(&private, at))
+        })
+        .collect::<Result<Vec<Column>, IngestError>>()?;
+    let numbering = Numbering::new(&names, &published, &private);
+    let mut notes = Vec::new();
+    let releases = (0..files.len())
+        .into_par_iter()
+        .map(|at| groups::release(at, &files[at], &published[at], &columns, &names, &numbering))
+        .collect::<Result<Vec<(Release, Shown)>, IngestError>>()?;
+    let (releases, shown): (Vec<Release>, Vec<Shown>) = releases.into_iter().unzip();
+    let tables = truth::tables(&private, &columns, &names, &numbering)?;
+    names.tell(&published, &shown, !truth.is_empty(), &mut notes);
+    let sensitive = ask.sensitive.iter().map(|name| Sensitive { nullable: true, ..Sensitive::open(name) }).collect();
+    let identifier = ask.identifier.as_deref().unwrap_or_default();
+    let (quasi, column_notes) = columns.into_iter().map(|column| (column.quasi, column.note)).unzip();
+    Ok(Foreign {
+        schema: Schema::new(identifier, quasi, sensitive),
+        releases,
+        shown,
+        truth: tables,
+        columns: column_notes,
+        notes,
+        digests: published.into_iter().map(|file| file.digest).collect(),
+    })
+}
+
+/// A column of each file.
+fn of(files: &[RawFile], column: usize) -> Vec<(&RawFile, Option<&RawColumn>)> {
+    files.iter().map(|file| (file, file.columns[column].as_ref())).collect()
+}
+
+/// The columns that are looked for, and where among the wanted ones they stand.
+struct Names<'a> {
+    ask: &'a Ask,
+    group: &'a str,
+    linked: &'a str,
+}
+
+impl<'a> Names<'a> {
+    fn new(ask: &'a Ask) -> Names<'a> {
+        Names {
+            ask,
+            group: ask.group.as_deref().unwrap_or(GROUP_ID),
+            linked: ask.linked.as_deref().unwrap_or(RECORD),
+        }
+    }
+
+    /// Quasi columns, sensitive columns, then the group, the link, the weight and the identifier.
+    fn wanted(&self) -> Vec<&'a str> {
+        let own = [self.group, self.linked, ROW_WEIGHT];
+        let named = self.ask.quasi.iter().chain(&self.ask.sensitive).map(String::as_str);
+        named.chain(own).chain(self.ask.identifier.as_deref()).collect()
+    }
+
+    fn sensitive(&self) -> std::ops::Range<usize> {
+        self.ask.quasi.len()..self.ask.quasi.len() + self.ask.sensitive.len()
+    }
+
+    fn group(&self) -> usize {
+        self.sensitive().end
+    }
+
+    fn linked(&self) -> usize {
+        self.sensitive().end + 1
+    }
+
+    fn weight(&self) -> usize {
+        self.sensitive().end + 2
+    }
+
+    fn identifier(&self) -> usize {
+        self.sensitive().end + 3
+    }
+
+    fn refuse_absent(&self, published: &[RawFile], private: &[RawFile]) -> Result<(), IngestError> {
+        let mut problems = Vec::new();
+        let mut refuse = |column: &str, detail: String| {
+            problems.push(Problem { column: Some(column.into()), ..Problem::whole(Kind::NotInFile, detail) });
+        };
+        let wanted = self.wanted();
+        let named = [(self.ask.group.as_ref(), self.group()), (self.ask.linked.as_ref(), self.linked())];
+        let named = named.into_iter().filter_map(|(name, at)| name.map(|_| at));
+        for at in (0..self.sensitive().end).chain(named) {
+            if published.iter().all(|file| file.columns[at].is_none()) {
+                refuse(wanted[at], "no file has it".into());
+            }
+        }
+        for file in published {
+            let has = |at: &usize| file.columns[*at].is_some();
+            let found = self.sensitive().filter(has).count();
+            if found > 0 && found < self.ask.sensitive.len() {
+                let lacking = self.sensitive().find(|at| !has(at)).expect("fewer were found than are named");
+                refuse(wanted[lacking], format!("{} has other sensitive columns and not this one", file.name));
+            }
+        }
+        for file in private {
+            let needed = (0..self.sensitive().end).chain(self.ask.identifier.iter().map(|_| self.identifier()));
+            for at in needed.filter(|&at| file.columns[at].is_none()) {
+                refuse(wanted[at], format!("the truth in {} lacks it", file.name));
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
+    }
+
+    /// What was concluded about the files beside their quasi columns.
+    fn tell(&self, published: &[RawFile], shown: &[Shown], has_truth: bool, notes: &mut Vec<String>) {
+        let some = |at: usize| published.iter().filter(|file| file.columns[at].is_some()).count();
+        let of = published.len();
+        match some(self.group()) {
+            0 => notes.push("rows alike in all quasi columns form a group".into()),
+            found => notes.push(format!("groups are numbered by column {} in {found} of {of} files", self.group)),
+        }
+        if some(self.linked()) > 0 {
+            notes.push(format!("records are linked by column {} in {} of {of} files", self.linked, some(self.linked())));
+        }
+        match shown.iter().filter(|shown| shown.counterfeits_known).count() {
+            0 => notes.push("no file says how many rows are counterfeits: they are taken to be none".into()),
+            found => notes.push(format!("counterfeits are counted in {found} of {of} files")),
+        }
+        for (file, shown) in published.iter().zip(shown) {
+            let lacking: Vec<&str> =
+                self.ask.quasi.iter().zip(&shown.columns).filter(|(_, has)| !**has).map(|(name, _)| name.as_str()).collect();
+            if !lacking.is_empty() {
+                notes.push(format!("{} has no column {}: it may be anything there", file.name, lacking.join(", ")));
+            }
+            if shown.without_sensitive && !self.ask.sensitive.is_empty() {
+                notes.push(format!("{} has no sensitive column", file.name));
+            }
+        }
+        if has_truth && self.ask.identifier.is_none() {
+            notes.push("the truth has no --id: every row of every table counts as another person".into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

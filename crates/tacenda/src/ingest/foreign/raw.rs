@@ -1,0 +1,197 @@
+//! A file's cells as they stand, each distinct text once.
+//!
+//! Published tables repeat few texts in many rows: a column is a list of texts and a number a row. What
+//! a text means is worked out once, however many rows have it.
+
+use crate::ingest::columnar;
+use crate::ingest::error::IngestError;
+use crate::ingest::error::Kind;
+use crate::ingest::error::Problem;
+use crate::ingest::source::Content;
+use crate::ingest::source::Source;
+use crate::ingest::text;
+use crate::ingest::text::Chunks;
+use rustc_hash::FxHashMap;
+
+/// A file of which some columns were read.
+pub struct RawFile {
+    /// What the file is called.
+    pub name: String,
+    /// Per wanted column, its cells; `None` where the file has no such column.
+    pub columns: Vec<Option<RawColumn>>,
+    /// How many rows there are.
+    pub rows: usize,
+    /// Whether places are rows and not lines.
+    pub counts_rows: bool,
+    /// The SHA-256 of the file's bytes as they stand.
+    pub digest: String,
+}
+
+/// A column's cells.
+#[derive(Default)]
+pub struct RawColumn {
+    /// The distinct texts, in the order they were met.
+    pub texts: Vec<Box<str>>,
+    /// Per text, the place of the first row that has it.
+    pub first: Vec<u64>,
+    /// Per text, how many rows have it.
+    pub counts: Vec<u64>,
+    /// Per row, its text.
+    pub codes: Vec<u32>,
+    index: FxHashMap<Box<[u8]>, u32>,
+}
+
+impl RawColumn {
+    fn push(&mut self, cell: &[u8], place: u64) {
+        // Rows of one group stand together in most files.
+        if let Some(&last) = self.codes.last()
+            && self.texts[last as usize].as_bytes() == cell
+        {
+            self.counts[last as usize] += 1;
+            return self.codes.push(last);
+        }
+        let code = match self.index.get(cell) {
+            Some(&code) => code,
+            None => {
+                let code = self.texts.len() as u32;
+                self.index.insert(cell.into(), code);
+                self.texts.push(String::from_utf8_lossy(cell).into());
+                self.first.push(place);
+                self.counts.push(0);
+                code
+            }
+        };
+        self.counts[code as usize] += 1;
+        self.codes.push(code);
+    }
+
+    fn finish(&mut self) {
+        self.index = FxHashMap::default();
+        self.codes.shrink_to_fit();
+    }
+}
+
+/// The names of a file's columns.
+pub fn header(source: &Source) -> Result<Vec<String>, IngestError> {
+    match source.look()?.content {
+        Content::Text(layout) => {
+            Chunks::new(source, &layout)?.header().map_err(|stop| stop.error(source.name()))
+        }
+        Content::Parquet => Ok(columnar::open(source)?.header),
+    }
+}
+
+impl RawFile {
+    /// Reads the wanted columns of a file.
+    pub fn read(source: &Source, wanted: &[&str]) -> Result<RawFile, IngestError> {
+        let looked = source.look()?;
+        let counts_rows = looked.counts_rows();
+        let mut file = match &looked.content {
+            Content::Text(layout) => {
+                let mut chunks = Chunks::new(source, layout)?;
+                let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
+                let places = places(&header, wanted, source.name())?;
+                let (mut columns, mut rows, mut ragged) = (fresh(&places), 0, Vec::new());
+                for chunk in chunks {
+                    let chunk = chunk.map_err(|stop| stop.error(source.name()))?;
+                    text::each_record(&chunk, layout.delimiter, |line, bytes, cells| {
+                        if cells.len() != header.len() {
+                            return ragged.push(line);
+                        }
+                        rows += 1;
+                        for (column, at) in columns.iter_mut().zip(&places) {
+                            if let (Some(column), Some(at)) = (column, at) {
+                                let (start, end) = cells[*at];
+                                column.push(&bytes[start as usize..end as usize], line);
+                            }
+                        }
+                    });
+                }
+                refuse_ragged(ragged, source.name())?;
+                RawFile { name: source.name().into(), columns, rows, counts_rows, digest: looked.digest }
+            }
+            Content::Parquet => {
+                let opened = columnar::open(source)?;
+                let places = places(&opened.header, wanted, source.name())?;
+                let rows = opened.rows().unsigned_abs() as usize;
+                let mut columns = fresh(&places);
+                let found: Vec<usize> = (0..wanted.len()).filter(|&at| places[at].is_some()).collect();
+                let read: Vec<usize> = places.iter().flatten().copied().collect();
+                opened.each_wanted(source.name(), &read, |place, cell| {
+                    let column = columns[found[place]].as_mut().expect("found columns are read");
+                    let row = column.codes.len() as u64 + 1;
+                    column.push(cell, row);
+                })?;
+                RawFile { name: source.name().into(), columns, rows, counts_rows, digest: looked.digest }
+            }
+        };
+        if file.rows == 0 {
+            return Err(IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", file.name)));
+        }
+        if file.rows >= u32::MAX as usize {
+            return Err(IngestError::whole(Kind::TooManyRows, file.name));
+        }
+        file.columns.iter_mut().flatten().for_each(RawColumn::finish);
+        file.refuse_line_breaks(wanted)?;
+        Ok(file)
+    }
+
+    /// A problem of some texts of a column: how many rows have them, and where the first ones are.
+    pub fn problem(&self, kind: Kind, name: &str, column: &RawColumn, bad: &[u32]) -> Problem {
+        let mut places: Vec<u64> = bad.iter().map(|&text| column.first[text as usize]).collect();
+        places.sort_unstable();
+        places.truncate(5);
+        Problem {
+            column: Some(name.into()),
+            rows: bad.iter().map(|&text| column.counts[text as usize]).sum(),
+            places,
+            places_are_rows: self.counts_rows,
+            ..Problem::whole(kind, format!("in {}", self.name))
+        }
+    }
+
+    fn refuse_line_breaks(&self, wanted: &[&str]) -> Result<(), IngestError> {
+        let mut problems = Vec::new();
+        for (column, name) in self.columns.iter().zip(wanted) {
+            let Some(column) = column else { continue };
+            let broken = |&text: &u32| column.texts[text as usize].contains(['\n', '\r']);
+            let bad: Vec<u32> = (0..column.texts.len() as u32).filter(broken).collect();
+            if !bad.is_empty() {
+                problems.push(self.problem(Kind::LineBreak, name, column, &bad));
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
+    }
+}
+
+fn fresh(places: &[Option<usize>]) -> Vec<Option<RawColumn>> {
+    places.iter().map(|place| place.map(|_| RawColumn::default())).collect()
+}
+
+/// Where in the header each wanted column stands.
+fn places(header: &[String], wanted: &[&str], file: &str) -> Result<Vec<Option<usize>>, IngestError> {
+    wanted
+        .iter()
+        .map(|name| {
+            let mut found = header.iter().enumerate().filter(|(_, column)| column == name).map(|(at, _)| at);
+            let first = found.next();
+            match found.next() {
+                None => Ok(first),
+                Some(_) => Err(IngestError::Rejected(vec![Problem {
+                    column: Some(name.to_string()),
+                    ..Problem::whole(Kind::DuplicateColumn, format!("in {file}"))
+                }])),
+            }
+        })
+        .collect()
+}
+
+fn refuse_ragged(mut lines: Vec<u64>, file: &str) -> Result<(), IngestError> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let rows = lines.len() as u64;
+    lines.truncate(5);
+    let problem = Problem::whole(Kind::RaggedRow, format!("in {file}"));
+    Err(IngestError::Rejected(vec![Problem { rows, places: lines, ..problem }]))
+}

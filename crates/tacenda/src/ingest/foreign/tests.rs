@@ -1,0 +1,1 @@
+//! Reading releases of anyone: every notation, and what cannot be read.
