@@ -3,6 +3,7 @@
 //! The package `tacenda` (`python/tacenda`) is what people import; it turns what Python has (a dict, a
 //! path, a pandas frame) into what this module takes (the text of a policy, Arrow's columns).
 
+mod audit;
 mod error;
 mod frame;
 mod plain;
@@ -29,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("TacendaError", module.py().get_type::<error::TacendaError>())?;
     module.add_function(wrap_pyfunction!(promises, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
     module.add_class::<frame::Frame>()?;
     module.add_class::<release::Release>()?;
     module.add_class::<series::Series>()?;

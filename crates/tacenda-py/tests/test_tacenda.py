@@ -224,6 +224,37 @@ def the_gate_refuses_what_the_paper_breaks() -> None:
     assert error.findings and error.findings[0]["code"].startswith("A")
 
 
+def patients(rows: "list[tuple[str, int, int, str]]") -> pandas.DataFrame:
+    return pandas.DataFrame(rows, columns=["name", "age", "zip", "disease"])
+
+
+def an_audit_finds_bob() -> None:
+    """Tables 1 and 2 of paper 003: both releases are 2-diverse, and together they give Bob away."""
+    truth = [
+        patients([("Bob", 21, 12000, "dyspepsia"), ("Alice", 22, 14000, "bronchitis"), ("Andy", 24, 18000, "flu"),
+                  ("David", 23, 25000, "gastritis")]),
+        patients([("Bob", 21, 12000, "dyspepsia"), ("David", 23, 25000, "gastritis")]),
+    ]
+    columns = ["age", "zip", "disease"]
+    first = pandas.DataFrame(
+        [("[21,22]", "[12000,14000]", "dyspepsia"), ("[21,22]", "[12000,14000]", "bronchitis"),
+         ("[23,24]", "[18000,25000]", "flu"), ("[23,24]", "[18000,25000]", "gastritis")], columns=columns)
+    second = pandas.DataFrame(
+        [("[21,23]", "[12000,25000]", "dyspepsia"), ("[21,23]", "[12000,25000]", "gastritis")], columns=columns)
+    found = tacenda.audit([first, second], ["age", "zip"], "disease", truth=truth, id="name")
+    assert found.decision == "FAIL", found
+    assert any(finding["severity"] == "severe" and finding["release"] in (1, 2) for finding in found.findings)
+    assert "dyspepsia" not in found.text and "Bob" not in found.text
+    blind = tacenda.audit(first, ["age", "zip"], "disease")
+    assert blind.decision != "FAIL", blind
+
+    frames = snapshots()
+    ours = tacenda.publish(frames, POLICY, seed=6)
+    quasi = ["age", "weight", "sex", "admitted"]
+    clean = tacenda.audit(ours, quasi, "disease", truth=frames, id="patient", l=3, k=1)
+    assert clean.decision != "FAIL", clean
+
+
 def main(command: str) -> None:
     tests = [
         the_promises_are_listed,
@@ -233,6 +264,7 @@ def main(command: str) -> None:
         a_delta_is_the_same_as_the_whole,
         what_cannot_be_promised_is_refused,
         the_gate_refuses_what_the_paper_breaks,
+        an_audit_finds_bob,
     ]
     for test in tests:
         test()

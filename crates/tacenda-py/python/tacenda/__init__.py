@@ -37,12 +37,14 @@ from tacenda import _native
 from tacenda._native import Frame, Release, TacendaError, __version__
 
 __all__ = [
+    "Audit",
     "Frame",
     "Project",
     "Release",
     "Series",
     "TacendaError",
     "__version__",
+    "audit",
     "promises",
     "publish",
 ]
@@ -132,10 +134,77 @@ def publish(
     return series.publish(data)
 
 
+class Audit:
+    """What an audit found. ``report`` is everything, as in ``docs/schema/report.json``."""
+
+    def __init__(self, report: Dict[str, Any], text: str) -> None:
+        self.report = report
+        self.text = text
+
+    @property
+    def decision(self) -> str:
+        """``PASS``, ``PASS WITH NAMED ASSUMPTION``, ``FAIL`` or ``NOT ASSESSED``."""
+        return self.report["verdict"]["decision"]
+
+    @property
+    def findings(self) -> List[Dict[str, Any]]:
+        """The findings, the worst first. Sensitive values are coded as D1, D2, …"""
+        return self.report["findings"]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Audit({self.decision}, {len(self.findings)} findings)"
+
+
+def audit(
+    releases: Any,
+    quasi: Iterable[str],
+    sensitive: Union[str, Iterable[str], None] = None,
+    *,
+    truth: Any = None,
+    id: Optional[str] = None,
+    k: int = 2,
+    l: int = 2,
+    presence: bool = True,
+) -> Audit:
+    """Attacks a series of releases, whoever made them: what can a reader of all of them work out?
+
+    ``releases`` are frames or paths (also :class:`Release` objects), in order of time; generalised cells
+    in any of the usual notations. ``truth`` are the tables behind them, one a release, with the identifier
+    ``id``: then people are counted. A person must be one of at least ``k``, with at least ``l`` values left;
+    the attacker knows everyone's quasi values and, with ``presence``, who is in which release.
+
+    The attacks: intersection of candidate sets over releases (Ganta, Kasiviswanathan, Smith, KDD 2008; Xiao,
+    Tao, SIGMOD 2007), correspondence attacks (Fung, Wang, Fu, Pei, EDBT 2008), differences of releases,
+    and others, each under its own name in ``report["checks"]``.
+    """
+    told = _native.audit(
+        [_data(release) for release in _several(releases)],
+        list(quasi),
+        [sensitive] if isinstance(sensitive, str) else list(sensitive or ()),
+        [_data(table) for table in _several(truth)],
+        id,
+        k,
+        l,
+        presence,
+    )
+    return Audit(*told)
+
+
+def _several(data: Any) -> List[Any]:
+    if data is None:
+        return []
+    return list(data) if isinstance(data, (list, tuple)) else [data]
+
+
 def _data(data: Any) -> Any:
     """A path as text, a frame as something with ``__arrow_c_stream__``."""
     if isinstance(data, (str, os.PathLike)):
         return os.fspath(data)
+    if isinstance(data, Release):
+        return data.frame
     if type(data).__module__.split(".")[0] == "pandas":
         import pyarrow
 

@@ -1,6 +1,6 @@
 """The part in Rust. Import `tacenda`, not this."""
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 __version__: str
 
@@ -48,3 +48,13 @@ class Project:
     def log(self) -> List[Dict[str, Any]]: ...
 
 def promises() -> List[Dict[str, str]]: ...
+def audit(
+    releases: List[Any],
+    quasi: List[str],
+    sensitive: List[str],
+    truth: List[Any],
+    id: Optional[str],
+    k: int,
+    l: int,
+    presence: bool,
+) -> Tuple[Dict[str, Any], str]: ...
