@@ -5,11 +5,12 @@ use crate::plain;
 use crate::series::Data;
 use pyo3::prelude::*;
 use std::path::Path;
-use tacenda::audit;
 use tacenda::audit::Attacker;
 use tacenda::audit::Limits;
+use tacenda::audit::Series;
 use tacenda::audit::Thresholds;
 use tacenda::audit::Traces;
+use tacenda::audit::examine;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::ingest::IngestError;
 use tacenda::ingest::Source;
@@ -48,7 +49,7 @@ pub fn audit<'py>(
         let files = files.collect::<Result<Vec<File>, IngestError>>()?;
         let truth = truth.into_iter().map(Data::open).collect::<Result<Vec<Source>, IngestError>>()?;
         let read = foreign::read(&files, &truth, &ask)?;
-        Ok(examine(&read, Thresholds { k, l, t: None }, Attacker { presence, ..Attacker::default() }))
+        Ok(judge(&read, Thresholds { k, l, t: None }, Attacker { presence, ..Attacker::default() }))
     });
     let report = told.map_err(|fault: IngestError| error::raise(py, fault.into()))?;
     let plain = serde_json::from_str(&json(&report)).unwrap_or_default();
@@ -68,17 +69,17 @@ fn file(at: usize, data: Data) -> Result<File, IngestError> {
     Ok(File { source: data.open()?, label, counterfeits })
 }
 
-fn examine(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
+fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
     let knowledge = (!read.truth.is_empty()).then(|| Knowledge::from_tables(&read.truth));
     let traces: Vec<Traces> = read.shown.iter().map(traces).collect();
-    let series = audit::Series {
+    let series = Series {
         schema: &read.schema,
         releases: &read.releases,
         traces: &traces,
         promise: None,
         knowledge: knowledge.as_ref(),
     };
-    let assessment = audit::examine(&series, attacker, &thresholds, &Limits::default(), &|_| {});
+    let assessment = examine(&series, attacker, &thresholds, &Limits::default(), &|_| {});
     let about = About {
         name: "audit".into(),
         software: format!("tacenda {}", env!("CARGO_PKG_VERSION")),
