@@ -29,7 +29,9 @@ pub fn raise(py: Python<'_>, error: ProjectError) -> PyErr {
 
 /// The exception with these words.
 pub fn new(py: Python<'_>, code: &str, exit_code: u8, message: &str, findings: &Value) -> PyErr {
-    let raised = TacendaError::new_err(format!("{code}: {message}"));
+    // The faults of a policy file carry their codes already.
+    let text = if message.starts_with(code) { message.to_string() } else { format!("{code}: {message}") };
+    let raised = TacendaError::new_err(text);
     let value = raised.value(py);
     let told = value
         .setattr("code", code)

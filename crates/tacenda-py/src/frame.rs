@@ -59,8 +59,9 @@ impl Frame {
 
     /// As a pandas frame: numbers and dates are pandas intervals, closed on the left.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        // pandas makes itself known to pyarrow as the owner of `pandas.interval`.
-        slf.py().import("pandas")?;
+        // pandas makes its intervals known to pyarrow when the first one is handed over.
+        let intervals = slf.py().import("pandas")?.getattr("arrays")?.getattr("IntervalArray")?;
+        intervals.call_method1("from_breaks", ([0, 1],))?.call_method0("__arrow_array__")?;
         Frame::to_pyarrow(slf)?.call_method0("to_pandas")
     }
 

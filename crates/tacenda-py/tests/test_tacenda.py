@@ -28,7 +28,7 @@ POLICY = {
         "patient": {"role": "identifier"},
         "name": {"role": "drop"},
         "age": {"role": "quasi", "type": "integer", "domain": [0, 120], "missing": "value"},
-        "weight": {"role": "quasi", "type": "real", "domain": [0.0, 200.0], "precision": 0.5},
+        "weight": {"role": "quasi", "type": "real", "domain": [0.0, 200.0], "precision": 0.1},
         "sex": {"role": "quasi", "type": "category", "values": ["F", "M", "X"]},
         "admitted": {
             "role": "quasi",
@@ -49,7 +49,7 @@ name = "stays"
 patient = { role = "identifier" }
 name = { role = "drop" }
 age = { role = "quasi", type = "integer", domain = [0, 120], missing = "value" }
-weight = { role = "quasi", type = "real", domain = [0.0, 200.0], precision = 0.5 }
+weight = { role = "quasi", type = "real", domain = [0.0, 200.0], precision = 0.1 }
 sex = { role = "quasi", type = "category", values = ["F", "M", "X"] }
 admitted = { role = "quasi", type = "date", domain = [2020-01-01, 2030-01-01], grid = "month" }
 disease = { role = "sensitive", type = "category" }

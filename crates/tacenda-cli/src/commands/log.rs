@@ -64,7 +64,7 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
                 event: match event.what {
                     What::Init(_) => "init",
                     What::Publish(_) => "publish",
-                    What::Adopt { .. } => "adopt",
+                    What::Adopt(_) => "adopt",
                     What::Retract { .. } => "retract",
                 }
                 .to_string(),

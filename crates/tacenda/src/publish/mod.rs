@@ -7,8 +7,11 @@ mod recode;
 mod staged;
 mod project;
 mod in_memory;
+mod adopt;
 mod error;
 
+pub use adopt::Adoption;
+pub use adopt::Foundling;
 pub use error::CODES;
 pub use error::ProjectError;
 pub use in_memory::InMemory;

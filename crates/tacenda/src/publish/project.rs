@@ -218,8 +218,7 @@ impl Project {
         step: &dyn Fn(&str),
     ) -> Result<Material, ProjectError> {
         step("remembering");
-        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
-        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
+        let (history, last) = self.past()?;
         step("reading");
         let options = ReadOptions { show_values: input.show_values, threads: input.threads };
         let past = Before { history: &history, snapshot: last.as_ref() };
@@ -292,13 +291,26 @@ impl Project {
             policy_canonical: &ingest::canonical(&self.loaded.policy),
             history: &prepared.history,
             snapshot: material.table(),
+            adopted: false,
             at: &now(),
         };
         store.commit(staging, commit)?;
         Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
     }
 
-    fn seed(&self) -> &Seed {
+    /// Everything published, and the last snapshot.
+    pub(super) fn past(&self) -> Result<(History, Option<Table>), ProjectError> {
+        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
+        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
+        Ok((history, last))
+    }
+
+    /// The ledger and the vault, to be written.
+    pub(super) fn store_mut(&mut self) -> &mut Store {
+        self.store.as_mut().expect("a project opened for publishing has a store")
+    }
+
+    pub(super) fn seed(&self) -> &Seed {
         self.store.as_ref().map_or(&self.throwaway, Store::seed)
     }
 
@@ -428,7 +440,7 @@ pub(super) fn random_seed() -> Result<Seed, ProjectError> {
 }
 
 /// Now, as text, to the second.
-fn now() -> String {
+pub(super) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
