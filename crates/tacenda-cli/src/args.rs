@@ -67,6 +67,14 @@ pub enum Format {
     Text,
     /// For programs; the schema is in docs/schema.
     Json,
+    /// For code scanning; audits only.
+    Sarif,
+    /// For test reports; audits only.
+    Junit,
+    /// For a pull request or a wiki; audits only.
+    Markdown,
+    /// One file for a browser; audits only.
+    Html,
 }
 
 /// When to use colour.
@@ -101,7 +109,9 @@ pub enum Command {
     Verify,
     /// Count people in a release: estimate, lowest and highest possible number
     Count(CountArgs),
-    /// What a code means, in plain words
+    /// What can anyone learn from these releases, whoever made them?
+    Audit(Box<AuditArgs>),
+    /// A code, a finding, a group or a person, in plain words
     Explain(ExplainArgs),
     /// The promises there are, with their parameters
     Promises,
@@ -201,10 +211,122 @@ pub struct CountArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct AuditArgs {
+    #[command(flatten)]
+    pub subject: SubjectArgs,
+    /// What the attacker knows: quasi, then any of presence, first-release, known=B [default: quasi,presence]
+    #[arg(long, value_name = "WORDS")]
+    pub attacker: Option<String>,
+    /// The least number of people that must not be told apart
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub k: u32,
+    /// The least number of sensitive values that must remain possible
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub l: u32,
+    /// The largest distance of a group's values from the whole table's; measured only where not given
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    pub t: Option<f64>,
+    /// Ask only this; may be repeated
+    #[arg(long = "check", value_name = "NAME")]
+    pub checks: Vec<String>,
+    /// Compare every pair of releases, not only neighbours
+    #[arg(long)]
+    pub all_pairs: bool,
+    /// Which findings end with exit code 1: severe ones, any from warning on, or none
+    #[arg(long, value_enum, default_value_t = FailOn::Any)]
+    pub fail_on: FailOn,
+    /// Name sensitive values, on a terminal
+    #[arg(long)]
+    pub show_values: bool,
+}
+
+/// What is audited.
+#[derive(Args, Clone, Debug)]
+pub struct SubjectArgs {
+    /// Published files or release folders, in order of time; the project's releases if left out
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// How published files are read.
+#[derive(Args, Clone, Debug)]
+pub struct ReadingArgs {
+    /// The quasi columns, such as age,zip,sex
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub quasi: Vec<String>,
+    /// The sensitive columns; several count as one combined value
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub sensitive: Vec<String>,
+    /// The private tables the releases were made from, one a release, in order
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub truth: Vec<PathBuf>,
+    /// The column of the private tables that names a person
+    #[arg(long, value_name = "COLUMN")]
+    pub id: Option<String>,
+    /// The column that numbers groups, if not group_id
+    #[arg(long, value_name = "COLUMN")]
+    pub group: Option<String>,
+    /// The column that links records of different releases, if not record
+    #[arg(long, value_name = "COLUMN")]
+    pub linked: Option<String>,
+    /// How a column is written: auto, interval, integer, real, real:DECIMALS, date, prefix, set, exact
+    #[arg(long, value_name = "COLUMN=NOTATION")]
+    pub notation: Vec<String>,
+    /// A column's tree, in ARX's layout
+    #[arg(long, value_name = "COLUMN=FILE")]
+    pub hierarchy: Vec<String>,
+    /// A column's domain, half open; as wide as everything given if left out
+    #[arg(long, value_name = "COLUMN=LO..HI")]
+    pub domain: Vec<String>,
+    /// A text that stands for any value, as * does; for one column or for all
+    #[arg(long, value_name = "[COLUMN=]TEXT")]
+    pub any: Vec<String>,
+    /// The order of the files: as given, or by the dates in their names
+    #[arg(long, value_enum, default_value_t = Order::Given)]
+    pub order: Order,
+    /// The files' dates, in the order of the files; they are then put in order of time
+    #[arg(long, value_name = "DATES", value_delimiter = ',')]
+    pub dates: Vec<String>,
+}
+
+/// The order of files.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Order {
+    /// As they stand on the command line.
+    Given,
+    /// By the dates in their names.
+    Date,
+}
+
+/// Which findings end with exit code 1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum FailOn {
+    /// Only severe ones.
+    Severe,
+    /// Any from warning on.
+    Any,
+    /// None.
+    Never,
+}
+
+#[derive(Args, Debug)]
 pub struct ExplainArgs {
-    /// The code, such as D103
-    #[arg(value_name = "CODE")]
-    pub code: String,
+    /// A code such as D103; or finding N, group RELEASE:GROUP, person
+    #[arg(value_name = "WHAT", required = true, num_args = 1..=2)]
+    pub what: Vec<String>,
+    /// The audit a finding is of, as saved with audit --format json -o FILE
+    #[arg(long, value_name = "FILE")]
+    pub audit: Option<PathBuf>,
+    /// Name sensitive values, on a terminal
+    #[arg(long)]
+    pub show_values: bool,
+    /// Published files or release folders; the project's releases if left out
+    #[arg(long = "releases", value_name = "FILE", num_args = 1..)]
+    pub releases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 }
 
 #[derive(Args, Debug)]
@@ -219,6 +341,14 @@ fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),
         _ => Err("say a number from 1 to 1024".into()),
+    }
+}
+
+/// Reads a number from 0 to 1.
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("say a number from 0 to 1".into()),
     }
 }
 

@@ -9,6 +9,7 @@ mod log;
 mod show;
 mod verify;
 mod count;
+mod audit;
 mod explain;
 mod promises;
 mod completions;
@@ -38,7 +39,8 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Show(args) => show::run(args, &cli.common, &screen),
         Command::Verify => verify::run(&cli.common, &screen),
         Command::Count(args) => count::run(args, &cli.common, &screen),
-        Command::Explain(args) => explain::run(args, &screen),
+        Command::Audit(args) => audit::run(args, &cli.common, &screen),
+        Command::Explain(args) => explain::run(args, &cli.common, &screen),
         Command::Promises => promises::run(&screen),
         Command::Completions(args) => completions::run(args, &screen),
         Command::Man => man::run(&screen),

@@ -17,9 +17,11 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use schemars::schema_for;
 use serde_json::json;
+use tacenda::report::Report;
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({
+        "audit": schema_for!(Report),
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),

@@ -64,6 +64,46 @@ pub fn attack(releases: &[Release], knowledge: &Knowledge<'_>) -> Candidates {
     candidates
 }
 
+/// Attacks the releases without knowing who is in which: a person's value is one of those that any
+/// release has at their point. With `first_release`, whoever is in the first release is known to be,
+/// and their value is one of those it has there. A person is looked for at the first point known.
+pub fn attack_unsure(releases: &[Release], knowledge: &Knowledge<'_>, first_release: bool) -> Candidates {
+    assert_eq!(releases.len(), knowledge.releases(), "one table of knowledge a release");
+    let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
+    let all = Candidates::everything(1, values);
+    let words = all.words;
+    let mut candidates = Candidates {
+        sets: vec![0; knowledge.len() * words],
+        inconsistent: vec![false; knowledge.len()],
+        ..all.clone()
+    };
+    // Where each person is first.
+    let mut first: Vec<(u32, u32)> = vec![(u32::MAX, 0); knowledge.len()];
+    for release in (0..releases.len()).rev() {
+        for (row, &person) in knowledge.people(release).iter().enumerate() {
+            if person != Knowledge::ABSENT {
+                first[person as usize] = (release as u32, row as u32);
+            }
+        }
+    }
+    for (index, release) in releases.iter().enumerate() {
+        let stab = Stab::new(release, values);
+        candidates.sets.par_chunks_mut(PIECE * words).zip(first.par_chunks(PIECE)).for_each(|(sets, first)| {
+            let mut point = vec![0; knowledge.attributes()];
+            let mut found = vec![0; words];
+            for (set, &(home, row)) in sets.chunks_exact_mut(words).zip(first) {
+                if home == u32::MAX || (first_release && home == 0 && index > 0) {
+                    continue;
+                }
+                knowledge.read_point(home as usize, row as usize, &mut point);
+                keep_values(&stab, &point, all.bits(0), &mut found);
+                set.iter_mut().zip(&found).for_each(|(set, found)| *set |= found);
+            }
+        });
+    }
+    candidates
+}
+
 impl Candidates {
     /// Every value for everyone.
     fn everything(people: usize, values: usize) -> Candidates {

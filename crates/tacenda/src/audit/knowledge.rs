@@ -87,6 +87,22 @@ impl<'a> Knowledge<'a> {
         point.iter_mut().enumerate().for_each(|(attribute, code)| *code = table.quasi(attribute)[row]);
     }
 
+    /// The sensitive value of every row of a table. Not knowledge: the truth, to judge by.
+    pub(super) fn values(&self, release: usize) -> &[Value] {
+        self.tables[release].sensitive()
+    }
+
+    /// Per person, their row in a release, or [`Knowledge::ABSENT`].
+    pub(super) fn rows(&self, release: usize) -> Vec<u32> {
+        let mut rows = vec![Knowledge::ABSENT; self.keys.len()];
+        for (row, &person) in self.people[release].iter().enumerate() {
+            if person != Knowledge::ABSENT {
+                rows[person as usize] = row as u32;
+            }
+        }
+        rows
+    }
+
     /// How many quasi attributes there are.
     pub(super) fn attributes(&self) -> usize {
         self.tables.first().map_or(0, |table| table.quasi_count())

@@ -22,7 +22,6 @@ pub mod refine;
 pub mod worlds;
 
 mod join;
-mod matching;
 
 mod examine;
 mod checks;

@@ -177,8 +177,7 @@ impl Stab {
         self.unite_below(index + 1, region, me, wants, united, ties, offset);
         self.unite_below(right, region, me, wants, united, ties, offset);
         let other = offset + self.groups[self.nodes[right].first as usize];
-        united.0[index] =
-            united.0[index] || united.0[index + 1] && united.0[right] && ties.are_tied(first, other);
+        united.0[index] = united.0[index] || united.0[index + 1] && united.0[right] && ties.are_tied(first, other);
     }
 
     fn node_box(&self, index: usize) -> &[Span] {

@@ -13,6 +13,7 @@
 use crate::model::Release;
 use crate::model::Value;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// A person as the attacker knows them: their quasi codes in each release, `None` where absent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -28,6 +29,15 @@ pub enum Counting {
     Principled,
     /// All that fit the releases.
     Blind,
+}
+
+/// What is kept of the worlds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Keep {
+    /// How many there are.
+    Counts,
+    /// The values people have in them, too.
+    Assignments,
 }
 
 /// Why the worlds were not counted.
@@ -76,6 +86,8 @@ pub struct Worlds {
     shares: Vec<(BTreeMap<Value, u128>, u128)>,
     /// Pairs of people who have the same value in every world, the lower first, ascending.
     pub always_equal: Vec<(u32, u32)>,
+    /// Per component, its people and the values they have in some world, each once; only where asked for.
+    pub assignments: Vec<(Vec<u32>, BTreeSet<Vec<Value>>)>,
 }
 
 impl Worlds {
@@ -86,22 +98,41 @@ impl Worlds {
         counting: Counting,
         limit: u64,
     ) -> Result<Worlds, WorldsError> {
+        Worlds::count_and_keep(releases, people, counting, limit, Keep::Counts)
+    }
+
+    /// Counts the worlds, and keeps what values people have in them where that is asked for.
+    pub fn count_and_keep(
+        releases: &[Release],
+        people: &[Person],
+        counting: Counting,
+        limit: u64,
+        keep: Keep,
+    ) -> Result<Worlds, WorldsError> {
         let places = Places::new(releases);
         let options: Vec<Vec<Choice>> =
             people.iter().map(|person| choices(releases, &places, person, counting)).collect();
-        let mut worlds =
-            Worlds { count: 1, shares: vec![(BTreeMap::new(), 0); people.len()], always_equal: Vec::new() };
+        let mut worlds = Worlds {
+            count: 1,
+            shares: vec![(BTreeMap::new(), 0); people.len()],
+            always_equal: Vec::new(),
+            assignments: Vec::new(),
+        };
         let mut budget = limit;
         let mut covered = vec![false; places.groups.len()];
         let is_present = |&person: &u32| people[person as usize].points.iter().any(Option::is_some);
         for component in components(&places, &options, (0..people.len() as u32).filter(is_present)) {
             let mut search = Search::new(&places, &options, &component, &mut budget);
+            search.keep = keep;
             search.groups.iter().for_each(|&group| covered[group as usize] = true);
             search.run().map_err(|stop| match stop {
                 Stop::Steps => WorldsError::TooLarge { limit },
                 Stop::Overflow => WorldsError::TooMany,
             })?;
             worlds.add(&search)?;
+            if keep == Keep::Assignments {
+                worlds.assignments.push((search.people, search.assignments));
+            }
         }
         // A group that nobody can be in must be all counterfeits.
         if covered.iter().zip(&places.groups).any(|(&covered, group)| !covered && group.people > 0) {
@@ -273,6 +304,8 @@ struct Search<'a, 'b> {
     parts: Vec<BTreeMap<Value, u128>>,
     /// Per pair, whether they have been equal in every world so far.
     equal: Vec<bool>,
+    keep: Keep,
+    assignments: BTreeSet<Vec<Value>>,
 }
 
 enum Stop {
@@ -299,6 +332,8 @@ impl<'a, 'b> Search<'a, 'b> {
             whole: 0,
             parts: vec![BTreeMap::new(); component.len()],
             equal: vec![true; component.len() * component.len()],
+            keep: Keep::Counts,
+            assignments: BTreeSet::new(),
         }
     }
 
@@ -355,6 +390,9 @@ impl<'a, 'b> Search<'a, 'b> {
             for other in 0..values.len() {
                 self.equal[index * values.len() + other] &= value == values[other];
             }
+        }
+        if self.keep == Keep::Assignments {
+            self.assignments.insert(values);
         }
         Ok(())
     }

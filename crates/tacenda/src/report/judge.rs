@@ -50,6 +50,7 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
         };
         let reader = match material.series.releases.len() {
             1 => "Someone who reads this release".to_string(),
+            2 => "Someone who reads both releases".to_string(),
             _ => format!("Someone who reads all {releases}"),
         };
         let about = match widest {

@@ -24,6 +24,10 @@ mod judge;
 mod gather;
 mod text;
 mod json;
+mod markdown;
+mod sarif;
+mod junit;
+mod html;
 
 pub use content::*;
 pub use gather::About;
@@ -31,7 +35,11 @@ pub use gather::Gate;
 pub use gather::Material;
 pub use gather::Names;
 pub use gather::Source;
+pub use html::html;
 pub use json::json;
+pub use junit::junit;
+pub use markdown::markdown;
+pub use sarif::sarif;
 pub use text::TextOptions;
 pub use text::text;
 

@@ -3,7 +3,6 @@
 use crate::report::Decision;
 use crate::report::FindingFacts;
 use crate::report::Report;
-use crate::report::RiskKind;
 use crate::report::StoryFacts;
 use crate::report::words::counted;
 use crate::report::words::decimal;
@@ -98,16 +97,11 @@ impl Page {
             ));
         }
         let (k, l) = (report.provenance.k, report.provenance.l);
-        let risk = match report.series.risk {
-            RiskKind::Inference => "guessing a value",
-            RiskKind::Identity => "guessing a row",
-        };
         self.wrapped(
             "  ",
             &format!(
                 "smallest: people of the smallest group. values, share: the fewest values of a group and the largest \
-                 share of one. below k, below l: people in groups of fewer than {k} people or {l} values. The promise \
-                 is about {risk}."
+                 share of one. below k, below l: people in groups of fewer than {k} people or {l} values."
             ),
         );
         self.findings(report.findings.iter().filter(|finding| finding.others.is_empty()).collect());
@@ -394,7 +388,8 @@ mod tests {
 
             What to do next
               - Audit again when a release is added, or when new data about the same people appear.
-        "#]].assert_eq(&text(&report, TextOptions::default()));
+        "#]]
+        .assert_eq(&text(&report, TextOptions::default()));
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Questions about the whole library, one file each.
 
 mod attacks;
+mod audit_checks;
+mod audit_property;
+mod audit_sketch;
+mod audit_verify;
 mod compat;
 mod corrupt;
 mod crash;

@@ -6,8 +6,11 @@ use crate::audit::Limits;
 use crate::audit::Series;
 use crate::audit::Thresholds;
 use crate::audit::checks::candidates::Left;
+use crate::audit::checks::flows::Flows;
+use crate::audit::checks::flows::NoFlows;
+use crate::audit::checks::pairs;
 use crate::model::Release;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// One examination.
 pub(in crate::audit) struct Ask<'a> {
@@ -15,7 +18,8 @@ pub(in crate::audit) struct Ask<'a> {
     pub(in crate::audit) attacker: Attacker,
     pub(in crate::audit) thresholds: Thresholds,
     pub(in crate::audit) limits: Limits,
-    left: OnceCell<Option<Left>>,
+    left: OnceLock<Option<Left>>,
+    flows: Vec<OnceLock<Result<Flows<'a>, NoFlows>>>,
 }
 
 impl<'a> Ask<'a> {
@@ -25,7 +29,9 @@ impl<'a> Ask<'a> {
         thresholds: Thresholds,
         limits: Limits,
     ) -> Ask<'a> {
-        Ask { series, attacker, thresholds, limits, left: OnceCell::new() }
+        let mut ask = Ask { series, attacker, thresholds, limits, left: OnceLock::new(), flows: Vec::new() };
+        ask.flows = pairs::pairs(&ask).iter().map(|_| OnceLock::new()).collect();
+        ask
     }
 
     /// The releases with their places in the series.
@@ -39,11 +45,6 @@ impl<'a> Ask<'a> {
         self.releases().filter(move |&(place, _)| !traces[place as usize].without_sensitive)
     }
 
-    /// How many groups all releases have.
-    pub(super) fn all_groups(&self) -> u64 {
-        self.series.releases.iter().map(|release| release.group_count() as u64).sum()
-    }
-
     /// Everything was looked at: all groups of some releases.
     pub(super) fn groups_of<'b>(releases: impl Iterator<Item = (u32, &'b Release)>) -> Coverage {
         let groups = releases.map(|(_, release)| release.group_count() as u64).sum();
@@ -53,5 +54,11 @@ impl<'a> Ask<'a> {
     /// What is left for each person, where people are known. Worked out once.
     pub(super) fn left(&self) -> Option<&Left> {
         self.left.get_or_init(|| Left::new(self)).as_ref()
+    }
+
+    /// Everyone of one release placed in another: the pair at a place of the list of pairs. Worked out once.
+    pub(super) fn flows(&self, place: usize, earlier: u32, later: u32) -> Result<&Flows<'a>, NoFlows> {
+        let flows = self.flows[place].get_or_init(|| Flows::new(self, earlier, later));
+        flows.as_ref().map_err(|why| *why)
     }
 }

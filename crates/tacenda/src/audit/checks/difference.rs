@@ -124,7 +124,8 @@ impl<'a> Pair<'a> {
         }
         for tally in judge.into_tallies() {
             if let Some(finding) = tally.finding(self.later.number, vec![self.earlier.number]) {
-                *outcome = std::mem::replace(outcome, Outcome::new(Check::Difference, Coverage::default())).found(finding);
+                *outcome =
+                    std::mem::replace(outcome, Outcome::new(Check::Difference, Coverage::default())).found(finding);
             }
         }
         self.moves.is_none() && has_left
@@ -249,26 +250,17 @@ fn moves(
     new: &Stab,
     components: &mut Components,
 ) -> FxHashMap<u32, Moves> {
-    let rows = |release: u32| {
-        let mut rows = vec![u32::MAX; knowledge.len()];
-        for (row, &person) in knowledge.people(release as usize).iter().enumerate() {
-            if person != Knowledge::ABSENT {
-                rows[person as usize] = row as u32;
-            }
-        }
-        rows
-    };
-    let (rows_before, rows_after) = (rows(earlier), rows(later));
+    let (rows_before, rows_after) = (knowledge.rows(earlier as usize), knowledge.rows(later as usize));
     let mut here = vec![0; knowledge.attributes()];
     let mut there = here.clone();
     // (group of the earlier, group of the later release) of whoever changed place.
     let mut seen: Vec<(Option<u32>, Option<u32>)> = Vec::new();
     let (mut united_old, mut united_new): (United, United) = (old.united(), new.united());
     for (&before, &after) in rows_before.iter().zip(&rows_after) {
-        if before == u32::MAX && after == u32::MAX {
+        if before == Knowledge::ABSENT && after == Knowledge::ABSENT {
             continue;
         }
-        if before != u32::MAX && after != u32::MAX {
+        if before != Knowledge::ABSENT && after != Knowledge::ABSENT {
             knowledge.read_point(earlier as usize, before as usize, &mut here);
             knowledge.read_point(later as usize, after as usize, &mut there);
             if here == there {
@@ -277,7 +269,7 @@ fn moves(
         }
         let (ties, offset) = components.ties();
         let mut place = |stab: &Stab, united: &mut United, release: u32, row: u32, offset: u32| {
-            (row != u32::MAX).then(|| {
+            (row != Knowledge::ABSENT).then(|| {
                 knowledge.read_point(release as usize, row as usize, &mut here);
                 let point: Vec<Span> = here.iter().map(|&code| Span::exact(code)).collect();
                 stab.unite(&point, None, |_| true, united, ties, offset)

@@ -123,10 +123,12 @@ impl Inference {
         let mut by_history: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for id in 0..self.histories.len() {
             if self.changed[id] {
-                changed.add(1, 0, || self.witness("the rows of one id in the groups have different values", id, 0, 1, 0));
+                changed
+                    .add(1, 0, || self.witness("the rows of one id in the groups have different values", id, 0, 1, 0));
             }
             if is_empty(id) {
-                contradicted.add(1, 0, || self.witness("the groups hold one id, and their regions do not meet", id, 0, 1, 0));
+                contradicted
+                    .add(1, 0, || self.witness("the groups hold one id, and their regions do not meet", id, 0, 1, 0));
                 continue;
             }
             by_region.entry(self.meet(id)).or_default().push(id as u32);
@@ -151,8 +153,7 @@ impl Inference {
             values.dedup();
             let distinct = values.len() as u64;
             if distinct < l {
-                let witness =
-                    || Witness { values, ..self.witness(FEW_VALUES, class[0] as usize, size, distinct, l) };
+                let witness = || Witness { values, ..self.witness(FEW_VALUES, class[0] as usize, size, distinct, l) };
                 few_values.add(size, distinct, witness);
             }
         }

@@ -3,6 +3,7 @@
 use crate::audit::checks::Ask;
 use crate::audit::stab::Stab;
 use crate::audit::ties::Ties;
+use crate::model::DiversityMode;
 use crate::model::Promise;
 use crate::model::Release;
 
@@ -20,14 +21,20 @@ pub(super) fn value_count(ask: &Ask<'_>) -> usize {
 
 /// Whether the promise says that people come and never leave; `None`: nothing was promised.
 pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
-    promise.map(|promise| {
-        matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. })
-    })
+    promise
+        .map(|promise| matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. }))
 }
 
 /// Whether the promise says that a person's groups all have one value set.
 pub(super) fn keeps_sets(promise: Option<&Promise>) -> bool {
-    matches!(promise, Some(Promise::MInvariance { .. } | Promise::IncrementalLDiversity { .. }))
+    matches!(
+        promise,
+        Some(
+            Promise::MInvariance { .. }
+                | Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. }
+                | Promise::IncrementalKAnonymity { cohorts: true, .. }
+        )
+    )
 }
 
 /// The components of the overlap graph of two releases.
@@ -60,16 +67,6 @@ impl Components {
     /// Ties all groups that overlap a region to each other, in the earlier (`from` 0) or later release.
     pub(super) fn ties(&mut self) -> (&mut Ties, u32) {
         (&mut self.ties, self.offset)
-    }
-
-    /// The component of a group of the earlier release.
-    pub(super) fn of_earlier(&mut self, group: u32) -> u32 {
-        self.ties.find(group)
-    }
-
-    /// The component of a group of the later release.
-    pub(super) fn of_later(&mut self, group: u32) -> u32 {
-        self.ties.find(self.offset + group)
     }
 
     /// All components by their name, in order.

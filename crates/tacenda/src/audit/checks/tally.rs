@@ -10,11 +10,12 @@ pub(super) struct Tally {
     people: u64,
     groups: u64,
     worst: Option<(u64, Witness)>,
+    has_example: bool,
 }
 
 impl Tally {
     pub(super) fn new(fault: Fault) -> Tally {
-        Tally { fault, people: 0, groups: 0, worst: None }
+        Tally { fault, people: 0, groups: 0, worst: None, has_example: true }
     }
 
     /// Counts one. The lowest `rank` is the worst; of equals the first.
@@ -31,10 +32,21 @@ impl Tally {
         self.people
     }
 
+    /// What was counted are people, not groups.
+    pub(super) fn without_groups(&mut self) {
+        self.groups = 0;
+        self.has_example = false;
+    }
+
+    /// No more people than this.
+    pub(super) fn at_most(&mut self, people: u64) {
+        self.people = self.people.min(people);
+    }
+
     /// The finding, if there was anything.
     pub(super) fn finding(self, release: u32, others: Vec<u32>) -> Option<Finding> {
         let (_, witness) = self.worst?;
-        let example = witness.groups.last().map(|&(_, group)| group + 1);
+        let example = witness.groups.last().filter(|_| self.has_example).map(|&(_, group)| group + 1);
         let Tally { fault, people, groups, .. } = self;
         Some(Finding { fault, release, people, groups, example, others, witness: Some(witness) })
     }

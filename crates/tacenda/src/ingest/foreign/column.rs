@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// What was concluded about a column.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ColumnNote {
     /// The column.
     pub column: String,

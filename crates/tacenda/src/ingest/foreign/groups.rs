@@ -31,9 +31,14 @@ pub struct Numbering {
 impl Numbering {
     /// Numbers the values and the links of all files.
     pub fn new(names: &Names<'_>, published: &[RawFile], private: &[RawFile]) -> Numbering {
+        Numbering::after(&Values::default(), names, published, private)
+    }
+
+    /// The same where some values have numbers already.
+    pub fn after(known: &Values, names: &Names<'_>, published: &[RawFile], private: &[RawFile]) -> Numbering {
         let combined: Vec<Combined<'_>> =
             published.iter().chain(private).map(|file| Combined::new(file, names)).collect();
-        let mut values = Values::default();
+        let mut values = known.clone();
         values.extend(combined.iter().flat_map(Combined::texts));
         let index = values.index();
         let mut rows: Vec<Vec<Value>> = combined

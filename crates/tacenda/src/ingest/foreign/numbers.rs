@@ -49,8 +49,7 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
     let own = truth.cells.iter().filter_map(|cell| scale.units(cell).flatten());
     let (lo, hi, said) = scale.domain(wish, units.iter().flatten().copied().chain(own))?;
     if i128::from(hi) - i128::from(lo) > i128::from(MOST_CODES) {
-        let detail = format!("{} of them", i128::from(hi) - i128::from(lo));
-        return Err(Unreadable::whole(Kind::TooFine, detail));
+        return Err(Unreadable::whole(Kind::TooFine, "its domain needs more than 32 bits"));
     }
     let mut quasi = Quasi::new(name, scale.to_domain(lo, hi));
     if published.has_missing() || truth.has_missing() {

@@ -1,1 +1,287 @@
 //! Reading releases of anyone: every notation, and what cannot be read.
+
+use super::*;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use std::io::Write;
+
+fn file(label: &str, bytes: &[u8]) -> File {
+    let source = Source::spool(&format!("{label}.csv"), bytes).unwrap();
+    File { source, label: label.into(), counterfeits: None }
+}
+
+fn source(text: &str) -> Source {
+    Source::spool("truth.csv", text.as_bytes()).unwrap()
+}
+
+fn ask(quasi: &[&str], sensitive: &[&str]) -> Ask {
+    let own = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+    Ask { quasi: own(quasi), sensitive: own(sensitive), ..Ask::default() }
+}
+
+fn wished(mut ask: Ask, column: &str, wish: Wish) -> Ask {
+    ask.wishes.insert(column.into(), wish);
+    ask
+}
+
+fn read_texts(texts: &[&str], ask: &Ask) -> Result<Foreign, IngestError> {
+    let files: Vec<File> = texts.iter().enumerate().map(|(at, text)| file(&format!("r{}", at + 1), text.as_bytes())).collect();
+    read(&files, &[], ask)
+}
+
+/// The regions of a release as we print them, one word a group with its size.
+fn regions(foreign: &Foreign, release: usize) -> String {
+    let release = &foreign.releases[release];
+    let group = |group: usize| {
+        let mut out = String::new();
+        for (quasi, &span) in foreign.schema.quasi.iter().zip(release.region(group)) {
+            quasi.print(span, &mut out);
+            out.push('|');
+        }
+        format!("{out}{}", release.group_rows(group).len())
+    };
+    (0..release.group_count()).map(group).collect::<Vec<String>>().join(" ")
+}
+
+/// A column of one file, read with others beside it.
+fn column(cells: &[&str], wish: Wish) -> Result<String, IngestError> {
+    let rows: String = cells.iter().map(|cell| format!("\"{}\",x\n", cell.replace('"', "\"\""))).collect();
+    let ask = wished(ask(&["q"], &["s"]), "q", wish);
+    read_texts(&[&format!("q,s\n{rows}")], &ask).map(|foreign| regions(&foreign, 0))
+}
+
+fn auto(cells: &[&str]) -> String {
+    column(cells, Wish::default()).unwrap()
+}
+
+fn refused(cells: &[&str]) -> (String, Vec<u64>) {
+    let error = column(cells, Wish::default()).unwrap_err();
+    let problem = &error.problems()[0];
+    assert_eq!(problem.column.as_deref(), Some("q"));
+    for cell in cells.iter().filter(|cell| cell.len() > 2) {
+        assert!(!error.to_string().contains(cell), "no cell in an error: {error}");
+    }
+    (error.code().to_string(), problem.places.clone())
+}
+
+/// Two releases of ages and towns; `range` writes an age range, both ends included.
+fn series(range: &dyn Fn(i64, i64) -> String, delimiter: &str, back: bool) -> Vec<String> {
+    let tables: [&[(i64, i64, &str, &str)]; 2] = [
+        &[(20, 29, "a", "flu"), (20, 29, "a", "hiv"), (30, 44, "*", "flu"), (30, 44, "*", "cold"), (30, 44, "*", "cold")],
+        &[(25, 34, "{a, b}", "flu"), (25, 34, "{a, b}", "cold"), (35, 44, "c", "cold"), (35, 44, "c", "hiv")],
+    ];
+    let quoted = |text: &str| format!("\"{text}\"");
+    let table = |rows: &&[(i64, i64, &str, &str)]| {
+        let mut lines: Vec<String> = rows
+            .iter()
+            .map(|(lo, hi, town, disease)| [quoted(&range(*lo, *hi)), quoted(town), disease.to_string()].join(delimiter))
+            .collect();
+        if back {
+            lines.reverse();
+        }
+        format!("{}\n{}\n", ["age", "town", "disease"].join(delimiter), lines.join("\n"))
+    };
+    tables.iter().map(table).collect()
+}
+
+#[test]
+fn every_notation_gives_the_same_releases() {
+    let ranges: &[&dyn Fn(i64, i64) -> String] = &[
+        &|lo, hi| format!("[{lo},{})", hi + 1),
+        &|lo, hi| format!("[{lo}, {}[", hi + 1),
+        &|lo, hi| format!("]{}, {hi}]", lo - 1),
+        &|lo, hi| format!("({},{hi}]", lo - 1),
+        &|lo, hi| format!("({}, {hi}]", lo - 1),
+        &|lo, hi| format!("({}.0, {hi}.0]", lo - 1),
+        &|lo, hi| format!("[{lo},{hi}]"),
+        &|lo, hi| format!("({},{})", lo - 1, hi + 1),
+        &|lo, hi| format!("[{lo}-{hi}]"),
+        &|lo, hi| format!("{lo}-{hi}"),
+        &|lo, hi| format!("{lo} - {hi}"),
+        &|lo, hi| format!(" {lo}–{hi} "),
+    ];
+    let ask = ask(&["age", "town"], &["disease"]);
+    let texts = |range: usize, delimiter: &str, back: bool| series(ranges[range], delimiter, back);
+    let wanted = {
+        let texts = texts(0, ",", false);
+        read_texts(&[&texts[0], &texts[1]], &ask).unwrap()
+    };
+    assert_eq!(regions(&wanted, 0), "[20,30)|a|2 [30,45)|*|3");
+    assert_eq!(regions(&wanted, 1), "[25,35)|{a, b}|2 [35,45)|c|2");
+    for (range, delimiter, back) in (0..ranges.len()).flat_map(|range| [(range, ",", false), (range, ";", true), (range, "\t", false)]) {
+        let texts = texts(range, delimiter, back);
+        let found = read_texts(&[&texts[0], &texts[1]], &ask).unwrap();
+        assert_eq!((&found.releases, &found.schema), (&wanted.releases, &wanted.schema), "notation {range}");
+    }
+}
+
+#[test]
+fn compressed_files_are_the_same_releases() {
+    let texts = series(&|lo, hi| format!("{lo}-{hi}"), ",", false);
+    let ask = ask(&["age", "town"], &["disease"]);
+    let plain = read_texts(&[&texts[0]], &ask).unwrap();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(texts[0].as_bytes()).unwrap();
+    let gzip = read(&[file("r1", &packed.finish().unwrap())], &[], &ask).unwrap();
+    let zstd = read(&[file("r1", &zstd::encode_all(texts[0].as_bytes(), 1).unwrap())], &[], &ask).unwrap();
+    assert_eq!((&gzip.releases, &zstd.releases), (&plain.releases, &plain.releases));
+}
+
+#[test]
+fn numbers_and_dates_are_read_as_written() {
+    assert_eq!(auto(&["(20,30]", "31"]), "[21,31)|1 [31,32)|1");
+    assert_eq!(auto(&["-5--3", "-2-7"]), "[-5,-2)|1 [-2,8)|1");
+    assert_eq!(auto(&[">=65", "<=17", "18-64"]), "[17,18)|1 [18,65)|1 [65,66)|1");
+    assert_eq!(auto(&[">65", "<17", "17-65"]), "[16,17)|1 [17,66)|1 [66,67)|1");
+    assert_eq!(auto(&["85+", "≤ 20", "21-84"]), "[20,21)|1 [21,85)|1 [85,86)|1");
+    assert_eq!(auto(&["(-inf, 20.0]", "(20.0, inf]"]), "[20,21)|1 [21,22)|1");
+    assert_eq!(auto(&["(19.999, 20.5]", "(20.5, 30.0]"]), "[20,20.501)|1 [20.501,30.001)|1");
+    assert_eq!(auto(&["[2020-01-01, 2020-02-01)", "2020-02-01"]), "[2020-01-01,2020-02-01)|1 [2020-02-01,2020-02-02)|1");
+    assert_eq!(auto(&["2020-01-01 - 2020-01-31", "*"]), "*|2");
+    assert_eq!(auto(&["(2020-01-01 00:00:00, 2020-01-03]", "2020-01-05"]), "[2020-01-02,2020-01-04)|1 [2020-01-05,2020-01-06)|1");
+    assert_eq!(auto(&["7", "*", "", "9"]), "[7,8)|1 *|1 [9,10)|1 |1");
+    assert_eq!(auto(&["[34]", "34-34"]), "[34,35)|2");
+    let integer = Wish { notation: Notation::Integer, ..Wish::default() };
+    assert_eq!(column(&["(19.999, 30.0]", "(30.0, 31.0]"], integer).unwrap(), "[20,31)|1 [31,32)|1");
+    let domain = Wish { domain: Some(("0".into(), "120".into())), ..Wish::default() };
+    assert_eq!(column(&[">=65", "0-200", "*"], domain).unwrap(), "*|2 [65,120)|1");
+}
+
+#[test]
+fn labels_prefixes_and_sets_are_read_as_written() {
+    assert_eq!(auto(&["47302", "4730*", "47***", "47***", "48301"]), "47302|1 4730*|1 47***|2 48301|1");
+    assert_eq!(auto(&["47*", "48*", "*"]), "47*|1 *|1 48*|1");
+    assert_eq!(auto(&["04711", "0471*", "05"]), "04711|1 0471*|1 05|1");
+    assert_eq!(auto(&["04711", "0471*"]), "04711|1 *|1", "the whole hull is any value");
+    assert_eq!(auto(&["{a, b}", "{b,c}", "{\"d,e\", c}"]), "{a,b}|1 {b,c}|1 {\"d,e\",c}|1");
+    assert_eq!(auto(&["A+", "0-", "(unknown)", ""]), "(unknown)|1 0-|1 A+|1 |1");
+    assert_eq!(auto(&["2020-01", "2020-12"]), "2020-01|1 2020-12|1");
+    let exact = Wish { notation: Notation::Exact, ..Wish::default() };
+    assert_eq!(column(&["<=50K", ">50K", "20-30"], exact).unwrap(), "20-30|1 <=50K|1 >50K|1");
+    let any = Wish { any: vec!["NA".into()], ..Wish::default() };
+    assert_eq!(column(&["20-30", "NA"], any).unwrap(), "*|2");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_by_place() {
+    assert_eq!(refused(&["20-30", "30-40", "unknown"]), ("D125".into(), vec![4]));
+    assert_eq!(refused(&["20-30", "47***"]), ("D125".into(), vec![3]));
+    assert_eq!(refused(&["20-30", "30-20"]), ("D125".into(), vec![3]));
+    assert_eq!(refused(&["abc", "[20,30", "{a"]), ("D125".into(), vec![3, 4]));
+    assert_eq!(refused(&["4*302"]), ("D125".into(), vec![2]));
+    assert_eq!(refused(&["[30,20)"]), ("D125".into(), vec![2]));
+    assert_eq!(refused(&["[20,2020-01-01)"]), ("D125".into(), vec![2]));
+    assert_eq!(refused(&["2020-01-01", "2020-01-02", "7"]), ("D125".into(), vec![4]));
+    assert_eq!(refused(&["<=50K"]), ("D125".into(), vec![2]));
+    assert_eq!(refused(&["5", "(20,21)"]), ("D127".into(), vec![3]));
+    assert_eq!(refused(&["0", "(1e20,2e20]"]), ("D130".into(), vec![3]));
+    assert_eq!(refused(&["0.000000001", "1000000000"]).0, "D130");
+    assert_eq!(refused(&["{a,b}", "{b,c}", "{c,a}", "{b,d}"]).0, "D126");
+}
+
+#[test]
+fn columns_that_a_file_lacks_may_be_anything_there() {
+    let ask = ask(&["age", "sex"], &["disease"]);
+    let foreign = read_texts(&["age,disease\n20-29,flu\n30-39,flu\n", "age,sex\n20-29,F\n20-29,M\n"], &ask).unwrap();
+    assert_eq!(regions(&foreign, 0), "[20,30)|*|1 [30,40)|*|1");
+    assert_eq!((&foreign.shown[0].columns[..], foreign.shown[0].without_sensitive), (&[true, false][..], false));
+    assert_eq!((&foreign.shown[1].columns[..], foreign.shown[1].without_sensitive), (&[true, true][..], true));
+    let error = read_texts(&["age,disease\n1,flu\n"], &ask).unwrap_err();
+    assert_eq!((error.code(), error.problems()[0].column.as_deref()), ("D131", Some("sex")));
+}
+
+#[test]
+fn groups_links_and_counterfeits_are_recognised() {
+    let text = "record,group_id,age,disease,row_weight\n\
+                00000000000000ff,2,20-29,flu,0.5\n00000000000000aa,2,20-29,hiv,0.5\n00000000000000bb,1,20-29,flu,1\n";
+    let foreign = read_texts(&[text], &ask(&["age"], &["disease"])).unwrap();
+    let (release, shown) = (&foreign.releases[0], &foreign.shown[0]);
+    assert_eq!((release.group_count(), &release.counterfeits[..]), (2, &[0, 1][..]));
+    assert_eq!(shown.group_names, ["1".into(), "2".into()]);
+    assert_eq!((&release.linked[..], &shown.places[..]), (&[0xbb, 0xff, 0xaa][..], &[2, 0, 1][..]));
+    let text = "group_id,age,disease\n1,20-29,flu\n1,30-39,hiv\n";
+    let error = read_texts(&[text], &ask(&["age"], &["disease"])).unwrap_err();
+    assert_eq!((error.code(), &error.problems()[0].places[..]), ("D128", &[2][..]));
+    let mut counted = file("r1", b"group_id,age,disease\n1,20-29,flu\n1,20-29,hiv\n2,3,flu\n");
+    counted.counterfeits = Some(source("group_id,rows,counterfeits\n1,2,1\n2,1,0\n"));
+    let foreign = read(&[counted], &[], &ask(&["age"], &["disease"])).unwrap();
+    assert_eq!(foreign.releases[0].counterfeits, [1, 0]);
+    let mut counted = file("r1", b"group_id,age,disease\n1,20-29,flu\n");
+    counted.counterfeits = Some(source("group_id,rows,counterfeits\n1,2,1\n"));
+    assert_eq!(read(&[counted], &[], &ask(&["age"], &["disease"])).unwrap_err().code(), "D129");
+}
+
+#[test]
+fn the_truth_is_read_in_the_same_codes() {
+    let mut ask = ask(&["age", "zip"], &["disease"]);
+    ask.identifier = Some("id".into());
+    let release = "age,zip,disease\n20-29,47***,flu\n20-29,47***,hiv\n";
+    let truth = "disease,id,zip,age,more\nflu,1,47302,21,x\nhiv,2,47677,35,y\n";
+    let foreign = read(&[file("r1", release.as_bytes())], &[source(truth)], &ask).unwrap();
+    let (table, region) = (&foreign.truth[0], foreign.releases[0].region(0));
+    assert_eq!(table.len(), 2);
+    let inside = |row: usize| (0..2).all(|attribute| region[attribute].contains(table.quasi(attribute)[row]));
+    let row = table.find(key("1")).unwrap().index();
+    assert!(inside(row) && !inside(1 - row), "47677 lies in 47***, 35 not in 20-29");
+    assert_eq!(foreign.schema.quasi[0].size(), 16, "the domain is widened to 20..=35");
+    let twice = "disease,id,zip,age\nflu,1,47302,21\nhiv,1,47677,35\n";
+    let error = read(&[file("r1", release.as_bytes())], &[source(twice)], &ask).unwrap_err();
+    assert_eq!(error.code(), "D104");
+    let vague = "disease,id,zip,age\nflu,1,47302,20-29\n";
+    assert_eq!(read(&[file("r1", release.as_bytes())], &[source(vague)], &ask).unwrap_err().code(), "D132");
+    ask.identifier = None;
+    let foreign = read(&[file("r1", release.as_bytes())], &[source(twice)], &ask).unwrap();
+    assert_eq!(foreign.truth[0].len(), 2);
+    assert!(foreign.notes.iter().any(|note| note.contains("another person")));
+}
+
+#[test]
+fn several_sensitive_columns_are_one_value() {
+    let text = "age,a,b\n1,x,y\n1,x,z\n1,x,y\n";
+    let foreign = read_texts(&[text], &ask(&["age"], &["a", "b"])).unwrap();
+    assert_eq!(foreign.releases[0].value_set(0).len(), 2);
+    assert_eq!(foreign.schema.sensitive.len(), 2);
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_cell_reader_panic(text in "\\PC{0,24}", odd in "[-\\[\\](){}<>=+*.,0-9 e\"–]{0,16}") {
+        let _ = (Cell::read(&text), Cell::read(&odd));
+    }
+
+    /// Whatever range is printed in whatever notation is read back as the same span.
+    #[test]
+    fn what_is_printed_is_read_back(
+        lo in -50i64..50, width in 1i64..30, decimals in 0u32..3, notation in 0usize..7,
+    ) {
+        let scale = 10i64.pow(decimals);
+        let number = |units: i64| {
+            let sign = if units < 0 { "-" } else { "" };
+            let (whole, part) = (units.abs() / scale, units.abs() % scale);
+            let width = decimals as usize;
+            if decimals == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part:0>width$}") }
+        };
+        let hi = lo + width - 1;
+        let text = match notation {
+            0 => format!("[{},{})", number(lo), number(hi + 1)),
+            1 => format!("[{}, {}[", number(lo), number(hi + 1)),
+            2 => format!("({}, {}]", number(lo - 1), number(hi)),
+            3 => format!("]{},{}]", number(lo - 1), number(hi)),
+            4 => format!("[{},{}]", number(lo), number(hi)),
+            5 => format!("{}-{}", number(lo), number(hi)),
+            _ => format!("[{} - {}]", number(lo), number(hi)),
+        };
+        // A unit of the last decimal fixes the scale, and two far values the domain.
+        let wish = Wish {
+            notation: if decimals == 0 { Notation::Integer } else { Notation::Real(Some(decimals as u8)) },
+            domain: Some(("-100".into(), "100".into())),
+            ..Wish::default()
+        };
+        let ask = wished(ask(&["q"], &["s"]), "q", wish);
+        let found = read_texts(&[&format!("q,s\n\"{text}\",x\n")], &ask).unwrap();
+        let span = found.releases[0].region(0)[0];
+        let first = -100 * scale;
+        prop_assert_eq!((i64::from(span.lo) + first, i64::from(span.hi) + first), (lo, hi), "{}", text);
+    }
+}

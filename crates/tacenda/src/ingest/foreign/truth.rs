@@ -2,12 +2,21 @@
 
 use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
+use crate::ingest::foreign::Ask;
+use crate::ingest::foreign::ColumnNote;
 use crate::ingest::foreign::Names;
 use crate::ingest::foreign::column::Column;
 use crate::ingest::foreign::groups::Numbering;
 use crate::ingest::foreign::raw::RawFile;
+use crate::ingest::source::Source;
+use crate::model::CellFault;
+use crate::model::Quasi;
 use crate::model::RecordKey;
+use crate::model::Schema;
 use crate::model::Table;
+use crate::model::Value;
+use crate::model::Values;
+use rayon::prelude::*;
 
 /// What identifiers are hashed with. The hashes leave this process no more than the identifiers do.
 const KEY: &[u8; 32] = b"tacenda audit: identifiers in us";
@@ -25,6 +34,74 @@ pub fn tables(
     numbering: &Numbering,
 ) -> Result<Vec<Table>, IngestError> {
     (0..private.len()).map(|at| table(at, &private[at], columns, names, numbering)).collect()
+}
+
+/// Reads tables of the truth in the codes of a schema that is known. Values that no release has had are
+/// added to `values`. Columns that the schema does not name are left out.
+pub fn read_truth(
+    sources: &[Source],
+    schema: &Schema,
+    identifier: Option<&str>,
+    values: &mut Values,
+) -> Result<Vec<Table>, IngestError> {
+    let ask = Ask {
+        quasi: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
+        sensitive: schema.sensitive.iter().map(|sensitive| sensitive.name.clone()).collect(),
+        identifier: identifier.map(String::from),
+        ..Ask::default()
+    };
+    let names = Names::new(&ask);
+    let wanted = names.wanted();
+    let files = sources.par_iter().map(|source| RawFile::read(source, &wanted));
+    let mut files = files.collect::<Result<Vec<RawFile>, IngestError>>()?;
+    names.refuse_absent(&[], &files)?;
+    files.iter_mut().for_each(|file| coarsen(file, schema, &names));
+    let columns = schema.quasi.iter().enumerate().map(|(at, quasi)| Ok(Column {
+        codes: files.iter().map(|file| codes(file, at, quasi)).collect::<Result<_, IngestError>>()?,
+        spans: Vec::new(),
+        note: ColumnNote::default(),
+        quasi: quasi.clone(),
+    }));
+    let columns = columns.collect::<Result<Vec<Column>, IngestError>>()?;
+    let numbering = Numbering::after(values, &names, &[], &files);
+    *values = numbering.values.clone();
+    tables(&files, &columns, &names, &numbering)
+}
+
+/// A table whose values are numbered as in `values`; those that are missing there are added.
+pub fn renumbered(table: &Table, values: &mut Values) -> Table {
+    values.extend(table.values.iter().map(|(_, cells)| cells.into()));
+    let index = values.index();
+    let of_value: Vec<Value> = table.values.iter().map(|(_, cells)| index[cells]).collect();
+    let sensitive = table.sensitive().iter().map(|value| of_value[value.index()]).collect();
+    let quasi = (0..table.quasi_count()).map(|attribute| table.quasi(attribute).to_vec()).collect();
+    Table::new(table.keys().to_vec(), quasi, sensitive, values.clone(), Vec::new(), Vec::new())
+}
+
+/// Replaces sensitive cells by the coarser labels that are published, where the schema has such.
+fn coarsen(file: &mut RawFile, schema: &Schema, names: &Names<'_>) {
+    for (at, sensitive) in names.sensitive().zip(&schema.sensitive) {
+        let Some(column) = &mut file.columns[at] else { continue };
+        for text in &mut column.texts {
+            if let Ok(label) = sensitive.labels.binary_search_by(|(cell, _)| cell.as_str().cmp(text)) {
+                *text = sensitive.labels[label].1.as_str().into();
+            }
+        }
+    }
+}
+
+/// The code of each text of a column.
+fn codes(file: &RawFile, at: usize, quasi: &Quasi) -> Result<Vec<u32>, IngestError> {
+    let column = file.columns[at].as_ref().expect("a truth without a quasi column was refused");
+    let codes: Vec<Result<u32, CellFault>> = column.texts.iter().map(|text| quasi.encode(text)).collect();
+    match codes.iter().find_map(|code| code.err()) {
+        None => Ok(codes.into_iter().flatten().collect()),
+        Some(fault) => {
+            let is_bad = |&text: &u32| codes[text as usize] == Err(fault);
+            let bad: Vec<u32> = (0..codes.len() as u32).filter(is_bad).collect();
+            Err(IngestError::Rejected(vec![file.problem(Kind::of(fault), &quasi.name, column, &bad)]))
+        }
+    }
 }
 
 fn table(

@@ -1,5 +1,8 @@
-//! What a code means, in plain words.
+//! A code, a finding, a group or a person, in plain words.
 
+mod case;
+
+use crate::args::Common;
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -49,11 +52,28 @@ pub struct ExplainReport {
     pub explanation: String,
 }
 
-pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<u8, Failure> {
-    let code = args.code.to_ascii_uppercase();
+pub fn run(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let words: Vec<&str> = args.what.iter().map(String::as_str).collect();
+    match words[..] {
+        ["finding", number] => case::finding(number, args, screen),
+        ["group", place] => case::group(place, args, common, screen),
+        ["person"] => case::person(args, common, screen),
+        ["person", _] => Err(Failure::usage("a person's key is read from standard input, never from the command line")),
+        [code] => self::code(code, screen),
+        _ => Err(Failure::usage("say a code, finding N, group RELEASE:GROUP, or person")),
+    }
+}
+
+/// The page of a code.
+fn page(code: &str) -> Option<(&'static str, &'static str, &'static str)> {
+    let code = code.to_ascii_uppercase();
     let pages = [ingest::CODES, ingest::policy_file::CODES, ledger::CODES, folder::CODES, publish::CODES, OWN].concat();
     let faults = audit::CODES.iter().map(|&(_, code, title, explanation)| (code, title, explanation));
-    let Some((code, title, explanation)) = pages.into_iter().chain(faults).find(|page| page.0 == code) else {
+    pages.into_iter().chain(faults).find(|page| page.0 == code)
+}
+
+fn code(code: &str, screen: &Screen) -> Result<u8, Failure> {
+    let Some((code, title, explanation)) = page(code) else {
         return Err(Failure::usage(format!("there is no code {code}; codes look like D103 and stand in error[…]")));
     };
     let text = format!("{code}: {title}\n\n{}\n", wrapped(explanation));

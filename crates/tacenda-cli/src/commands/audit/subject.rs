@@ -1,0 +1,195 @@
+//! What is audited: files of anyone, release folders of ours, or a project's ledger.
+
+use crate::args::Common;
+use crate::args::ReadingArgs;
+use crate::args::SubjectArgs;
+use crate::commands::audit::own;
+use crate::commands::audit::wishes;
+use crate::commands::shared::failure;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use tacenda::audit::Series;
+use tacenda::audit::Traces;
+use tacenda::audit::knowledge::Knowledge;
+use tacenda::ingest::IngestError;
+use tacenda::ingest::Source;
+use tacenda::ingest::foreign;
+use tacenda::ingest::foreign::File;
+use tacenda::ingest::foreign::Shown;
+use tacenda::model::Promise;
+use tacenda::model::RecordKey;
+use tacenda::model::Release;
+use tacenda::model::Schema;
+use tacenda::model::Table;
+use tacenda::report;
+use tacenda::report::About;
+use tacenda::report::FileFacts;
+
+/// A series, ready to be examined. Holds the truth where it was given: private.
+pub struct Subject {
+    pub schema: Schema,
+    pub releases: Vec<Release>,
+    pub traces: Vec<Traces>,
+    pub promise: Option<Promise>,
+    pub truth: Vec<Table>,
+    pub about: About,
+    /// How an identifier of the truth becomes a key.
+    pub key: Box<dyn Fn(&str) -> RecordKey>,
+}
+
+impl Subject {
+    /// Reads what the command line names.
+    pub fn read(args: &SubjectArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {
+        let reading = &args.reading;
+        if args.files.is_empty() {
+            return own::project(reading, common, screen);
+        }
+        if !reading.truth.is_empty() && reading.truth.len() != args.files.len() {
+            let (truth, files) = (reading.truth.len(), args.files.len());
+            return Err(Failure::usage(format!("--truth names {truth} tables for {files} releases; name one a release")));
+        }
+        if !reading.quasi.is_empty() {
+            return of_anyone(&args.files, reading, screen);
+        }
+        match args.files.iter().map(|file| own::folder_of(file)).collect::<Option<Vec<PathBuf>>>() {
+            Some(folders) => own::folders(&folders, reading, screen),
+            None => Err(name_columns(&args.files, screen)),
+        }
+    }
+
+    /// What the attacker knows, where the truth is at hand.
+    pub fn knowledge(&self) -> Option<Knowledge<'_>> {
+        (!self.truth.is_empty()).then(|| Knowledge::from_tables(&self.truth))
+    }
+
+    /// The series as the auditor sees it.
+    pub fn series<'a>(&'a self, knowledge: Option<&'a Knowledge<'a>>) -> Series<'a> {
+        Series {
+            schema: &self.schema,
+            releases: &self.releases,
+            traces: &self.traces,
+            promise: self.promise.as_ref(),
+            knowledge,
+        }
+    }
+}
+
+/// Reads files of anyone.
+fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<Subject, Failure> {
+    let ask = wishes::ask(args)?;
+    let order = wishes::order(paths, args)?;
+    let rejected = |error: IngestError| failure(error.into(), screen);
+    let bar = screen.steps(1);
+    bar.set_message("reading");
+    let mut files = Vec::new();
+    for &at in &order {
+        let data = own::data_file(&paths[at]).map_err(|error| failure(error.into(), screen))?;
+        let counterfeits = beside(&data).map(|path| Source::open(&path)).transpose().map_err(rejected)?;
+        files.push(File { source: Source::open(&data).map_err(rejected)?, label: label(&data), counterfeits });
+    }
+    let truth = order.iter().filter_map(|&at| args.truth.get(at)).map(|path| Source::open(path));
+    let truth = truth.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
+    let read = foreign::read(&files, &truth, &ask).map_err(rejected)?;
+    bar.finish_and_clear();
+    let mut notes: Vec<String> = read
+        .columns
+        .iter()
+        .map(|column| {
+            let forms: Vec<String> = column.notations.iter().map(|(form, count)| format!("{form} {count}")).collect();
+            format!("{}: {} ({}), domain {}", column.column, column.values, forms.join(", "), column.domain)
+        })
+        .collect();
+    notes.extend(read.notes);
+    let source = |(&at, digest): (&usize, &String)| report::Source {
+        at: None,
+        files: vec![FileFacts { name: shown_name(&paths[at]), bytes: length(&paths[at]), sha256: digest.clone() }],
+    };
+    let about = About {
+        name: common_name(&order.iter().map(|&at| label(&paths[at])).collect::<Vec<String>>()),
+        software: software(),
+        notes,
+        sources: order.iter().zip(&read.digests).map(source).collect(),
+        ..About::default()
+    };
+    Ok(Subject {
+        schema: read.schema,
+        releases: read.releases,
+        traces: read.shown.into_iter().map(traces).collect(),
+        promise: None,
+        truth: read.truth,
+        about,
+        key: Box::new(foreign::key),
+    })
+}
+
+fn traces(shown: Shown) -> Traces {
+    Traces {
+        places: shown.places,
+        group_names: shown.group_names,
+        columns: shown.columns,
+        without_sensitive: shown.without_sensitive,
+        counterfeits_known: shown.counterfeits_known,
+    }
+}
+
+/// Without --quasi nothing is proposed; the columns there are make the choice quick.
+fn name_columns(files: &[PathBuf], screen: &Screen) -> Failure {
+    let mut columns: Vec<String> = Vec::new();
+    for file in files {
+        let header = Source::open(file).and_then(|source| foreign::header(&source));
+        match header {
+            Ok(header) => header.into_iter().for_each(|name| {
+                if !columns.contains(&name) {
+                    columns.push(name);
+                }
+            }),
+            Err(error) => return failure(error.into(), screen),
+        }
+    }
+    Failure::usage("say which columns an attacker may know: --quasi age,zip,sex --sensitive disease")
+        .line(format!("  the files have the columns {}", columns.join(", ")))
+}
+
+/// The counts of counterfeits beside a data file.
+fn beside(data: &Path) -> Option<PathBuf> {
+    let name = data.file_name()?.to_str()?;
+    let stem = name.split_once(".csv").or(name.split_once(".parquet")).or(name.split_once(".tsv")).map(|(stem, _)| stem)?;
+    let path = data.with_file_name(format!("{stem}.counterfeits.csv"));
+    (path != data && path.exists()).then_some(path)
+}
+
+/// What a release is called after its file.
+pub fn label(path: &Path) -> String {
+    let name = shown_name(path);
+    let endings = [".gz", ".zst", ".csv", ".tsv", ".txt", ".parquet"];
+    let mut stem = name.as_str();
+    while let Some(shorter) = endings.iter().find_map(|ending| stem.strip_suffix(ending)) {
+        stem = shorter;
+    }
+    if stem.is_empty() { name } else { stem.to_string() }
+}
+
+fn shown_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.len())
+}
+
+/// What all labels begin with.
+fn common_name(labels: &[String]) -> String {
+    let Some(first) = labels.first() else { return String::new() };
+    let shared = |length: usize| first.is_char_boundary(length) && labels.iter().all(|label| label.starts_with(&first[..length]));
+    let length = (0..=first.len()).rev().find(|&length| shared(length)).unwrap_or(0);
+    let name = first[..length].trim_end_matches(|letter: char| !letter.is_alphabetic());
+    if name.is_empty() { "releases".into() } else { name.to_string() }
+}
+
+/// The program and its version.
+pub fn software() -> String {
+    format!("tacenda {}", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,216 @@
+//! One case told in full: a finding of a saved audit, a group of a release, a person.
+
+use crate::args::Common;
+use crate::args::ExplainArgs;
+use crate::args::SubjectArgs;
+use crate::commands::audit::Subject;
+use crate::commands::audit::names;
+use crate::commands::explain::ExplainReport;
+use crate::commands::explain::page;
+use crate::commands::explain::wrapped;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::screen::number;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use tacenda::audit::Assessment;
+use tacenda::audit::Attacker;
+use tacenda::audit::Thresholds;
+use tacenda::audit::story;
+use tacenda::model::Value;
+use tacenda::report::Edition;
+use tacenda::report::Material;
+use tacenda::report::Names;
+use tacenda::report::Report;
+use tacenda::report::StoryFacts;
+
+/// The most groups that are listed in one place.
+const MOST_GROUPS: usize = 8;
+
+/// A finding of a saved audit, by its place there, from 1.
+pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, Failure> {
+    let path = args.audit.as_ref().ok_or_else(|| {
+        Failure::usage("name the audit: tacenda audit … --format json -o audit.json, then --audit audit.json")
+    })?;
+    let text = fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+    let report: Report = serde_json::from_str(&text)
+        .map_err(|error| Failure::usage(format!("{} is no saved audit (line {})", path.display(), error.line())))?;
+    let at: Option<usize> = number.parse().ok().filter(|&at| at >= 1);
+    let Some(finding) = at.and_then(|at| report.findings.get(at - 1)) else {
+        return Err(Failure::usage(format!("there is no finding {number}; the audit has {}", report.findings.len())));
+    };
+    let mut out = String::new();
+    let mut releases = finding.others.clone();
+    releases.push(finding.release);
+    releases.sort_unstable();
+    releases.dedup();
+    let releases: Vec<String> = releases.iter().map(u32::to_string).collect();
+    let _ = writeln!(out, "{} ({}): {}", finding.code, finding.severity, finding.title);
+    let _ = writeln!(out, "It concerns {} people; releases {}.\n", finding.people, releases.join(", "));
+    if let Some((_, _, explanation)) = page(&finding.code) {
+        let _ = writeln!(out, "{}\n", wrapped(explanation));
+    }
+    if let Some(witness) = &finding.witness {
+        let _ = writeln!(out, "What proves it ({} against {}):", witness.number, witness.line);
+        let _ = writeln!(out, "{}", wrapped(&witness.claim));
+        for group in witness.groups.iter().take(MOST_GROUPS) {
+            let _ = writeln!(out, "  release {} group {}: {}", group.release, group.group, group.region.join(" "));
+        }
+        if !witness.values.is_empty() {
+            let _ = writeln!(out, "  values {}", witness.values.join(", "));
+        }
+    }
+    if let Some(story) = &report.story {
+        let _ = write!(out, "\nThe worst case of this audit\n{}", told(story));
+    }
+    answer(screen, &finding.code, &finding.title, out)
+}
+
+/// A group of a release, named by both numbers.
+pub fn group(place: &str, args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let wrong = || Failure::usage("say group RELEASE:GROUP, such as group 2:17; both are counted from 1");
+    let (release, group) = place.split_once(':').ok_or_else(wrong)?;
+    let at = |text: &str| text.trim().parse::<usize>().ok().filter(|&number| number >= 1).map(|number| number - 1);
+    let (release, group) = at(release).zip(at(group)).ok_or_else(wrong)?;
+    let subject = subject(args, common, screen)?;
+    let Some(published) = subject.releases.get(release).filter(|published| group < published.group_count()) else {
+        return Err(Failure::usage("there is no such group"));
+    };
+    let region = published.region(group);
+    let mut names = Coded::new(names(args.show_values, common, screen), published);
+    let mut out = format!("Release {} ({}), group {}", release + 1, published.label, group + 1);
+    if let Some(name) = subject.traces[release].group_names.get(group) {
+        let _ = write!(out, ", numbered {name} in the file");
+    }
+    let _ = writeln!(out, "\n\nWhoever is published here has");
+    for (quasi, span) in subject.schema.quasi.iter().zip(region) {
+        let mut text = String::new();
+        quasi.print(*span, &mut text);
+        let text = if text.is_empty() { "missing" } else { &text };
+        let _ = writeln!(out, "  {:<16} {text} ({} of {} values)", quasi.name, span.width(), quasi.size());
+    }
+    let rows = published.group_values(group);
+    let mut counts: BTreeMap<Value, usize> = BTreeMap::new();
+    rows.iter().for_each(|&value| *counts.entry(value).or_default() += 1);
+    let _ = writeln!(
+        out,
+        "\n{} rows, {} of them counterfeits, {} values:",
+        number(rows.len() as u64),
+        published.counterfeits[group],
+        counts.len()
+    );
+    for (value, count) in &counts {
+        let _ = writeln!(out, "  {count:>6} {}", names.name(*value));
+    }
+    for (other_at, other) in subject.releases.iter().enumerate().filter(|&(at, _)| at != release) {
+        let meets = |&at: &usize| other.region(at).iter().zip(region).all(|(theirs, mine)| theirs.overlap(*mine));
+        let found: Vec<usize> = (0..other.group_count()).filter(meets).collect();
+        let shown: Vec<String> = found.iter().take(MOST_GROUPS).map(|at| format!("{}:{}", other_at + 1, at + 1)).collect();
+        let more = if found.len() > MOST_GROUPS { ", …" } else { "" };
+        let _ = writeln!(
+            out,
+            "\nIn release {} the same people can stand in {} groups: {}{more}",
+            other_at + 1,
+            found.len(),
+            shown.join(", ")
+        );
+    }
+    answer(screen, &format!("group {}:{}", release + 1, group + 1), "a group of a release", out)
+}
+
+/// A person, whose key is read from standard input.
+pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let mut line = String::new();
+    io::stdin().read_line(&mut line).map_err(|error| Failure::environment(format!("standard input: {error}")))?;
+    let key = line.trim_end_matches(['\n', '\r']);
+    if key.is_empty() {
+        return Err(Failure::usage("write the person's identifier to standard input, on a line of its own"));
+    }
+    let subject = subject(args, common, screen)?;
+    let knowledge = subject.knowledge().ok_or_else(|| {
+        Failure::usage("a person is only known where the truth is: --truth FILE… --id COLUMN, one table a release")
+    })?;
+    let Some(person) = knowledge.person((subject.key)(key)) else {
+        return Err(Failure::usage("nobody in the tables has this identifier"));
+    };
+    let assessment = Assessment {
+        outcomes: Vec::new(),
+        story: Some(story::tell(&subject.schema, &subject.releases, &knowledge, person)),
+    };
+    let material = Material {
+        edition: Edition::Auditor,
+        series: subject.series(Some(&knowledge)),
+        assessment: &assessment,
+        attacker: Attacker::default(),
+        thresholds: Thresholds::default(),
+        about: &subject.about,
+        names: names(args.show_values, common, screen),
+        private: None,
+    };
+    let report = Report::new(&material);
+    let out = report.story.as_ref().map_or_else(String::new, told);
+    answer(screen, "person", "one person, attacked step by step", out)
+}
+
+fn subject(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {
+    let subject = SubjectArgs { files: args.releases.clone(), reading: args.reading.clone() };
+    Subject::read(&subject, common, screen)
+}
+
+fn answer(screen: &Screen, code: &str, title: &str, explanation: String) -> Result<u8, Failure> {
+    let text = explanation.clone();
+    screen.result(&text, &ExplainReport { code: code.into(), title: title.into(), explanation })?;
+    Ok(0)
+}
+
+/// What the attacker knew, which groups remained in each release, what is left.
+fn told(story: &StoryFacts) -> String {
+    let known = |(name, value): &(String, Option<String>)| match value {
+        Some(value) => format!("{name} {value}"),
+        None => name.clone(),
+    };
+    let known: Vec<String> = story.known.iter().map(known).collect();
+    let mut out = format!("Someone knows of this person: {}.\n", known.join(", "));
+    for step in &story.steps {
+        let _ = writeln!(out, "Release {} ({}): {} groups can hold them.", step.release, step.label, step.group_count);
+        for group in step.groups.iter().take(MOST_GROUPS) {
+            let (rows, values) = (group.rows, group.values.join(", "));
+            let _ = writeln!(out, "  group {}: {}; {rows} rows: {values}", group.group, group.region.join(" "));
+        }
+        if step.restarted {
+            let _ = writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
+        }
+        let _ = writeln!(out, "  left: {}", step.left.join(", "));
+    }
+    let _ = match story.left {
+        1 => writeln!(out, "One value is left: it is certain."),
+        left => writeln!(out, "{left} values are left."),
+    };
+    out
+}
+
+/// Names of values: as they are, or coded as they come.
+struct Coded<'a> {
+    names: Names,
+    release: &'a tacenda::model::Release,
+    seen: Vec<Value>,
+}
+
+impl<'a> Coded<'a> {
+    fn new(names: Names, release: &'a tacenda::model::Release) -> Coded<'a> {
+        Coded { names, release, seen: Vec::new() }
+    }
+
+    fn name(&mut self, value: Value) -> String {
+        if self.names == Names::Shown {
+            return self.release.values.cells(value).join(", ");
+        }
+        let at = self.seen.iter().position(|&other| other == value).unwrap_or_else(|| {
+            self.seen.push(value);
+            self.seen.len() - 1
+        });
+        format!("D{}", at + 1)
+    }
+}

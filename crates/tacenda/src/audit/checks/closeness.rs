@@ -1,0 +1,60 @@
+//! How far a group's values are from the whole table's (SCIENCE D4.1, B12: t-closeness).
+//!
+//! The distance is half the sum of the differences of shares: 0 for the same shares, 1 for nothing in
+//! common. All values are equally far from each other.
+
+use crate::audit::Check;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Verdict;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::tally::Tally;
+
+/// Distances are told in millionths, so that a witness is whole.
+const MILLION: f64 = 1e6;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    if ask.with_sensitive().next().is_none() {
+        return Outcome::not_applicable(Check::Closeness, "no release has a sensitive column");
+    }
+    let mut outcome = Outcome::new(Check::Closeness, Ask::groups_of(ask.with_sensitive()));
+    for (place, release) in ask.with_sensitive() {
+        let mut whole = vec![0u32; release.values.len()];
+        release.sensitive.iter().for_each(|value| whole[value.index()] += 1);
+        let rows = release.row_count() as f64;
+        let (mut worst, mut sum) = (0.0f64, 0.0f64);
+        let mut far = Tally::new(Fault::TooFarFromWhole);
+        for group in 0..release.group_count() {
+            let values = release.group_values(group);
+            // What the group has more than the whole is what it has less elsewhere.
+            let more = values.chunk_by(|a, b| a == b).map(|run| {
+                let share = run.len() as f64 / values.len() as f64;
+                (share - f64::from(whole[run[0].index()]) / rows).max(0.0)
+            });
+            let distance: f64 = more.sum();
+            worst = worst.max(distance);
+            sum += distance * values.len() as f64;
+            if let Some(t) = ask.thresholds.t.filter(|&t| distance > t + 1e-9) {
+                far.add(u64::from(release.people(group)), ((1.0 - distance) * MILLION) as u64, || Witness {
+                    claim: "half the sum of the differences between the shares of values in the group and in the whole \
+                            release is the number in millionths, above the line",
+                    groups: vec![(place, group as u32)],
+                    values: release.value_set(group),
+                    person: None,
+                    number: (distance * MILLION).round() as u64,
+                    line: (t * MILLION).round() as u64,
+                });
+            }
+        }
+        outcome.measure(Some(release.number), "largest distance", worst);
+        outcome.measure(Some(release.number), "mean distance", sum / rows.max(1.0));
+        if let Some(finding) = far.finding(release.number, Vec::new()) {
+            outcome = outcome.found(finding);
+        }
+    }
+    if ask.thresholds.t.is_none() {
+        outcome.verdict = Verdict::Measured;
+    }
+    outcome
+}

@@ -1,0 +1,125 @@
+//! Which rows of two releases must be the same people (SCIENCE D4.5, B2).
+//!
+//! The attacker knows that someone was in the earlier release, and nobody has left. Forward and cross: of
+//! the rows of the person's two groups, those that no placing of everyone makes one person are out; what
+//! is left is how many rows can be theirs. Backward: someone is known to have come later; of the rows of
+//! their group those that must be old ones are out.
+//!
+//! # Not concluded
+//! Where groups of one release overlap, a person may stand in several. Then all groups over the place are
+//! added up, which bounds what is left from above; where that is not enough to tell, the pair counts as
+//! not assessed.
+
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Verdict;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::flows::Flows;
+use crate::audit::checks::flows::NoFlows;
+use crate::audit::checks::pairs;
+use crate::audit::checks::tally::Tally;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    if !(ask.attacker.presence || ask.attacker.first_release) {
+        return Outcome::not_applicable(Check::Correspondence, "the attacker does not know who was there before");
+    }
+    if ask.series.releases.len() < 2 {
+        return Outcome::not_applicable(Check::Correspondence, "there is one release");
+    }
+    let mut outcome = Outcome::new(Check::Correspondence, Coverage { what: "pairs of groups", ..Coverage::default() });
+    let (mut left, mut too_many) = (0, false);
+    for (place, (earlier, later)) in pairs::pairs(ask).into_iter().enumerate() {
+        match ask.flows(place, earlier, later) {
+            Ok(flows) => outcome = judge(ask, flows, outcome),
+            Err(NoFlows::PeopleLeft) => left += 1,
+            Err(NoFlows::TooMany) => too_many = true,
+        }
+    }
+    outcome.measure(None, "pairs of releases between which people left", f64::from(left));
+    let gaps = outcome.coverage.looked_at < outcome.coverage.of || too_many;
+    if outcome.findings.is_empty() && gaps {
+        outcome.verdict = Verdict::NotAssessed("too many groups overlap to place everyone exactly");
+    } else if outcome.findings.is_empty() && left as usize == pairs::pairs(ask).len() {
+        outcome.verdict = Verdict::NotApplicable("people left between the releases: a row needs no counterpart");
+    }
+    outcome
+}
+
+fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
+    let k = u64::from(ask.thresholds.k);
+    let mut one = Tally::new(Fault::OneCorresponding);
+    let mut few = Tally::new(Fault::FewCorresponding);
+    let mut newcomers = Tally::new(Fault::FewNewcomers);
+    let (mut unclear, mut least) = (flows.bounded + flows.passed_over, u64::MAX);
+    for edge in flows.edges.iter().filter(|edge| edge.rows() > 0) {
+        least = least.min(edge.rows());
+        if edge.rows() >= k {
+            continue;
+        }
+        let (old, new) = flows.over(edge);
+        let all = old.iter().flat_map(|&old| new.iter().filter_map(move |&new| flows.edge(old, new)));
+        let rows: u64 = all.map(|edge| edge.rows()).sum();
+        if rows >= k {
+            unclear += 1;
+            continue;
+        }
+        let witness = || Witness {
+            claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
+                    of the rows of the first groups, at most the number can be rows of the last, below the line",
+            groups: names(flows, &old, &new),
+            values: Vec::new(),
+            person: None,
+            number: rows,
+            line: k,
+        };
+        let tally = if rows == 1 { &mut one } else { &mut few };
+        tally.add(rows, rows, witness);
+    }
+    for (group, &forced) in flows.forced.iter().enumerate() {
+        let rows = flows.later.group_rows(group).len() as u64;
+        let open = rows - u64::from(forced);
+        if open == 0 || open >= k || flows.later.counterfeits[group] > 0 {
+            continue;
+        }
+        let mut over = 0;
+        flows.new.each_overlapping(flows.later.region(group), |_| {
+            over += 1;
+            over < 2
+        });
+        if over > 1 {
+            unclear += 1;
+            continue;
+        }
+        newcomers.add(open, open, || Witness {
+            claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
+                    all but the number of the group's rows are always taken, and the number is below the line",
+            groups: vec![(flows.places.1, group as u32)],
+            values: Vec::new(),
+            person: None,
+            number: open,
+            line: k,
+        });
+    }
+    let edges = flows.edges.len() as u64;
+    outcome.coverage.of += edges;
+    outcome.coverage.looked_at += edges.saturating_sub(unclear);
+    if least < u64::MAX {
+        outcome.measure(Some(flows.later.number), "least rows that correspond", least as f64);
+    }
+    for mut tally in [one, few, newcomers] {
+        tally.at_most(flows.later.row_count() as u64);
+        if let Some(finding) = tally.finding(flows.later.number, vec![flows.earlier.number]) {
+            outcome = outcome.found(finding);
+        }
+    }
+    outcome
+}
+
+/// Groups of both releases, with the places of these.
+pub(super) fn names(flows: &Flows<'_>, old: &[u32], new: &[u32]) -> Vec<(u32, u32)> {
+    let old = old.iter().map(|&group| (flows.places.0, group));
+    old.chain(new.iter().map(|&group| (flows.places.1, group))).collect()
+}

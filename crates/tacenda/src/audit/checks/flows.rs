@@ -1,0 +1,269 @@
+//! Everyone of an earlier release, placed in a later one: what correspondence and matching ask of.
+//!
+//! Where nobody left and no value changed, every row of the earlier release is a row of the later one,
+//! with the same value, in a group whose region overlaps. Per value that is a flow between groups. The
+//! most that any such flow sends from one group to another is how many rows of the one can be rows of the
+//! other; the least that any sends into a group is how many of its rows must be old ones.
+//!
+//! Where a component is small, or only one group on one side, this is exact. Otherwise pairs that no flow
+//! uses are still found, and the closed form bounds the rest from above.
+
+use crate::audit::checks::Ask;
+use crate::audit::checks::pairs;
+use crate::audit::checks::pairs::Component;
+use crate::audit::checks::pairs::Components;
+use crate::audit::flow::Matching;
+use crate::audit::stab::Stab;
+use crate::model::Release;
+use crate::model::Value;
+use rayon::iter::IntoParallelRefIterator;
+use rayon::iter::ParallelIterator;
+
+/// Two groups that overlap, and what they can share.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Edge {
+    pub(super) earlier: u32,
+    pub(super) later: u32,
+    /// Per value that some flow uses, the most.
+    pub(super) most: Vec<(Value, u32)>,
+}
+
+/// All flows between two releases.
+pub(super) struct Flows<'a> {
+    pub(super) places: (u32, u32),
+    pub(super) earlier: &'a Release,
+    pub(super) later: &'a Release,
+    pub(super) old: Stab,
+    pub(super) new: Stab,
+    /// By earlier group, then by later group.
+    pub(super) edges: Vec<Edge>,
+    /// Per group of the later release, how many of its rows must be old ones.
+    pub(super) forced: Vec<u32>,
+    /// How many edges have a bound instead of the exact number.
+    pub(super) bounded: u64,
+    /// How many edges were passed over because of counterfeits.
+    pub(super) passed_over: u64,
+}
+
+/// Why there are no flows.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum NoFlows {
+    /// Somebody left, or a value changed.
+    PeopleLeft,
+    /// Too many groups overlap.
+    TooMany,
+}
+
+/// The most arcs of one value and component for which every arc is asked for its most.
+const EXACT_ARCS: usize = 3_000;
+
+/// The most pairs of overlapping groups that are kept.
+const MOST_EDGES: u64 = 4_000_000;
+
+impl<'a> Flows<'a> {
+    pub(super) fn new(ask: &Ask<'a>, earlier: u32, later: u32) -> Result<Flows<'a>, NoFlows> {
+        if pairs::only_grows(ask.series.promise) == Some(false) || has_left(ask, earlier, later) {
+            return Err(NoFlows::PeopleLeft);
+        }
+        let values = pairs::value_count(ask);
+        let places = (earlier, later);
+        let (earlier, later) = (&ask.series.releases[earlier as usize], &ask.series.releases[later as usize]);
+        let (old, new) = (Stab::new(earlier, values), Stab::new(later, values));
+        let components = Components::new(earlier, later, &new).list();
+        if components.iter().any(|(_, component)| loses_rows(earlier, later, component)) {
+            return Err(NoFlows::PeopleLeft);
+        }
+        let keeps_sets = pairs::keeps_sets(ask.series.promise);
+        let limit = ask.limits.pairs.min(MOST_EDGES);
+        let edges = overlapping(earlier, later, &new, limit, keeps_sets).ok_or(NoFlows::TooMany)?;
+        let forced = vec![0; later.group_count()];
+        let mut flows = Flows { places, earlier, later, old, new, edges, forced, bounded: 0, passed_over: 0 };
+        flows.fill(&components)?;
+        Ok(flows)
+    }
+
+    fn fill(&mut self, components: &[(u32, Component)]) -> Result<(), NoFlows> {
+        let solved: Vec<Option<Solved>> = components.par_iter().map(|(_, component)| self.solve(component)).collect();
+        for solved in solved {
+            let solved = solved.ok_or(NoFlows::PeopleLeft)?;
+            self.bounded += solved.bounded;
+            self.passed_over += solved.passed_over;
+            for (edge, value, most) in solved.most {
+                self.edges[edge as usize].most.push((value, most));
+            }
+            for (group, forced) in solved.forced {
+                self.forced[group as usize] += forced;
+            }
+        }
+        Ok(())
+    }
+
+    /// The flows of one component, value by value; `None` where one does not exist.
+    fn solve(&self, component: &Component) -> Option<Solved> {
+        let mut solved = Solved::default();
+        let edges = |group: u32| {
+            let start = self.edges.partition_point(|edge| edge.earlier < group);
+            let end = self.edges.partition_point(|edge| edge.earlier <= group);
+            start..end
+        };
+        let mut values: Vec<Value> =
+            component.earlier.iter().flat_map(|&group| self.earlier.group_values(group as usize)).copied().collect();
+        values.sort_unstable();
+        values.dedup();
+        let counterfeits =
+            |release: &Release, groups: &[u32]| groups.iter().any(|&group| release.counterfeits[group as usize] > 0);
+        if counterfeits(self.earlier, &component.earlier) || counterfeits(self.later, &component.later) {
+            // Which rows are people's is not known.
+            solved.passed_over = component.earlier.iter().map(|&group| edges(group).len() as u64).sum();
+            return Some(solved);
+        }
+        for value in values {
+            let count = |release: &Release, group: u32| {
+                let values = release.group_values(group as usize);
+                let start = values.partition_point(|&other| other < value);
+                (values.partition_point(|&other| other <= value) - start) as u32
+            };
+            let with = |release: &Release, groups: &[u32]| -> Vec<u32> {
+                groups.iter().copied().filter(|&group| count(release, group) > 0).collect()
+            };
+            let (left, right) = (with(self.earlier, &component.earlier), with(self.later, &component.later));
+            let mut matching = Matching {
+                supplies: left.iter().map(|&group| count(self.earlier, group)).collect(),
+                capacities: right.iter().map(|&group| count(self.later, group)).collect(),
+                arcs: Vec::new(),
+            };
+            let mut names: Vec<u32> = Vec::new();
+            for (node, &group) in left.iter().enumerate() {
+                for edge in edges(group) {
+                    if let Ok(other) = right.binary_search(&self.edges[edge].later) {
+                        matching.arcs.push((node as u32, other as u32));
+                        names.push(edge as u32);
+                    }
+                }
+            }
+            solved.add(value, &matching, &names, &right)?;
+        }
+        Some(solved)
+    }
+
+    /// The edge of two groups.
+    pub(super) fn edge(&self, earlier: u32, later: u32) -> Option<&Edge> {
+        let place = self.edges.binary_search_by_key(&(earlier, later), |edge| (edge.earlier, edge.later));
+        place.ok().map(|place| &self.edges[place])
+    }
+
+    /// All groups of the earlier and of the later release over a place.
+    pub(super) fn over(&self, edge: &Edge) -> (Vec<u32>, Vec<u32>) {
+        let regions = self.earlier.region(edge.earlier as usize).iter().zip(self.later.region(edge.later as usize));
+        let place: Vec<_> = regions.map(|(a, b)| a.meet(*b)).collect();
+        let collect = |stab: &Stab| {
+            let mut groups = Vec::new();
+            stab.each_overlapping(&place, |group| {
+                groups.push(group);
+                true
+            });
+            groups.sort_unstable();
+            groups
+        };
+        (collect(&self.old), collect(&self.new))
+    }
+}
+
+impl Edge {
+    /// How many rows of the one group can be rows of the other.
+    pub(super) fn rows(&self) -> u64 {
+        self.most.iter().map(|&(_, most)| u64::from(most)).sum()
+    }
+}
+
+/// What was found out of one component.
+#[derive(Default)]
+struct Solved {
+    /// Edge, value, the most.
+    most: Vec<(u32, Value, u32)>,
+    /// Later group, rows that must be old.
+    forced: Vec<(u32, u32)>,
+    bounded: u64,
+    passed_over: u64,
+}
+
+impl Solved {
+    fn add(&mut self, value: Value, matching: &Matching, names: &[u32], right: &[u32]) -> Option<()> {
+        let mut full = matching.fill()?;
+        let capacity = |arc: usize| {
+            let (a, b) = matching.arcs[arc];
+            matching.supplies[a as usize].min(matching.capacities[b as usize])
+        };
+        if matching.supplies.len() == 1 || matching.capacities.len() == 1 {
+            // One group on one side: the closed form is exact.
+            self.most.extend((0..names.len()).map(|arc| (names[arc], value, capacity(arc))));
+        } else if matching.arcs.len() <= EXACT_ARCS {
+            for (arc, &name) in names.iter().enumerate() {
+                let most = full.most_on(arc);
+                if most > 0 {
+                    self.most.push((name, value, most));
+                }
+            }
+        } else {
+            let usable = full.usable_arcs();
+            let arcs = (0..names.len()).filter(|&arc| usable[arc]);
+            self.most.extend(arcs.map(|arc| (names[arc], value, capacity(arc))));
+            self.bounded += names.len() as u64;
+        }
+        if matching.arcs.len() <= EXACT_ARCS || matching.capacities.len() == 1 {
+            let forced = right.iter().enumerate().map(|(node, &group)| (group, full.least_into(node as u32)));
+            self.forced.extend(forced.filter(|&(_, forced)| forced > 0));
+        } else {
+            // A bound from below: what does not fit elsewhere.
+            let all: u64 = matching.supplies.iter().map(|&supply| u64::from(supply)).sum();
+            let room: u64 = matching.capacities.iter().map(|&capacity| u64::from(capacity)).sum();
+            let least = |&capacity: &u32| all.saturating_sub(room - u64::from(capacity)) as u32;
+            let forced = right.iter().zip(matching.capacities.iter().map(least)).map(|(&group, least)| (group, least));
+            self.forced.extend(forced.filter(|&(_, least)| least > 0));
+        }
+        Some(())
+    }
+}
+
+/// Whether somebody who is known left between two releases.
+fn has_left(ask: &Ask<'_>, earlier: u32, later: u32) -> bool {
+    let Some(knowledge) = ask.series.knowledge else { return false };
+    let (before, after) = (knowledge.rows(earlier as usize), knowledge.rows(later as usize));
+    let gone = u32::MAX;
+    before.iter().zip(&after).any(|(&before, &after)| before != gone && after == gone)
+}
+
+/// Whether a component has fewer rows of some value in the later release, though no counterfeits.
+fn loses_rows(earlier: &Release, later: &Release, component: &Component) -> bool {
+    if component.earlier.iter().any(|&group| earlier.counterfeits[group as usize] > 0) {
+        return false;
+    }
+    let sorted = |release: &Release, groups: &[u32]| {
+        let mut rows: Vec<Value> =
+            groups.iter().flat_map(|&group| release.group_values(group as usize)).copied().collect();
+        rows.sort_unstable();
+        rows
+    };
+    let mut new = sorted(later, &component.later).into_iter();
+    sorted(earlier, &component.earlier).into_iter().any(|value| !new.any(|other| other == value))
+}
+
+/// All pairs of overlapping groups, by earlier then by later group; `None` above the limit.
+fn overlapping(earlier: &Release, later: &Release, new: &Stab, limit: u64, keeps_sets: bool) -> Option<Vec<Edge>> {
+    let mut edges: Vec<Edge> = Vec::new();
+    for group in 0..earlier.group_count() as u32 {
+        let first = edges.len();
+        let set = keeps_sets.then(|| earlier.value_set(group as usize));
+        new.each_overlapping(earlier.region(group as usize), |other| {
+            if set.as_ref().is_none_or(|set| *set == later.value_set(other as usize)) {
+                edges.push(Edge { earlier: group, later: other, most: Vec::new() });
+            }
+            edges.len() as u64 <= limit
+        });
+        if edges.len() as u64 > limit {
+            return None;
+        }
+        edges[first..].sort_unstable_by_key(|edge| edge.later);
+    }
+    Some(edges)
+}

@@ -1,0 +1,84 @@
+//! Which pairs of groups can share a person at all, and with which values (SCIENCE D4.6).
+//!
+//! Where nobody left, every row of the earlier release needs a row of the later one. A value that no such
+//! placing sends from one group to another cannot be the value of anyone who stands in both.
+
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Verdict;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::correspondence::names;
+use crate::audit::checks::flows::Flows;
+use crate::audit::checks::flows::NoFlows;
+use crate::audit::checks::pairs;
+use crate::audit::checks::tally::Tally;
+use crate::model::Value;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    if !(ask.attacker.presence || ask.attacker.first_release) {
+        return Outcome::not_applicable(Check::Matching, "the attacker does not know who was there before");
+    }
+    if ask.series.releases.len() < 2 {
+        return Outcome::not_applicable(Check::Matching, "there is one release");
+    }
+    let mut outcome = Outcome::new(Check::Matching, Coverage { what: "pairs of groups", ..Coverage::default() });
+    let (mut left, mut too_many) = (0, false);
+    for (place, (earlier, later)) in pairs::pairs(ask).into_iter().enumerate() {
+        match ask.flows(place, earlier, later) {
+            Ok(flows) => outcome = judge(ask, flows, outcome),
+            Err(NoFlows::PeopleLeft) => left += 1,
+            Err(NoFlows::TooMany) => too_many = true,
+        }
+    }
+    let gaps = outcome.coverage.looked_at < outcome.coverage.of || too_many;
+    if outcome.findings.is_empty() && gaps {
+        outcome.verdict = Verdict::NotAssessed("too many groups overlap, or counterfeits stand between them");
+    } else if outcome.findings.is_empty() && left == pairs::pairs(ask).len() {
+        outcome.verdict = Verdict::NotApplicable("people left between the releases: a row needs no counterpart");
+    }
+    outcome
+}
+
+fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
+    let l = u64::from(ask.thresholds.l);
+    let mut few = Tally::new(Fault::FewMatchedValues);
+    let mut possible = 0u64;
+    for edge in flows.edges.iter().filter(|edge| !edge.most.is_empty()) {
+        possible += 1;
+        if edge.most.len() as u64 >= l {
+            continue;
+        }
+        let (old, new) = flows.over(edge);
+        let all = old.iter().flat_map(|&old| new.iter().filter_map(move |&new| flows.edge(old, new)));
+        let mut values: Vec<Value> = all.flat_map(|edge| edge.most.iter().map(|&(value, _)| value)).collect();
+        values.sort_unstable();
+        values.dedup();
+        let count = values.len() as u64;
+        if count >= l {
+            continue;
+        }
+        few.add(edge.rows(), count, || Witness {
+            claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
+                    only rows with the values given ever go from the first groups to the last",
+            groups: names(flows, &old, &new),
+            values,
+            person: None,
+            number: count,
+            line: l,
+        });
+    }
+    let edges = flows.edges.len() as u64;
+    outcome.coverage.of += edges;
+    outcome.coverage.looked_at += edges - flows.passed_over;
+    let number = Some(flows.later.number);
+    outcome.measure(number, "pairs of groups that overlap", edges as f64);
+    outcome.measure(number, "pairs of groups that can share a person", possible as f64);
+    few.at_most(flows.later.row_count() as u64);
+    if let Some(finding) = few.finding(flows.later.number, vec![flows.earlier.number]) {
+        outcome = outcome.found(finding);
+    }
+    outcome
+}

@@ -1,0 +1,99 @@
+//! Whether a region moved by one person (SCIENCE D4.10, A0.5-1).
+//!
+//! Where regions are as small as their people allow, a newcomer at the edge widens the region, and a leaver
+//! narrows it: the side that moved is that person's value. Two groups of two releases are taken for the
+//! same but for one person when one region lies inside the other, their rows are the same but for one,
+//! and neither has another such partner.
+
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::pairs;
+use crate::audit::checks::tally::Tally;
+use crate::audit::stab::Stab;
+use crate::model::Release;
+use crate::model::Span;
+use crate::model::Value;
+use rayon::iter::IntoParallelIterator;
+use rayon::iter::ParallelIterator;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    if ask.series.releases.len() < 2 {
+        return Outcome::not_applicable(Check::MovedRegions, "there is one release");
+    }
+    let mut outcome = Outcome::new(Check::MovedRegions, Coverage { what: "groups", ..Coverage::default() });
+    let values = pairs::value_count(ask);
+    for (earlier, later) in pairs::pairs(ask) {
+        let (old, new) = (&ask.series.releases[earlier as usize], &ask.series.releases[later as usize]);
+        outcome.coverage.of += old.group_count() as u64;
+        outcome.coverage.looked_at += old.group_count() as u64;
+        let mut moved = Tally::new(Fault::MovedByOne);
+        // Who keeps to value sets never has a group that is another but for one row.
+        let found = if pairs::keeps_sets(ask.series.promise) { Vec::new() } else { partners(old, new, values) };
+        for (group, other, value) in found {
+            let line = old.people(group as usize).min(new.people(other as usize));
+            moved.add(1, u64::from(line), || Witness {
+                claim: "the groups have the same rows but for one with the value, and one region lies inside the other: the side \
+                        that moved is the quasi value of the person with that row",
+                groups: vec![(earlier, group), (later, other)],
+                values: vec![value],
+                person: None,
+                number: 1,
+                line: u64::from(line),
+            });
+        }
+        if let Some(finding) = moved.finding(new.number, vec![old.number]) {
+            outcome = outcome.found(finding);
+        }
+    }
+    outcome
+}
+
+/// Groups of two releases that are each other's only partner: old, new, and the value that differs.
+fn partners(old: &Release, new: &Release, values: usize) -> Vec<(u32, u32, Value)> {
+    let (old_index, new_index) = (Stab::new(old, values), Stab::new(new, values));
+    let only = |mine: &Release, group: u32, theirs: &Release, index: &Stab| {
+        let mut found: Option<(u32, Value)> = None;
+        let mut is_clear = true;
+        index.each_overlapping(mine.region(group as usize), |other| {
+            let (a, b) = (mine.group_values(group as usize), theirs.group_values(other as usize));
+            // The same group again: nothing moved.
+            if a == b && mine.region(group as usize) == theirs.region(other as usize) {
+                is_clear = false;
+            } else if let Some(value) = differs_by_one(a, b)
+                && is_moved(mine.region(group as usize), theirs.region(other as usize))
+            {
+                is_clear &= found.is_none();
+                found = Some((other, value));
+            }
+            is_clear
+        });
+        found.filter(|_| is_clear)
+    };
+    (0..old.group_count() as u32)
+        .into_par_iter()
+        .filter_map(|group| {
+            let (other, value) = only(old, group, new, &new_index)?;
+            (only(new, other, old, &old_index)?.0 == group).then_some((group, other, value))
+        })
+        .collect()
+}
+
+/// The one value that one ascending list has and the other has not.
+fn differs_by_one(a: &[Value], b: &[Value]) -> Option<Value> {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    if short.len() + 1 != long.len() {
+        return None;
+    }
+    let at = short.iter().zip(long).position(|(a, b)| a != b).unwrap_or(short.len());
+    (short[at..] == long[at + 1..]).then_some(long[at])
+}
+
+/// Whether one region lies inside the other and is not the same.
+fn is_moved(a: &[Span], b: &[Span]) -> bool {
+    let inside = |a: &[Span], b: &[Span]| a.iter().zip(b).all(|(a, b)| a.subset(*b));
+    a != b && (inside(a, b) || inside(b, a))
+}

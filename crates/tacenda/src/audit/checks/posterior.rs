@@ -1,0 +1,301 @@
+//! How likely each value is for each person, counting all worlds (SCIENCE D4.7, A3.7).
+//!
+//! People whose groups hang together over all releases form a component. In a small one all ways to place
+//! everyone are counted: blindly, and, where the promise says that people keep their value sets,
+//! also only those worlds that do. What was promised is judged by the latter. With known people, it is
+//! also counted who would have one value left once the values of so many others of the component are known.
+
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Verdict;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::candidates::Left;
+use crate::audit::checks::pairs;
+use crate::audit::checks::tally::Tally;
+use crate::audit::knowledge::Knowledge;
+use crate::audit::ties::Ties;
+use crate::audit::worlds::Counting;
+use crate::audit::worlds::Keep;
+use crate::audit::worlds::Person;
+use crate::audit::worlds::Worlds;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Value;
+use rayon::iter::IntoParallelRefIterator;
+use rayon::iter::ParallelIterator;
+use std::collections::BTreeMap;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    let knowledge = ask.series.knowledge.filter(|_| ask.attacker.presence);
+    let (Some(knowledge), Some(left)) = (knowledge, ask.left()) else {
+        return Outcome::not_applicable(Check::Posterior, "who is in which release is not known");
+    };
+    if ask.series.traces.iter().any(|traces| traces.without_sensitive) {
+        return Outcome::not_applicable(Check::Posterior, "a release has no sensitive column");
+    }
+    let small = small_components(ask, knowledge, left);
+    let counted: Vec<Option<Counted>> = small.par_iter().map(|component| count(ask, component)).collect();
+    let looked_at = small.iter().zip(&counted).filter(|(_, counted)| counted.is_some());
+    let looked_at = looked_at.map(|(component, _)| component.people.len() as u64).sum();
+    let of = knowledge.len() as u64;
+    let mut outcome = Outcome::new(Check::Posterior, Coverage { looked_at, of, what: "people" });
+    judge(ask, knowledge, &small, &counted, &mut outcome);
+    if outcome.findings.is_empty() && looked_at < of {
+        outcome.verdict = Verdict::NotAssessed("components too large to count all worlds");
+    }
+    outcome
+}
+
+fn judge(
+    ask: &Ask<'_>,
+    knowledge: &Knowledge<'_>,
+    small: &[Component],
+    counted: &[Option<Counted>],
+    outcome: &mut Outcome,
+) {
+    let l = u64::from(ask.thresholds.l);
+    let mut certain = Tally::new(Fault::WorldsCertain);
+    let mut likely = Tally::new(Fault::LikelyValue);
+    let mut known = Tally::new(Fault::OneKnownGivesAway);
+    let (mut worst, mut worst_blind, mut impossible) = (0.0f64, 0.0f64, 0u64);
+    for (component, counted) in small.iter().zip(counted).filter_map(|(a, b)| Some((a, b.as_ref()?))) {
+        if counted.judged.count == 0 {
+            impossible += component.people.len() as u64;
+            continue;
+        }
+        worst_blind = worst_blind.max(most(&counted.blind, component).map_or(0.0, |best| best.1));
+        for (at, &person) in component.people.iter().enumerate() {
+            let Some((value, share)) = likeliest(&counted.judged, at as u32) else { continue };
+            worst = worst.max(share.0 as f64 / share.1 as f64);
+            if share.0.saturating_mul(u128::from(l)) <= share.1 {
+                continue;
+            }
+            let permille = (share.0 as f64 / share.1 as f64 * 1000.0) as u64;
+            let tally = if share.0 == share.1 { &mut certain } else { &mut likely };
+            tally.add(1, 1000 - permille.min(1000), || Witness {
+                claim: "count all ways to give everyone in the groups a row in each release they are in, with one value each: in the \
+                        number of a thousand of them, more than one in the line, the person has the value",
+                groups: component.groups.clone(),
+                values: vec![value],
+                person: Some(person),
+                number: permille,
+                line: l,
+            });
+        }
+        for &at in &counted.known {
+            known.add(1, 0, || Witness {
+                claim: "in all ways to give everyone in the groups a row, knowing the values of the number of others leaves one for \
+                        the person",
+                groups: component.groups.clone(),
+                values: Vec::new(),
+                person: Some(component.people[at as usize]),
+                number: u64::from(ask.attacker.known_people),
+                line: 1,
+            });
+        }
+    }
+    outcome.measure(None, "largest posterior", worst);
+    outcome.measure(None, "largest posterior, blind", worst_blind);
+    outcome.measure(None, "people without a world", impossible as f64);
+    outcome.measure(None, "people certain in all worlds", certain.people() as f64);
+    outcome.measure(None, "people more likely than one in l", (certain.people() + likely.people()) as f64);
+    if ask.attacker.known_people > 0 {
+        outcome.measure(None, "people certain once others are known", known.people() as f64);
+    }
+    let last = ask.series.releases.last().map_or(0, |release| release.number);
+    let others: Vec<u32> =
+        ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
+    debug_assert!(knowledge.len() as u64 >= certain.people());
+    for mut tally in [certain, likely, known] {
+        tally.without_groups();
+        if let Some(finding) = tally.finding(last, others.clone()) {
+            outcome.verdict = Verdict::Fail;
+            outcome.findings.push(finding);
+        }
+    }
+}
+
+/// People and groups that hang together over all releases.
+#[derive(Default)]
+struct Component {
+    people: Vec<u32>,
+    /// Release and group.
+    groups: Vec<(u32, u32)>,
+    releases: Vec<Release>,
+    persons: Vec<Person>,
+}
+
+/// The worlds of one component.
+struct Counted {
+    /// By the promise where it says so, otherwise blind.
+    judged: Worlds,
+    blind: Worlds,
+    /// Who has one value once so many others are known.
+    known: Vec<u32>,
+}
+
+fn count(ask: &Ask<'_>, component: &Component) -> Option<Counted> {
+    let keep = if ask.attacker.known_people > 0 { Keep::Assignments } else { Keep::Counts };
+    let count = |counting| {
+        let (releases, persons) = (&component.releases, &component.persons);
+        Worlds::count_and_keep(releases, persons, counting, ask.limits.worlds_nodes, keep).ok()
+    };
+    let blind = count(Counting::Blind)?;
+    let judged = if pairs::keeps_sets(ask.series.promise) { count(Counting::Principled)? } else { blind.clone() };
+    let known = betrayed(&judged, ask.attacker.known_people);
+    Some(Counted { judged, blind, known })
+}
+
+/// A person's likeliest value and its share; the lowest of equals.
+fn likeliest(worlds: &Worlds, person: u32) -> Option<(Value, (u128, u128))> {
+    let shares = worlds.values(person).into_iter().filter_map(|value| {
+        let share = worlds.risk(person, value)?;
+        Some((value, (share.part, share.whole)))
+    });
+    shares.rev().max_by_key(|share| share.1.0)
+}
+
+fn most(worlds: &Worlds, component: &Component) -> Option<(Value, f64)> {
+    let all = (0..component.people.len() as u32).filter_map(|person| likeliest(worlds, person));
+    all.map(|(value, share)| (value, share.0 as f64 / share.1 as f64)).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Who is open now and has one value in some world once some `count` others are known.
+fn betrayed(worlds: &Worlds, count: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for (people, assignments) in &worlds.assignments {
+        for at in 0..people.len() {
+            let is_open = assignments.iter().any(|values| values[at] != assignments.first().expect("one")[at]);
+            let mut chosen = Vec::new();
+            if is_open
+                && choose(people.len(), at, count as usize, 0, &mut chosen, &mut |known| {
+                    gives_away(assignments, at, known)
+                })
+            {
+                found.push(people[at]);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Whether some choice of others has a property.
+fn choose(
+    people: usize,
+    at: usize,
+    left: usize,
+    from: usize,
+    chosen: &mut Vec<usize>,
+    test: &mut impl FnMut(&[usize]) -> bool,
+) -> bool {
+    if left == 0 {
+        return !chosen.is_empty() && test(chosen);
+    }
+    for other in (from..people).filter(|&other| other != at) {
+        chosen.push(other);
+        let found = choose(people, at, left - 1, other + 1, chosen, test);
+        chosen.pop();
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether in some world the values of `known` leave one for the person.
+fn gives_away(assignments: &std::collections::BTreeSet<Vec<Value>>, at: usize, known: &[usize]) -> bool {
+    let mut left: BTreeMap<Vec<Value>, Option<Value>> = BTreeMap::new();
+    for values in assignments {
+        let key = known.iter().map(|&other| values[other]).collect();
+        let entry = left.entry(key).or_insert(Some(values[at]));
+        *entry = entry.filter(|&value| value == values[at]);
+    }
+    left.values().any(Option::is_some)
+}
+
+/// Components of at most so many people, with what the count of worlds wants to know.
+fn small_components(ask: &Ask<'_>, knowledge: &Knowledge<'_>, left: &Left) -> Vec<Component> {
+    let releases = ask.series.releases;
+    let mut offsets = vec![0u32];
+    for release in releases {
+        offsets.push(offsets[offsets.len() - 1] + release.group_count() as u32);
+    }
+    let mut ties = Ties::new(offsets[releases.len()] as usize);
+    let mut home = vec![u32::MAX; knowledge.len()];
+    for (index, places) in left.places.iter().enumerate() {
+        for (group, &root) in places.roots.iter().enumerate() {
+            ties.tie(offsets[index] + group as u32, offsets[index] + root);
+        }
+        for (&person, &group) in knowledge.people(index).iter().zip(&places.found) {
+            if person != Knowledge::ABSENT && group != u32::MAX {
+                let home = &mut home[person as usize];
+                ties.tie(offsets[index] + group, if *home == u32::MAX { offsets[index] + group } else { *home });
+                *home = offsets[index] + group;
+            }
+        }
+    }
+    let mut sizes = vec![0u32; offsets[releases.len()] as usize];
+    for &home in home.iter().filter(|&&home| home != u32::MAX) {
+        sizes[ties.find(home) as usize] += 1;
+    }
+    let mut components: BTreeMap<u32, Component> = BTreeMap::new();
+    let is_small = |size: u32| size > 0 && size as usize <= ask.limits.worlds_people;
+    for (person, &home) in home.iter().enumerate().filter(|(_, home)| **home != u32::MAX) {
+        let root = ties.find(home);
+        if is_small(sizes[root as usize]) {
+            components.entry(root).or_default().people.push(person as u32);
+        }
+    }
+    for (index, release) in releases.iter().enumerate() {
+        for group in 0..release.group_count() as u32 {
+            if let Some(component) = components.get_mut(&ties.find(offsets[index] + group)) {
+                component.groups.push((index as u32, group));
+            }
+        }
+    }
+    let rows: Vec<Vec<u32>> = if components.is_empty() {
+        Vec::new()
+    } else {
+        (0..releases.len()).map(|release| knowledge.rows(release)).collect()
+    };
+    let mut components: Vec<Component> = components.into_values().collect();
+    for component in &mut components {
+        component.cut_out(releases, knowledge, &rows);
+    }
+    components
+}
+
+impl Component {
+    /// The component's own part of every release, and its people.
+    fn cut_out(&mut self, releases: &[Release], knowledge: &Knowledge<'_>, rows: &[Vec<u32>]) {
+        for (index, release) in releases.iter().enumerate() {
+            let mut part = Release {
+                number: release.number,
+                regions: Regions::new(release.regions.attributes()),
+                ..Release::default()
+            };
+            for &(_, group) in self.groups.iter().filter(|group| group.0 == index as u32) {
+                part.regions.push(release.region(group as usize));
+                part.sensitive.extend_from_slice(release.group_values(group as usize));
+                part.ends.push(part.sensitive.len() as u32);
+                part.counterfeits.push(release.counterfeits[group as usize]);
+            }
+            self.releases.push(part);
+        }
+        for &person in &self.people {
+            let point = |release: usize| {
+                let row = rows[release][person as usize];
+                (row != Knowledge::ABSENT).then(|| {
+                    let mut point = vec![0; knowledge.attributes()];
+                    knowledge.read_point(release, row as usize, &mut point);
+                    point
+                })
+            };
+            self.persons.push(Person { points: (0..releases.len()).map(point).collect() });
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! One planted breach of each kind, and the papers' own examples.
+
+use crate::audit_sketch::Case;
+use crate::audit_sketch::release;
+use crate::audit_sketch::schema;
+use crate::audit_sketch::table;
+use crate::audit_sketch::value;
+use crate::audit_verify::verify;
+use tacenda::audit::Attacker;
+use tacenda::audit::Check;
+use tacenda::audit::JoinEvidence;
+use tacenda::audit::Limits;
+use tacenda::audit::Severity;
+use tacenda::audit::Thresholds;
+use tacenda::audit::Traces;
+use tacenda::audit::Verdict;
+use tacenda::audit::knowledge::Knowledge;
+use tacenda::made_up::hospital;
+use tacenda::made_up::naive::Diversity;
+use tacenda::made_up::naive::Naive;
+use tacenda::made_up::paper003;
+use tacenda::model::Promise;
+use tacenda::model::Release;
+use tacenda::model::Table;
+
+const ARRIVAL: Attacker = Attacker { presence: false, first_release: true, known_people: 0 };
+const QUASI: Attacker = Attacker { presence: false, first_release: false, known_people: 0 };
+
+/// What a check says, with every witness re-verified.
+fn told(case: &Case, check: Check) -> String {
+    case.ask(check).findings.iter().for_each(|finding| verify(case, finding));
+    case.told(check)
+}
+
+fn measure(case: &Case, check: Check, name: &str) -> f64 {
+    let outcome = case.ask(check);
+    outcome.measures.iter().find(|measure| measure.name == name).unwrap_or_else(|| panic!("no {name}")).value
+}
+
+#[test]
+fn each_release_alone() {
+    let case = Case::of(&[("1/1/a 2/2/a 3/9/b 4/10/c 5/11/d 6/12/d", "1-2/aa 9-10/bc 11-11/d 12-12/d")]);
+    let case = case.from_outside().lines(3, 3);
+    assert_eq!(told(&case, Check::GroupSizes), "FAIL A701 2 A702 4");
+    assert_eq!(told(&case, Check::Diversity), "FAIL A703 4 A704 2");
+    assert_eq!(told(&case, Check::Frequency), "FAIL A705 6");
+    assert_eq!(told(&case, Check::Closeness), "MEASURED");
+    let strict = Case { lines: Thresholds { t: Some(0.5), ..case.lines }, ..case.clone() };
+    // {a,a} against a 2/6: 4/6. {b,c}: 1/2 - 1/6 twice. {d}: 4/6.
+    assert_eq!(told(&strict, Check::Closeness), "FAIL A706 6");
+    assert!((measure(&case, Check::Closeness, "largest distance") - 4.0 / 6.0).abs() < 1e-12);
+    assert_eq!(measure(&case, Check::GroupSizes, "smallest group"), 1.0);
+    // Counterfeits are nobody.
+    let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/ab+1")]);
+    assert_eq!(told(&case, Check::GroupSizes), "FAIL A701 1");
+}
+
+/// SCIENCE G5: Tables 2 and 5 of paper 000. Zip code, gender (0 female, 1 male), age; case-ids.
+#[test]
+fn linked_ids_of_paper_000_single_people_out() {
+    let linked = |mut release: Release, ids: &[u64]| {
+        release.linked = ids.to_vec();
+        release
+    };
+    // Rows of a group stand by value: bird-flu a, HIV b, insomnia c, cancer d, obesity e, SARS f.
+    let first = linked(release(1, "30-39,0-1,21-48/ab 30-39,0,26-31/cd"), &[1, 2, 3, 4]);
+    let second = linked(release(2, "33,0,21-26/ac 37,1,48-54/be 30-39,0,31/df"), &[1, 3, 2, 5, 4, 6]);
+    let mut case = Case::new(schema(3), Vec::new(), vec![first, second]);
+    case.attacker = QUASI;
+    // E = (1:1, 2:1, 3:1, 4:2, 5:1, 6:2): four below two.
+    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 6 A712 4 A713 4");
+    assert_eq!(measure(&case, Check::LinkedIds, "least E"), 1.0);
+    // Who knows who was there when tells 4 from 6 as well.
+    case.attacker = Attacker::default();
+    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 6 A712 6 A713 6");
+    case.releases.truncate(1);
+    case.traces.truncate(1);
+    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 4");
+}
+
+#[test]
+fn an_id_that_contradicts_itself_is_told() {
+    let mut case = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/9/c 2/2/b", "2-2/b 9-9/c")]);
+    case.releases[0].linked = vec![7, 8];
+    case.releases[1].linked = vec![8, 7];
+    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 2 A712 1 A713 1 A714 1 A715 1");
+    assert_eq!(case.ask(Check::LinkedIds).findings.last().unwrap().fault.severity(), Severity::Note);
+}
+
+/// SCIENCE G9, CE-1: one newcomer, and the class grows by their value.
+#[test]
+fn a_single_newcomer_is_betrayed_by_the_difference() {
+    let case = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/a 2/11/b 3/10/a", "10-11/aab")]);
+    assert_eq!(told(&case, Check::Difference), "FAIL A721 1 A723 1");
+    assert_eq!(told(&case.clone().from_outside(), Check::Difference), "FAIL A721 1 A723 1");
+    let finding = &case.ask(Check::Difference).findings[0];
+    assert_eq!((finding.release, &finding.others[..], finding.fault.severity()), (2, &[1][..], Severity::Severe));
+    // A promise that allows leaving leaves it open, and counterfeits blur the sums.
+    let m = Promise::MInvariance { m: 2, k: None };
+    let case = Case { promise: Some(m), ..case.from_outside() };
+    assert_eq!(told(&case, Check::Difference), "NOT ASSESSED");
+}
+
+#[test]
+fn leavers_are_betrayed_where_nobody_came() {
+    let words = [("1/10/a 2/11/b 3/10/c 4/50/a 5/51/b", "10-11/abc 50-51/ab"), ("1/10/a 2/11/b 4/50/a 5/51/b", "10-11/ab 50-51/ab")];
+    let case = Case::of(&words);
+    assert_eq!(told(&case, Check::Difference), "FAIL A724 1");
+    // Nobody knows who left, so sums only bound it.
+    assert_eq!(told(&case.clone().from_outside(), Check::Difference), "NOT ASSESSED");
+    let unsure = Case { attacker: QUASI, ..case.from_outside() };
+    assert_eq!(told(&unsure, Check::Difference), "MEASURED");
+    // Two came and one left at once: nothing certain.
+    let mixed = Case::of(&[(words[0].0, words[0].1), ("1/10/a 2/11/b 6/11/d 7/11/d 4/50/a 5/51/b", "10-11/abdd 50-51/ab")]);
+    assert_eq!(told(&mixed, Check::Difference), "PASS");
+}
+
+#[test]
+fn newcomers_with_two_values_are_fewer_than_three() {
+    let case = Case::of(&[("1/10/a 2/11/b 3/12/c", "10-12/abc"), ("1/10/a 2/11/b 3/12/c 4/10/a 5/10/b", "10-12/aabbc")]);
+    assert_eq!(told(&case.clone().lines(2, 3), Check::Difference), "FAIL A722 2");
+    assert_eq!(told(&case.clone().lines(3, 2), Check::Difference), "FAIL A723 2");
+    assert_eq!(told(&case.lines(2, 2), Check::Difference), "PASS");
+}
+
+fn paper(second: Release) -> Case {
+    let tables = vec![paper003::table_1a(), paper003::table_2a()];
+    Case::new(paper003::schema(), tables, vec![paper003::release_1b().0, second])
+}
+
+/// SCIENCE G11: four people of the paper are certain, and the story is told.
+#[test]
+fn the_paper_s_naive_releases_betray_four_people() {
+    let case = paper(paper003::release_2b().0);
+    assert_eq!(case.told(Check::Candidates), "FAIL A731 4");
+    let assessment = case.ask_all();
+    assert_eq!(assessment.worst(), Some(Severity::Severe));
+    let knowledge = Knowledge::from_tables(&case.tables);
+    let story = assessment.story.expect("somebody is certain");
+    assert_eq!(paper003::name(knowledge.key(story.person)), "Bob");
+    assert_eq!(measure(&case, Check::Candidates, "people with 1 value left"), 4.0);
+    // Without the people, the place where Bob was is found all the same.
+    let outside = case.clone().from_outside();
+    let outcome = outside.ask(Check::Candidates);
+    assert_eq!(outcome.verdict, Verdict::Fail);
+    let witness = outcome.findings[0].witness.clone().unwrap();
+    assert_eq!((witness.number, outcome.findings[0].fault.code()), (1, "A733"));
+    // Who does not know who was there when cannot intersect.
+    assert_eq!(Case { attacker: QUASI, ..case.clone() }.told(Check::Candidates), "PASS");
+    assert_eq!(Case { attacker: ARRIVAL, ..case }.told(Check::Candidates), "PASS");
+}
+
+/// SCIENCE G11 and G14: nobody below two, everyone at most a half, and three pairs that must be equal.
+#[test]
+fn the_paper_s_counterfeits_protect_everyone_but_from_being_equal() {
+    let mut case = paper(paper003::release_3a().0);
+    case.promise = Some(Promise::MInvariance { m: 2, k: None });
+    case.lines = Thresholds::of(case.promise.as_ref().unwrap());
+    assert_eq!(case.told(Check::Candidates), "PASS");
+    assert_eq!(case.told(Check::Posterior), "PASS");
+    assert_eq!(measure(&case, Check::Posterior, "largest posterior"), 0.5);
+    assert_eq!(case.told(Check::Equivalence), "FAIL A761 6");
+    assert_eq!(measure(&case, Check::Equivalence, "largest class of equals"), 2.0);
+    let assessment = case.ask_all();
+    assert!(assessment.worst() <= Some(Severity::Note), "{:?}", assessment.findings().collect::<Vec<_>>());
+    // A component of 13 people is more than 5: not counted, and said so.
+    case.limits = Limits { worlds_people: 1, ..Limits::default() };
+    assert_eq!(case.told(Check::Posterior), "NOT ASSESSED");
+}
+
+/// SCIENCE G10, CE-2: a division betrays old members, in all three worlds.
+#[test]
+fn a_division_betrays_old_members_in_all_worlds() {
+    let people = "1/1/a 2/2/a 3/8/a 4/9/a 5/3/b";
+    let case = Case::of(&[(people, "1-9/aaaab"), ("1/1/a 2/2/a 3/8/a 4/9/a 5/3/b 6/8/b", "1-3/aab 8-9/aab")]);
+    assert_eq!(told(&case, Check::Posterior), "FAIL A755 3 A756 3");
+    assert_eq!(measure(&case, Check::Posterior, "people certain in all worlds"), 3.0);
+    assert_eq!(told(&case, Check::Difference), "FAIL A721 1 A723 1");
+}
+
+#[test]
+fn knowing_one_person_gives_the_other_away() {
+    let mut case = Case::of(&[("1/1/a 2/2/b", "1-2/ab")]);
+    case.attacker.known_people = 1;
+    assert_eq!(told(&case, Check::Posterior), "FAIL A734 2");
+    let mut three = Case::of(&[("1/1/a 2/2/b 3/3/c", "1-3/abc")]);
+    three.attacker.known_people = 1;
+    assert_eq!(told(&three, Check::Posterior), "PASS");
+    three.attacker.known_people = 2;
+    assert_eq!(three.told(Check::Posterior), "FAIL A734 3");
+}
+
+/// SCIENCE B2 on G3: Daisy was with Bob and is with Frank; one row can be hers in both.
+#[test]
+fn daisy_is_cracked_by_her_arrival() {
+    let tables = ["1/33,0,21/a 2/37,1,48/b 3/33,0,26/c 4/37,0,31/d", "1/33,0,21/a 2/37,1,48/b 3/33,0,26/c 4/37,0,31/d 5/37,1,54/e 6/35,0,31/f"];
+    let releases = ["30-33,0-1,0-120/ac 34-39,0-1,0-120/bd", "30-33,0-1,0-120/ac 34-39,0,0-120/df 34-39,1,0-120/be"];
+    let mut case = Case::new(
+        schema(3),
+        tables.iter().map(|words| table(words)).collect(),
+        vec![release(1, releases[0]), release(2, releases[1])],
+    );
+    // Bob and Daisy are cracked; and Eddy and Frank, the newcomers.
+    assert_eq!(told(&case, Check::Correspondence), "FAIL A742 2 A743 2");
+    assert_eq!(told(&case, Check::Matching), "FAIL A751 2");
+    case.attacker = ARRIVAL;
+    assert_eq!(told(&case.clone().from_outside(), Check::Correspondence), "FAIL A742 2 A743 2");
+    case.attacker = QUASI;
+    assert_eq!(told(&case, Check::Correspondence), "NOT APPLICABLE");
+    // Cohorts keep apart who came when: nobody is cracked (SCIENCE G4).
+    let cohorts = ["30-33,0-1,0-120/ac 34-39,0-1,0-120/bd", "30-33,0-1,0-120/ac 34-39,0-1,0-120/bd 35-37,0-1,31-54/ef"];
+    case.releases = vec![release(1, cohorts[0]), release(2, cohorts[1])];
+    case.attacker = Attacker::default();
+    case.promise = Some(Promise::IncrementalKAnonymity { k: 2, cohorts: true, l: None });
+    assert_eq!(told(&case, Check::Correspondence), "PASS");
+    assert_eq!(told(&case, Check::Difference), "PASS");
+}
+
+#[test]
+fn people_who_left_make_correspondence_moot() {
+    let case = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/a 3/11/c", "10-11/ac")]);
+    assert_eq!(told(&case, Check::Correspondence), "NOT APPLICABLE");
+    assert_eq!(told(&case.from_outside(), Check::Matching), "NOT APPLICABLE");
+}
+
+/// SCIENCE G23: a value that changes, two groups of two: 3/4 ever.
+#[test]
+fn two_groups_of_two_give_three_quarters_ever() {
+    let case = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/1/c 2/2/a", "1-2/ac")]);
+    assert_eq!(told(&case, Check::EverLinked), "FAIL A785 2");
+    assert_eq!(measure(&case, Check::EverLinked, "largest chance ever"), 0.75);
+    let lasting = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/1/a 2/2/b", "1-2/ab")]);
+    assert_eq!(told(&lasting, Check::EverLinked), "NOT APPLICABLE");
+}
+
+/// SCIENCE A0.5-1: a newcomer at the edge widens the box, a leaver narrows it.
+#[test]
+fn a_box_that_moved_by_one_is_found() {
+    let grown = Case::of(&[("1/50/a 2/60/b 3/20/c", "50-60/ab 20-24/cd"), ("4/30/c", "30-60/abc 20-24/cd")]);
+    assert_eq!(told(&grown.from_outside(), Check::MovedRegions), "FAIL A773 1");
+    let shrunk = Case::of(&[("1/1/a", "10-30/abc 50-60/ab"), ("1/1/a", "10-20/ab 50-60/ab")]);
+    assert_eq!(told(&shrunk.clone().from_outside(), Check::MovedRegions), "FAIL A773 1");
+    let kept = Case::of(&[("1/1/a", "10-30/abc 50-60/ab"), ("1/1/a", "10-30/ab 50-60/ab")]);
+    assert_eq!(told(&kept.from_outside(), Check::MovedRegions), "PASS");
+    assert_eq!(told(&Case { promise: Some(Promise::MInvariance { m: 2, k: None }), ..shrunk.from_outside() }, Check::MovedRegions), "PASS");
+}
+
+/// A file of single-row groups in an order of its own; the same order in both.
+#[test]
+fn rows_in_the_order_of_the_input_link_two_releases() {
+    let groups: Vec<String> = (0..12).map(|at| format!("{}-{}/ab", 10 * at, 10 * at + 5)).collect();
+    let words = groups.join(" ");
+    let mut case = Case::new(schema(1), Vec::new(), vec![release(1, &words), release(2, &words)]);
+    // Row r of the release stands at place 7 r mod 24: the same in both files, and by no group.
+    let shuffled: Vec<u32> = (0..24).map(|row| row * 7 % 24).collect();
+    case.traces = vec![Traces { places: shuffled.clone(), ..Traces::default() }; 2];
+    assert_eq!(told(&case, Check::RowOrder), "FAIL A771 24");
+    // Another order in the second file says nothing; nor does the order of the groups.
+    case.traces[1].places = (0..24).map(|row| (row * 11 + 5) % 24).collect();
+    assert_eq!(told(&case, Check::RowOrder), "PASS");
+    case.traces = vec![Traces { places: (0..24).collect(), ..Traces::default() }; 2];
+    assert_eq!(told(&case, Check::RowOrder), "PASS");
+    // Group by group, and within each group in the same unsorted order in both.
+    let pairs: Vec<u32> = (0..24).map(|row| row ^ 1).collect();
+    case.traces = vec![Traces { places: pairs, ..Traces::default() }; 2];
+    assert_eq!(told(&case, Check::RowOrder), "FAIL A771 24");
+    case.traces = vec![Traces::default(); 2];
+    assert_eq!(told(&case, Check::RowOrder), "NOT APPLICABLE");
+}
+
+#[test]
+fn names_that_outlive_a_release_are_found() {
+    let case = Case::of(&[("1/1/a", "1-9/ab 20-29/ab 40-49/ab 60-69/ab"), ("1/1/a", "2-8/ab 21-28/ab 41-48/ab 61-68/ab")]);
+    let named = |names: [&str; 4]| Traces { group_names: names.map(Box::from).to_vec(), ..Traces::default() };
+    let mut case = case.from_outside();
+    case.traces = vec![named(["g17", "g3", "g99", "g4"]); 2];
+    assert_eq!(told(&case, Check::GroupNames), "FAIL A772 8");
+    case.traces[1] = named(["g3", "g99", "g4", "g17"]);
+    assert_eq!(told(&case, Check::GroupNames), "PASS");
+    case.traces = vec![named(["1", "2", "3", "4"]); 2];
+    assert_eq!(told(&case, Check::GroupNames), "PASS");
+}
+
+#[test]
+fn boundaries_off_any_grid_are_noted() {
+    let tight = Case::of(&[("1/1/a", "1-7/ab 8-13/ab 16-22/ab 24-31/ab")]).from_outside();
+    assert_eq!(told(&tight, Check::Boundaries), "FAIL A774 8");
+    let snapped = Case::of(&[("1/1/a", "5-9/ab 10-14/ab 20-29/ab 40-49/ab")]).from_outside();
+    assert_eq!(told(&snapped, Check::Boundaries), "PASS");
+}
+
+/// SCIENCE G19: Bob is a clerk; Cathy may be anything in one release, and in the other has a job and a disease.
+#[test]
+fn joining_different_columns_leaves_cathy_one_disease() {
+    let people = release(1, "1,0-1/aa");
+    // Names 1 and 2, jobs clerk 0 and driver 1; the first file has no disease, the second no names.
+    let mut first = release(1, "1,0/a 2,0-1/a");
+    first.values = people.values;
+    let second = release(2, "0-127,0/a 0-127,1/b");
+    let mut case = Case::new(schema(2), Vec::new(), vec![first, second]);
+    case.traces[0].without_sensitive = true;
+    case.traces[1].columns = vec![false, true];
+    let outcome = case.ask(Check::Joins);
+    let codes: Vec<&str> = outcome.findings.iter().map(|finding| finding.fault.code()).collect();
+    assert_eq!(codes, ["A765", "A766"]);
+    let value = outcome.findings[1].witness.as_ref().unwrap();
+    assert_eq!((value.number, value.line), (1_000_000, 2));
+    // Re-verified by materialising the join: Cathy as a clerk cannot be.
+    let views = [view(&case, 0, &[0, 1], false), view(&case, 1, &[1], true)];
+    let x = vec![tacenda::model::ViewColumn::new(0, 0), tacenda::model::ViewColumn::new(0, 1), tacenda::model::ViewColumn::new(1, 0)];
+    let requirement = tacenda::model::Requirement::linkability(x, vec![tacenda::model::ViewColumn::new(1, 1)], 500);
+    let joined = tacenda::audit::materialise(&views, &[]);
+    assert_eq!(joined.len(), 3);
+    assert!(!tacenda::audit::read_naively(&views, &joined, &requirement).holds);
+    let evidence = JoinEvidence { views: &views, requirements: &[requirement], impossible: &[], limit: 1000 };
+    assert_eq!(tacenda::audit::judge_join(&evidence).requirements[0].kernel.as_ref().unwrap().rows, 2);
+    // The same columns everywhere: nothing to join.
+    case.traces = vec![Traces::default(); 2];
+    assert_eq!(case.told(Check::Joins), "NOT APPLICABLE");
+}
+
+fn view(case: &Case, place: usize, columns: &[usize], sensitive: bool) -> tacenda::model::PublishedView {
+    let release = &case.releases[place];
+    let mut quasi: Vec<_> = columns.iter().map(|&at| case.schema.quasi[at].clone()).collect();
+    let mut all: Vec<Vec<tacenda::model::Span>> = vec![Vec::new(); columns.len()];
+    for group in 0..release.group_count() {
+        for _ in release.group_rows(group) {
+            all.iter_mut().zip(columns).for_each(|(column, &at)| column.push(release.region(group)[at]));
+        }
+    }
+    if sensitive {
+        quasi.push(tacenda::model::Quasi::new("s", tacenda::model::Domain::Integer { lo: 0, hi: 8 }));
+        all.push(release.sensitive.iter().map(|value| tacenda::model::Span::exact(value.0)).collect());
+    }
+    let columns = all.iter().map(|column| tacenda::model::SpanColumn::new(column)).collect();
+    tacenda::model::PublishedView::new(tacenda::model::View { name: place.to_string(), columns: quasi }, columns)
+}
+
+/// Value a goes with low points and b with high ones; groups mix them, and the model sees through.
+#[test]
+fn a_correlation_is_learned_from_the_releases() {
+    // Pure groups teach; then mixed groups of one low and one high point.
+    let mut people: Vec<String> = Vec::new();
+    let mut groups: Vec<String> = Vec::new();
+    for at in 0..20u32 {
+        let (low, high) = (at, 100 + at);
+        people.push(format!("{}/{low}/a", 2 * at));
+        people.push(format!("{}/{high}/b", 2 * at + 1));
+        groups.push(format!("{low}-{high}/ab"));
+    }
+    let pure = "0-19/aaaaaaaaaaaaaaaaaaaa 100-119/bbbbbbbbbbbbbbbbbbbb";
+    let (people, groups) = (people.join(" "), groups.join(" "));
+    let case = Case::of(&[(&people, pure), (&people, &groups)]);
+    let outcome = case.ask(Check::Learned);
+    assert_eq!(outcome.verdict, Verdict::Fail);
+    assert_eq!(measure(&case, Check::Learned, "accuracy"), 1.0);
+    let plain = measure(&case, Check::Learned, "accuracy of the most frequent value");
+    assert!(plain <= 0.6, "{plain}");
+    // Nothing to learn where values go with nothing.
+    let mixed = Case::of(&[("1/1/a 2/2/b 3/3/a 4/4/b", "1-4/aabb")]);
+    assert_eq!(mixed.told(Check::Learned), "MEASURED");
+}
+
+#[test]
+fn drift_is_measured_from_the_definition() {
+    let case = Case::new(schema(1), Vec::new(), vec![release(1, "0-0/ab 0-127/abc"), release(2, "0-127/abcde")]);
+    let outcome = case.ask(Check::Drift);
+    let told: Vec<(Option<u32>, &str, f64)> =
+        outcome.measures.iter().map(|measure| (measure.release, measure.name, measure.value)).collect();
+    // Three of five people have the whole domain.
+    assert_eq!(told[0], (Some(1), "loss", 0.6));
+    assert_eq!(told[1], (Some(1), "c_avg", 1.25));
+    assert_eq!(told[2], (Some(1), "sum of squared group sizes", 13.0));
+    assert_eq!(told.last().unwrap().1, "loss of the last release over the first's");
+    assert!((told.last().unwrap().2 - 1.0 / 0.6).abs() < 1e-12);
+}
+
+#[test]
+fn what_hits_a_limit_is_not_assessed() {
+    let case = Case::of(&[("1/10/a 2/11/b 3/12/c", "10-12/abc"), ("1/10/a 2/11/b 3/12/c", "10-12/abc")]);
+    let mut small = case.clone();
+    small.limits = Limits { refine_people: 2, worlds_people: 2, ..Limits::default() };
+    let outcome = small.ask(Check::Candidates);
+    assert_eq!((outcome.verdict.word(), outcome.coverage.looked_at, outcome.coverage.of), ("NOT ASSESSED", 0, 3));
+    assert_eq!(small.told(Check::Posterior), "NOT ASSESSED");
+    let mut few = case.clone().from_outside();
+    few.limits.pairs = 0;
+    assert_eq!(few.told(Check::Correspondence), "NOT ASSESSED");
+    assert_eq!(few.told(Check::Candidates), "NOT ASSESSED");
+    assert!(few.ask_all().has_gaps());
+}
+
+#[test]
+fn a_naive_hospital_is_found_out_and_the_witnesses_hold() {
+    let generated = hospital::snapshots(600, 3, 7);
+    let tables: Vec<Table> = generated.tables().collect();
+    let naive = Naive { k: 4, l: 4, diversity: Diversity::Frequency };
+    let publish = |(table, number): (&Table, u32)| naive.publish(generated.schema(), table, number, "").unwrap().0;
+    let releases: Vec<Release> = tables.iter().zip(1..).map(publish).collect();
+    let case = Case::new(generated.schema().clone(), tables, releases).lines(4, 4);
+    let assessment = case.ask_all();
+    assert!(assessment.outcome(Check::Candidates).unwrap().findings[0].people > 10);
+    assert_eq!(assessment.worst(), Some(Severity::Severe));
+    assert!(assessment.story.is_some());
+    assert_eq!(assessment.outcomes.len(), Check::ALL.len());
+    // Each release alone keeps its lines.
+    assert_eq!(assessment.outcome(Check::GroupSizes).unwrap().verdict, Verdict::Pass);
+    assert_eq!(assessment.outcome(Check::Frequency).unwrap().verdict, Verdict::Pass);
+    assert_eq!(value('b').0, 1);
+}

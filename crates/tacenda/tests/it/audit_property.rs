@@ -1,0 +1,192 @@
+//! For every series: what is claimed is true, nothing depends on order, and who keeps a promise is not accused.
+
+use crate::audit_sketch::Case;
+use crate::audit_sketch::evolution;
+use crate::audit_verify::verify;
+use crate::kit;
+use crate::kit::Events;
+use crate::kit::Person;
+use crate::kit::publish_all;
+use proptest::prelude::*;
+use tacenda::audit;
+use tacenda::audit::Assessment;
+use tacenda::audit::Attacker;
+use tacenda::audit::Check;
+use tacenda::audit::Limits;
+use tacenda::audit::Series;
+use tacenda::audit::Severity;
+use tacenda::audit::Thresholds;
+use tacenda::audit::Traces;
+use tacenda::audit::knowledge::Knowledge;
+use tacenda::model::DiversityMode;
+use tacenda::model::OnDelete;
+use tacenda::model::OnIneligible;
+use tacenda::model::Regions;
+use tacenda::model::Release;
+use tacenda::policy::IncrementalKAnonymity;
+use tacenda::policy::IncrementalLDiversity;
+use tacenda::policy::MInvariance;
+use tacenda::policy::Policy;
+use tacenda::publish::PublishError;
+
+fn attacker() -> impl Strategy<Value = Attacker> {
+    (any::<bool>(), any::<bool>(), 0u32..2).prop_map(|(presence, first_release, known_people)| Attacker {
+        presence,
+        first_release,
+        known_people,
+    })
+}
+
+/// What does not depend on the numbers of groups.
+fn gist(assessment: &Assessment) -> Vec<String> {
+    let outcomes = assessment.outcomes.iter().map(|outcome| {
+        let findings: Vec<_> = outcome
+            .findings
+            .iter()
+            .map(|finding| (finding.fault.code(), finding.release, finding.people, finding.groups))
+            .collect();
+        format!("{:?} {:?} {:?} {findings:?} {:?}", outcome.check, outcome.verdict, outcome.coverage, outcome.measures)
+    });
+    outcomes.collect()
+}
+
+/// The same release with its groups the other way round.
+fn turned(release: &Release) -> Release {
+    let mut turned = Release {
+        regions: Regions::new(release.regions.attributes()),
+        ends: Vec::new(),
+        sensitive: Vec::new(),
+        counterfeits: Vec::new(),
+        ..release.clone()
+    };
+    for group in (0..release.group_count()).rev() {
+        turned.regions.push(release.region(group));
+        turned.sensitive.extend_from_slice(release.group_values(group));
+        turned.ends.push(turned.sensitive.len() as u32);
+        turned.counterfeits.push(release.counterfeits[group]);
+    }
+    turned
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// SCIENCE E1, 34 and 35: on releases made from a known truth, every finding's witness holds, whatever
+    /// the attacker knows; and nobody's true value is ever ruled out.
+    #[test]
+    fn every_finding_is_true(mut case in evolution(6, false), attacker in attacker(), k in 1u32..4, l in 1u32..4) {
+        case.attacker = attacker;
+        let case = case.lines(k, l);
+        for finding in case.ask_all().findings() {
+            if finding.fault.code() != "A781" {
+                verify(&case, finding);
+            }
+        }
+    }
+
+    /// The same where people only come, from inside and from outside: flows and differences have most to say.
+    #[test]
+    fn every_finding_is_true_where_nobody_leaves(mut case in evolution(7, true), attacker in attacker(), k in 1u32..4, l in 1u32..4, outside in any::<bool>()) {
+        case.attacker = attacker;
+        let case = if outside { case.from_outside() } else { case };
+        let case = case.lines(k, l);
+        for finding in case.ask_all().findings() {
+            if finding.fault.code() != "A781" {
+                verify(&case, finding);
+            }
+        }
+    }
+
+    /// SCIENCE E1, 38: neither the order of groups nor asking twice changes anything, and a release that is
+    /// there twice teaches nothing about values.
+    #[test]
+    fn nothing_depends_on_the_order_of_groups(mut case in evolution(12, false), attacker in attacker()) {
+        case.attacker = attacker;
+        let case = case.lines(2, 3);
+        let other = Case { releases: case.releases.iter().map(turned).collect(), ..case.clone() };
+        prop_assert_eq!(gist(&case.ask_all()), gist(&case.ask_all()));
+        prop_assert_eq!(gist(&case.ask_all()), gist(&other.ask_all()));
+        let mut twice = case.clone();
+        twice.releases.push(case.releases.last().unwrap().clone());
+        twice.tables.push(case.tables.last().unwrap().clone());
+        twice.traces.push(Traces::default());
+        prop_assert_eq!(case.told(Check::Candidates), twice.told(Check::Candidates));
+    }
+
+    /// SCIENCE E1, 38: candidates of people whose presence is known do not depend on the order of releases.
+    #[test]
+    fn candidates_do_not_depend_on_the_order_of_releases(case in evolution(12, false)) {
+        let case = case.lines(2, 3);
+        let mut other = case.clone();
+        other.releases.reverse();
+        other.tables.reverse();
+        let measures = |case: &Case| case.ask(Check::Candidates).measures;
+        prop_assert_eq!(measures(&case), measures(&other));
+    }
+
+    /// SCIENCE E1, 35: a further release never leaves anyone more values.
+    #[test]
+    fn a_further_release_only_takes_away(case in evolution(8, true), l in 2u32..4) {
+        let case = case.lines(1, l);
+        let below = |count: usize| {
+            let mut prefix = case.clone();
+            prefix.releases.truncate(count);
+            prefix.tables.truncate(count);
+            prefix.traces.truncate(count);
+            let measures = prefix.ask(Check::Candidates).measures;
+            measures.iter().find(|measure| measure.name == "people below l").unwrap().value
+        };
+        for count in 1..case.releases.len() {
+            prop_assert!(below(count) <= below(count + 1));
+        }
+    }
+}
+
+/// The worst that an audit of our own series says, from inside and from outside.
+fn accusations(policy: &dyn Policy, snapshots: &[Vec<Person>]) -> Vec<String> {
+    let promise = policy.promise();
+    let done = match publish_all(&kit::file(promise.clone()), policy, snapshots) {
+        Ok(done) => done,
+        Err(PublishError::Policy(_)) => return Vec::new(),
+        Err(error) => panic!("{error}"),
+    };
+    let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
+    let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
+    let published: Vec<_> = done.iter().map(|(table, prepared)| (table, &prepared.membership)).collect();
+    let knowledge = Knowledge::from_published(published);
+    let mut found = Vec::new();
+    for knowledge in [Some(&knowledge), None] {
+        let schema = kit::schema();
+        let series = Series { schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge };
+        let lines = Thresholds::of(&promise);
+        let assessment = audit::examine(&series, Attacker::default(), &lines, &Limits::default(), &|_| {});
+        let worse = assessment.findings().filter(|finding| finding.fault.severity() > Severity::Note);
+        found.extend(worse.map(|finding| format!("{finding} {:?}", finding.witness)));
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    /// SCIENCE E1, 37: clean series are not accused of anything their promise speaks of.
+    #[test]
+    fn m_invariant_series_are_not_accused(
+        snapshots in kit::evolution(30, 4, 5, Events { fall_ill_anew: false, ..Events::ALL }), m in 2u32..4, k in prop::option::of(2u32..4),
+    ) {
+        let policy = MInvariance { m, k, on_ineligible: OnIneligible::Counterfeit };
+        prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
+    }
+
+    #[test]
+    fn incremental_l_diverse_series_are_not_accused(snapshots in kit::evolution(30, 4, 5, Events::ADD_ONLY), l in 2u32..4) {
+        let policy = IncrementalLDiversity { l, mode: DiversityMode::Safe };
+        prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
+    }
+
+    #[test]
+    fn cohorts_are_not_accused(snapshots in kit::evolution(40, 4, 5, Events::ADD_ONLY), k in 2u32..5, l in prop::option::of(2u32..3)) {
+        let policy = IncrementalKAnonymity { k, cohorts: true, l, tight: false, on_delete: OnDelete::Refuse };
+        prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,497 @@
+//! Re-verifies findings from the published releases and their witness alone, by brute force. Shares
+//! nothing with the checks but the words they answer in.
+
+use crate::audit_sketch::Case;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use tacenda::audit::Fault;
+use tacenda::audit::Finding;
+use tacenda::audit::Witness;
+use tacenda::model::Release;
+use tacenda::model::Table;
+use tacenda::model::Value;
+
+/// Whether a finding's witness holds. Panics with the claim where it does not.
+pub fn verify(case: &Case, finding: &Finding) {
+    let witness = finding.witness.as_ref().expect("every finding has a witness");
+    let holds = holds(case, finding.fault, witness);
+    assert!(holds, "{} does not hold: {witness:?}\n{:#?}", finding.fault.code(), case.releases);
+    assert!(finding.people > 0, "{finding}");
+}
+
+fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    match fault {
+        Fault::AloneInGroup | Fault::SmallGroup => {
+            let (release, group) = one(case, witness);
+            release.people(group) as u64 == number && number < line
+        }
+        Fault::OneValue | Fault::FewValues => {
+            let (release, group) = one(case, witness);
+            let set: BTreeSet<Value> = release.group_values(group).iter().copied().collect();
+            set == witness.values.iter().copied().collect() && set.len() as u64 == number && number < line
+        }
+        Fault::FrequentValue => {
+            let (release, group) = one(case, witness);
+            let rows = release.group_values(group);
+            let count = rows.iter().filter(|&&value| value == witness.values[0]).count() as u64;
+            count == number && count * line > rows.len() as u64
+        }
+        Fault::TooFarFromWhole => {
+            let (release, group) = one(case, witness);
+            let share = |rows: &[Value], value: Value| {
+                rows.iter().filter(|&&other| other == value).count() as f64 / rows.len() as f64
+            };
+            let (rows, all) = (release.group_values(group), &release.sensitive[..]);
+            let sum: f64 = (0..8).map(|v| (share(rows, Value(v)) - share(all, Value(v))).abs()).sum();
+            (sum / 2.0 * 1e6).round() as u64 == number && number > line
+        }
+        Fault::ArrivalsCertain | Fault::ArrivalsFewValues => {
+            let change = change(case, witness);
+            is_apart(case, witness)
+                && change.values().all(|&more| more >= 0)
+                && distinct(&change) == witness.values
+                && witness.values.len() as u64 == number
+                && number < line
+        }
+        Fault::LeaversCertain | Fault::LeaversFewValues => {
+            let change = change(case, witness);
+            is_apart(case, witness)
+                && change.values().all(|&more| more <= 0)
+                && distinct(&change) == witness.values
+                && witness.values.len() as u64 == number
+                && number < line
+        }
+        Fault::ArrivalsFew => {
+            let more: i64 = change(case, witness).values().sum();
+            is_apart(case, witness) && more as u64 == number && number > 0 && number < line
+        }
+        Fault::ValueCertain | Fault::FewCandidates => {
+            let person = witness.person.expect("a person") as usize;
+            let mut possible = BTreeSet::new();
+            let anyone = case.attacker.presence;
+            if anyone {
+                worlds(case, &mut |values, _| {
+                    possible.extend(values[person]);
+                });
+            } else {
+                // Any value of any group over the person, wherever they are first.
+                let points = points(case);
+                let first = points[person].iter().flatten().next().expect("in some release").clone();
+                for release in &case.releases {
+                    let here = (0..release.group_count()).filter(|&group| covers(release, group, &first));
+                    possible.extend(here.flat_map(|group| release.group_values(group)).copied());
+                }
+            }
+            possible.iter().all(|value| witness.values.contains(value))
+                && witness.values.len() as u64 == number
+                && number < line
+        }
+        Fault::PlaceGivesAway => {
+            let [(i, g), (j, h)] = witness.groups[..] else { return false };
+            let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
+            // Every point where both groups lie, one attribute.
+            let (a, b) = (old.region(g as usize)[0], new.region(h as usize)[0]);
+            let mut left = BTreeSet::new();
+            for code in (0..128).filter(|&code| a.contains(code) && b.contains(code)) {
+                let over = |release: &Release| -> BTreeSet<Value> {
+                    let here = (0..release.group_count()).filter(|&group| covers(release, group, &[code]));
+                    here.flat_map(|group| release.group_values(group).to_vec()).collect()
+                };
+                left.extend(over(old).intersection(&over(new)).copied());
+            }
+            left.iter().all(|value| witness.values.contains(value)) && witness.values.len() as u64 == number && number < line
+        }
+        Fault::OneCorresponding | Fault::FewCorresponding => {
+            let (old, new) = sides(witness);
+            let mut most = 0;
+            for value in (0..8).map(Value) {
+                most += placings(case, witness, value)
+                    .iter()
+                    .map(|placing| placing.iter().filter(|(a, b)| old.contains(a) && new.contains(b)).count() as u64)
+                    .max()
+                    .unwrap_or(0);
+            }
+            most <= number && number < line && (old.len() * new.len() > 1 || most == number)
+        }
+        Fault::FewNewcomers => {
+            let (j, group) = witness.groups[0];
+            let mut taken = 0;
+            for value in (0..8).map(Value) {
+                let into = |placing: &Vec<(u32, u32)>| placing.iter().filter(|(_, b)| *b == group).count() as u64;
+                taken += placings_of(case, j - 1, j, value).iter().map(into).min().unwrap_or(0);
+            }
+            case.releases[j as usize].group_rows(group as usize).len() as u64 - taken == number && number < line
+        }
+        Fault::FewMatchedValues => {
+            let (old, new) = sides(witness);
+            let goes = |value: &Value| {
+                let all = placings(case, witness, *value);
+                all.iter().flatten().any(|(a, b)| old.contains(a) && new.contains(b))
+            };
+            let values: Vec<Value> = (0..8).map(Value).filter(goes).collect();
+            values == witness.values && values.len() as u64 == number && number < line
+        }
+        Fault::WorldsCertain | Fault::LikelyValue => {
+            let (person, value) = (witness.person.expect("a person") as usize, witness.values[0]);
+            let (mut part, mut whole) = (0u128, 0u128);
+            worlds(case, &mut |values, weight| {
+                whole += weight;
+                part += if values[person] == Some(value) { weight } else { 0 };
+            });
+            (part * 1000 / whole).abs_diff(u128::from(number)) <= 1 && part * u128::from(line) > whole
+        }
+        Fault::OneKnownGivesAway => {
+            let person = witness.person.expect("a person") as usize;
+            let mut all: Vec<Vec<Option<Value>>> = Vec::new();
+            worlds(case, &mut |values, _| all.push(values.to_vec()));
+            number == 1
+                && (0..all[0].len()).filter(|&other| other != person).any(|other| {
+                    all.iter().any(|world| {
+                        let same = all.iter().filter(|twin| twin[other] == world[other]);
+                        world[other].is_some() && same.map(|twin| twin[person]).collect::<BTreeSet<_>>().len() == 1
+                    })
+                })
+        }
+        Fault::MustShareValue => {
+            let person = witness.person.expect("a person") as usize;
+            let mut equal: Option<BTreeSet<usize>> = None;
+            worlds(case, &mut |values, _| {
+                let here: BTreeSet<usize> = (0..values.len()).filter(|&at| values[at] == values[person]).collect();
+                equal = Some(equal.take().map_or(here.clone(), |before| before.intersection(&here).copied().collect()));
+            });
+            equal.is_none_or(|equal| equal.len() as u64 >= number) && number >= 2
+        }
+        Fault::MovedByOne => {
+            let [(i, g), (j, h)] = witness.groups[..] else { return false };
+            let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
+            let mut counts: BTreeMap<Value, i64> = BTreeMap::new();
+            old.group_values(g as usize).iter().for_each(|&value| *counts.entry(value).or_default() -= 1);
+            new.group_values(h as usize).iter().for_each(|&value| *counts.entry(value).or_default() += 1);
+            counts.retain(|_, count| *count != 0);
+            let inside = |a: &[tacenda::model::Span], b: &[tacenda::model::Span]| {
+                a.iter().zip(b).all(|(a, b)| b.lo <= a.lo && a.hi <= b.hi)
+            };
+            let (a, b) = (old.region(g as usize), new.region(h as usize));
+            counts.len() == 1
+                && counts.iter().all(|(value, count)| *value == witness.values[0] && count.abs() == 1)
+                && a != b
+                && (inside(a, b) || inside(b, a))
+        }
+        Fault::EverLinkedLikely => {
+            let (person, value) = (witness.person.expect("a person") as usize, witness.values[0]);
+            let mut never = 1.0;
+            for (release, point) in case.releases.iter().zip(&points(case)[person]) {
+                let Some(point) = point else { continue };
+                let rows: Vec<Value> = (0..release.group_count())
+                    .filter(|&group| covers(release, group, point))
+                    .flat_map(|group| release.group_values(group).to_vec())
+                    .collect();
+                never *= rows.iter().filter(|&&other| other != value).count() as f64 / rows.len() as f64;
+            }
+            ((1.0 - never) * 1e6).round() as u64 == number && number * line > 1_000_000
+        }
+        Fault::LinkedTooFew | Fault::LinkedFewValues => {
+            let id = common_id(case, witness);
+            let alike: Vec<u64> = ids(case).into_iter().filter(|&other| is_alike(case, id, other)).collect();
+            let mut values: Vec<Value> = alike.iter().map(|&id| *rows_of(case, id).last().map(|row| &row.2).unwrap()).collect();
+            values.sort_unstable();
+            values.dedup();
+            let found = if fault == Fault::LinkedTooFew { alike.len() } else { values.len() };
+            found as u64 == number && number < line
+        }
+        Fault::LinkedIdsPublished => ids(case).len() as u64 == number,
+        Fault::LinkedContradiction => {
+            let rows = rows_of(case, common_id(case, witness));
+            let regions: Vec<&[tacenda::model::Span]> =
+                rows.iter().map(|&(i, g, _)| case.releases[i].region(g)).collect();
+            (0..regions[0].len()).any(|at| {
+                let lo = regions.iter().map(|region| region[at].lo).max();
+                lo > regions.iter().map(|region| region[at].hi).min()
+            })
+        }
+        Fault::LinkedValueChanged => {
+            let rows = rows_of(case, common_id(case, witness));
+            rows.iter().any(|row| row.2 != rows[0].2)
+        }
+        Fault::OrderLinks => {
+            let (pairs, same) = order(case, witness);
+            same == number && pairs / 2 == line && same * 4 > pairs * 3
+        }
+        Fault::StableNames => {
+            let [(i, g), (j, h)] = witness.groups[..] else { return false };
+            let names = |at: u32| &case.traces[at as usize].group_names;
+            names(i)[g as usize] == names(j)[h as usize] && number * 10 >= line * 9
+        }
+        Fault::TightBoundaries => number * 2 > line,
+        other => panic!("no independent check of {}", other.code()),
+    }
+}
+
+fn one<'a>(case: &'a Case, witness: &Witness) -> (&'a Release, usize) {
+    let [(release, group)] = witness.groups[..] else { panic!("one group") };
+    (&case.releases[release as usize], group as usize)
+}
+
+fn covers(release: &Release, group: usize, point: &[u32]) -> bool {
+    release.region(group).iter().zip(point).all(|(span, &code)| span.lo <= code && code <= span.hi)
+}
+
+fn overlap(a: &Release, g: usize, b: &Release, h: usize) -> bool {
+    a.region(g).iter().zip(b.region(h)).all(|(a, b)| a.lo <= b.hi && b.lo <= a.hi)
+}
+
+/// The two releases of a witness, lower first.
+fn two(witness: &Witness) -> (u32, u32) {
+    let places: BTreeSet<u32> = witness.groups.iter().map(|group| group.0).collect();
+    (*places.first().unwrap(), *places.last().unwrap())
+}
+
+/// Value by value, rows of the witness's groups in the later release less those in the earlier.
+fn change(case: &Case, witness: &Witness) -> BTreeMap<Value, i64> {
+    let (_, later) = pair_of(case, witness);
+    let mut counts: BTreeMap<Value, i64> = BTreeMap::new();
+    for &(place, group) in &witness.groups {
+        let sign = if place == later { 1 } else { -1 };
+        for &value in case.releases[place as usize].group_values(group as usize) {
+            *counts.entry(value).or_default() += sign;
+        }
+    }
+    counts
+}
+
+/// The pair of neighbours a witness speaks of, also where all its groups are in one of them.
+fn pair_of(case: &Case, witness: &Witness) -> (u32, u32) {
+    let (low, high) = two(witness);
+    if low != high {
+        return (low, high);
+    }
+    // Newcomers in groups of their own, or leavers whose groups are gone.
+    let is_new = low > 0 && witness.claim.contains("more in the later");
+    if is_new || low as usize + 1 == case.releases.len() { (low - 1, low) } else { (low, low + 1) }
+}
+
+fn distinct(change: &BTreeMap<Value, i64>) -> Vec<Value> {
+    change.iter().filter(|(_, count)| **count != 0).map(|(&value, _)| value).collect()
+}
+
+/// No group of the two releases outside the witness overlaps one inside.
+fn is_apart(case: &Case, witness: &Witness) -> bool {
+    let (i, j) = pair_of(case, witness);
+    let inside: BTreeSet<(u32, u32)> = witness.groups.iter().copied().collect();
+    let all = |place: u32| (0..case.releases[place as usize].group_count() as u32).map(move |group| (place, group));
+    let crosses = |a: &(u32, u32), b: &(u32, u32)| {
+        overlap(&case.releases[a.0 as usize], a.1 as usize, &case.releases[b.0 as usize], b.1 as usize)
+    };
+    !all(i).any(|a| all(j).any(|b| inside.contains(&a) != inside.contains(&b) && crosses(&a, &b)))
+}
+
+fn sides(witness: &Witness) -> (Vec<u32>, Vec<u32>) {
+    let (i, j) = two(witness);
+    let of = |place: u32| witness.groups.iter().filter(|group| group.0 == place).map(|group| group.1).collect();
+    (of(i), of(j))
+}
+
+fn placings(case: &Case, witness: &Witness, value: Value) -> Vec<Vec<(u32, u32)>> {
+    let (i, j) = two(witness);
+    placings_of(case, i, j, value)
+}
+
+/// Every way to give each row with a value of one release a row of its own in another, in overlapping
+/// groups: pairs of groups.
+fn placings_of(case: &Case, i: u32, j: u32, value: Value) -> Vec<Vec<(u32, u32)>> {
+    let rows = |place: u32| -> Vec<u32> {
+        let release = &case.releases[place as usize];
+        (0..release.group_count() as u32)
+            .flat_map(|group| {
+                let count = release.group_values(group as usize).iter().filter(|&&other| other == value).count();
+                std::iter::repeat_n(group, count)
+            })
+            .collect()
+    };
+    let (old, new) = (rows(i), rows(j));
+    fn place(
+        case: &Case,
+        (i, j): (u32, u32),
+        old: &[u32],
+        new: &[u32],
+        used: &mut Vec<bool>,
+        placing: &mut Vec<(u32, u32)>,
+        all: &mut BTreeSet<Vec<(u32, u32)>>,
+    ) {
+        let Some((&group, rest)) = old.split_first() else {
+            let mut placing = placing.clone();
+            placing.sort_unstable();
+            all.insert(placing);
+            return;
+        };
+        for at in 0..new.len() {
+            let fits = overlap(&case.releases[i as usize], group as usize, &case.releases[j as usize], new[at] as usize);
+            if fits && !used[at] {
+                used[at] = true;
+                placing.push((group, new[at]));
+                place(case, (i, j), rest, new, used, placing, all);
+                placing.pop();
+                used[at] = false;
+            }
+        }
+    }
+    let mut all = BTreeSet::new();
+    place(case, (i, j), &old, &new, &mut vec![false; new.len()], &mut Vec::new(), &mut all);
+    all.into_iter().collect()
+}
+
+/// Per person by key, their point in each release.
+fn points(case: &Case) -> Vec<Vec<Option<Vec<u32>>>> {
+    let keys: BTreeSet<_> = case.tables.iter().flat_map(|table| table.keys()).copied().collect();
+    let point = |table: &Table, key| {
+        let row = table.find(key)?;
+        Some((0..table.quasi_count()).map(|at| table.quasi(at)[row.index()]).collect())
+    };
+    keys.into_iter().map(|key| case.tables.iter().map(|table| point(table, key)).collect()).collect()
+}
+
+/// Calls `each` with every way to place everyone: their values, and in how many ways rows alike can be
+/// told apart. Worlds that keep their value sets only, where the promise says so.
+fn worlds(case: &Case, each: &mut dyn FnMut(&[Option<Value>], u128)) {
+    let people = points(case);
+    let mut room: Vec<Vec<BTreeMap<Value, u32>>> = case
+        .releases
+        .iter()
+        .map(|release| {
+            (0..release.group_count())
+                .map(|group| {
+                    let mut counts = BTreeMap::new();
+                    release.group_values(group).iter().for_each(|&value| *counts.entry(value).or_insert(0) += 1);
+                    counts
+                })
+                .collect()
+        })
+        .collect();
+    let mut values = vec![None; people.len()];
+    stand(case, &people, 0, 0, &mut room, &mut values, 1, each);
+}
+
+#[expect(clippy::too_many_arguments, reason = "a recursion that carries its world along")]
+fn stand(
+    case: &Case,
+    people: &[Vec<Option<Vec<u32>>>],
+    person: usize,
+    release: usize,
+    room: &mut Vec<Vec<BTreeMap<Value, u32>>>,
+    values: &mut Vec<Option<Value>>,
+    weight: u128,
+    each: &mut dyn FnMut(&[Option<Value>], u128),
+) {
+    if person == people.len() {
+        let is_full = |(release, groups): (&Release, &Vec<BTreeMap<Value, u32>>)| {
+            groups.iter().zip(&release.counterfeits).all(|(left, &fake)| left.values().sum::<u32>() == fake)
+        };
+        if case.releases.iter().zip(room.iter()).all(is_full) {
+            each(values, weight);
+        }
+        return;
+    }
+    if release == case.releases.len() {
+        return stand(case, people, person + 1, 0, room, values, weight, each);
+    }
+    let Some(point) = &people[person][release] else {
+        return stand(case, people, person, release + 1, room, values, weight, each);
+    };
+    for group in (0..case.releases[release].group_count()).filter(|&group| covers(&case.releases[release], group, point)) {
+        let here: Vec<Value> = match values[person] {
+            Some(value) => vec![value],
+            None => room[release][group].keys().copied().collect(),
+        };
+        for value in here {
+            let left = room[release][group].get(&value).copied().unwrap_or(0);
+            if left == 0 {
+                continue;
+            }
+            let before = values[person].replace(value);
+            room[release][group].insert(value, left - 1);
+            stand(case, people, person, release + 1, room, values, weight * u128::from(left), each);
+            room[release][group].insert(value, left);
+            values[person] = before;
+        }
+    }
+}
+
+fn ids(case: &Case) -> Vec<u64> {
+    let all: BTreeSet<u64> = case.releases.iter().flat_map(|release| &release.linked).copied().collect();
+    all.into_iter().collect()
+}
+
+/// The rows of an id: release, group, value.
+fn rows_of(case: &Case, id: u64) -> Vec<(usize, usize, Value)> {
+    let mut rows = Vec::new();
+    for (place, release) in case.releases.iter().enumerate() {
+        for group in 0..release.group_count() {
+            let here = release.group_rows(group).filter(|&row| release.linked.get(row) == Some(&id));
+            rows.extend(here.map(|row| (place, group, release.sensitive[row])));
+        }
+    }
+    rows
+}
+
+fn common_id(case: &Case, witness: &Witness) -> u64 {
+    let groups: Vec<(usize, usize)> = witness.groups.iter().map(|&(i, g)| (i as usize, g as usize)).collect();
+    let is_it = |id: &u64| rows_of(case, *id).iter().map(|row| (row.0, row.1)).collect::<Vec<_>>() == groups;
+    ids(case).into_iter().find(is_it).expect("an id with these groups")
+}
+
+/// Whether two ids tell the same story: the same groups, or, without presence, the same meet.
+fn is_alike(case: &Case, id: u64, other: u64) -> bool {
+    let (a, b) = (rows_of(case, id), rows_of(case, other));
+    if case.attacker.presence {
+        return a.iter().map(|row| (row.0, row.1)).eq(b.iter().map(|row| (row.0, row.1)));
+    }
+    let meet = |rows: &[(usize, usize, Value)]| -> Vec<(u32, u32)> {
+        let regions: Vec<_> = rows.iter().map(|&(i, g, _)| case.releases[i].region(g)).collect();
+        (0..regions[0].len())
+            .map(|at| {
+                let lo = regions.iter().map(|region| region[at].lo).max().unwrap();
+                (lo, regions.iter().map(|region| region[at].hi).min().unwrap())
+            })
+            .collect()
+    };
+    meet(&a) == meet(&b)
+}
+
+/// Pairs of rows that occur once in both files, and how many of them stand in the same order.
+fn order(case: &Case, witness: &Witness) -> (u64, u64) {
+    let (i, j) = two(witness);
+    type Rows = BTreeMap<(Vec<(u32, u32)>, Value), Vec<(usize, u32)>>;
+    let rows = |place: u32| -> Rows {
+        let (release, traces) = (&case.releases[place as usize], &case.traces[place as usize]);
+        let mut rows: Rows = BTreeMap::new();
+        for group in 0..release.group_count() {
+            let region: Vec<(u32, u32)> = release.region(group).iter().map(|span| (span.lo, span.hi)).collect();
+            for row in release.group_rows(group) {
+                rows.entry((region.clone(), release.sensitive[row])).or_default().push((group, traces.places[row]));
+            }
+        }
+        rows.retain(|_, found| found.len() == 1);
+        rows
+    };
+    let by_group = |place: u32| {
+        let (release, traces) = (&case.releases[place as usize], &case.traces[place as usize]);
+        (0..release.group_count()).all(|group| {
+            let mut places: Vec<u32> = release.group_rows(group).map(|row| traces.places[row]).collect();
+            places.sort_unstable();
+            places.windows(2).all(|pair| pair[0] + 1 == pair[1])
+        })
+    };
+    let within = by_group(i) || by_group(j);
+    let (old, new) = (rows(i), rows(j));
+    let shared: Vec<(usize, u32, u32)> =
+        old.iter().filter_map(|(key, a)| Some((a[0].0, a[0].1, new.get(key)?[0].1))).collect();
+    let (mut pairs, mut same) = (0, 0);
+    for (at, a) in shared.iter().enumerate() {
+        for b in shared[at + 1..].iter().filter(|b| !within || a.0 == b.0) {
+            pairs += 1;
+            same += u64::from((a.1 < b.1) == (a.2 < b.2));
+        }
+    }
+    (pairs, same)
+}
