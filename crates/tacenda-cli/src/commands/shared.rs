@@ -295,7 +295,7 @@ fn find_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<
                 publication.number,
                 folder.display()
             );
-            Err(Failure::new("U204", 2, message))
+            Err(Failure::new("U205", 2, message))
         }
         Some(publication) => Ok(store.release_folder(publication.number)),
         None => Err(Failure::new("U202", 2, "there is no such release; tacenda log lists them")),

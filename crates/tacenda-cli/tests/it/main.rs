@@ -1,5 +1,6 @@
 //! Questions about the command, one file each. Everything here runs the real binary.
 
+mod adopt;
 mod commands;
 mod kill;
 mod kit;
