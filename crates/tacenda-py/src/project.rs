@@ -52,7 +52,14 @@ impl Project {
 
     /// Rehearses the next release.
     #[pyo3(signature = (data, label=None, delta=false, threads=0))]
-    fn plan(&self, py: Python<'_>, data: Data, label: Option<String>, delta: bool, threads: usize) -> PyResult<Release> {
+    fn plan(
+        &self,
+        py: Python<'_>,
+        data: Data,
+        label: Option<String>,
+        delta: bool,
+        threads: usize,
+    ) -> PyResult<Release> {
         let planned = py.detach(|| {
             let project = self.open(Access::Rehearse)?;
             let (_, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;

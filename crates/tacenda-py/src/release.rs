@@ -65,11 +65,16 @@ impl Release {
         let groups = 0..release.group_count();
         let columns: [(&str, ArrayRef); 3] = [
             ("group_id", Arc::new(Int32Array::from_iter_values(groups.clone().map(|group| group as i32 + 1)))),
-            ("rows", Arc::new(UInt32Array::from_iter_values(groups.map(|group| release.group_rows(group).len() as u32)))),
+            (
+                "rows",
+                Arc::new(UInt32Array::from_iter_values(groups.map(|group| release.group_rows(group).len() as u32))),
+            ),
             ("counterfeits", Arc::new(UInt32Array::from(release.counterfeits.clone()))),
         ];
-        let fields: Vec<Field> =
-            columns.iter().map(|(name, column)| Field::new(*name, DataType::clone(column.data_type()), false)).collect();
+        let fields: Vec<Field> = columns
+            .iter()
+            .map(|(name, column)| Field::new(*name, DataType::clone(column.data_type()), false))
+            .collect();
         let schema = Arc::new(Schema::new(fields));
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).expect("every column has every group");

@@ -125,7 +125,8 @@ fn text(report: &AdoptReport) -> String {
     let mut out = String::new();
     for release in &report.releases {
         let state = if release.folder.is_some() { "adopted" } else { "to be adopted" };
-        let _ = writeln!(out, "Release {}, label {}: {} {state}", release.release, release.label, release.file.display());
+        let _ =
+            writeln!(out, "Release {}, label {}: {} {state}", release.release, release.label, release.file.display());
         let _ = writeln!(out, "  {} rows in {} groups", number(release.rows), number(release.groups));
         match release.people {
             Some(people) => {

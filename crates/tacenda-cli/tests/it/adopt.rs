@@ -81,8 +81,13 @@ max_share = 0.9
     );
     let counterfeits = if promise.contains("m-invariance") { "[counterfeits]\nmax_share = 0.5\n" } else { "" };
     let policy = policy + counterfeits;
-    let files =
-        [("tacenda.toml", &*policy), ("1a.csv", TABLE_1A), ("2a.csv", TABLE_2A), ("1b.csv", TABLE_1B), ("2b.csv", TABLE_2B)];
+    let files = [
+        ("tacenda.toml", &*policy),
+        ("1a.csv", TABLE_1A),
+        ("2a.csv", TABLE_2A),
+        ("1b.csv", TABLE_1B),
+        ("2b.csv", TABLE_2B),
+    ];
     let project = Project::with(&files);
     project.fix_seed();
     project
@@ -115,10 +120,8 @@ fn the_papers_first_release_is_adopted_and_everyone_keeps_their_value_set() {
     assert_eq!(project.read("releases/microdata/r0001/1b.csv"), TABLE_1B);
     project.ok(&["publish", "2a.csv", "--label", "second", "--yes"]);
     let groups = groups(&project, 2);
-    let mut sets: Vec<String> = groups
-        .values()
-        .map(|(_, set)| set.iter().map(|disease| &disease[..1]).collect::<Vec<_>>().concat())
-        .collect();
+    let mut sets: Vec<String> =
+        groups.values().map(|(_, set)| set.iter().map(|disease| &disease[..1]).collect::<Vec<_>>().concat()).collect();
     sets.sort();
     // As after a release of ours (the sets of the paper's table 3a).
     assert_eq!(sets, ["bd", "dfg", "dg", "fg", "fg", "fg"]);
@@ -133,9 +136,11 @@ fn the_papers_first_release_is_adopted_and_everyone_keeps_their_value_set() {
 
 #[test]
 fn without_the_truth_nothing_can_be_promised_and_nothing_is_adopted() {
-    for promise in
-        ["model = \"m-invariance\"\nm = 2", "model = \"incremental-k-anonymity\"\nk = 2", "model = \"incremental-l-diversity\"\nl = 2"]
-    {
+    for promise in [
+        "model = \"m-invariance\"\nm = 2",
+        "model = \"incremental-k-anonymity\"\nk = 2",
+        "model = \"incremental-l-diversity\"\nl = 2",
+    ] {
         let project = project(promise);
         let ended = project.fails(&["adopt", "1b.csv", "--yes"], 6, "R603");
         assert!(ended.stderr.contains("--truth") && ended.stderr.contains("new series"), "{}", ended.stderr);

@@ -4,5 +4,6 @@ mod adopt;
 mod commands;
 mod kill;
 mod kit;
+mod report;
 mod scenario;
 mod schema;

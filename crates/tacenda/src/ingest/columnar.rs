@@ -136,7 +136,10 @@ impl Opened {
             .filter(|&&column| !supported(self.schema.field(column).data_type()))
             .map(|&column| Problem {
                 column: Some(self.header[column].clone()),
-                ..Problem::whole(Kind::UnsupportedType, format!("its type is {}", self.schema.field(column).data_type()))
+                ..Problem::whole(
+                    Kind::UnsupportedType,
+                    format!("its type is {}", self.schema.field(column).data_type()),
+                )
             })
             .collect();
         if !problems.is_empty() {

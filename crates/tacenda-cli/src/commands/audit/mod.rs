@@ -101,7 +101,8 @@ pub fn attacker(words: Option<&str>) -> Result<Attacker, Failure> {
             None if word == "presence" => attacker.presence = true,
             None if word == "first-release" => attacker.first_release = true,
             Some(("known", people)) => {
-                let people = people.parse().map_err(|_| Failure::usage("--attacker known=B: B is a number of people"))?;
+                let people =
+                    people.parse().map_err(|_| Failure::usage("--attacker known=B: B is a number of people"))?;
                 attacker.known_people = people;
             }
             _ => {

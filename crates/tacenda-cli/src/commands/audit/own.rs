@@ -41,9 +41,8 @@ pub fn data_file(path: &Path) -> Result<PathBuf, FolderError> {
     }
     let published = folder::read(path)?;
     let files = published.manifest["files"].as_array().cloned().unwrap_or_default();
-    let is_data = |name: &&str| {
-        (name.ends_with(".csv") || name.ends_with(".parquet")) && !name.ends_with(".counterfeits.csv")
-    };
+    let is_data =
+        |name: &&str| (name.ends_with(".csv") || name.ends_with(".parquet")) && !name.ends_with(".counterfeits.csv");
     let name = files.iter().filter_map(|file| file["name"].as_str()).find(is_data);
     name.map(|name| path.join(name)).ok_or(FolderError::Manifest { what: "no data file is listed".into() })
 }
@@ -75,7 +74,9 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
     }
     if !args.truth.is_empty() && args.truth.len() != folders.len() {
         let (truth, releases) = (args.truth.len(), folders.len());
-        return Err(Failure::usage(format!("--truth names {truth} tables for {releases} releases; name one a release")));
+        return Err(Failure::usage(format!(
+            "--truth names {truth} tables for {releases} releases; name one a release"
+        )));
     }
     let read = read_folders(&folders, screen)?;
     let policy = project.policy();
@@ -111,7 +112,8 @@ fn read_folders(folders: &[PathBuf], screen: &Screen) -> Result<Vec<Published>, 
         bar.inc(1);
         folder::read_with(folder, &mut values)
     });
-    let mut read = read.collect::<Result<Vec<Published>, FolderError>>().map_err(|error| failure(error.into(), screen))?;
+    let mut read =
+        read.collect::<Result<Vec<Published>, FolderError>>().map_err(|error| failure(error.into(), screen))?;
     bar.finish_and_clear();
     // Later releases may have values that earlier ones did not know of yet.
     read.iter_mut().for_each(|published| published.release.values = values.clone());

@@ -49,7 +49,9 @@ impl Subject {
         }
         if !reading.truth.is_empty() && reading.truth.len() != args.files.len() {
             let (truth, files) = (reading.truth.len(), args.files.len());
-            return Err(Failure::usage(format!("--truth names {truth} tables for {files} releases; name one a release")));
+            return Err(Failure::usage(format!(
+                "--truth names {truth} tables for {files} releases; name one a release"
+            )));
         }
         if !reading.quasi.is_empty() {
             return of_anyone(&args.files, reading, screen);
@@ -156,7 +158,8 @@ fn name_columns(files: &[PathBuf], screen: &Screen) -> Failure {
 /// The counts of counterfeits beside a data file.
 fn beside(data: &Path) -> Option<PathBuf> {
     let name = data.file_name()?.to_str()?;
-    let stem = name.split_once(".csv").or(name.split_once(".parquet")).or(name.split_once(".tsv")).map(|(stem, _)| stem)?;
+    let stem =
+        name.split_once(".csv").or(name.split_once(".parquet")).or(name.split_once(".tsv")).map(|(stem, _)| stem)?;
     let path = data.with_file_name(format!("{stem}.counterfeits.csv"));
     (path != data && path.exists()).then_some(path)
 }
@@ -183,7 +186,9 @@ fn length(path: &Path) -> u64 {
 /// What all labels begin with.
 fn common_name(labels: &[String]) -> String {
     let Some(first) = labels.first() else { return String::new() };
-    let shared = |length: usize| first.is_char_boundary(length) && labels.iter().all(|label| label.starts_with(&first[..length]));
+    let shared = |length: usize| {
+        first.is_char_boundary(length) && labels.iter().all(|label| label.starts_with(&first[..length]))
+    };
     let length = (0..=first.len()).rev().find(|&length| shared(length)).unwrap_or(0);
     let name = first[..length].trim_end_matches(|letter: char| !letter.is_alphabetic());
     if name.is_empty() { "releases".into() } else { name.to_string() }

@@ -60,7 +60,8 @@ fn about<'a, 'w>(
     words: &'a str,
     wishes: &'w mut BTreeMap<String, Wish>,
 ) -> Result<(&'w mut Wish, &'a str), Failure> {
-    let (name, rest) = words.split_once('=').ok_or_else(|| Failure::usage(format!("{option} {words}: say COLUMN=…")))?;
+    let (name, rest) =
+        words.split_once('=').ok_or_else(|| Failure::usage(format!("{option} {words}: say COLUMN=…")))?;
     let wish = wishes.get_mut(name);
     Ok((wish.ok_or_else(|| Failure::usage(format!("{option} {words}: {name} is not one of --quasi")))?, rest))
 }

@@ -34,7 +34,8 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
     let path = args.audit.as_ref().ok_or_else(|| {
         Failure::usage("name the audit: tacenda audit … --format json -o audit.json, then --audit audit.json")
     })?;
-    let text = fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
     let report: Report = serde_json::from_str(&text)
         .map_err(|error| Failure::usage(format!("{} is no saved audit (line {})", path.display(), error.line())))?;
     let at: Option<usize> = number.parse().ok().filter(|&at| at >= 1);
@@ -107,7 +108,8 @@ pub fn group(place: &str, args: &ExplainArgs, common: &Common, screen: &Screen) 
     for (other_at, other) in subject.releases.iter().enumerate().filter(|&(at, _)| at != release) {
         let meets = |&at: &usize| other.region(at).iter().zip(region).all(|(theirs, mine)| theirs.overlap(*mine));
         let found: Vec<usize> = (0..other.group_count()).filter(meets).collect();
-        let shown: Vec<String> = found.iter().take(MOST_GROUPS).map(|at| format!("{}:{}", other_at + 1, at + 1)).collect();
+        let shown: Vec<String> =
+            found.iter().take(MOST_GROUPS).map(|at| format!("{}:{}", other_at + 1, at + 1)).collect();
         let more = if found.len() > MOST_GROUPS { ", …" } else { "" };
         let _ = writeln!(
             out,
@@ -180,7 +182,8 @@ fn told(story: &StoryFacts) -> String {
             let _ = writeln!(out, "  group {}: {}; {rows} rows: {values}", group.group, group.region.join(" "));
         }
         if step.restarted {
-            let _ = writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
+            let _ =
+                writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
         }
         let _ = writeln!(out, "  left: {}", step.left.join(", "));
     }

@@ -30,7 +30,11 @@ fn number(text: &str) -> Option<Bound> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if !plain(whole) || !plain(fraction) || whole.len() + fraction.len() == 0 || whole.len() > 1 && whole.starts_with('0') {
+    if !plain(whole)
+        || !plain(fraction)
+        || whole.len() + fraction.len() == 0
+        || whole.len() > 1 && whole.starts_with('0')
+    {
         return None;
     }
     let fraction = fraction.trim_end_matches('0');
@@ -45,7 +49,8 @@ fn day(text: &str) -> Option<Bound> {
     let (date, time) = text.split_at_checked(10)?;
     let is_midnight = time.is_empty()
         || [" 00:00:00", "T00:00:00"].iter().any(|midnight| {
-            time.strip_prefix(midnight).is_some_and(|rest| rest.trim_start_matches('.').bytes().all(|byte| byte == b'0'))
+            time.strip_prefix(midnight)
+                .is_some_and(|rest| rest.trim_start_matches('.').bytes().all(|byte| byte == b'0'))
         });
     let days = quick_date(date.as_bytes()).filter(|_| is_midnight)?;
     Some(Bound { digits: i128::from(days), decimals: 0, is_day: true })

@@ -116,10 +116,12 @@ fn brackets(text: &str) -> Option<Cell<'_>> {
             let lo = side(lo, lo_included, is_lowest);
             lo.zip(side(hi, hi_included, is_highest)).and_then(|(lo, hi)| Range::new(lo, hi))
         }
-        None => dashed(inner).or_else(|| {
-            let at = bound::read(inner)?;
-            Range::new(Some(End { at, included: true }), Some(End { at, included: true }))
-        }).filter(|_| lo_included && hi_included),
+        None => dashed(inner)
+            .or_else(|| {
+                let at = bound::read(inner)?;
+                Range::new(Some(End { at, included: true }), Some(End { at, included: true }))
+            })
+            .filter(|_| lo_included && hi_included),
     };
     Some(match ends {
         Some(range) => Cell::Range(range),
@@ -158,7 +160,8 @@ fn comparison(text: &str) -> Option<Cell<'_>> {
     ] {
         if let Some(rest) = text.strip_prefix(sign) {
             let end = bound::read(rest.trim()).map(|at| End { at, included });
-            let range = end.and_then(|end| if lower { Range::new(Some(end), None) } else { Range::new(None, Some(end)) });
+            let range =
+                end.and_then(|end| if lower { Range::new(Some(end), None) } else { Range::new(None, Some(end)) });
             return Some(range.map_or(Cell::Unclear, Cell::Range));
         }
     }

@@ -64,7 +64,8 @@ struct Combined<'a> {
 impl<'a> Combined<'a> {
     fn new(file: &'a RawFile, names: &Names<'_>) -> Combined<'a> {
         let columns = names.sensitive();
-        let cells: Vec<&[u32]> = file.columns[columns.clone()].iter().flatten().map(|column| &column.codes[..]).collect();
+        let cells: Vec<&[u32]> =
+            file.columns[columns.clone()].iter().flatten().map(|column| &column.codes[..]).collect();
         let mut index: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
         let (mut distinct, mut rows) = (Vec::new(), Vec::with_capacity(file.rows));
         let mut key = Vec::new();
@@ -141,9 +142,7 @@ pub fn release(
     grouped.regions.iter().for_each(|region| regions.push(region));
     let counterfeits = counts::read(file, raw, names, &grouped.of_row, &sizes, &grouped.names)?;
     let linked = match &raw.columns[names.linked()] {
-        Some(column) => {
-            rows.iter().map(|&row| numbering.linked[at][column.codes[row as usize] as usize]).collect()
-        }
+        Some(column) => rows.iter().map(|&row| numbering.linked[at][column.codes[row as usize] as usize]).collect(),
         None => Vec::new(),
     };
     let shown = Shown {
@@ -177,10 +176,8 @@ struct Grouped {
 impl Grouped {
     fn new(at: usize, raw: &RawFile, columns: &[Column], names: &Names<'_>) -> Result<Grouped, IngestError> {
         // Texts that mean the same span get the same number, so that groups do not depend on spelling.
-        let spans: Vec<Option<(Vec<u32>, Vec<Span>)>> = columns
-            .iter()
-            .map(|column| column.spans[at].as_ref().map(|spans| distinct(spans)))
-            .collect();
+        let spans: Vec<Option<(Vec<u32>, Vec<Span>)>> =
+            columns.iter().map(|column| column.spans[at].as_ref().map(|spans| distinct(spans))).collect();
         let cells: Vec<Option<&[u32]>> =
             raw.columns.iter().map(|column| column.as_ref().map(|column| &column.codes[..])).collect();
         let named = raw.columns[names.group()].as_ref();
@@ -230,9 +227,7 @@ impl Grouped {
                 refuse_mixed(raw, names, &keys, &of_row)?;
                 let text = |group: u32| &*column.texts[keys[group as usize][0] as usize];
                 let number = |group: u32| text(group).parse::<u64>().unwrap_or(u64::MAX);
-                order.sort_unstable_by(|&left, &right| {
-                    (number(left), text(left)).cmp(&(number(right), text(right)))
-                });
+                order.sort_unstable_by(|&left, &right| (number(left), text(left)).cmp(&(number(right), text(right))));
                 group_names = order.iter().map(|&group| text(group).into()).collect();
             }
         }

@@ -9,8 +9,7 @@ pub fn read(path: &Path) -> Result<Hierarchy, String> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let delimiter = [b';', b'\t', b','].into_iter().find(|delimiter| first.contains(delimiter)).unwrap_or(b';');
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text);
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text);
     let mut rows: Vec<Vec<String>> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|_| format!("{}: a line after row {} is not UTF-8", path.display(), rows.len()))?;

@@ -9,9 +9,9 @@ use crate::ingest::foreign::cell::Cell;
 use crate::ingest::foreign::column::Meaning;
 use crate::ingest::foreign::column::Texts;
 use crate::ingest::foreign::column::Unreadable;
+use crate::ingest::foreign::hierarchy;
 use crate::ingest::foreign::sets;
 use crate::ingest::foreign::sets::Family;
-use crate::ingest::foreign::hierarchy;
 use crate::model::Domain;
 use crate::model::Hierarchy;
 use crate::model::Quasi;
@@ -84,12 +84,7 @@ pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Res
 }
 
 /// Nodes of a given tree.
-pub fn in_hierarchy(
-    name: &str,
-    file: &Path,
-    published: &Texts<'_>,
-    truth: &Texts<'_>,
-) -> Result<Meaning, Unreadable> {
+pub fn in_hierarchy(name: &str, file: &Path, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
     let tree = hierarchy::read(file).map_err(|why| Unreadable::whole(Kind::UnknownNotation, why))?;
     let leaves = tree.leaf_count();
     let quasi = attribute(name, tree, published, truth);

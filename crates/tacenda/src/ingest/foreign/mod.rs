@@ -221,11 +221,7 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn new(ask: &'a Ask) -> Names<'a> {
-        Names {
-            ask,
-            group: ask.group.as_deref().unwrap_or(GROUP_ID),
-            linked: ask.linked.as_deref().unwrap_or(RECORD),
-        }
+        Names { ask, group: ask.group.as_deref().unwrap_or(GROUP_ID), linked: ask.linked.as_deref().unwrap_or(RECORD) }
     }
 
     /// Quasi columns, sensitive columns, then the group, the link, the weight and the identifier.
@@ -294,15 +290,25 @@ impl<'a> Names<'a> {
             found => notes.push(format!("groups are numbered by column {} in {found} of {of} files", self.group)),
         }
         if some(self.linked()) > 0 {
-            notes.push(format!("records are linked by column {} in {} of {of} files", self.linked, some(self.linked())));
+            notes.push(format!(
+                "records are linked by column {} in {} of {of} files",
+                self.linked,
+                some(self.linked())
+            ));
         }
         match shown.iter().filter(|shown| shown.counterfeits_known).count() {
             0 => notes.push("no file says how many rows are counterfeits: they are taken to be none".into()),
             found => notes.push(format!("counterfeits are counted in {found} of {of} files")),
         }
         for (file, shown) in published.iter().zip(shown) {
-            let lacking: Vec<&str> =
-                self.ask.quasi.iter().zip(&shown.columns).filter(|(_, has)| !**has).map(|(name, _)| name.as_str()).collect();
+            let lacking: Vec<&str> = self
+                .ask
+                .quasi
+                .iter()
+                .zip(&shown.columns)
+                .filter(|(_, has)| !**has)
+                .map(|(name, _)| name.as_str())
+                .collect();
             if !lacking.is_empty() {
                 notes.push(format!("{} has no column {}: it may be anything there", file.name, lacking.join(", ")));
             }

@@ -40,9 +40,8 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
         return Err(Unreadable::new(Kind::TooFine, bad));
     }
     let units: Vec<Option<Units>> = units.into_iter().flatten().collect();
-    let empty: Vec<usize> = (0..units.len())
-        .filter(|&at| matches!(units[at], Some((Some(lo), Some(hi))) if lo > hi))
-        .collect();
+    let empty: Vec<usize> =
+        (0..units.len()).filter(|&at| matches!(units[at], Some((Some(lo), Some(hi))) if lo > hi)).collect();
     if !empty.is_empty() {
         return Err(Unreadable::new(Kind::EmptyRange, empty));
     }
@@ -152,7 +151,9 @@ impl Scale {
         if let Some((lo, hi)) = &wish.domain {
             let end = |text: &str| {
                 let end = bound::read(text.trim())?;
-                (end.is_day() == matches!(self, Scale::Day)).then(|| end.units(self.decimals()))?.map(|(units, _)| units)
+                (end.is_day() == matches!(self, Scale::Day))
+                    .then(|| end.units(self.decimals()))?
+                    .map(|(units, _)| units)
             };
             return match (end(lo), end(hi)) {
                 (Some(lo), Some(hi)) if lo < hi => Ok((lo, hi, "as given".into())),

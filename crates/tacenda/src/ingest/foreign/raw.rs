@@ -74,9 +74,7 @@ impl RawColumn {
 /// The names of a file's columns.
 pub fn header(source: &Source) -> Result<Vec<String>, IngestError> {
     match source.look()?.content {
-        Content::Text(layout) => {
-            Chunks::new(source, &layout)?.header().map_err(|stop| stop.error(source.name()))
-        }
+        Content::Text(layout) => Chunks::new(source, &layout)?.header().map_err(|stop| stop.error(source.name())),
         Content::Parquet => Ok(columnar::open(source)?.header),
     }
 }

@@ -174,7 +174,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn clean(sets: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-        let mut sets: Vec<Vec<u32>> = sets.into_iter().map(|set| values([set].iter())).filter(|set| set.len() > 1).collect();
+        let mut sets: Vec<Vec<u32>> =
+            sets.into_iter().map(|set| values([set].iter())).filter(|set| set.len() > 1).collect();
         sets.sort();
         sets.dedup();
         sets
@@ -226,7 +227,9 @@ mod tests {
     fn nested_sets_make_a_tree_and_overlapping_ones_none() {
         let sets = clean(vec![vec![0, 1, 2, 3], vec![0, 1], vec![2, 3], vec![4, 5]]);
         let parents = tree(&Family { count: 6, sets: &sets }).unwrap();
-        let of = |set: &[u32]| parents[sets.iter().position(|other| other == set).unwrap()].map(|at| sets[at as usize].len());
+        let of = |set: &[u32]| {
+            parents[sets.iter().position(|other| other == set).unwrap()].map(|at| sets[at as usize].len())
+        };
         assert_eq!((of(&[0, 1]), of(&[2, 3]), of(&[0, 1, 2, 3]), of(&[4, 5])), (Some(4), Some(4), None, None));
         assert_eq!(tree(&Family { count: 3, sets: &[vec![0, 1], vec![1, 2]] }), None);
     }

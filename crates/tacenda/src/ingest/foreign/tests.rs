@@ -26,7 +26,8 @@ fn wished(mut ask: Ask, column: &str, wish: Wish) -> Ask {
 }
 
 fn read_texts(texts: &[&str], ask: &Ask) -> Result<Foreign, IngestError> {
-    let files: Vec<File> = texts.iter().enumerate().map(|(at, text)| file(&format!("r{}", at + 1), text.as_bytes())).collect();
+    let files: Vec<File> =
+        texts.iter().enumerate().map(|(at, text)| file(&format!("r{}", at + 1), text.as_bytes())).collect();
     read(&files, &[], ask)
 }
 
@@ -68,14 +69,22 @@ fn refused(cells: &[&str]) -> (String, Vec<u64>) {
 /// Two releases of ages and towns; `range` writes an age range, both ends included.
 fn series(range: &dyn Fn(i64, i64) -> String, delimiter: &str, back: bool) -> Vec<String> {
     let tables: [&[(i64, i64, &str, &str)]; 2] = [
-        &[(20, 29, "a", "flu"), (20, 29, "a", "hiv"), (30, 44, "*", "flu"), (30, 44, "*", "cold"), (30, 44, "*", "cold")],
+        &[
+            (20, 29, "a", "flu"),
+            (20, 29, "a", "hiv"),
+            (30, 44, "*", "flu"),
+            (30, 44, "*", "cold"),
+            (30, 44, "*", "cold"),
+        ],
         &[(25, 34, "{a, b}", "flu"), (25, 34, "{a, b}", "cold"), (35, 44, "c", "cold"), (35, 44, "c", "hiv")],
     ];
     let quoted = |text: &str| format!("\"{text}\"");
     let table = |rows: &&[(i64, i64, &str, &str)]| {
         let mut lines: Vec<String> = rows
             .iter()
-            .map(|(lo, hi, town, disease)| [quoted(&range(*lo, *hi)), quoted(town), disease.to_string()].join(delimiter))
+            .map(|(lo, hi, town, disease)| {
+                [quoted(&range(*lo, *hi)), quoted(town), disease.to_string()].join(delimiter)
+            })
             .collect();
         if back {
             lines.reverse();
@@ -109,7 +118,9 @@ fn every_notation_gives_the_same_releases() {
     };
     assert_eq!(regions(&wanted, 0), "[20,30)|a|2 [30,45)|*|3");
     assert_eq!(regions(&wanted, 1), "[25,35)|{a, b}|2 [35,45)|c|2");
-    for (range, delimiter, back) in (0..ranges.len()).flat_map(|range| [(range, ",", false), (range, ";", true), (range, "\t", false)]) {
+    for (range, delimiter, back) in
+        (0..ranges.len()).flat_map(|range| [(range, ",", false), (range, ";", true), (range, "\t", false)])
+    {
         let texts = texts(range, delimiter, back);
         let found = read_texts(&[&texts[0], &texts[1]], &ask).unwrap();
         assert_eq!((&found.releases, &found.schema), (&wanted.releases, &wanted.schema), "notation {range}");
@@ -137,9 +148,15 @@ fn numbers_and_dates_are_read_as_written() {
     assert_eq!(auto(&["85+", "≤ 20", "21-84"]), "[20,21)|1 [21,85)|1 [85,86)|1");
     assert_eq!(auto(&["(-inf, 20.0]", "(20.0, inf]"]), "[20,21)|1 [21,22)|1");
     assert_eq!(auto(&["(19.999, 20.5]", "(20.5, 30.0]"]), "[20,20.501)|1 [20.501,30.001)|1");
-    assert_eq!(auto(&["[2020-01-01, 2020-02-01)", "2020-02-01"]), "[2020-01-01,2020-02-01)|1 [2020-02-01,2020-02-02)|1");
+    assert_eq!(
+        auto(&["[2020-01-01, 2020-02-01)", "2020-02-01"]),
+        "[2020-01-01,2020-02-01)|1 [2020-02-01,2020-02-02)|1"
+    );
     assert_eq!(auto(&["2020-01-01 - 2020-01-31", "*"]), "*|2");
-    assert_eq!(auto(&["(2020-01-01 00:00:00, 2020-01-03]", "2020-01-05"]), "[2020-01-02,2020-01-04)|1 [2020-01-05,2020-01-06)|1");
+    assert_eq!(
+        auto(&["(2020-01-01 00:00:00, 2020-01-03]", "2020-01-05"]),
+        "[2020-01-02,2020-01-04)|1 [2020-01-05,2020-01-06)|1"
+    );
     assert_eq!(auto(&["7", "*", "", "9"]), "[7,8)|1 *|1 [9,10)|1 |1");
     assert_eq!(auto(&["[34]", "34-34"]), "[34,35)|2");
     let integer = Wish { notation: Notation::Integer, ..Wish::default() };

@@ -56,12 +56,14 @@ pub fn read_truth(
     let mut files = files.collect::<Result<Vec<RawFile>, IngestError>>()?;
     names.refuse_absent(&[], &files)?;
     files.iter_mut().for_each(|file| coarsen(file, schema, &names));
-    let columns = schema.quasi.iter().enumerate().map(|(at, quasi)| Ok(Column {
-        codes: files.iter().map(|file| codes(file, at, quasi)).collect::<Result<_, IngestError>>()?,
-        spans: Vec::new(),
-        note: ColumnNote::default(),
-        quasi: quasi.clone(),
-    }));
+    let columns = schema.quasi.iter().enumerate().map(|(at, quasi)| {
+        Ok(Column {
+            codes: files.iter().map(|file| codes(file, at, quasi)).collect::<Result<_, IngestError>>()?,
+            spans: Vec::new(),
+            note: ColumnNote::default(),
+            quasi: quasi.clone(),
+        })
+    });
     let columns = columns.collect::<Result<Vec<Column>, IngestError>>()?;
     let numbering = Numbering::after(values, &names, &[], &files);
     *values = numbering.values.clone();
@@ -137,7 +139,8 @@ fn keys(at: usize, file: &RawFile, names: &Names<'_>) -> Result<Vec<RecordKey>, 
     if !twice.is_empty() {
         return Err(IngestError::Rejected(vec![file.problem(Kind::DuplicateIdentifier, name, column, &twice)]));
     }
-    let empty: Vec<u32> = (0..column.texts.len() as u32).filter(|&text| column.texts[text as usize].is_empty()).collect();
+    let empty: Vec<u32> =
+        (0..column.texts.len() as u32).filter(|&text| column.texts[text as usize].is_empty()).collect();
     if !empty.is_empty() {
         return Err(IngestError::Rejected(vec![file.problem(Kind::EmptyIdentifier, name, column, &empty)]));
     }

@@ -19,6 +19,7 @@ use crate::ingest::foreign;
 use crate::ingest::foreign::File;
 use crate::ingest::foreign::Foreign;
 use crate::ledger::Commit;
+use crate::ledger::Publication;
 use crate::ledger::Staging;
 use crate::model::History;
 use crate::model::PastGroups;
@@ -90,8 +91,7 @@ impl Project {
             return Err(ProjectError::AdoptLinked);
         }
         let mut values = history.values.clone();
-        let occurring = read.releases.iter().flat_map(|release| release.sensitive.iter().map(move |&value| (release, value)));
-        values.extend(occurring.map(|(release, value)| release.values.cells(value).into()));
+        values.extend(occurring(&read));
         let mut adoptions = Vec::new();
         for (at, foundling) in foundlings.iter().enumerate() {
             let truth = foundling.truth.as_ref().map(|path| self.truth(path, &values, options)).transpose()?;
@@ -256,6 +256,35 @@ impl Project {
             _ => Err(PublishError::Refused(findings).into()),
         }
     }
+}
+
+/// Reads an adopted release back from the folder it is kept in; its values are added to `values`. Also says
+/// whether its counterfeits are counted.
+pub(super) fn reread(
+    schema: &Schema,
+    folder: &Path,
+    publication: &Publication,
+    values: &mut Values,
+) -> Result<(Release, bool), ProjectError> {
+    let mut names = publication.files.keys();
+    let data = names.find(|name| !name.ends_with(".counterfeits.csv")).expect("an adopted release has its data");
+    let foundling = Foundling { file: folder.join(data), ..Foundling::default() };
+    let read = read(&[foundling], &Question::new(schema).map_err(environment)?)?;
+    values.extend(occurring(&read));
+    let mut releases = translate(&read, schema, values).map_err(|column| ProjectError::AdoptNotExpressed { column })?;
+    let release = Release { number: publication.number, label: publication.label.clone(), ..releases.swap_remove(0) };
+    Ok((release, read.shown[0].counterfeits_known))
+}
+
+/// The sensitive values that occur in some release, as often as they like.
+fn occurring(read: &Foreign) -> Vec<Box<[Box<str>]>> {
+    let mut cells = Vec::new();
+    for release in &read.releases {
+        let mut found = vec![false; release.values.len()];
+        release.sensitive.iter().for_each(|value| found[value.index()] = true);
+        cells.extend(release.values.iter().filter(|(value, _)| found[value.index()]).map(|(_, cells)| cells.into()));
+    }
+    cells
 }
 
 /// One of the files that were read.

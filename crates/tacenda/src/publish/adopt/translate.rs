@@ -90,7 +90,8 @@ pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Res
     read.releases
         .iter()
         .map(|release| {
-            let of: Vec<Value> = release.values.iter().map(|(_, cells)| index.get(cells).copied().unwrap_or(Value(u32::MAX))).collect();
+            let of: Vec<Value> =
+                release.values.iter().map(|(_, cells)| index.get(cells).copied().unwrap_or(Value(u32::MAX))).collect();
             let mut translated = Release {
                 label: release.label.clone(),
                 ends: release.ends.clone(),

@@ -173,15 +173,15 @@ impl Page<'_> {
             format!("<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>")
         };
         let promised = report.series.promise.as_ref().and_then(|promise| promise.one_in);
-        let allowed = promised.map_or(String::new(), |one_in| format!("promised: at most 1 in {one_in}"));
+        let allowed = promised.map_or(String::new(), |one_in| format!("promise: 1 in {one_in} at most"));
         let of = |wanted: bool| if wanted { allowed.clone() } else { String::new() };
         let is_inference = report.series.risk == crate::report::RiskKind::Inference;
         let mut out = String::from("<dl class=\"figures\">");
-        let people = format!("in {}, release {}", counted(last.groups, "group", "groups"), last.number);
+        let people = format!("in {}", counted(last.groups, "group", "groups"));
         out.push_str(&figure("People published", number(last.people), people));
         let one_in = match smallest {
             0 => String::new(),
-            _ if is_inference => "people, over all releases".to_string(),
+            _ if is_inference => "people".to_string(),
             _ => of(true),
         };
         out.push_str(&figure("Smallest group", number(u64::from(smallest)), one_in));
