@@ -101,6 +101,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Make the next release
     Publish(PublishArgs),
+    /// Take releases made elsewhere into the ledger, so that the next one is judged with them
+    Adopt(AdoptArgs),
     /// The series so far
     Log,
     /// One release
@@ -202,6 +204,19 @@ pub struct PublishArgs {
     /// The view to publish, for a policy with views
     #[arg(long, value_name = "NAME")]
     pub view: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct AdoptArgs {
+    /// The published files, the oldest first: CSV or Parquet, in any of the usual notations
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The table behind each file, in the same order, with the columns of the policy file
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub truth: Vec<PathBuf>,
+    /// The label of each release, in the same order
+    #[arg(long, value_name = "LABEL", num_args = 1..)]
+    pub label: Vec<String>,
 }
 
 #[derive(Args, Debug)]

@@ -68,7 +68,7 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
                 event: match event.what {
                     What::Init(_) => "init",
                     What::Publish(_) => "publish",
-                    What::Adopt { .. } => "adopt",
+                    What::Adopt(_) => "adopt",
                     What::Retract { .. } => "retract",
                 }
                 .to_string(),
@@ -100,7 +100,11 @@ fn text(report: &LogReport) -> String {
     );
     for event in &report.events {
         let shown = |count: Option<u64>| count.map_or(String::new(), number);
-        let release = event.release.map_or(event.event.clone(), |release| release.to_string());
+        let release = match (event.release, event.event.as_str()) {
+            (Some(release), "adopt") => format!("{release}*"),
+            (Some(release), _) => release.to_string(),
+            (None, event) => event.to_string(),
+        };
         let _ = writeln!(
             out,
             "  {release:>4}  {:<20}  {:<16} {:>10} {:>9} {:>12}  {}",
@@ -111,6 +115,9 @@ fn text(report: &LogReport) -> String {
             shown(event.counterfeits),
             &event.hash[..12]
         );
+    }
+    if report.events.iter().any(|event| event.event == "adopt") {
+        out.push_str("\n  * made elsewhere and adopted\n");
     }
     out + &matrix(&report.events)
 }

@@ -5,6 +5,7 @@ mod init;
 mod check;
 mod plan;
 mod publish;
+mod adopt;
 mod log;
 mod show;
 mod verify;
@@ -36,6 +37,7 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Check(args) => check::run(args, &cli.common, &screen),
         Command::Plan(args) => plan::run(args, &cli.common, &screen),
         Command::Publish(args) => publish::run(args, &cli.common, &screen),
+        Command::Adopt(args) => adopt::run(args, &cli.common, &screen),
         Command::Log => log::run(&cli.common, &screen),
         Command::Show(args) => show::run(args, &cli.common, &screen),
         Command::Verify => verify::run(&cli.common, &screen),

@@ -1,5 +1,6 @@
 //! The JSON schemas of what the commands print, one a command.
 
+use crate::commands::adopt::AdoptReport;
 use crate::commands::check::CheckReport;
 use crate::commands::count::CountReport;
 use crate::commands::demo::DemoReport;
@@ -21,6 +22,7 @@ use tacenda::report::Report;
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({
+        "adopt": schema_for!(AdoptReport),
         "audit": schema_for!(Report),
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),

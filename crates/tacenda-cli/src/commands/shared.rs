@@ -363,7 +363,21 @@ fn find_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<
         Some(name) => label == name || name.trim_start_matches('r').parse() == Ok(number),
     };
     let found = store.publications().filter(|publication| wanted(publication.number, &publication.label)).last();
+    let is_adopted = |number: u32| {
+        store.events().iter().any(|event| {
+            event.is_adoption() && event.publication().is_some_and(|publication| publication.number == number)
+        })
+    };
     match found {
+        Some(publication) if is_adopted(publication.number) => {
+            let folder = store.release_folder(publication.number);
+            let message = format!(
+                "release {} was made elsewhere and is kept as it came, in {}; tacenda audit reads it",
+                publication.number,
+                folder.display()
+            );
+            Err(Failure::new("U205", 2, message))
+        }
         Some(publication) => Ok(store.release_folder(publication.number)),
         None => Err(Failure::new("U202", 2, "there is no such release; tacenda log lists them")),
     }

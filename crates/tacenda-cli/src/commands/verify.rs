@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use tacenda::folder;
 use tacenda::ledger;
+use tacenda::ledger::Event;
 use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 
@@ -43,7 +44,8 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
         .collect();
     if faults.is_empty() {
         // Digests say that the files are the published ones; reading says that they can be used.
-        for number in 1..=store.releases() {
+        let made_here = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
+        for number in made_here.map(|publication| publication.number) {
             bar.inc(1);
             bar.set_message(format!("reading release {number}"));
             if let Err(error) = folder::read(&store.release_folder(number)) {

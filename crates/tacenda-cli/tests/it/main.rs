@@ -1,5 +1,6 @@
 //! Questions about the command, one file each. Everything here runs the real binary.
 
+mod adopt;
 mod audit;
 mod choices;
 mod commands;

@@ -31,6 +31,7 @@ pub use manifest::MANIFEST;
 pub use manifest::ManifestFacts;
 pub use manifest::PreviousRelease;
 pub use manifest::promise as promise_json;
+pub use parquet::frame;
 pub use query::Comparison;
 pub use query::Condition;
 pub use query::Question;

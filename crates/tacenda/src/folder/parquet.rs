@@ -30,6 +30,7 @@ use arrow_array::DictionaryArray;
 use arrow_array::Float64Array;
 use arrow_array::Int32Array;
 use arrow_array::PrimitiveArray;
+use arrow_array::RecordBatch;
 use arrow_array::StringArray;
 use arrow_array::StructArray;
 use arrow_array::types::Float64Type;
@@ -40,6 +41,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use arrow_schema::Field;
 use arrow_schema::Fields;
+use arrow_schema::SchemaRef;
 use arrow_schema::TimeUnit;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
@@ -118,8 +120,7 @@ pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write +
 
 fn write_parquet(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
     let columns = columns(&Shape::of(release, policy));
-    let fields: Vec<Field> = columns.iter().map(|(name, content)| field(name, content, &policy.schema)).collect();
-    let schema = Arc::new(arrow_schema::Schema::new(fields));
+    let schema = arrow_schema(&columns, &policy.schema);
     let group_id = ColumnPath::from(GROUP_ID);
     let properties = WriterProperties::builder()
         .set_created_by("tacenda".into())
@@ -159,6 +160,27 @@ fn write_parquet(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + 
     }
     writer.close()?;
     Ok(())
+}
+
+fn arrow_schema(columns: &[(String, Content)], schema: &Schema) -> SchemaRef {
+    let fields: Vec<Field> = columns.iter().map(|(name, content)| field(name, content, schema)).collect();
+    Arc::new(arrow_schema::Schema::new(fields))
+}
+
+/// The release as a frame in memory: the columns and rows of the Parquet file.
+pub fn frame(release: &Release, policy: &PolicyFile) -> (SchemaRef, Vec<RecordBatch>) {
+    let columns = columns(&Shape::of(release, policy));
+    let schema = arrow_schema(&columns, &policy.schema);
+    let order = RowOrder::new(release);
+    let batches = row_groups(release)
+        .into_iter()
+        .map(|groups| {
+            let batch = Batch::new(release, policy, &order, groups);
+            let arrays = columns.par_iter().map(|(_, content)| batch.array(content)).collect();
+            RecordBatch::try_new(Arc::clone(&schema), arrays).expect("every column has its type and every row")
+        })
+        .collect();
+    (schema, batches)
 }
 
 /// Runs of whole groups with about [`ROW_GROUP`] rows each.

@@ -1,6 +1,6 @@
-//! Parquet: typed columns, encoded as such.
+//! Parquet and frames in memory: typed columns, encoded as such.
 //!
-//! A number in Parquet means what its decimal text means in CSV, so that the same table in either form
+//! A number in such a column means what its decimal text means in CSV, so that the same table in either form
 //! gives the same keys and codes. Entries of a dictionary are encoded once a batch, and only those that
 //! some row has.
 
@@ -13,7 +13,9 @@ use crate::ingest::encode::Encoder;
 use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
 use crate::ingest::error::Problem;
+use crate::ingest::source::Frame;
 use crate::ingest::source::Source;
+use crate::ingest::source::hex;
 use crate::model::CellFault;
 use crate::model::Domain;
 use arrow_array::Array;
@@ -31,33 +33,99 @@ use arrow_schema::ArrowError;
 use arrow_schema::DataType;
 use arrow_schema::Field;
 use arrow_schema::FieldRef;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use sha2::Digest;
+use sha2::Sha256;
 use std::fs::File;
 
 const BATCH: usize = 64 << 10;
 
-/// A Parquet file whose schema has been read.
+/// A Parquet file or a frame whose schema has been read.
 pub(super) struct Opened {
-    builder: ParquetRecordBatchReaderBuilder<File>,
+    body: Body,
     pub header: Vec<String>,
-    types: Vec<DataType>,
+    schema: SchemaRef,
 }
 
-/// Opens a Parquet file.
+/// Where the columns come from.
+enum Body {
+    Parquet(Box<ParquetRecordBatchReaderBuilder<File>>),
+    Frame(Vec<RecordBatch>),
+}
+
+/// Opens a Parquet file, or a frame.
 pub(super) fn open(source: &Source) -> Result<Opened, IngestError> {
-    let file = source.rewound()?;
-    let builder = guarded(source.name(), || ParquetRecordBatchReaderBuilder::try_new(file))?;
-    let header = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let types = builder.schema().fields().iter().map(|field| field.data_type().clone()).collect();
-    Ok(Opened { builder, header, types })
+    let (body, schema) = match source.in_memory() {
+        Some(frame) => (Body::Frame(pieces(&frame.batches).collect()), frame.schema.clone()),
+        None => {
+            let file = source.rewound()?;
+            let builder = guarded(source.name(), || ParquetRecordBatchReaderBuilder::try_new(file))?;
+            let schema = builder.schema().clone();
+            (Body::Parquet(Box::new(builder)), schema)
+        }
+    };
+    let header = schema.fields().iter().map(|field| field.name().clone()).collect();
+    Ok(Opened { body, header, schema })
+}
+
+/// The rows in pieces that threads can share; nothing is copied.
+fn pieces(batches: &[RecordBatch]) -> impl Iterator<Item = RecordBatch> {
+    batches.iter().flat_map(|batch| {
+        let rows = batch.num_rows();
+        (0..rows).step_by(BATCH).map(move |start| batch.slice(start, BATCH.min(rows - start)))
+    })
+}
+
+/// The SHA-256 of a frame's cells as they would stand in a text file.
+pub(super) fn digest(frame: &Frame, name: &str) -> Result<String, IngestError> {
+    let mut hasher = Sha256::new();
+    let mut cell = |text: &[u8]| {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    };
+    frame.schema.fields().iter().for_each(|field| cell(field.name().as_bytes()));
+    let mut buffer = itoa::Buffer::new();
+    for batch in pieces(&frame.batches) {
+        for (column, field) in batch.columns().iter().zip(frame.schema.fields()) {
+            if is_interval(column.data_type()) {
+                // One that does not say which ends belong to it is refused where it is read.
+                let texts = interval_texts(column, field).unwrap_or_default();
+                texts.iter().for_each(|text| cell(text.as_bytes()));
+            } else if supported(column.data_type()) {
+                let cells = guarded(name, || Cells::new(column, Wanted::Texts))?;
+                (0..batch.num_rows()).for_each(|row| cell(cells.text(row, &mut buffer)));
+            }
+        }
+    }
+    Ok(hex(&hasher.finalize()))
 }
 
 impl Opened {
-    /// How many rows the file says it has.
+    /// How many rows there are, or the file says there are.
     pub fn rows(&self) -> i64 {
-        self.builder.metadata().file_metadata().num_rows()
+        match &self.body {
+            Body::Parquet(builder) => builder.metadata().file_metadata().num_rows(),
+            Body::Frame(batches) => batches.iter().map(|batch| batch.num_rows() as i64).sum(),
+        }
+    }
+
+    /// The rows, with all columns or with some, which ascend.
+    fn batches(self, columns: Option<Vec<usize>>, name: &str) -> Result<Batches, IngestError> {
+        let reader: Reader = match (self.body, columns) {
+            (Body::Parquet(builder), columns) => {
+                let mask = columns.map_or_else(ProjectionMask::all, |columns| {
+                    ProjectionMask::roots(builder.parquet_schema(), columns)
+                });
+                Box::new(guarded(name, || builder.with_projection(mask).with_batch_size(BATCH).build())?)
+            }
+            (Body::Frame(batches), None) => Box::new(batches.into_iter().map(Ok)),
+            (Body::Frame(batches), Some(columns)) => {
+                Box::new(batches.into_iter().map(move |batch| batch.project(&columns)))
+            }
+        };
+        Ok(Batches { reader: Some(reader), name: name.into(), next_row: 1 })
     }
 
     /// Reads the planned columns, after a look at their types.
@@ -65,18 +133,19 @@ impl Opened {
         let wanted = plan.read_columns();
         let problems: Vec<Problem> = wanted
             .iter()
-            .filter(|&&column| !supported(&self.types[column]))
+            .filter(|&&column| !supported(self.schema.field(column).data_type()))
             .map(|&column| Problem {
                 column: Some(self.header[column].clone()),
-                ..Problem::whole(Kind::UnsupportedType, format!("its type is {}", self.types[column]))
+                ..Problem::whole(
+                    Kind::UnsupportedType,
+                    format!("its type is {}", self.schema.field(column).data_type()),
+                )
             })
             .collect();
         if !problems.is_empty() {
             return Err(IngestError::Rejected(problems));
         }
-        let mask = ProjectionMask::roots(self.builder.parquet_schema(), wanted);
-        let reader = guarded(name, || self.builder.with_projection(mask).with_batch_size(BATCH).build())?;
-        Ok(Batches { reader: Some(reader), name: name.into(), next_row: 1 })
+        self.batches(Some(wanted), name)
     }
 }
 
@@ -84,12 +153,11 @@ impl Opened {
     /// Calls `take` with the place and the text of every cell, column by column within a batch. Columns
     /// whose type has no text are taken for empty.
     pub fn each_cell(self, name: &str, mut take: impl FnMut(usize, &[u8])) -> Result<(), IngestError> {
-        let reader = guarded(name, || self.builder.with_batch_size(BATCH).build())?;
         let mut buffer = itoa::Buffer::new();
-        for batch in (Batches { reader: Some(reader), name: name.into(), next_row: 1 }) {
+        for batch in self.batches(None, name)? {
             let (_, batch) = batch?;
             for column in 0..batch.num_columns() {
-                let fits = supported(&self.types[column]);
+                let fits = supported(batch.column(column).data_type());
                 let cells =
                     guarded(name, || fits.then(|| Cells::new(batch.column(column), Wanted::Texts)).transpose())?;
                 for row in 0..batch.num_rows() {
@@ -110,7 +178,7 @@ impl Opened {
         wanted: &[usize],
         mut take: impl FnMut(usize, &[u8]),
     ) -> Result<(), IngestError> {
-        let fields: Vec<FieldRef> = wanted.iter().map(|&at| self.builder.schema().fields()[at].clone()).collect();
+        let fields: Vec<FieldRef> = wanted.iter().map(|&at| self.schema.fields()[at].clone()).collect();
         let problems: Vec<Problem> = fields
             .iter()
             .filter(|field| !supported(field.data_type()) && !is_interval(field.data_type()))
@@ -124,10 +192,8 @@ impl Opened {
         }
         let mut read: Vec<usize> = wanted.to_vec();
         read.sort_unstable();
-        let mask = ProjectionMask::roots(self.builder.parquet_schema(), read.iter().copied());
-        let reader = guarded(name, || self.builder.with_projection(mask).with_batch_size(BATCH).build())?;
         let mut buffer = itoa::Buffer::new();
-        for batch in (Batches { reader: Some(reader), name: name.into(), next_row: 1 }) {
+        for batch in self.batches(Some(read.clone()), name)? {
             let (_, batch) = batch?;
             for (place, at) in wanted.iter().enumerate() {
                 let array = batch.column(read.binary_search(at).expect("wanted columns are read"));
@@ -178,9 +244,11 @@ fn interval_texts(array: &ArrayRef, field: &Field) -> Result<Vec<String>, ArrowE
         .collect())
 }
 
-/// The rows of a file, batch by batch, each with the number of its first row.
+type Reader = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// The rows of an input, batch by batch, each with the number of its first row.
 pub(super) struct Batches {
-    reader: Option<ParquetRecordBatchReader>,
+    reader: Option<Reader>,
     name: String,
     next_row: u64,
 }

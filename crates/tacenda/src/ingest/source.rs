@@ -1,16 +1,20 @@
 //! An input, recognised by its contents: a file or the standard input, plain or compressed, text or
-//! Parquet.
+//! Parquet; or a frame that is in memory already.
 //!
 //! Nothing is concluded from a name. Text is looked at from end to end before it is read
 //! ([`Layout`]), because one line far down can decide the encoding; what was concluded is said in notes.
 
+use crate::ingest::columnar;
 use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
 use crate::ingest::sniff;
 use crate::ingest::sniff::Layout;
 use crate::ingest::transcode::Transcoder;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use sha2::Digest;
 use sha2::Sha256;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::io::Read;
@@ -23,7 +27,26 @@ use std::path::Path;
 pub struct Source {
     name: String,
     extension: String,
-    file: File,
+    body: Body,
+}
+
+/// Where the rows are.
+#[derive(Debug)]
+enum Body {
+    File(File),
+    Frame(Frame),
+}
+
+/// A table in memory, in Arrow's columns.
+pub(super) struct Frame {
+    pub schema: SchemaRef,
+    pub batches: Vec<RecordBatch>,
+}
+
+impl fmt::Debug for Frame {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Frame({} columns)", self.schema.fields().len())
+    }
 }
 
 /// What an input turned out to be.
@@ -42,7 +65,7 @@ pub struct Looked {
 pub enum Content {
     /// Text with a delimiter.
     Text(Layout),
-    /// Apache Parquet.
+    /// Typed columns: Apache Parquet, or a frame in memory.
     Parquet,
 }
 
@@ -74,7 +97,12 @@ impl Source {
             return Source::spool(&name, file);
         }
         let extension = path.extension().map_or(String::new(), |part| part.to_string_lossy().to_lowercase());
-        Ok(Source { name, extension, file })
+        Ok(Source { name, extension, body: Body::File(file) })
+    }
+
+    /// A table that is in memory already. Its batches have the columns of `schema`.
+    pub fn frame(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Source {
+        Source { name: name.into(), extension: String::new(), body: Body::Frame(Frame { schema, batches }) }
     }
 
     /// Copies a stream to a temporary file without a name, which is gone when the source is dropped.
@@ -83,7 +111,7 @@ impl Source {
         let mut file = tempfile::tempfile().map_err(unreadable)?;
         io::copy(&mut stream, &mut file).map_err(unreadable)?;
         file.flush().map_err(unreadable)?;
-        Ok(Source { name: name.into(), extension: String::new(), file })
+        Ok(Source { name: name.into(), extension: String::new(), body: Body::File(file) })
     }
 
     /// What the input is called.
@@ -93,6 +121,10 @@ impl Source {
 
     /// Looks at the whole input.
     pub fn look(&self) -> Result<Looked, IngestError> {
+        if let Body::Frame(frame) = &self.body {
+            let digest = columnar::digest(frame, &self.name)?;
+            return Ok(Looked { content: Content::Parquet, notes: vec!["a frame".to_string()], digest });
+        }
         let mut head = [0; 16];
         let mut file = self.rewound()?;
         let length = read_full(&mut file, &mut head).map_err(|error| IngestError::reading(&self.name, error))?;
@@ -122,10 +154,19 @@ impl Source {
         Ok(Box::new(Transcoder::new(text, layout.encoding)))
     }
 
+    /// The table, where it is in memory.
+    pub(super) fn in_memory(&self) -> Option<&Frame> {
+        match &self.body {
+            Body::Frame(frame) => Some(frame),
+            Body::File(_) => None,
+        }
+    }
+
     /// A handle of its own at the start of the file.
     pub(super) fn rewound(&self) -> Result<File, IngestError> {
         let rewind = || -> io::Result<File> {
-            let mut file = self.file.try_clone()?;
+            let Body::File(file) = &self.body else { return Err(io::ErrorKind::Unsupported.into()) };
+            let mut file = file.try_clone()?;
             file.rewind()?;
             Ok(file)
         };

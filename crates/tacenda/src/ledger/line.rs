@@ -56,11 +56,8 @@ pub enum What {
     Init(Init),
     /// A release was made.
     Publish(Publication),
-    /// Releases made elsewhere were taken in.
-    Adopt {
-        /// What is to be shown of it.
-        details: Value,
-    },
+    /// A release made elsewhere was taken in. It counts as a release of the series from then on.
+    Adopt(Publication),
     /// A release was taken back.
     Retract {
         /// What is to be shown of it.
@@ -83,16 +80,16 @@ pub struct Init {
     pub vault: BTreeMap<String, String>,
 }
 
-/// A release was made.
+/// A release was made, or taken in.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Publication {
     /// Its number, from 1.
     pub number: u32,
     /// The steward's name for it.
     pub label: String,
-    /// What is claimed of the series.
+    /// What is claimed of the series; of a release made elsewhere, what is claimed from then on.
     pub promise: Value,
-    /// The digest of the policy it was made under.
+    /// The digest of the policy it was made or judged under.
     pub policy_digest: String,
     /// What can be counted in the published files.
     pub numbers: Value,
@@ -144,20 +141,25 @@ impl Event {
         (Event { seq, at, what, prev, hash }, text.into_bytes())
     }
 
-    /// The release it made, if it made one.
+    /// The release it added to the series, if it added one.
     pub fn publication(&self) -> Option<&Publication> {
         match &self.what {
-            What::Publish(publication) => Some(publication),
+            What::Publish(publication) | What::Adopt(publication) => Some(publication),
             _ => None,
         }
+    }
+
+    /// Whether its release was made elsewhere.
+    pub fn is_adoption(&self) -> bool {
+        matches!(self.what, What::Adopt(_))
     }
 
     /// The files of the vault as of this line, if it changed them.
     pub(super) fn vault(&self) -> Option<&BTreeMap<String, String>> {
         match &self.what {
             What::Init(init) => Some(&init.vault),
-            What::Publish(publication) => Some(&publication.vault),
-            What::Adopt { .. } | What::Retract { .. } => None,
+            What::Publish(publication) | What::Adopt(publication) => Some(&publication.vault),
+            What::Retract { .. } => None,
         }
     }
 }
@@ -201,7 +203,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Lines, LedgerError> {
                 return Err(LedgerError::Newer { file: LEDGER.into(), line: seq });
             }
             What::Init(_) if seq != 1 => return Err(fault("only the first line sets up a project")),
-            What::Publish(publication) => {
+            What::Publish(publication) | What::Adopt(publication) => {
                 releases += 1;
                 if publication.number != releases {
                     return Err(fault("its release number is not the next one"));

@@ -62,6 +62,8 @@ pub struct Commit<'a> {
     pub history: &'a History,
     /// The snapshot it was made from. Everyone in it is in the history.
     pub snapshot: &'a Table,
+    /// Whether the release was made elsewhere.
+    pub adopted: bool,
     /// Now, as text.
     pub at: &'a str,
 }
@@ -69,8 +71,6 @@ pub struct Commit<'a> {
 /// An event that changes no state.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Note {
-    /// Releases made elsewhere were taken in.
-    Adopt,
     /// A release was taken back.
     Retract,
 }
@@ -217,8 +217,8 @@ impl Store {
     pub fn policy(&self) -> Result<(String, String), LedgerError> {
         let digest = self.events.iter().rev().find_map(|event| match &event.what {
             What::Init(init) => Some(init.policy_digest.clone()),
-            What::Publish(publication) => Some(publication.policy_digest.clone()),
-            _ => None,
+            What::Publish(publication) | What::Adopt(publication) => Some(publication.policy_digest.clone()),
+            What::Retract { .. } => None,
         });
         let name = vault::name("policy", self.releases());
         let bytes = self.reading(self.vault().read(self.state(), &name))?;
@@ -291,7 +291,6 @@ impl Store {
             return Err(LedgerError::Poisoned);
         }
         let what = match note {
-            Note::Adopt => What::Adopt { details },
             Note::Retract => What::Retract { details },
         };
         let result = self.append(at, what, None);
@@ -317,7 +316,8 @@ impl Store {
             files,
             vault,
         };
-        self.append(commit.at, What::Publish(publication), Some(staging))
+        let what = if commit.adopted { What::Adopt(publication) } else { What::Publish(publication) };
+        self.append(commit.at, what, Some(staging))
     }
 
     /// Appends a line: the commit. Then puts the staged folder and the head in place.
@@ -483,6 +483,7 @@ mod tests {
             policy_canonical: "policy = 1 again",
             history: &history,
             snapshot: &snapshot,
+            adopted: false,
             at: "later",
         };
         store.commit(staging, commit).map(drop)

@@ -174,6 +174,20 @@ impl History {
         std::iter::once(record.value_set).chain(past).collect()
     }
 
+    /// Whether a published person who has `value` now can no longer be hidden among `least` values by any
+    /// further release. So it is where a release that was made elsewhere gave them a smaller set, or two
+    /// of them gave sets that share some values and not all: what is shared is what is left.
+    pub fn exposes(&self, record: &Record, value: Value, least: u32) -> bool {
+        let sets = self.sets_of(record);
+        let holds = |set: &ValueSetId| self.value_sets.get(*set).binary_search(&value).is_ok();
+        let Some(&own) = sets.iter().find(|set| holds(set)) else { return false };
+        let own_values = self.value_sets.get(own);
+        let overlaps = |other: ValueSetId| {
+            other != own && self.value_sets.get(other).iter().any(|value| own_values.binary_search(value).is_ok())
+        };
+        own_values.len() < least as usize || sets.into_iter().any(overlaps)
+    }
+
     /// The records of a table's rows, by one merge: `None` for a person never seen.
     pub fn align<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = Option<&'a Record>> {
         let mut records = self.records.iter().peekable();

@@ -58,6 +58,8 @@ pub struct Choices {
     pub loss: LossKind,
     /// Why a promise that holds per release only may be published a second time.
     pub accept_series_risk: Option<String>,
+    /// Why a series may go on from adopted releases that do not keep the promise.
+    pub accept_adopted: Option<String>,
     /// The data are made up: a study mode may publish what it breaks.
     pub made_up: bool,
 }
@@ -72,6 +74,7 @@ impl Default for Choices {
             refresh: None,
             loss: LossKind::LeafShare,
             accept_series_risk: None,
+            accept_adopted: None,
             made_up: false,
         }
     }

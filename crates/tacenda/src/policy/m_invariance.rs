@@ -40,6 +40,8 @@
 //!   and its quasi codes are looked at.
 //! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
 //!   is all that the proof of lemma 3 needs (A3.10-b). A bucket with fewer people is withheld.
+//! - Someone whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is
+//!   withheld for good: no group can hide them, and rows about them would only confirm it.
 //! - Intervals are measured by the share of the declared domain they leave open, trees by the leaves of the
 //!   lowest common ancestor.
 //! - Every release cuts every bucket anew, also where nobody came or left: groups that are kept would force
@@ -112,12 +114,13 @@ impl MInvariance {
         if schema.quasi.len() > split::MOST_ATTRIBUTES {
             return Err(PolicyError::TooWide { attributes: schema.quasi.len(), most: split::MOST_ATTRIBUTES });
         }
-        let division = divide(history, table);
+        let division = divide(history, table, self.m);
         let mut buckets = division.buckets;
         let mut newcomers = division.newcomers;
         let counts: Vec<u64> = newcomers.iter().map(|rows| rows.len() as u64).collect();
         let m = u64::from(self.m);
         let mut withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
+        withheld.extend(division.exposed);
         let excess = self.admit(history, table, &mut newcomers, &buckets)?;
         fill(schema, table, &newcomers, &mut buckets, m, spare);
         match self.on_ineligible {

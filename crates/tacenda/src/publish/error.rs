@@ -101,6 +101,61 @@ pub enum ProjectError {
         /// How many are allowed.
         allowed: u64,
     },
+    /// A release made elsewhere without the table behind it, under a promise about people.
+    #[error(
+        "{file} was made elsewhere, and {model} goes on from what each person stood among in it, which only the table behind it tells; \
+         give it with --truth, or start a new series and audit both together"
+    )]
+    AdoptNeedsTruth {
+        /// The promise.
+        model: &'static str,
+        /// The file.
+        file: String,
+    },
+    /// A release made elsewhere and the table given with it do not belong together.
+    #[error(
+        "{rows} of the {of} rows of {file} have nobody behind them in the table given with it; give the very table it was made from"
+    )]
+    AdoptUnfit {
+        /// The file.
+        file: String,
+        /// How many rows nobody can be behind.
+        rows: u64,
+        /// Of how many.
+        of: u64,
+    },
+    /// A release made elsewhere says something that the policy's columns have no word for.
+    #[error(
+        "the column {column} of a release to be adopted holds ranges or sets that the policy file cannot express; extend its domain or hierarchy"
+    )]
+    AdoptNotExpressed {
+        /// The column.
+        column: String,
+    },
+    /// A release made elsewhere ties a person's rows together.
+    #[error(
+        "a release to be adopted links records by a column, and this policy file promises nothing about that; \
+         adopt it under incremental-k-anonymity with linked_ids = true, or start a new series"
+    )]
+    AdoptLinked,
+    /// Releases made elsewhere do not keep the promise.
+    #[error(
+        "the releases to be adopted do not keep the promise: {}; {exposed} people can no longer be hidden and would be withheld from now on; \
+         to go on, put accept_adopted = \"your reason\" under [promise], or start a new series",
+        .findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
+    AdoptNeedsReason {
+        /// What the auditor found.
+        findings: Vec<crate::audit::Finding>,
+        /// How many people are given away.
+        exposed: u64,
+    },
+    /// A file cannot be read or written.
+    #[error("a file cannot be read or written: {source}")]
+    Environment {
+        /// Why.
+        source: std::io::Error,
+    },
     /// The system gives no random numbers.
     #[error("the system gives no random numbers, and without them nothing is secret")]
     NoRandomness,
@@ -125,6 +180,12 @@ impl ProjectError {
             ProjectError::NeedsReason { .. } => "R601",
             ProjectError::PlanStale { .. } => "R602",
             ProjectError::NothingPublished => "R208",
+            ProjectError::AdoptUnfit { .. } => "R301",
+            ProjectError::AdoptNotExpressed { .. } => "R302",
+            ProjectError::AdoptNeedsTruth { .. } => "R603",
+            ProjectError::AdoptNeedsReason { .. } => "R604",
+            ProjectError::AdoptLinked => "R605",
+            ProjectError::Environment { .. } => "R703",
             ProjectError::Memory { .. } => "R701",
             ProjectError::NoRandomness => "R702",
         }
@@ -140,8 +201,12 @@ impl ProjectError {
             ProjectError::Publish(error) => error.exit_code(),
             ProjectError::LabelUsed { .. } | ProjectError::BadLabel | ProjectError::NothingPublished => 2,
             ProjectError::NeedsView { .. } | ProjectError::BadView { .. } | ProjectError::Adopted { .. } => 2,
+            ProjectError::AdoptUnfit { .. } | ProjectError::AdoptNotExpressed { .. } => 3,
             ProjectError::NeedsReason { .. } | ProjectError::PlanStale { .. } => 6,
-            ProjectError::Memory { .. } | ProjectError::NoRandomness => 7,
+            ProjectError::AdoptNeedsTruth { .. }
+            | ProjectError::AdoptNeedsReason { .. }
+            | ProjectError::AdoptLinked => 6,
+            ProjectError::Memory { .. } | ProjectError::NoRandomness | ProjectError::Environment { .. } => 7,
         }
     }
 }
@@ -183,6 +248,16 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "R208",
         "nothing is published yet",
         "A report is about releases, and the ledger of this project has none. tacenda publish DATA makes the first one.",
+    ),
+    (
+        "R301",
+        "the table does not fit the release",
+        "To adopt a release with the table behind it, everyone in it must be found: some group whose region holds them has a row with their value. Here some rows have nobody behind them, so the table is another one, or its values were coarsened before they were published.",
+    ),
+    (
+        "R302",
+        "a release says what the policy cannot express",
+        "Adopted releases are remembered in the codes of the policy file. A range outside the domain, or a set that is no node and no run of listed values, has none. Extend the domain or the hierarchy, so that later releases can be held against it.",
     ),
     (
         "R401",
@@ -275,6 +350,22 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "the plan no longer fits",
         "A plan rehearses one release from one input, one policy file and one state of the ledger. One of them has changed, so publishing would not make what was looked at. Make a new plan.",
     ),
+    (
+        "R603",
+        "adopting needs the truth",
+        "This promise is about what each person stood among in every release. For a release that was made elsewhere that is known only from the table behind it: give it with --truth. Without it nothing can be promised across the two; start a new series, and audit both together.",
+    ),
+    (
+        "R604",
+        "adopted releases do not keep the promise",
+        "What is out cannot be taken back. The series can go on so that nothing is made worse: people whose adopted releases leave too few values are withheld from all later ones, and everyone else keeps the values they stood among. If that is acceptable, say why in the policy file: accept_adopted = \"…\" under [promise].",
+    ),
+    (
+        "R605",
+        "an adopted release links records",
+        "A column that is stable over releases ties a person's rows together, whatever else is promised. Only incremental-k-anonymity with linked_ids = true covers that.",
+    ),
+    ("R703", "a file cannot be read or written", "The disk or the permissions are at fault. Nothing was published."),
     ("R701", "not enough memory allowed", "The table is too large for --memory. Nothing was published."),
     ("R702", "no randomness", "The seed of a series must be unpredictable. The system did not provide random numbers."),
 ];

@@ -28,6 +28,7 @@ use crate::measure::query_error;
 use crate::model::History;
 use crate::model::PolicyFile;
 use crate::model::Rng;
+use crate::model::Schema;
 use crate::model::Seed;
 use crate::model::Table;
 use crate::policy;
@@ -227,11 +228,17 @@ impl Project {
 
     /// Recalls the past and reads a table. `step` is told what is being done.
     pub fn material(&self, input: &Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
+        self.material_from(&Source::open(&input.path)?, input, step)
+    }
+
+    /// The same with a table that is open already; `input` says the rest.
+    pub fn material_from(&self, source: &Source, input: &Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
         step("remembering");
-        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
-        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
+        let (history, last) = self.past()?;
         step("reading");
-        let snapshot = self.read(input, &history, last.as_ref())?;
+        let options = ReadOptions { show_values: input.show_values, threads: input.threads };
+        let past = Before { history: &history, snapshot: last.as_ref() };
+        let snapshot = read(source, input.delta, &self.loaded.policy.schema, self.seed(), past, &options)?;
         assert_fits(snapshot.table.len() as u64, input.memory)?;
         Ok(Material { history, last, snapshot })
     }
@@ -258,7 +265,7 @@ impl Project {
             let known = file.views.list.iter().filter(|view| view.adopted.is_none()).map(|view| view.name.as_str());
             return Err(ProjectError::NeedsView { known: known.collect::<Vec<_>>().join(", ") });
         }
-        let label = self.free_label(label, material.history.releases + 1)?;
+        let label = self.unused_label(label, material.history.releases + 1)?;
         step("grouping and judging");
         let policy = policy::of(file);
         let before = Before { history: &material.history, snapshot: material.last.as_ref() };
@@ -288,7 +295,7 @@ impl Project {
         label: Option<&str>,
         step: &dyn Fn(&str),
     ) -> Result<Rehearsal, ProjectError> {
-        let label = self.free_label(label, material.history.releases + 1)?;
+        let label = self.unused_label(label, material.history.releases + 1)?;
         step("specialising and judging");
         let setting = self.setting(file, material, view)?;
         let before = Before { history: &material.history, snapshot: material.last.as_ref() };
@@ -346,9 +353,7 @@ impl Project {
         step: &dyn Fn(&str),
     ) -> Result<Outcome, ProjectError> {
         let prepared = &rehearsal.prepared;
-        if let (Some(risk), None) = (prepared.series_risk, &self.loaded.policy.choices.accept_series_risk) {
-            return Err(ProjectError::NeedsReason { what: risk.to_string() });
-        }
+        assert_reason(&self.loaded.policy, prepared)?;
         let release = &prepared.release;
         let facts = self.manifest_facts(rehearsal);
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
@@ -369,6 +374,7 @@ impl Project {
             policy_canonical: &ingest::canonical(&self.loaded.policy),
             history: &prepared.history,
             snapshot: material.table(),
+            adopted: false,
             at: &now(),
         };
         store.commit(staging, commit)?;
@@ -381,41 +387,26 @@ impl Project {
         series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
     }
 
+    /// The label, if no release of the series has it.
+    fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
+        let used = self.store.iter().flat_map(Store::publications);
+        free_label(label, number, used.map(|publication| (publication.number, publication.label.as_str())))
+    }
+
+    /// Everything published, and the last snapshot.
+    pub(super) fn past(&self) -> Result<(History, Option<Table>), ProjectError> {
+        let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
+        let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
+        Ok((history, last))
+    }
+
+    /// The ledger and the vault, to be written.
+    pub(super) fn store_mut(&mut self) -> &mut Store {
+        self.store.as_mut().expect("a project opened for publishing has a store")
+    }
+
     pub(super) fn seed(&self) -> &Seed {
         self.store.as_ref().map_or(&self.throwaway, Store::seed)
-    }
-
-    fn read(&self, input: &Input, history: &History, last: Option<&Table>) -> Result<Snapshot, ProjectError> {
-        let schema = &self.loaded.policy.schema;
-        let source = Source::open(&input.path)?;
-        let key = self.seed().key("identifier");
-        let options = ReadOptions { show_values: input.show_values, threads: input.threads };
-        let snapshot = if input.delta {
-            let no_column = vec![Vec::new(); schema.quasi.len()];
-            let nobody = Table::new(Vec::new(), no_column, Vec::new(), history.values.clone(), Vec::new(), Vec::new());
-            ingest::read_delta(&source, schema, &key, last.unwrap_or(&nobody), &history.values, &options)?
-        } else {
-            ingest::read_snapshot(&source, schema, &key, &history.values, &options)?
-        };
-        Ok(snapshot)
-    }
-
-    /// The label of the next release: as given, or its number; never one that was used.
-    fn free_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
-        let label = label.map_or_else(|| format!("r{number:04}"), str::to_string);
-        // A label that looks like a number would be taken for a release's number.
-        let own = label == format!("r{number:04}");
-        if !own && label.trim_start_matches('r').bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(ProjectError::BadLabel);
-        }
-        let is_plain = |letter: char| letter.is_alphanumeric() || " ._-+:/".contains(letter);
-        if label.is_empty() || label.len() > 100 || !label.chars().all(is_plain) {
-            return Err(ProjectError::BadLabel);
-        }
-        match self.publications().iter().find(|publication| publication.label == label) {
-            Some(publication) => Err(ProjectError::LabelUsed { label, number: publication.number }),
-            None => Ok(label),
-        }
     }
 
     /// Between releases nothing may be loosened.
@@ -454,6 +445,49 @@ impl Project {
     }
 }
 
+/// Reads a snapshot, or a delta onto the last one.
+pub(super) fn read(
+    source: &Source,
+    delta: bool,
+    schema: &Schema,
+    seed: &Seed,
+    past: Before<'_>,
+    options: &ReadOptions,
+) -> Result<Snapshot, ProjectError> {
+    let key = seed.key("identifier");
+    let values = &past.history.values;
+    let snapshot = if delta {
+        let no_column = vec![Vec::new(); schema.quasi.len()];
+        let nobody = Table::new(Vec::new(), no_column, Vec::new(), values.clone(), Vec::new(), Vec::new());
+        ingest::read_delta(source, schema, &key, past.snapshot.unwrap_or(&nobody), values, options)?
+    } else {
+        ingest::read_snapshot(source, schema, &key, values, options)?
+    };
+    Ok(snapshot)
+}
+
+/// The label of the next release: as given, or its number; never one of those `used`.
+pub(super) fn free_label<'a>(
+    label: Option<&str>,
+    number: u32,
+    mut used: impl Iterator<Item = (u32, &'a str)>,
+) -> Result<String, ProjectError> {
+    let label = label.map_or_else(|| format!("r{number:04}"), str::to_string);
+    // A label that looks like a number would be taken for a release's number.
+    let own = label == format!("r{number:04}");
+    if !own && label.trim_start_matches('r').bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(ProjectError::BadLabel);
+    }
+    let is_plain = |letter: char| letter.is_alphanumeric() || " ._-+:/".contains(letter);
+    if label.is_empty() || label.len() > 100 || !label.chars().all(is_plain) {
+        return Err(ProjectError::BadLabel);
+    }
+    match used.find(|(_, taken)| *taken == label) {
+        Some((number, _)) => Err(ProjectError::LabelUsed { label, number }),
+        None => Ok(label),
+    }
+}
+
 /// Sets up ledger and vault with a fresh seed.
 fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
     let new = NewProject {
@@ -478,6 +512,14 @@ fn write_staged(
     staged.finish(written)
 }
 
+/// A promise that holds per release only needs a reason for a second release.
+pub(super) fn assert_reason(file: &PolicyFile, prepared: &Prepared) -> Result<(), ProjectError> {
+    match (prepared.series_risk, &file.choices.accept_series_risk) {
+        (Some(risk), None) => Err(ProjectError::NeedsReason { what: risk.to_string() }),
+        _ => Ok(()),
+    }
+}
+
 fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {
     let needed = rows * BYTES_PER_ROW;
     match memory {
@@ -487,14 +529,14 @@ fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {
 }
 
 /// A seed nobody knows.
-fn random_seed() -> Result<Seed, ProjectError> {
+pub(super) fn random_seed() -> Result<Seed, ProjectError> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|_| ProjectError::NoRandomness)?;
     Ok(Seed(seed))
 }
 
 /// Now, as text, to the second.
-fn now() -> String {
+pub(super) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

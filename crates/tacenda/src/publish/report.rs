@@ -13,6 +13,7 @@ use crate::audit::Thresholds;
 use crate::audit::Traces;
 use crate::audit::examine;
 use crate::folder;
+use crate::ledger::Event;
 use crate::ledger::Publication;
 use crate::ledger::Store;
 use crate::measure::Workload;
@@ -31,6 +32,7 @@ use crate::model::Span;
 use crate::model::Table;
 use crate::publish::Prepared;
 use crate::publish::ProjectError;
+use crate::publish::adopt;
 use crate::report;
 use crate::report::About;
 use crate::report::ChurnFacts;
@@ -101,8 +103,8 @@ pub fn series_report(
     request: &ReportRequest,
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<Report, ProjectError> {
-    let publications: Vec<(&str, &Publication)> = store
-        .events()
+    let events: Vec<&Event> = store.events().iter().filter(|event| event.publication().is_some()).collect();
+    let publications: Vec<(&str, &Publication)> = events
         .iter()
         .filter_map(|event| event.publication().map(|publication| (event.at.as_str(), publication)))
         .collect();
@@ -111,13 +113,21 @@ pub fn series_report(
     let snapshot = if is_private { store.snapshot()? } else { None };
     // Numbers of values that the snapshot and the releases share.
     let mut values = snapshot.as_ref().map_or_else(Default::default, |table| table.values.clone());
-    let mut releases = Vec::new();
-    for (_, publication) in &publications {
+    let (mut releases, mut traces) = (Vec::new(), Vec::new());
+    for ((_, publication), event) in publications.iter().zip(&events) {
         step(&format!("reading release {}", publication.number));
-        let published = folder::read_with(&store.release_folder(publication.number), &mut values)?;
-        releases.push(reordered(published.release, &published.schema, &policy.schema));
+        let folder = store.release_folder(publication.number);
+        let mut counterfeits_known = true;
+        releases.push(if event.is_adoption() {
+            let (release, known) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
+            counterfeits_known = known;
+            release
+        } else {
+            let published = folder::read_with(&folder, &mut values)?;
+            reordered(published.release, &published.schema, &policy.schema)
+        });
+        traces.push(Traces { counterfeits_known, ..Traces::default() });
     }
-    let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
     let thresholds = Thresholds::of(&policy.promise);
     let series = Series {
         schema: &policy.schema,

@@ -3,6 +3,7 @@
 use crate::crash_disk::CrashDisk;
 use crate::crash_disk::Fault;
 use crate::crash_disk::Kept;
+use crate::small_project::adopt;
 use crate::small_project::init;
 use crate::small_project::publish;
 use crate::small_project::root;
@@ -126,6 +127,30 @@ fn a_crash_at_any_operation_of_a_publish_leaves_the_old_state_or_the_new() {
             }
         }
         assert!(seen[0] > 100 && seen[1] > 50, "both sides of the commit were tried: {seen:?}");
+    }
+}
+
+#[test]
+fn a_crash_at_any_operation_of_an_adoption_leaves_the_old_state_or_the_new() {
+    for releases in [0, 1] {
+        let start = project(releases);
+        let whole = start.copy(Fault::Never);
+        let mut store = open_write(&whole).unwrap();
+        let opening = whole.operations().0;
+        adopt(&mut store, releases + 1).unwrap();
+        assert!(store.events().last().unwrap().is_adoption());
+        let mut seen = [0, 0];
+        for at in opening + 1..=whole.operations().0 + 1 {
+            let disk = start.copy(Fault::Crash(at));
+            let result = adopt(&mut open_write(&disk).unwrap(), releases + 1);
+            for kept in [Kept::Nothing, Kept::Everything, Kept::Half, Kept::Random(1)] {
+                let found = carry_on(&disk.after_crash(kept));
+                assert!(found == releases || found == releases + 1);
+                assert!(result.is_err() || found == releases + 1, "what was said to be adopted is there");
+                seen[(found - releases) as usize] += 1;
+            }
+        }
+        assert!(seen[0] > 50 && seen[1] > 25, "both sides of the commit were tried: {seen:?}");
     }
 }
 

@@ -36,6 +36,7 @@ fn commit(store: &mut Store, history: &History, snapshot: &Table) {
         policy_canonical: "",
         history,
         snapshot,
+        adopted: false,
         at: "now",
     };
     store.commit(staging, commit).unwrap();

@@ -41,6 +41,15 @@ pub fn init(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
 
 /// Publishes release `number` of the hand-made series.
 pub fn publish(store: &mut Store, number: u32) -> Result<(), LedgerError> {
+    commit(store, number, false)
+}
+
+/// Takes release `number` of the hand-made series in, as if it had been made elsewhere.
+pub fn adopt(store: &mut Store, number: u32) -> Result<(), LedgerError> {
+    commit(store, number, true)
+}
+
+fn commit(store: &mut Store, number: u32, adopted: bool) -> Result<(), LedgerError> {
     let staging = store.stage(number)?;
     staging.write("wards.csv", format!("group_id,diagnosis\n1,flu {number}\n").as_bytes())?;
     staging.write("manifest.json", format!("{{\"ledger\":\"{}\"}}\n", store.head()).as_bytes())?;
@@ -53,6 +62,7 @@ pub fn publish(store: &mut Store, number: u32) -> Result<(), LedgerError> {
         policy_canonical: "policy = 1\n",
         history: &history,
         snapshot: &snapshot,
+        adopted,
         at: "2026-04-01T00:00:00Z",
     };
     store.commit(staging, commit).map(drop)

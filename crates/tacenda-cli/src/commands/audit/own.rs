@@ -65,6 +65,10 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
         Some(store) => store.publications().map(|publication| store.release_folder(publication.number)).collect(),
         None => Vec::new(),
     };
+    if project.store().is_some_and(|store| store.events().iter().any(|event| event.is_adoption())) {
+        let message = "some releases of this project were made elsewhere; name all files, with --quasi and --sensitive";
+        return Err(Failure::usage(message));
+    }
     if folders.is_empty() {
         return Err(Failure::new("U202", 2, "the project has no release yet; name files, or publish first"));
     }

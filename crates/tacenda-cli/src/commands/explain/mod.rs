@@ -35,6 +35,11 @@ const OWN: &[(&str, &str, &str)] = &[
     ),
     ("U204", "nothing to start from", "The folder holds a project already, or none where one is needed."),
     (
+        "U205",
+        "a release made elsewhere",
+        "An adopted release is kept as it came: it has no manifest that says what its columns mean, so it cannot be shown or counted in. tacenda audit reads such files.",
+    ),
+    (
         "U601",
         "nobody agreed",
         "Publishing asks once, because what is out cannot be taken back; init asks about each column. On a terminal answer; in a script say --yes.",

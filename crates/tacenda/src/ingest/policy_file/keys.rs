@@ -165,6 +165,13 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "promise",
+        "accept_adopted",
+        "text",
+        "none",
+        "m-invariance, k-anonymity: why the series may go on from adopted releases that do not keep the promise",
+    ),
+    key(
+        "promise",
         "mode",
         "safe, paper",
         "safe",

@@ -47,9 +47,9 @@ pub(super) fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mu
     let model = walk.pick("model", name, span, &MODELS)?;
     walk.check_keys(section);
     let allowed: &[&str] = match model {
-        Model::Invariance => &["model", "m", "k", "on_ineligible"],
+        Model::Invariance => &["model", "m", "k", "on_ineligible", "accept_adopted"],
         Model::Incremental => &["model", "k", "cohorts", "l", "tight", "on_delete"],
-        Model::Single => &["model", "k", "optimise", "refresh", "loss", "accept_series_risk"],
+        Model::Single => &["model", "k", "optimise", "refresh", "loss", "accept_series_risk", "accept_adopted"],
         Model::Diversity => &["model", "l", "mode", "made_up"],
         Model::Anonymity => &[&views::ANONYMITY[..], &views::ONCE].concat(),
         Model::Linkability => &[&views::LINKABILITY[..], &views::ONCE].concat(),
@@ -159,12 +159,6 @@ fn read_choices(section: &Section<'_, '_>, walk: &mut Walk) -> Choices {
         [("refuse", OnIneligible::Refuse), ("defer", OnIneligible::Defer), ("counterfeit", OnIneligible::Counterfeit)];
     let gone = [("refuse", OnDelete::Refuse), ("withhold", OnDelete::Withhold)];
     let losses = [("leaf-share", LossKind::LeafShare), ("height", LossKind::Height)];
-    let accepted = walk.string(section, "accept_series_risk").map(|(reason, span)| (reason.trim().to_string(), span));
-    if let Some((reason, span)) = &accepted
-        && reason.is_empty()
-    {
-        walk.fault("P203", "accept_series_risk takes a reason", span.clone(), "write down why it is acceptable");
-    }
     Choices {
         on_ineligible: walk.word(section, "on_ineligible", &uneven).unwrap_or(usual.on_ineligible),
         on_delete: walk.word(section, "on_delete", &gone).unwrap_or(usual.on_delete),
@@ -172,9 +166,19 @@ fn read_choices(section: &Section<'_, '_>, walk: &mut Walk) -> Choices {
         optimise: walk.boolean(section, "optimise").unwrap_or(usual.optimise),
         refresh: read_refresh(section, walk),
         loss: walk.word(section, "loss", &losses).unwrap_or(usual.loss),
-        accept_series_risk: accepted.map(|(reason, _)| reason),
+        accept_series_risk: read_reason(section, "accept_series_risk", walk),
+        accept_adopted: read_reason(section, "accept_adopted", walk),
         made_up: walk.boolean(section, "made_up").unwrap_or(usual.made_up),
     }
+}
+
+/// A reason, which must say something.
+fn read_reason(section: &Section<'_, '_>, key: &str, walk: &mut Walk) -> Option<String> {
+    let (reason, span) = walk.string(section, key).map(|(reason, span)| (reason.trim().to_string(), span))?;
+    if reason.is_empty() {
+        walk.fault("P203", format!("{key} takes a reason"), span, "write down why it is acceptable");
+    }
+    Some(reason)
 }
 
 /// A number, or the words `when loss > 1.1 x static`.

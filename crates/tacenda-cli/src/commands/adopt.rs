@@ -1,0 +1,158 @@
+//! Take releases that were made elsewhere into the ledger, so that the next one is judged with them.
+
+use crate::args::AdoptArgs;
+use crate::args::Common;
+use crate::commands::shared;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::screen::number;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+use tacenda::ingest::ReadOptions;
+use tacenda::publish::Access;
+use tacenda::publish::Adoption;
+use tacenda::publish::Foundling;
+
+/// What adopting answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct AdoptReport {
+    /// The releases that were taken in.
+    pub releases: Vec<AdoptedRelease>,
+    /// What was concluded about the files, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A release that was taken in.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct AdoptedRelease {
+    /// Its number in the series.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// The file it was read from.
+    pub file: PathBuf,
+    /// The SHA-256 of that file.
+    pub sha256: String,
+    /// The folder the file is kept in; none while nobody has agreed.
+    pub folder: Option<PathBuf>,
+    /// Its rows, counterfeits included.
+    pub rows: u64,
+    /// Its groups.
+    pub groups: u64,
+    /// Its counterfeits.
+    pub counterfeits: u64,
+    /// How many people were found in it; none where the table behind it was not given.
+    pub people: Option<u64>,
+    /// How many people of that table are not in it.
+    pub withheld: u64,
+    /// How many people could stand in more than one of its groups.
+    pub ambiguous: u64,
+    /// How many people can no longer be hidden, and are withheld from every later release.
+    pub exposed: u64,
+    /// How it breaks the promise, one sentence each.
+    pub findings: Vec<String>,
+}
+
+pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let foundlings = foundlings(args)?;
+    screen.claim_output()?;
+    let mut project = shared::open(common, Access::Publish, screen)?;
+    let failed = |error| shared::failure(error, screen);
+    let bar = screen.steps(2);
+    bar.set_message("reading and judging");
+    let options = ReadOptions { threads: common.threads.unwrap_or(0), show_values: false };
+    let adoptions = project.consider(&foundlings, &options).map_err(failed)?;
+    bar.finish_and_clear();
+    let mut report = report(&foundlings, &adoptions);
+    if !common.yes {
+        screen.note(&text(&report));
+    }
+    if !screen.agrees("Take them in? The ledger forgets nothing. [y/N]")? {
+        let message = "nothing was adopted: nobody agreed; say --yes where nobody can be asked";
+        return Err(Failure::new("U601", 6, message));
+    }
+    let outcomes = project.adopt(&adoptions).map_err(failed)?;
+    for (release, outcome) in report.releases.iter_mut().zip(outcomes) {
+        release.folder = Some(outcome.folder);
+    }
+    screen.result(&text(&report), &report)?;
+    Ok(0)
+}
+
+fn foundlings(args: &AdoptArgs) -> Result<Vec<Foundling>, Failure> {
+    let files = args.files.len();
+    if !args.truth.is_empty() && args.truth.len() != files {
+        let tables = args.truth.len();
+        return Err(Failure::usage(format!("--truth names {tables} tables for {files} releases; name one a release")));
+    }
+    if !args.label.is_empty() && args.label.len() != files {
+        let labels = args.label.len();
+        return Err(Failure::usage(format!("there are {labels} labels for {files} releases; give one a release")));
+    }
+    let foundling = |at: usize| Foundling {
+        file: args.files[at].clone(),
+        truth: args.truth.get(at).cloned(),
+        label: args.label.get(at).cloned(),
+    };
+    Ok((0..files).map(foundling).collect())
+}
+
+fn report(foundlings: &[Foundling], adoptions: &[Adoption]) -> AdoptReport {
+    let release = |(foundling, adoption): (&Foundling, &Adoption)| AdoptedRelease {
+        release: adoption.release.number,
+        label: adoption.release.label.clone(),
+        file: foundling.file.clone(),
+        sha256: adoption.digest.clone(),
+        folder: None,
+        rows: adoption.release.row_count() as u64,
+        groups: adoption.release.group_count() as u64,
+        counterfeits: adoption.release.counterfeit_count(),
+        people: adoption.people,
+        withheld: adoption.withheld,
+        ambiguous: adoption.ambiguous,
+        exposed: adoption.exposed,
+        findings: adoption.findings.iter().map(ToString::to_string).collect(),
+    };
+    AdoptReport {
+        releases: foundlings.iter().zip(adoptions).map(release).collect(),
+        notes: adoptions.first().map_or_else(Vec::new, |adoption| adoption.notes.clone()),
+    }
+}
+
+fn text(report: &AdoptReport) -> String {
+    let mut out = String::new();
+    for release in &report.releases {
+        let state = if release.folder.is_some() { "adopted" } else { "to be adopted" };
+        let _ =
+            writeln!(out, "Release {}, label {}: {} {state}", release.release, release.label, release.file.display());
+        let _ = writeln!(out, "  {} rows in {} groups", number(release.rows), number(release.groups));
+        match release.people {
+            Some(people) => {
+                let _ = writeln!(
+                    out,
+                    "  {} people found in it, {} not in it, {} could stand in more than one group",
+                    number(people),
+                    number(release.withheld),
+                    number(release.ambiguous)
+                );
+            }
+            None => {
+                let line = "the table behind it is not known: nothing is promised across it and what follows";
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+        for finding in &release.findings {
+            let _ = writeln!(out, "  {finding}");
+        }
+        if release.exposed > 0 {
+            let exposed = number(release.exposed);
+            let _ = writeln!(out, "  {exposed} people can no longer be hidden and are withheld from now on");
+        }
+    }
+    for note in &report.notes {
+        let _ = writeln!(out, "  note: {note}");
+    }
+    out
+}

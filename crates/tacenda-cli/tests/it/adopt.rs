@@ -1,0 +1,212 @@
+//! Releases made elsewhere are taken in, and the series goes on from them: tables 1 and 2 of paper 003.
+
+use crate::kit::Project;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+const TABLE_1A: &str = "name,age,zip,disease
+Bob,21,12000,dyspepsia
+Alice,22,14000,bronchitis
+Andy,24,18000,flu
+David,23,25000,gastritis
+Gary,41,20000,flu
+Helen,36,27000,gastritis
+Jane,37,33000,dyspepsia
+Ken,40,35000,flu
+Linda,43,26000,gastritis
+Paul,52,33000,dyspepsia
+Steve,56,34000,gastritis
+";
+
+const TABLE_2A: &str = "name,age,zip,disease
+Bob,21,12000,dyspepsia
+David,23,25000,gastritis
+Emily,25,21000,flu
+Jane,37,33000,dyspepsia
+Linda,43,26000,gastritis
+Gary,41,20000,flu
+Mary,46,30000,gastritis
+Ray,54,31000,dyspepsia
+Steve,56,34000,gastritis
+Tom,60,44000,gastritis
+Vince,65,36000,flu
+";
+
+/// As some other tool writes it: closed intervals and dashes.
+const TABLE_1B: &str = "age;zip;disease
+[21, 22];12000-14000;dyspepsia
+[21, 22];12000-14000;bronchitis
+[23, 24];18000-25000;flu
+[23, 24];18000-25000;gastritis
+[36, 41];20000-27000;flu
+[36, 41];20000-27000;gastritis
+[37, 43];26000-35000;dyspepsia
+[37, 43];26000-35000;flu
+[37, 43];26000-35000;gastritis
+[52, 56];33000-34000;dyspepsia
+[52, 56];33000-34000;gastritis
+";
+
+/// Each release is 2-diverse, and together with table 1b it gives Bob away.
+const TABLE_2B: &str = "age;zip;disease
+[21, 23];12000-25000;dyspepsia
+[21, 23];12000-25000;gastritis
+[25, 43];21000-33000;flu
+[25, 43];21000-33000;dyspepsia
+[25, 43];21000-33000;gastritis
+[41, 46];20000-30000;flu
+[41, 46];20000-30000;gastritis
+[54, 56];31000-34000;dyspepsia
+[54, 56];31000-34000;gastritis
+[60, 65];36000-44000;gastritis
+[60, 65];36000-44000;flu
+";
+
+fn project(promise: &str) -> Project {
+    let policy = format!(
+        "policy = 1
+[series]
+name = \"microdata\"
+[columns]
+name = {{ role = \"identifier\" }}
+age = {{ role = \"quasi\", type = \"integer\", domain = [0, 120] }}
+zip = {{ role = \"quasi\", type = \"integer\", domain = [0, 100000] }}
+disease = {{ role = \"sensitive\", type = \"category\" }}
+[promise]
+{promise}
+[withheld]
+max_share = 0.9
+"
+    );
+    let counterfeits = if promise.contains("m-invariance") { "[counterfeits]\nmax_share = 0.5\n" } else { "" };
+    let policy = policy + counterfeits;
+    let files = [
+        ("tacenda.toml", &*policy),
+        ("1a.csv", TABLE_1A),
+        ("2a.csv", TABLE_2A),
+        ("1b.csv", TABLE_1B),
+        ("2b.csv", TABLE_2B),
+    ];
+    let project = Project::with(&files);
+    project.fix_seed();
+    project
+}
+
+fn events(project: &Project) -> Vec<String> {
+    let log: Value = serde_json::from_str(&project.ok(&["log", "--format", "json"])).unwrap();
+    log["events"].as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap().to_string()).collect()
+}
+
+/// Per group of a release its age range and its diseases.
+fn groups(project: &Project, number: u32) -> BTreeMap<String, (String, BTreeSet<String>)> {
+    let text = project.read(&format!("releases/microdata/r{number:04}/microdata-r{number:04}.csv"));
+    let mut groups: BTreeMap<String, (String, BTreeSet<String>)> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let (id, rest) = line.split_once(',').unwrap();
+        let mut cells = rest.split("\",");
+        let age = cells.next().unwrap().trim_matches('"').to_string();
+        let disease = cells.nth(1).unwrap().split(',').next().unwrap().to_string();
+        groups.entry(id.into()).or_insert_with(|| (age, BTreeSet::new())).1.insert(disease);
+    }
+    groups
+}
+
+#[test]
+fn the_papers_first_release_is_adopted_and_everyone_keeps_their_value_set() {
+    let project = project("model = \"m-invariance\"\nm = 2\non_ineligible = \"counterfeit\"");
+    let out = project.ok(&["adopt", "1b.csv", "--truth", "1a.csv", "--label", "elsewhere", "--yes"]);
+    assert!(out.contains("11 people found in it, 0 not in it"), "{out}");
+    assert_eq!(project.read("releases/microdata/r0001/1b.csv"), TABLE_1B);
+    project.ok(&["publish", "2a.csv", "--label", "second", "--yes"]);
+    let groups = groups(&project, 2);
+    let mut sets: Vec<String> =
+        groups.values().map(|(_, set)| set.iter().map(|disease| &disease[..1]).collect::<Vec<_>>().concat()).collect();
+    sets.sort();
+    // As after a release of ours (the sets of the paper's table 3a).
+    assert_eq!(sets, ["bd", "dfg", "dg", "fg", "fg", "fg"]);
+    let bob = groups.values().find(|(age, _)| age.starts_with("[21,")).unwrap();
+    assert_eq!(bob.1, BTreeSet::from(["bronchitis".into(), "dyspepsia".into()]));
+    assert_eq!(events(&project), ["init", "adopt", "publish"]);
+    let log = project.ok(&["log"]);
+    assert!(log.contains("1*") && log.contains("elsewhere") && log.contains("made elsewhere and adopted"), "{log}");
+    project.ok(&["verify"]);
+    project.fails(&["show", "1"], 2, "U205");
+}
+
+#[test]
+fn without_the_truth_nothing_can_be_promised_and_nothing_is_adopted() {
+    for promise in [
+        "model = \"m-invariance\"\nm = 2",
+        "model = \"incremental-k-anonymity\"\nk = 2",
+        "model = \"incremental-l-diversity\"\nl = 2",
+    ] {
+        let project = project(promise);
+        let ended = project.fails(&["adopt", "1b.csv", "--yes"], 6, "R603");
+        assert!(ended.stderr.contains("--truth") && ended.stderr.contains("new series"), "{}", ended.stderr);
+        assert_eq!(events(&project), ["init"]);
+    }
+}
+
+#[test]
+fn a_table_that_is_not_behind_the_release_is_rejected() {
+    let project = project("model = \"m-invariance\"\nm = 2");
+    let ended = project.fails(&["adopt", "1b.csv", "--truth", "2a.csv", "--yes"], 3, "R301");
+    assert!(!ended.stderr.contains("flu") && !ended.stderr.contains("Bob"), "{}", ended.stderr);
+    assert_eq!(events(&project), ["init"]);
+}
+
+#[test]
+fn a_series_that_gave_people_away_needs_a_reason_and_goes_on_without_them() {
+    let promise = "model = \"m-invariance\"\nm = 2\non_ineligible = \"counterfeit\"";
+    let adopt = ["adopt", "1b.csv", "2b.csv", "--truth", "1a.csv", "2a.csv", "--yes", "--format", "json"];
+    let strict = project(promise);
+    let ended = strict.fails(&adopt, 6, "R604");
+    assert!(ended.stderr.contains("accept_adopted"), "{}", ended.stderr);
+    assert_eq!(events(&strict), ["init"]);
+
+    let project = project(&format!("{promise}\naccept_adopted = \"they are out already\""));
+    let report: Value = serde_json::from_str(&project.ok(&adopt)).unwrap();
+    // Bob's sets share dyspepsia alone, David's gastritis alone.
+    assert_eq!(report["releases"][0]["exposed"], 0);
+    assert_eq!(report["releases"][1]["exposed"], 2);
+    assert!(!report["releases"][1]["findings"].as_array().unwrap().is_empty());
+    let out = project.ok(&["publish", "2a.csv", "--label", "third", "--yes", "--format", "json"]);
+    let published: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(published["summary"]["withheld"], 2, "{out}");
+    project.ok(&["verify"]);
+}
+
+#[test]
+fn an_adopted_group_is_kept_under_incremental_k_anonymity() {
+    let project = project("model = \"incremental-k-anonymity\"\nk = 2");
+    project.ok(&["adopt", "1b.csv", "--truth", "1a.csv", "--yes"]);
+    project.write("more.csv", &format!("{TABLE_1A}Emily,25,21000,flu\nMary,46,30000,gastritis\nRay,54,31000,flu\n"));
+    project.ok(&["publish", "more.csv", "--yes"]);
+    let ages: Vec<String> = groups(&project, 2).into_values().map(|(age, _)| age).collect();
+    for age in ["[21,23)", "[23,25)", "[36,42)", "[37,44)", "[52,57)"] {
+        assert!(ages.iter().any(|other| other == age), "{age} is not in {ages:?}");
+    }
+}
+
+#[test]
+fn a_promise_per_release_goes_on_without_the_truth_where_a_reason_is_given() {
+    let project = project("model = \"k-anonymity\"\nk = 2");
+    project.ok(&["adopt", "1b.csv", "--yes"]);
+    project.fails(&["publish", "2a.csv", "--yes"], 6, "R601");
+    let policy = project.read("tacenda.toml").replace("k = 2", "k = 2\naccept_series_risk = \"a study\"");
+    project.write("tacenda.toml", &policy);
+    project.ok(&["publish", "2a.csv", "--yes"]);
+    project.ok(&["verify"]);
+}
+
+#[test]
+fn a_damaged_adopted_file_is_found() {
+    let project = project("model = \"m-invariance\"\nm = 2");
+    project.ok(&["adopt", "1b.csv", "--truth", "1a.csv", "--yes"]);
+    project.ok(&["verify"]);
+    project.write("releases/microdata/r0001/1b.csv", &TABLE_1B.replace("flu", "flo"));
+    let ended = project.run(&["verify"]);
+    assert_eq!(ended.code, 5);
+    assert!(ended.stdout.contains("r0001/1b.csv"), "{}", ended.stdout);
+}

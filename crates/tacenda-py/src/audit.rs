@@ -1,0 +1,109 @@
+//! An audit of releases made by anyone.
+
+use crate::error;
+use crate::plain;
+use crate::series::Data;
+use pyo3::prelude::*;
+use std::path::Path;
+use tacenda::audit::Attacker;
+use tacenda::audit::Limits;
+use tacenda::audit::Series;
+use tacenda::audit::Thresholds;
+use tacenda::audit::Traces;
+use tacenda::audit::examine;
+use tacenda::audit::knowledge::Knowledge;
+use tacenda::ingest::IngestError;
+use tacenda::ingest::Source;
+use tacenda::ingest::foreign;
+use tacenda::ingest::foreign::Ask;
+use tacenda::ingest::foreign::File;
+use tacenda::ingest::foreign::Foreign;
+use tacenda::ingest::foreign::Shown;
+use tacenda::report::About;
+use tacenda::report::Edition;
+use tacenda::report::Material;
+use tacenda::report::Names;
+use tacenda::report::Report;
+use tacenda::report::TextOptions;
+use tacenda::report::json;
+use tacenda::report::text;
+
+/// Attacks `releases`, in order of time. Answers with the report as plain data and as text.
+#[pyfunction]
+#[pyo3(signature = (releases, quasi, sensitive, truth, id, k, l, presence))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub fn audit<'py>(
+    py: Python<'py>,
+    releases: Vec<Data>,
+    quasi: Vec<String>,
+    sensitive: Vec<String>,
+    truth: Vec<Data>,
+    id: Option<String>,
+    k: u32,
+    l: u32,
+    presence: bool,
+) -> PyResult<(Bound<'py, PyAny>, String)> {
+    let told = py.detach(|| {
+        let ask = Ask { quasi, sensitive, identifier: id, ..Ask::default() };
+        let files = releases.into_iter().enumerate().map(|(at, data)| file(at, data));
+        let files = files.collect::<Result<Vec<File>, IngestError>>()?;
+        let truth = truth.into_iter().map(Data::open).collect::<Result<Vec<Source>, IngestError>>()?;
+        let read = foreign::read(&files, &truth, &ask)?;
+        Ok(judge(&read, Thresholds { k, l, t: None }, Attacker { presence, ..Attacker::default() }))
+    });
+    let report = told.map_err(|fault: IngestError| error::raise(py, fault.into()))?;
+    let plain = serde_json::from_str(&json(&report)).unwrap_or_default();
+    Ok((plain::to_python(py, &plain)?, text(&report, TextOptions::default())))
+}
+
+/// A release to be read: its label is its file's name, or its number.
+fn file(at: usize, data: Data) -> Result<File, IngestError> {
+    let (label, counterfeits) = match &data {
+        Data::Path(path) => {
+            let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            let beside = path.with_file_name(format!("{stem}.counterfeits.csv"));
+            (stem, Path::exists(&beside).then(|| Source::open(&beside)).transpose()?)
+        }
+        Data::Frame(_) => (format!("frame {}", at + 1), None),
+    };
+    Ok(File { source: data.open()?, label, counterfeits })
+}
+
+fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
+    let knowledge = (!read.truth.is_empty()).then(|| Knowledge::from_tables(&read.truth));
+    let traces: Vec<Traces> = read.shown.iter().map(traces).collect();
+    let series = Series {
+        schema: &read.schema,
+        releases: &read.releases,
+        traces: &traces,
+        promise: None,
+        knowledge: knowledge.as_ref(),
+    };
+    let assessment = examine(&series, attacker, &thresholds, &Limits::default(), &|_| {});
+    let about = About {
+        name: "audit".into(),
+        software: format!("tacenda {}", env!("CARGO_PKG_VERSION")),
+        notes: read.notes.clone(),
+        ..About::default()
+    };
+    Report::new(&Material {
+        edition: Edition::Auditor,
+        series,
+        assessment: &assessment,
+        attacker,
+        thresholds,
+        about: &about,
+        names: Names::Coded,
+        private: None,
+    })
+}
+
+fn traces(shown: &Shown) -> Traces {
+    Traces {
+        places: shown.places.clone(),
+        group_names: shown.group_names.clone(),
+        columns: shown.columns.clone(),
+        without_sensitive: shown.without_sensitive,
+        counterfeits_known: shown.counterfeits_known,
+    }
+}

@@ -1,0 +1,82 @@
+//! A series in memory.
+
+use crate::error;
+use crate::release::Release;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use std::path::PathBuf;
+use tacenda::ingest::ReadOptions;
+use tacenda::ingest::Source;
+use tacenda::ingest::policy_file::parse_policy;
+use tacenda::model::Seed;
+use tacenda::publish::InMemory;
+
+/// A series that lives as long as this object.
+#[pyclass(module = "tacenda._native")]
+pub struct Series {
+    inner: InMemory,
+}
+
+#[pymethods]
+impl Series {
+    /// `policy` is the text of a policy file; hierarchy files are looked for beside `path`.
+    #[new]
+    #[pyo3(signature = (policy, path, seed=None))]
+    fn new(py: Python<'_>, policy: &str, path: PathBuf, seed: Option<[u8; 32]>) -> PyResult<Series> {
+        let loaded = parse_policy(policy, &path).map_err(|fault| error::raise(py, fault.into()))?;
+        let inner = InMemory::new(loaded, seed.map(Seed)).map_err(|fault| error::raise(py, fault))?;
+        Ok(Series { inner })
+    }
+
+    /// Publishes `data`, a frame or a path.
+    #[pyo3(signature = (data, label=None, delta=false, threads=0))]
+    fn publish(
+        &mut self,
+        py: Python<'_>,
+        data: Data,
+        label: Option<String>,
+        delta: bool,
+        threads: usize,
+    ) -> PyResult<Release> {
+        let options = ReadOptions { threads, show_values: false };
+        let made = py.detach(|| -> Result<_, tacenda::publish::ProjectError> {
+            self.inner.publish(&data.open()?, delta, label.as_deref(), &options)
+        });
+        let made = made.map_err(|fault| error::raise(py, fault))?;
+        Ok(Release::new(made, self.inner.policy().clone(), None))
+    }
+
+    /// How many releases there are.
+    #[getter]
+    fn releases(&self) -> u32 {
+        self.inner.releases()
+    }
+
+    /// What is worth saying about the policy though it is no fault.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner.policy_notes().to_vec()
+    }
+}
+
+/// A table: a file, or a frame in memory.
+#[derive(FromPyObject)]
+pub enum Data {
+    /// A file.
+    Path(PathBuf),
+    /// Anything with `__arrow_c_stream__`.
+    Frame(PyTable),
+}
+
+impl Data {
+    /// The table, ready to be read.
+    pub fn open(self) -> Result<Source, tacenda::ingest::IngestError> {
+        match self {
+            Data::Path(path) => Source::open(&path),
+            Data::Frame(table) => {
+                let (batches, schema) = table.into_inner();
+                Ok(Source::frame("the frame", schema, batches))
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Releases that were made elsewhere enter the ledger, and the series goes on from them.
+//!
+//! With the truth behind a release its people are seated in it ([`seats`]), the auditor judges it like one of
+//! ours, and the history grows from it: value sets, regions, cohorts. What it gave away stays given away;
+//! that is said, needs a reason in the policy file, and is never made worse. Without the truth nobody's
+//! value set is known: only a promise that holds per release can go on from there.
+
+mod seats;
+mod translate;
+
+use crate::audit::Evidence;
+use crate::audit::Finding;
+use crate::audit::gate;
+use crate::folder;
+use crate::ingest;
+use crate::ingest::ReadOptions;
+use crate::ingest::Source;
+use crate::ingest::foreign;
+use crate::ingest::foreign::File;
+use crate::ingest::foreign::Foreign;
+use crate::ledger::Commit;
+use crate::ledger::Publication;
+use crate::ledger::Staging;
+use crate::model::History;
+use crate::model::PastGroups;
+use crate::model::Promise;
+use crate::model::Published;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Table;
+use crate::model::Values;
+use crate::publish::Outcome;
+use crate::publish::Project;
+use crate::publish::ProjectError;
+use crate::publish::PublishError;
+use crate::publish::adopt::seats::Seating;
+use crate::publish::adopt::seats::seat;
+use crate::publish::adopt::translate::Question;
+use crate::publish::adopt::translate::translate;
+use crate::publish::project;
+use serde_json::json;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// What is to be taken in.
+#[derive(Clone, Debug, Default)]
+pub struct Foundling {
+    /// The published file.
+    pub file: PathBuf,
+    /// The table it was made from, where that is known.
+    pub truth: Option<PathBuf>,
+    /// The label of the release; its file's name where not given.
+    pub label: Option<String>,
+}
+
+/// A release that could be taken in now. Nothing is written yet.
+#[derive(Debug)]
+pub struct Adoption {
+    /// The release, in our codes.
+    pub release: Release,
+    /// How it breaks the promise by itself or together with what was there before.
+    pub findings: Vec<Finding>,
+    /// How many people were found in it; none without the truth.
+    pub people: Option<u64>,
+    /// How many people of the truth are not in it.
+    pub withheld: u64,
+    /// How many people could stand in more than one of its groups.
+    pub ambiguous: u64,
+    /// How many people can no longer be hidden, and will be withheld from every later release.
+    pub exposed: u64,
+    /// What was concluded about the file, one sentence each.
+    pub notes: Vec<String>,
+    /// The SHA-256 of the file as it was read.
+    pub digest: String,
+    /// The files to keep: the data, and the counts of counterfeits beside it.
+    files: Vec<PathBuf>,
+    history: History,
+    snapshot: Table,
+}
+
+impl Project {
+    /// Reads releases that were made elsewhere, finds their people, and has them judged, one after another.
+    pub fn consider(&self, foundlings: &[Foundling], options: &ReadOptions) -> Result<Vec<Adoption>, ProjectError> {
+        let (mut history, last) = self.past()?;
+        let mut snapshot = last.unwrap_or_else(|| nobody(&self.policy().schema, &history.values));
+        let question = Question::new(&self.policy().schema).map_err(environment)?;
+        let read = read(foundlings, &question)?;
+        if read.releases.iter().any(|release| !release.linked.is_empty()) && !self.policy().output.linked_ids {
+            return Err(ProjectError::AdoptLinked);
+        }
+        let mut values = history.values.clone();
+        values.extend(occurring(&read));
+        let mut adoptions = Vec::new();
+        for (at, foundling) in foundlings.iter().enumerate() {
+            let truth = foundling.truth.as_ref().map(|path| self.truth(path, &values, options)).transpose()?;
+            if let Some(table) = &truth {
+                values = table.values.clone();
+            }
+            let mut release = translate(&read, &self.policy().schema, &values)
+                .map_err(|column| ProjectError::AdoptNotExpressed { column })?
+                .swap_remove(at);
+            release.number = history.releases + 1;
+            release.label = self.label(foundling, release.number, &adoptions)?;
+            let known = Known { read: &read, at, foundling };
+            let adoption = match truth {
+                Some(table) => self.judge(release, table, &history, &known)?,
+                None => self.take_unknown(release, &history, &snapshot, &values, &known)?,
+            };
+            history = adoption.history.clone();
+            snapshot = adoption.snapshot.clone();
+            adoptions.push(adoption);
+        }
+        self.assert_acceptable(&adoptions)?;
+        Ok(adoptions)
+    }
+
+    /// Takes releases in, each whole or not at all, in order. The files are kept as they are.
+    pub fn adopt(&mut self, adoptions: &[Adoption]) -> Result<Vec<Outcome>, ProjectError> {
+        let promise = folder::promise_json(&self.policy().promise);
+        let (digest, canonical) = (self.policy_digest().to_string(), ingest::canonical(self.policy()));
+        let mut outcomes = Vec::new();
+        for adoption in adoptions {
+            let store = self.store_mut();
+            let release = &adoption.release;
+            let staging = store.stage(release.number)?;
+            let files = copy(&staging, adoption)?;
+            let codes: Vec<&str> = adoption.findings.iter().map(|finding| finding.fault.code()).collect();
+            let commit = Commit {
+                label: &release.label,
+                promise: promise.clone(),
+                numbers: json!({
+                    "rows": release.row_count(),
+                    "groups": release.group_count(),
+                    "counterfeits": release.counterfeit_count(),
+                    "truth_known": adoption.people.is_some(),
+                    "findings": codes,
+                }),
+                policy_digest: &digest,
+                policy_canonical: &canonical,
+                history: &adoption.history,
+                snapshot: &adoption.snapshot,
+                adopted: true,
+                at: &project::now(),
+            };
+            store.commit(staging, commit)?;
+            outcomes.push(Outcome { number: release.number, folder: store.release_folder(release.number), files });
+        }
+        Ok(outcomes)
+    }
+
+    fn truth(&self, path: &Path, values: &Values, options: &ReadOptions) -> Result<Table, ProjectError> {
+        let key = self.seed().key("identifier");
+        let source = Source::open(path)?;
+        Ok(ingest::read_snapshot(&source, &self.policy().schema, &key, values, options)?.table)
+    }
+
+    fn label(&self, foundling: &Foundling, number: u32, others: &[Adoption]) -> Result<String, ProjectError> {
+        let used = self.store().into_iter().flat_map(|store| store.publications());
+        let used = used.map(|publication| (publication.number, publication.label.as_str()));
+        let used = used.chain(others.iter().map(|other| (other.release.number, other.release.label.as_str())));
+        project::free_label(foundling.label.as_deref(), number, used)
+    }
+
+    /// Finds the people of a release and lets the auditor judge it.
+    fn judge(
+        &self,
+        release: Release,
+        table: Table,
+        history: &History,
+        known: &Known<'_>,
+    ) -> Result<Adoption, ProjectError> {
+        let unfit = |rows| ProjectError::AdoptUnfit { file: known.name(), rows, of: release.row_count() as u64 };
+        let Seating { membership, ambiguous } = seat(&release, &table, history).map_err(unfit)?;
+        // Public columns were dealt out by somebody else, and nothing is promised of them here.
+        let schema = Schema { public: Vec::new(), ..self.policy().schema.clone() };
+        let evidence = Evidence { schema: &schema, history, table: &table, release: &release, membership: &membership };
+        let findings = gate(&self.policy().promise, evidence);
+        let after = history.after(&table, &release, &membership, Published::default());
+        let exposed = match self.policy().promise {
+            Promise::MInvariance { m, .. } => {
+                let published = after.records.iter().filter(|record| record.is_published());
+                published.filter(|record| after.exposes(record, record.value, m)).count() as u64
+            }
+            _ => 0,
+        };
+        Ok(Adoption {
+            findings,
+            people: Some((table.len() - membership.withheld.len()) as u64),
+            withheld: membership.withheld.len() as u64,
+            ambiguous,
+            exposed,
+            notes: known.read.notes.clone(),
+            digest: known.read.digests[known.at].clone(),
+            files: known.files(),
+            history: after,
+            snapshot: table,
+            release,
+        })
+    }
+
+    /// Takes a release in without its people, if the promise needs none of them.
+    fn take_unknown(
+        &self,
+        release: Release,
+        history: &History,
+        snapshot: &Table,
+        values: &Values,
+        known: &Known<'_>,
+    ) -> Result<Adoption, ProjectError> {
+        let promise = &self.policy().promise;
+        if !matches!(promise, Promise::KAnonymity { .. }) {
+            return Err(ProjectError::AdoptNeedsTruth { model: promise.model(), file: known.name() });
+        }
+        let groups = PastGroups { regions: Regions::new(self.policy().schema.quasi.len()), cells: Regions::default() };
+        let after = History {
+            releases: release.number,
+            values: values.clone(),
+            groups,
+            facts: Default::default(),
+            ..history.clone()
+        };
+        let mut snapshot = snapshot.clone();
+        snapshot.values = values.clone();
+        Ok(Adoption {
+            findings: Vec::new(),
+            people: None,
+            withheld: 0,
+            ambiguous: 0,
+            exposed: 0,
+            notes: known.read.notes.clone(),
+            digest: known.read.digests[known.at].clone(),
+            files: known.files(),
+            history: after,
+            snapshot,
+            release,
+        })
+    }
+
+    /// Findings need a reason, where the series can go on from them at all.
+    fn assert_acceptable(&self, adoptions: &[Adoption]) -> Result<(), ProjectError> {
+        let findings: Vec<Finding> = adoptions.iter().flat_map(|adoption| adoption.findings.clone()).collect();
+        if findings.is_empty() {
+            return Ok(());
+        }
+        match self.policy().promise {
+            Promise::MInvariance { .. } | Promise::KAnonymity { .. } => {
+                if self.policy().choices.accept_adopted.is_some() {
+                    return Ok(());
+                }
+                let exposed = adoptions.last().map_or(0, |adoption| adoption.exposed);
+                Err(ProjectError::AdoptNeedsReason { findings, exposed })
+            }
+            // Groups of these promises are kept as they are: a faulty one would be faulty for ever.
+            _ => Err(PublishError::Refused(findings).into()),
+        }
+    }
+}
+
+/// Reads an adopted release back from the folder it is kept in; its values are added to `values`. Also says
+/// whether its counterfeits are counted.
+pub(super) fn reread(
+    schema: &Schema,
+    folder: &Path,
+    publication: &Publication,
+    values: &mut Values,
+) -> Result<(Release, bool), ProjectError> {
+    let mut names = publication.files.keys();
+    let data = names.find(|name| !name.ends_with(".counterfeits.csv")).expect("an adopted release has its data");
+    let foundling = Foundling { file: folder.join(data), ..Foundling::default() };
+    let read = read(&[foundling], &Question::new(schema).map_err(environment)?)?;
+    values.extend(occurring(&read));
+    let mut releases = translate(&read, schema, values).map_err(|column| ProjectError::AdoptNotExpressed { column })?;
+    let release = Release { number: publication.number, label: publication.label.clone(), ..releases.swap_remove(0) };
+    Ok((release, read.shown[0].counterfeits_known))
+}
+
+/// The sensitive values that occur in some release, as often as they like.
+fn occurring(read: &Foreign) -> Vec<Box<[Box<str>]>> {
+    let mut cells = Vec::new();
+    for release in &read.releases {
+        let mut found = vec![false; release.values.len()];
+        release.sensitive.iter().for_each(|value| found[value.index()] = true);
+        cells.extend(release.values.iter().filter(|(value, _)| found[value.index()]).map(|(_, cells)| cells.into()));
+    }
+    cells
+}
+
+/// One of the files that were read.
+struct Known<'a> {
+    read: &'a Foreign,
+    at: usize,
+    foundling: &'a Foundling,
+}
+
+impl Known<'_> {
+    fn name(&self) -> String {
+        self.foundling.file.display().to_string()
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        std::iter::once(self.foundling.file.clone()).chain(counts_beside(&self.foundling.file)).collect()
+    }
+}
+
+fn read(foundlings: &[Foundling], question: &Question) -> Result<Foreign, ProjectError> {
+    let file = |foundling: &Foundling| -> Result<File, ProjectError> {
+        Ok(File {
+            source: Source::open(&foundling.file)?,
+            label: String::new(),
+            counterfeits: counts_beside(&foundling.file).map(|path| Source::open(&path)).transpose()?,
+        })
+    };
+    let files = foundlings.iter().map(file).collect::<Result<Vec<File>, ProjectError>>()?;
+    Ok(foreign::read(&files, &[], &question.ask)?)
+}
+
+/// The counts of counterfeits that our own releases have beside their data.
+fn counts_beside(file: &Path) -> Option<PathBuf> {
+    let stem = file.file_stem()?.to_str()?;
+    Some(file.with_file_name(format!("{stem}.counterfeits.csv"))).filter(|path| path.is_file())
+}
+
+/// A table with nobody in it.
+fn nobody(schema: &Schema, values: &Values) -> Table {
+    Table::new(Vec::new(), vec![Vec::new(); schema.quasi.len()], Vec::new(), values.clone(), Vec::new(), Vec::new())
+}
+
+/// Copies the files into the staging folder; the data must be what was read.
+fn copy(staging: &Staging, adoption: &Adoption) -> Result<Vec<String>, ProjectError> {
+    let mut names = Vec::new();
+    for (at, path) in adoption.files.iter().enumerate() {
+        let name = path.file_name().map_or_else(|| "release".into(), |name| name.to_string_lossy().replace('\\', "_"));
+        let mut from = std::fs::File::open(path).map_err(environment)?;
+        let mut to = staging.create(&name)?;
+        io::copy(&mut from, &mut to).map_err(environment)?;
+        let digest = to.finish()?;
+        if at == 0 && digest.is_none_or(|digest| digest.sha256 != adoption.digest) {
+            return Err(ProjectError::PlanStale { what: "the file" });
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn environment(source: io::Error) -> ProjectError {
+    ProjectError::Environment { source }
+}

@@ -1,0 +1,139 @@
+//! A release that was made elsewhere, in the codes of our own policy.
+//!
+//! The reader of other people's files is told what the policy file says of each column, so that `*` means
+//! the declared domain and a label a node of the declared hierarchy. What the policy's columns cannot
+//! express is refused: a region that is nearly right would be a false one.
+
+use crate::ingest::foreign::Ask;
+use crate::ingest::foreign::Foreign;
+use crate::ingest::foreign::Notation;
+use crate::ingest::foreign::Wish;
+use crate::model::Domain;
+use crate::model::Hierarchy;
+use crate::model::Quasi;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Span;
+use crate::model::Value;
+use crate::model::Values;
+use std::collections::BTreeMap;
+use std::io;
+use std::io::Write;
+use tempfile::NamedTempFile;
+
+/// What the reader is asked, and the hierarchies it is given; they are gone when this is dropped.
+pub(super) struct Question {
+    pub ask: Ask,
+    _hierarchies: Vec<NamedTempFile>,
+}
+
+impl Question {
+    pub fn new(schema: &Schema) -> io::Result<Question> {
+        let mut hierarchies = Vec::new();
+        let mut wishes = BTreeMap::new();
+        for quasi in &schema.quasi {
+            let mut wish = Wish::default();
+            match &quasi.domain {
+                Domain::Integer { .. } => wish.notation = Notation::Integer,
+                Domain::Real { decimals, .. } => wish.notation = Notation::Real(Some(*decimals)),
+                Domain::Date { .. } => wish.notation = Notation::Date,
+                Domain::Category(tree) => {
+                    let file = write_hierarchy(tree)?;
+                    wish.hierarchy = Some(file.path().to_path_buf());
+                    hierarchies.push(file);
+                }
+            }
+            if wish.hierarchy.is_none() {
+                wish.domain = Some(ends(quasi));
+            }
+            wishes.insert(quasi.name.clone(), wish);
+        }
+        let ask = Ask {
+            quasi: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
+            sensitive: schema.sensitive.iter().map(|sensitive| sensitive.name.clone()).collect(),
+            wishes,
+            ..Ask::default()
+        };
+        Ok(Question { ask, _hierarchies: hierarchies })
+    }
+}
+
+/// The lower and the upper end of a domain, half open.
+fn ends(quasi: &Quasi) -> (String, String) {
+    let (mut lo, mut hi) = (String::new(), String::new());
+    quasi.print_bound(0, &mut lo);
+    quasi.print_bound(quasi.null().unwrap_or(quasi.size()), &mut hi);
+    (lo, hi)
+}
+
+fn write_hierarchy(tree: &Hierarchy) -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new()?;
+    {
+        let mut writer = csv::WriterBuilder::new().delimiter(b';').flexible(true).from_writer(&mut file);
+        for (code, row) in (0..).zip(tree.rows()) {
+            // "Not recorded" is an empty cell in every file.
+            if tree.null() != Some(code) {
+                writer.write_record(&row)?;
+            }
+        }
+        writer.flush()?;
+    }
+    file.flush()?;
+    Ok(file)
+}
+
+/// The releases that were read, in the codes of `schema` and the numbers of `values`. The error names the
+/// column that cannot be expressed.
+pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Result<Vec<Release>, String> {
+    let index = values.index();
+    read.releases
+        .iter()
+        .map(|release| {
+            let of: Vec<Value> =
+                release.values.iter().map(|(_, cells)| index.get(cells).copied().unwrap_or(Value(u32::MAX))).collect();
+            let mut translated = Release {
+                label: release.label.clone(),
+                ends: release.ends.clone(),
+                regions: Regions::new(schema.quasi.len()),
+                sensitive: release.sensitive.iter().map(|value| of[value.index()]).collect(),
+                counterfeits: release.counterfeits.clone(),
+                values: values.clone(),
+                ..Release::default()
+            };
+            for group in 0..release.group_count() {
+                let rows = translated.group_rows(group);
+                translated.sensitive[rows].sort_unstable();
+                let spans = release.region(group).iter().zip(&read.schema.quasi).zip(&schema.quasi);
+                let region = spans
+                    .map(|((&span, theirs), ours)| express(span, theirs, ours).ok_or_else(|| ours.name.clone()))
+                    .collect::<Result<Vec<Span>, String>>()?;
+                translated.regions.push(&region);
+            }
+            Ok(translated)
+        })
+        .collect()
+}
+
+/// A span of their attribute as a span of ours.
+fn express(span: Span, theirs: &Quasi, ours: &Quasi) -> Option<Span> {
+    if theirs.null().is_some_and(|null| span == Span::exact(null)) {
+        return ours.null().map(Span::exact);
+    }
+    if span == theirs.root() {
+        return Some(ours.root());
+    }
+    match (&theirs.domain, &ours.domain) {
+        (Domain::Category(theirs), Domain::Category(ours)) => {
+            let codes: Option<Vec<u32>> = (span.lo..=span.hi).map(|code| ours.leaf(theirs.leaf_label(code))).collect();
+            let codes = codes?;
+            let (lo, hi) = (*codes.iter().min()?, *codes.iter().max()?);
+            (u64::from(hi - lo) + 1 == codes.len() as u64).then(|| Span::new(lo, hi))
+        }
+        (theirs, domain) if std::mem::discriminant(theirs) == std::mem::discriminant(domain) => {
+            // The reader was given our domain, so that codes are the same.
+            (span.hi < ours.null().unwrap_or(ours.size())).then_some(span)
+        }
+        _ => None,
+    }
+}

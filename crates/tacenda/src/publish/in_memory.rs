@@ -1,0 +1,78 @@
+//! A series without a disk: for study, for notebooks, for tests.
+//!
+//! The same computation as a [`Project`](crate::publish::Project), gate included, with the same bytes for
+//! the same seed. What it remembers is gone when it is dropped: whoever publishes for real needs a
+//! project, because the next release must know this one.
+
+use crate::ingest::Loaded;
+use crate::ingest::ReadOptions;
+use crate::ingest::Source;
+use crate::measure::least_group;
+use crate::measure::loss;
+use crate::model::History;
+use crate::model::PolicyFile;
+use crate::model::Seed;
+use crate::model::Table;
+use crate::policy;
+use crate::publish::Before;
+use crate::publish::ProjectError;
+use crate::publish::Rehearsal;
+use crate::publish::prepare;
+use crate::publish::project;
+
+/// A series that lives as long as this value. Private.
+#[derive(Debug)]
+pub struct InMemory {
+    loaded: Loaded,
+    seed: Seed,
+    history: History,
+    last: Option<Table>,
+    labels: Vec<String>,
+}
+
+impl InMemory {
+    /// A series without a release. Without a seed, one that nobody knows.
+    pub fn new(loaded: Loaded, seed: Option<Seed>) -> Result<InMemory, ProjectError> {
+        let seed = seed.map_or_else(project::random_seed, Ok)?;
+        Ok(InMemory { loaded, seed, history: History::default(), last: None, labels: Vec::new() })
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &PolicyFile {
+        &self.loaded.policy
+    }
+
+    /// What is worth saying about the policy though it is no fault.
+    pub fn policy_notes(&self) -> &[String] {
+        &self.loaded.notes
+    }
+
+    /// How many releases there are.
+    pub fn releases(&self) -> u32 {
+        self.history.releases
+    }
+
+    /// Makes the next release, has it judged, and remembers it; or changes nothing. The answer's history
+    /// is empty: it is the series' now.
+    pub fn publish(
+        &mut self,
+        source: &Source,
+        delta: bool,
+        label: Option<&str>,
+        options: &ReadOptions,
+    ) -> Result<Rehearsal, ProjectError> {
+        let file = &self.loaded.policy;
+        let before = Before { history: &self.history, snapshot: self.last.as_ref() };
+        let used = self.labels.iter().zip(1..).map(|(label, number)| (number, label.as_str()));
+        let label = project::free_label(label, self.history.releases + 1, used)?;
+        let snapshot = project::read(source, delta, &file.schema, &self.seed, before, options)?;
+        let policy = policy::of(file);
+        let mut prepared = prepare(file, policy.as_ref(), &self.seed, before, &snapshot.table, &label)?;
+        project::assert_reason(file, &prepared)?;
+        let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
+        self.history = std::mem::take(&mut prepared.history);
+        self.last = Some(snapshot.table);
+        self.labels.push(label);
+        Ok(Rehearsal { prepared, loss, query_error: None, data_digest: snapshot.digest, ledger_head: String::new() })
+    }
+}
