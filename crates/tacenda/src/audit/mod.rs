@@ -25,6 +25,7 @@ mod join;
 
 mod examine;
 mod checks;
+mod second_look;
 
 #[cfg(test)]
 mod sketch;

@@ -157,7 +157,8 @@ fn accusations(policy: &dyn Policy, snapshots: &[Vec<Person>]) -> Vec<String> {
     let mut found = Vec::new();
     for knowledge in [Some(&knowledge), None] {
         let schema = kit::schema();
-        let series = Series { schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge };
+        let series =
+            Series { schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge };
         let lines = Thresholds::of(&promise);
         let assessment = audit::examine(&series, Attacker::default(), &lines, &Limits::default(), &|_| {});
         let worse = assessment.findings().filter(|finding| finding.fault.severity() > Severity::Note);
