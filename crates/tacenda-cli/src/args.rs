@@ -113,6 +113,8 @@ pub enum Command {
     Audit(Box<AuditArgs>),
     /// A code, a finding, a group or a person, in plain words
     Explain(ExplainArgs),
+    /// The report on everything published: for recipients, the steward or an auditor
+    Report(ReportArgs),
     /// The promises there are, with their parameters
     Promises,
     /// Completions for a shell
@@ -327,6 +329,27 @@ pub struct ExplainArgs {
     pub releases: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: ReadingArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// Whom it is for. The steward's and the auditor's hold private numbers
+    #[arg(long, value_enum, default_value_t = Edition::Steward)]
+    pub edition: Edition,
+    /// Until when it is to hold, such as 2027-06-30 [default: a year after the last release]
+    #[arg(long, value_name = "DATE")]
+    pub review_by: Option<String>,
+}
+
+/// Whom a report is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Edition {
+    /// Whoever has the releases: only what the published files and the policy say.
+    Recipient,
+    /// Who answers for the releases: everything, to be signed.
+    Steward,
+    /// Who checks them: everything.
+    Auditor,
 }
 
 #[derive(Args, Debug)]

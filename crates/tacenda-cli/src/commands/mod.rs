@@ -11,6 +11,7 @@ mod verify;
 mod count;
 mod audit;
 mod explain;
+mod report;
 mod promises;
 mod completions;
 mod man;
@@ -41,6 +42,7 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Count(args) => count::run(args, &cli.common, &screen),
         Command::Audit(args) => audit::run(args, &cli.common, &screen),
         Command::Explain(args) => explain::run(args, &cli.common, &screen),
+        Command::Report(args) => report::run(args, &cli.common, &screen),
         Command::Promises => promises::run(&screen),
         Command::Completions(args) => completions::run(args, &screen),
         Command::Man => man::run(&screen),

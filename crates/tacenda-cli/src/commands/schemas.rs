@@ -33,6 +33,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "plan-file": schema_for!(Plan),
         "promises": schema_for!(PromisesReport),
         "publish": schema_for!(PublishReport),
+        "report": schema_for!(Report),
         "show": schema_for!(ShowReport),
         "verify": schema_for!(VerifyReport),
     });

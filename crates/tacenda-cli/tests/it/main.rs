@@ -4,5 +4,6 @@ mod audit;
 mod commands;
 mod kill;
 mod kit;
+mod report;
 mod scenario;
 mod schema;

@@ -68,6 +68,9 @@ pub enum ProjectError {
         /// What has changed.
         what: &'static str,
     },
+    /// There is nothing to report on.
+    #[error("nothing is published yet; tacenda publish DATA makes the first release")]
+    NothingPublished,
     /// More memory would be needed than allowed.
     #[error("this table needs about {} MB and --memory allows {}; allow more, or publish on a larger machine", needed >> 20, allowed >> 20)]
     Memory {
@@ -96,6 +99,7 @@ impl ProjectError {
             ProjectError::Loosened { .. } => "R204",
             ProjectError::NeedsReason { .. } => "R601",
             ProjectError::PlanStale { .. } => "R602",
+            ProjectError::NothingPublished => "R205",
             ProjectError::Memory { .. } => "R701",
             ProjectError::NoRandomness => "R702",
         }
@@ -109,7 +113,7 @@ impl ProjectError {
             ProjectError::Ledger(error) => error.exit_code(),
             ProjectError::Folder(error) => error.exit_code(),
             ProjectError::Publish(error) => error.exit_code(),
-            ProjectError::LabelUsed { .. } | ProjectError::BadLabel => 2,
+            ProjectError::LabelUsed { .. } | ProjectError::BadLabel | ProjectError::NothingPublished => 2,
             ProjectError::NeedsReason { .. } | ProjectError::PlanStale { .. } => 6,
             ProjectError::Memory { .. } | ProjectError::NoRandomness => 7,
         }
@@ -137,6 +141,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "R204",
         "the policy was loosened",
         "What is out cannot be taken back: earlier releases were published under a stronger promise or with other columns, and people rely on it. Tighten as you like where the promise allows; loosening needs a new series, and the auditor should then be run over both.",
+    ),
+    (
+        "R205",
+        "nothing is published yet",
+        "A report is about releases, and the ledger of this project has none. tacenda publish DATA makes the first one.",
     ),
     (
         "R401",

@@ -5,6 +5,7 @@
 
 mod recode;
 mod staged;
+mod report;
 mod project;
 mod error;
 
@@ -19,6 +20,8 @@ pub use project::Project;
 pub use project::Rehearsal;
 pub use project::is_project;
 pub use recode::recode;
+pub use report::REPORT;
+pub use report::ReportRequest;
 
 use crate::audit::Evidence;
 use crate::audit::Fault;

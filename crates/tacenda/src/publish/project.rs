@@ -34,8 +34,14 @@ use crate::policy;
 use crate::publish::Before;
 use crate::publish::Prepared;
 use crate::publish::ProjectError;
+use crate::publish::REPORT;
+use crate::publish::ReportRequest;
 use crate::publish::prepare;
+use crate::publish::report::page;
+use crate::publish::report::series_report;
+use crate::publish::report::software;
 use crate::publish::staged::StagedFiles;
+use crate::report::Report;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -285,6 +291,12 @@ impl Project {
         Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
     }
 
+    /// The report on everything published so far.
+    pub fn report(&self, request: &ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
+        let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
+        series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
+    }
+
     fn seed(&self) -> &Seed {
         self.store.as_ref().map_or(&self.throwaway, Store::seed)
     }
@@ -344,13 +356,15 @@ impl Project {
             label: publication.label.clone(),
             manifest_digest: publication.files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone()),
         });
+        let software = software();
+        let page = page(&self.loaded.policy, &rehearsal.prepared, &software, &self.loaded.digest);
         ManifestFacts {
             previous,
             ledger_head: rehearsal.ledger_head.clone(),
             policy_digest: self.loaded.digest.clone(),
-            software: format!("tacenda {}", env!("CARGO_PKG_VERSION")),
             loss: rehearsal.loss.to_json(),
-            more_files: Vec::new(),
+            more_files: vec![(REPORT.into(), page)],
+            software,
         }
     }
 }

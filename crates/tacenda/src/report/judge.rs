@@ -95,12 +95,13 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
 
 /// What nobody falls below, in words.
 fn line(material: &Material<'_>) -> String {
-    let (k, l) = (material.thresholds.k, material.thresholds.l);
-    format!(
-        "everyone stays among {} and keeps {}",
-        people(u64::from(k)),
-        counted(u64::from(l), "value", "possible values")
-    )
+    let (k, l) = (u64::from(material.thresholds.k), u64::from(material.thresholds.l));
+    match (k > 1, l > 1) {
+        (true, true) => format!("everyone stays among {} and keeps {l} possible values", people(k)),
+        (true, false) => format!("everyone stays among {}", people(k)),
+        (false, true) => format!("everyone keeps {l} possible values"),
+        (false, false) => "no line was drawn that anyone could fall below".to_string(),
+    }
 }
 
 fn gaps(assessment: &Assessment) -> u64 {
@@ -113,7 +114,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let mut assumptions = Vec::new();
     if material.assessment.outcomes.is_empty() && material.about.gate != Gate::NotAsked {
         assumptions.push(
-            "The publisher's own gate judged the release. Anyone can test the published files with `tacenda audit`."
+            "The publisher's own gate judged the release. Anyone can test the published files with tacenda audit."
                 .into(),
         );
     }

@@ -23,12 +23,13 @@ const MOST_BOXES: usize = 500;
 pub fn picture(schema: &Schema, releases: &[Release], facts: &[ReleaseFacts]) -> Option<Picture> {
     let (across, up) = two_attributes(schema, facts)?;
     let chosen = chosen(releases.len());
-    let panels = chosen.iter().map(|&release| panel(schema, &releases[release], across, up)).collect();
+    let axes = (Axis::new(schema, releases, across), Axis::new(schema, releases, up));
+    let panels = chosen.iter().map(|&release| panel(&releases[release], &axes)).collect();
     Some(Picture {
         across: schema.quasi[across].name.clone(),
         up: schema.quasi[up].name.clone(),
-        across_ends: ends(&schema.quasi[across]),
-        up_ends: ends(&schema.quasi[up]),
+        across_ends: axes.0.ends(),
+        up_ends: axes.1.ends(),
         panels,
         left_off: releases.len() - chosen.len(),
     })
@@ -57,14 +58,14 @@ fn chosen(count: usize) -> Vec<usize> {
     (0..MOST_PANELS).map(|panel| panel * (count - 1) / (MOST_PANELS - 1)).collect()
 }
 
-fn panel(schema: &Schema, release: &Release, across: usize, up: usize) -> Panel {
+fn panel(release: &Release, (across, up): &(Axis<'_>, Axis<'_>)) -> Panel {
     let step = release.group_count().div_ceil(MOST_BOXES).max(1);
     let mut boxes: Vec<(u32, u32, u32, u32, u32)> = (0..release.group_count())
         .step_by(step)
         .map(|group| {
             let region = release.region(group);
-            let (left, right) = thousandths(&schema.quasi[across], region[across]);
-            let (bottom, top) = thousandths(&schema.quasi[up], region[up]);
+            let (left, right) = across.thousandths(region[across.attribute]);
+            let (bottom, top) = up.thousandths(region[up.attribute]);
             (left, right, bottom, top, release.people(group))
         })
         .collect();
@@ -75,24 +76,44 @@ fn panel(schema: &Schema, release: &Release, across: usize, up: usize) -> Panel 
     Panel { label: clean(&release.label), groups: release.group_count() as u64, boxes }
 }
 
-/// Where a span lies in its domain, in thousandths.
-fn thousandths(quasi: &Quasi, span: Span) -> (u32, u32) {
-    let size = u64::from(quasi.size().max(1));
-    let at = |code: u64| (code * 1000 / size) as u32;
-    (at(u64::from(span.lo)), at(u64::from(span.hi) + 1))
+/// An attribute, and the part of its domain that is drawn: what the releases say anything about.
+struct Axis<'a> {
+    quasi: &'a Quasi,
+    attribute: usize,
+    shown: Span,
 }
 
-/// The ends of an attribute, as printed beside an axis.
-fn ends(quasi: &Quasi) -> (String, String) {
-    match &quasi.domain {
-        Domain::Category(tree) => {
-            (clean(tree.leaf_label(0)), clean(tree.leaf_label(tree.leaf_count().saturating_sub(1))))
+impl<'a> Axis<'a> {
+    fn new(schema: &'a Schema, releases: &[Release], attribute: usize) -> Axis<'a> {
+        let quasi = &schema.quasi[attribute];
+        let spans = releases.iter().flat_map(|release| release.regions.iter().map(|region| region[attribute]));
+        // A region of the whole domain says nothing, and would hide what the others say.
+        let shown = spans.filter(|&span| span != quasi.root()).fold(Span::EMPTY, Span::join);
+        Axis { quasi, attribute, shown: if shown.is_empty() { quasi.root() } else { shown } }
+    }
+
+    /// Where a span lies in what is drawn, in thousandths.
+    fn thousandths(&self, span: Span) -> (u32, u32) {
+        let span = span.meet(self.shown);
+        if span.is_empty() {
+            return (0, 1000);
         }
-        _ => {
-            let (mut lo, mut hi) = (String::new(), String::new());
-            quasi.print_bound(0, &mut lo);
-            quasi.print_bound(quasi.size() - u32::from(quasi.nullable), &mut hi);
-            (lo, hi)
+        let at = |code: u32| (u64::from(code - self.shown.lo) * 1000 / u64::from(self.shown.width())) as u32;
+        (at(span.lo), at(span.hi + 1))
+    }
+
+    /// The ends of what is drawn, as printed beside an axis.
+    fn ends(&self) -> (String, String) {
+        let Span { lo, hi } = self.shown;
+        match &self.quasi.domain {
+            Domain::Category(tree) => (clean(tree.leaf_label(lo)), clean(tree.leaf_label(hi))),
+            _ => {
+                let numbers = self.quasi.size() - u32::from(self.quasi.nullable);
+                let (mut from, mut to) = (String::new(), String::new());
+                self.quasi.print_bound(lo.min(numbers), &mut from);
+                self.quasi.print_bound((hi + 1).min(numbers), &mut to);
+                (from, to)
+            }
         }
     }
 }
@@ -109,10 +130,11 @@ mod tests {
     }
 
     #[test]
-    fn a_span_lies_where_it_is_in_the_domain() {
-        let age = Quasi::new("age", Domain::Integer { lo: 0, hi: 10 });
-        assert_eq!(thousandths(&age, Span::new(2, 4)), (200, 500));
-        assert_eq!(thousandths(&age, age.root()), (0, 1000));
-        assert_eq!(ends(&age), ("0".into(), "10".into()));
+    fn a_span_lies_where_it_is_in_what_is_drawn() {
+        let age = Quasi::new("age", Domain::Integer { lo: 0, hi: 20 });
+        let axis = Axis { quasi: &age, attribute: 0, shown: Span::new(5, 14) };
+        assert_eq!(axis.thousandths(Span::new(7, 9)), (200, 500));
+        assert_eq!(axis.thousandths(age.root()), (0, 1000));
+        assert_eq!(axis.ends(), ("5".into(), "15".into()));
     }
 }

@@ -279,8 +279,8 @@ mod tests {
     fn a_broken_series_is_told_in_plain_words() {
         let report = broken().report(Edition::Auditor);
         expect![[r#"
-            FAIL: Someone who reads all 2 releases can learn too much about at least 2 people. The worst: a
-            group holds too few people (2 findings in all).
+            FAIL: Someone who reads both releases can learn too much about at least 2 people. The worst: a group
+            holds too few people (2 findings in all).
               Promise (m-invariance): Across all releases of this series, someone who knows the exact
               quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
               consistent assignments equally, attributes a person's sensitive value correctly with probability
@@ -291,8 +291,7 @@ mod tests {
                 1  2026-Q1          8          1         3         2        2   50.0 %         0         0
                 2  2026-Q2         10          0         3         2        2   50.0 %         0         0
               smallest: people of the smallest group. values, share: the fewest values of a group and the
-              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values. The
-              promise is about guessing a value.
+              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
               severe A611 a group holds too few people: 2 people in 1 group, release 1
 
             All together
@@ -362,8 +361,7 @@ mod tests {
                 1  2026-Q1          6          0         2         2        2   50.0 %         0         0
                 2  2026-Q2          3          1         1         3        4   25.0 %         0         0
               smallest: people of the smallest group. values, share: the fewest values of a group and the
-              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values. The
-              promise is about guessing a value.
+              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
 
             All together
               nothing was found by comparing releases

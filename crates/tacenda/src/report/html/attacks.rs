@@ -1,6 +1,7 @@
 //! Attacks: the three questions, every check, what was found, and one case step by step.
 
 use crate::report::FindingFacts;
+use crate::report::MeasureFacts;
 use crate::report::StepFacts;
 use crate::report::StoryFacts;
 use crate::report::html::Page;
@@ -133,17 +134,9 @@ impl Page<'_> {
                 .why
                 .as_ref()
                 .map_or(String::new(), |why| format!("<br><span class=\"soft\">{}</span>", escape(&clip(why, 240))));
-            let mut measures: Vec<String> = Vec::new();
-            for measure in check.measures.iter().take(left.min(16)) {
-                let whose = measure.release.map_or(String::new(), |release| format!(" (release {release})"));
-                let value = measure.value.map_or("not a number".to_string(), decimal);
-                measures.push(format!("{}{whose} {value}", escape(&measure.name)));
-            }
-            left -= measures.len().min(left);
-            let measured = match measures.is_empty() {
-                true => String::new(),
-                false => format!("<br><span class=\"soft small\">{}</span>", measures.join(" · ")),
-            };
+            let taken = &check.measures[..check.measures.len().min(left)];
+            left -= taken.len();
+            let measured = measures(taken);
             let coverage = match check.of {
                 0 => String::new(),
                 of => format!("{} of {} {}", number(check.looked_at), number(of), escape(&check.what)),
@@ -158,6 +151,26 @@ impl Page<'_> {
         let columns = [("Answer", W), ("Question", W), ("Looked at", W), ("Findings", N)];
         format!("<h3>Every check</h3>\n{}", parts::table(&columns, &rows, 0))
     }
+}
+
+/// What was measured: one line a measure, its releases beside each other.
+fn measures(measures: &[MeasureFacts]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for measure in measures {
+        if !names.contains(&measure.name.as_str()) {
+            names.push(&measure.name);
+        }
+    }
+    let mut out = String::new();
+    for name in names {
+        let values: Vec<String> = measures
+            .iter()
+            .filter(|measure| measure.name == name)
+            .map(|measure| measure.value.map_or("not a number".to_string(), decimal))
+            .collect();
+        let _ = write!(out, "<br><span class=\"soft small\">{}: {}</span>", escape(name), values.join(" · "));
+    }
+    out
 }
 
 fn witness(finding: &FindingFacts) -> String {

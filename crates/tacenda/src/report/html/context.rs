@@ -22,62 +22,75 @@ impl Page<'_> {
     /// The register of releases, with a bar each.
     pub(super) fn releases(&mut self) -> Option<Section> {
         let releases = &self.report.releases;
-        let numbers: Vec<String> =
-            releases.iter().take(40).map(|release| format!("{}: {}", release.label, number(release.people))).collect();
-        let description = format!("People in each release. {}", numbers.join("; "));
-        let caption = self.caption("Timeline of the releases", description);
-        let drawn = &releases[releases.len().saturating_sub(60)..];
-        let mut body = String::from("<figure>");
-        body.push_str(&plots::timeline(drawn, &caption));
-        let added = if releases.iter().any(|release| release.counterfeits > 0) {
-            " The light part on top is artificial rows."
-        } else {
-            ""
-        };
-        let skipped = match releases.len() - drawn.len() {
-            0 => String::new(),
-            count => format!(" The first {count} releases are not drawn."),
-        };
-        body.push_str(&format!("<figcaption>People in each release.{added}{skipped}</figcaption></figure>\n"));
+        let mut body = String::new();
+        // One bar tells nothing.
+        if releases.len() > 1 {
+            body.push_str(&self.timeline());
+        }
         let most = self.cap(200);
         let rows: Vec<Vec<String>> = releases
             .iter()
             .take(most)
             .map(|release| {
-                let files: Vec<String> = release
-                    .files
-                    .iter()
-                    .take(12)
-                    .map(|file| {
-                        let (name, hash) = (escape(&clip(&file.name, 120)), escape(&clip(&file.sha256, 64)));
-                        format!("{name}<br><span class=\"hash\">{hash}</span>")
-                    })
-                    .collect();
+                let day = release.at.as_deref().map_or("", |at| at.split('T').next().unwrap_or(at));
                 vec![
                     release.number.to_string(),
-                    escape(&clip(&release.label, 100)),
-                    escape(release.at.as_deref().map_or("", |at| at.split('T').next().unwrap_or(at))),
+                    parts::label(&release.label),
+                    parts::label(day),
                     number(release.rows),
                     number(release.people),
                     number(release.groups),
-                    files.join("<br>"),
                 ]
             })
             .collect();
         body.push_str("<h3>Register of releases</h3>\n");
-        let columns = [
-            ("No.", N),
-            ("Label", W),
-            ("Published", W),
-            ("Rows", N),
-            ("People", N),
-            ("Groups", N),
-            ("Files, SHA-256", W),
-        ];
+        let columns = [("No.", N), ("Label", W), ("Published", W), ("Rows", N), ("People", N), ("Groups", N)];
         let dated = releases.iter().any(|release| release.at.is_some());
-        let filed = releases.iter().any(|release| !release.files.is_empty());
-        body.push_str(&without_empty(&columns, rows, &[(2, dated), (6, filed)], releases.len().saturating_sub(most)));
+        body.push_str(&parts::table_without(&columns, rows, &[(2, dated)], releases.len().saturating_sub(most)));
+        body.push_str(&self.digests());
         Some(Section { id: "releases", clause: "Context", title: "The data set and its releases", body })
+    }
+
+    fn timeline(&mut self) -> String {
+        let releases = &self.report.releases;
+        let numbers: Vec<String> =
+            releases.iter().take(40).map(|release| format!("{}: {}", release.label, number(release.people))).collect();
+        let description = format!("People in each release. {}", numbers.join("; "));
+        let caption = self.caption("Timeline of the releases", description);
+        let drawn = &releases[releases.len().saturating_sub(60)..];
+        let added = match releases.iter().any(|release| release.counterfeits > 0) {
+            true => " The light part on top is artificial rows.",
+            false => "",
+        };
+        let skipped = match releases.len() - drawn.len() {
+            0 => String::new(),
+            count => format!(" The first {count} releases are not drawn."),
+        };
+        format!(
+            "<figure>{}<figcaption>People in each release.{added}{skipped}</figcaption></figure>\n",
+            plots::timeline(drawn, &caption)
+        )
+    }
+
+    /// The SHA-256 of every file of every release.
+    fn digests(&self) -> String {
+        let releases = &self.report.releases;
+        let all = releases.iter().flat_map(|release| release.files.iter().map(move |file| (release.number, file)));
+        let most = self.cap(1000);
+        let rows: Vec<Vec<String>> = all
+            .clone()
+            .take(most)
+            .map(|(release, file)| {
+                let (name, hash) = (escape(&clip(&file.name, 120)), escape(&clip(&file.sha256, 64)));
+                vec![release.to_string(), name, format!("<span class=\"hash nw\">{hash}</span>")]
+            })
+            .collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let columns = [("No.", N), ("File", W), ("SHA-256", W)];
+        let table = parts::table(&columns, &rows, all.count().saturating_sub(most));
+        format!("<details><summary>SHA-256 of every file</summary>{table}</details>\n")
     }
 
     /// What only people know: why, for whom, under which conditions.
@@ -110,16 +123,4 @@ impl Page<'_> {
             count => format!("told apart by {} {}", counted(count as u64, "column,", "columns,"), names.join(", ")),
         }
     }
-}
-
-/// A table without the columns that hold nothing.
-fn without_empty(columns: &[parts::Column], rows: Vec<Vec<String>>, keep: &[(usize, bool)], left_off: usize) -> String {
-    let kept = |at: usize| keep.iter().all(|&(column, wanted)| column != at || wanted);
-    let columns: Vec<parts::Column> =
-        columns.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, column)| *column).collect();
-    let rows: Vec<Vec<String>> = rows
-        .into_iter()
-        .map(|row| row.into_iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, cell)| cell).collect())
-        .collect();
-    parts::table(&columns, &rows, left_off)
 }

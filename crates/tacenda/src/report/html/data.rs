@@ -21,7 +21,7 @@ impl Page<'_> {
             .take(most)
             .map(|column| {
                 vec![
-                    format!("<code>{}</code>", escape(&clip(&column.name, 80))),
+                    format!("<code class=\"nw\">{}</code>", escape(&clip(&column.name, 40))),
                     escape(&column.role),
                     escape(&clip(&column.values, 120)),
                     escape(&clip(&column.technique, 240)),
@@ -48,12 +48,18 @@ impl Page<'_> {
             }
             None => rows.push(("Promise", "not known: the files were judged as they are".into())),
         }
-        let mut lines = format!("at least {} people alike, at least {} values possible", facts.k, facts.l);
+        let mut lines = Vec::new();
+        if facts.k > 1 {
+            lines.push(format!("at least {} people alike", facts.k));
+        }
+        if facts.l > 1 {
+            lines.push(format!("at least {} values possible", facts.l));
+        }
         if let Some(t) = facts.t {
-            lines.push_str(&format!(", distance at most {t}"));
+            lines.push(format!("distance at most {t}"));
         }
         if !self.report.checks.is_empty() {
-            rows.push(("Lines of the audit", lines));
+            rows.push(("Lines of the audit", if lines.is_empty() { "none".into() } else { lines.join(", ") }));
             rows.push(("The attacker knows", escape(&list(&facts.attacker))));
         }
         if let Some(private) = &self.report.private {
@@ -94,6 +100,6 @@ impl Page<'_> {
         }
         body.push_str("<h3>What is not covered</h3>");
         body.push_str(&parts::bullets(&report.not_covered, self.cap(60)));
-        Some(Section { id: "threat", clause: "Data", title: "What is promised, and what is not covered", body })
+        Some(Section { id: "threat", clause: "Data", title: "The promise and its limits", body })
     }
 }

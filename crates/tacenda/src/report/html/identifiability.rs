@@ -89,7 +89,7 @@ impl Page<'_> {
             .iter()
             .take(most)
             .map(|release| {
-                let label = escape(&clip(&release.label, 60));
+                let label = parts::label(&release.label);
                 row(release.number.to_string(), label, &release.risk, release.people)
             })
             .collect();
@@ -104,11 +104,17 @@ impl Page<'_> {
             ("Below l", N),
             ("Largest share", N),
         ];
-        let mut body = parts::table(&columns, &rows, releases.len().saturating_sub(most));
+        // A line of 1 is none: nothing falls below it.
+        let keep = [(5, k > 1), (7, l > 1)];
+        let mut body = parts::table_without(&columns, rows, &keep, releases.len().saturating_sub(most));
+        let below_k =
+            if k > 1 { format!(" Below k: people in groups of fewer than {k} people.") } else { String::new() };
+        let below_l =
+            if l > 1 { format!(" Below l: people in groups of fewer than {l} values.") } else { String::new() };
         body.push_str(&format!(
             "<p class=\"soft small\">Highest and mean risk: of being singled out, one over the people of the group (prosecutor \
-             risk). Below k, below l: people in groups of fewer than {k} people, or {l} values. Largest share: of one sensitive \
-             value in a group. What follows from comparing releases stands under attacks.</p>\n"
+             risk).{below_k}{below_l} Largest share: of one sensitive value in a group. What follows from comparing releases \
+             stands under attacks.</p>\n"
         ));
         if self.is_private() {
             body.push_str(&self.habits());
@@ -154,7 +160,7 @@ impl Page<'_> {
         let report = self.report;
         let Some(picture) = &report.picture else { return String::new() };
         let mut body = String::from("<h3>The groups on two attributes</h3><figure><div class=\"panels wide\">\n");
-        let most = self.cap(500);
+        let most = self.cap(160);
         for panel_facts in &picture.panels {
             let drawn = panel_facts.boxes.len().min(most);
             let description = format!(
@@ -177,7 +183,7 @@ impl Page<'_> {
             ""
         };
         body.push_str(&format!(
-            "</div><figcaption>Each box is the region a group is published with. The darker, the more groups lie over each \
+            "</div><figcaption>Each box is the region a group is published with. The stronger the colour, the more groups lie over each \
              other.{sampled}{left_off}</figcaption></figure>\n"
         ));
         body

@@ -32,7 +32,7 @@ impl Page<'_> {
             .map(|release| {
                 let mut row = vec![
                     release.number.to_string(),
-                    escape(&clip(&release.label, 60)),
+                    parts::label(&release.label),
                     number(release.counterfeits),
                     percent(release.counterfeits as f64 / release.rows.max(1) as f64),
                 ];
@@ -126,7 +126,7 @@ impl Page<'_> {
                 let loss = &release.loss;
                 vec![
                     release.number.to_string(),
-                    escape(&clip(&release.label, 60)),
+                    parts::label(&release.label),
                     percent(loss.leaf_share),
                     decimal(loss.information_loss_per_person),
                     number(loss.discernability),

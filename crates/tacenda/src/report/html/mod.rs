@@ -101,9 +101,9 @@ impl Page<'_> {
         out
     }
 
-    fn title(&self) -> &str {
+    fn title(&self) -> String {
         let series = &self.report.series;
-        if series.title.is_empty() { &series.name } else { &series.title }
+        clip(if series.title.is_empty() { &series.name } else { &series.title }, 300)
     }
 
     fn head(&self) -> String {
@@ -113,7 +113,7 @@ impl Page<'_> {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
              <meta name=\"robots\" content=\"noindex\">\n<title>{}: privacy report</title>\n<style>\n{}</style></head>\n\
              <body><main>\n",
-            escape(self.title()),
+            escape(&self.title()),
             include_str!("style.css"),
         )
     }
@@ -126,7 +126,7 @@ impl Page<'_> {
         let mut out = format!(
             "<header><p class=\"eyebrow\">Privacy report · {} edition</p><h1>{}</h1><p class=\"lead\">{}</p></header>\n",
             report.edition.word(),
-            escape(self.title()),
+            escape(&self.title()),
             self.subtitle(),
         );
         let _ = writeln!(
@@ -173,15 +173,15 @@ impl Page<'_> {
             format!("<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>")
         };
         let promised = report.series.promise.as_ref().and_then(|promise| promise.one_in);
-        let allowed = promised.map_or(String::new(), |one_in| format!("promised: at most 1 in {one_in}"));
+        let allowed = promised.map_or(String::new(), |one_in| format!("promise: 1 in {one_in} at most"));
         let of = |wanted: bool| if wanted { allowed.clone() } else { String::new() };
         let is_inference = report.series.risk == crate::report::RiskKind::Inference;
         let mut out = String::from("<dl class=\"figures\">");
-        let people = format!("in {}, release {}", counted(last.groups, "group", "groups"), last.number);
+        let people = format!("in {}", counted(last.groups, "group", "groups"));
         out.push_str(&figure("People published", number(last.people), people));
         let one_in = match smallest {
             0 => String::new(),
-            _ if is_inference => "people, over all releases".to_string(),
+            _ if is_inference => "people".to_string(),
             _ => of(true),
         };
         out.push_str(&figure("Smallest group", number(u64::from(smallest)), one_in));

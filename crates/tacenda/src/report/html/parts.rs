@@ -43,6 +43,24 @@ pub fn table(columns: &[Column], rows: &[Vec<String>], left_off: usize) -> Strin
     out
 }
 
+/// A table without the columns that `keep` says hold nothing.
+pub fn table_without(columns: &[Column], rows: Vec<Vec<String>>, keep: &[(usize, bool)], left_off: usize) -> String {
+    let kept = |at: usize| keep.iter().all(|&(column, wanted)| column != at || wanted);
+    let columns: Vec<Column> =
+        columns.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, column)| *column).collect();
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|row| row.into_iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, cell)| cell).collect())
+        .collect();
+    table(&columns, &rows, left_off)
+}
+
+/// A label, kept on one line where it is short.
+pub fn label(text: &str) -> String {
+    let shown = escape(&clip(text, 60));
+    if text.chars().count() <= 24 { format!("<span class=\"nw\">{shown}</span>") } else { shown }
+}
+
 /// Two columns: what, and what it is. Values are HTML.
 pub fn facts(rows: &[(&str, String)]) -> String {
     let mut out = String::from("<div class=\"scroll\"><table><tbody>\n");

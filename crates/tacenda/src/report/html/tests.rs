@@ -37,6 +37,11 @@ fn every_edition_is_a_whole_page() {
         for edition in EDITIONS {
             let page = html(&sample.report(edition));
             assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+            // To be looked at: pages of a broken and of a clean series.
+            if let Some(folder) = std::env::var_os("TACENDA_PAGES") {
+                let name = format!("{}-{}.html", sample.assessment.outcomes.len(), edition.word());
+                std::fs::write(std::path::Path::new(&folder).join(name), &page).unwrap();
+            }
             let text = text_of(&page);
             assert!(text.contains("Inpatient stays, quarterly"));
             assert!(text.contains("attributes a person&#39;s sensitive value correctly with probability at most 1/2."));
@@ -134,28 +139,26 @@ fn any_size_stays_under_two_megabytes() {
     let long = "{".to_string() + &"a category with a long name,".repeat(2000) + "}";
     let mut finding: FindingFacts = report.findings.iter().find(|finding| finding.witness.is_some()).unwrap().clone();
     let witness = finding.witness.as_mut().unwrap();
-    witness.groups = vec![witness.groups[0].clone(); 50];
-    witness.groups.iter_mut().for_each(|group| group.region = vec![long.clone(); 2]);
-    witness.values = vec![long.clone(); 50];
-    report.findings = vec![finding; 1000];
-    for _ in 0..3 {
-        let more = report.findings.clone();
-        report.findings.extend(more.into_iter().take(3000));
-    }
+    // Long enough to be cut everywhere, short enough to have ten thousand of them.
+    let region = long[..600].to_string();
+    witness.groups = vec![witness.groups[0].clone(); 5];
+    witness.groups.iter_mut().for_each(|group| group.region = vec![region.clone()]);
+    witness.values = vec![region[..100].to_string(); 30];
+    report.findings = vec![finding; 10_000];
     let mut release = report.releases[0].clone();
     release.groups = 1_000_000;
     release.label = long.clone();
     release.loss.attributes = vec![release.loss.attributes[0].clone(); 100];
-    release.files = vec![crate::report::FileFacts { name: long.clone(), bytes: 1, sha256: "ab".repeat(32) }; 100];
+    release.files = vec![crate::report::FileFacts { name: region, bytes: 1, sha256: "ab".repeat(32) }; 50];
     report.releases = vec![release; 300];
     let panel = Panel { label: long.clone(), groups: 1_000_000, boxes: vec![(123, 456, 321, 654, 7); 500] };
     report.picture.as_mut().unwrap().panels = vec![panel; 12];
     report.series.columns = vec![report.series.columns[0].clone(); 1000];
     report.series.columns.iter_mut().for_each(|column| column.technique = long.clone());
-    report.provenance.notes = vec![long.clone(); 1000];
+    report.provenance.notes = vec![long.clone(); 100];
     let story = report.story.as_mut().unwrap();
-    story.steps = vec![story.steps[0].clone(); 500];
-    story.steps.iter_mut().for_each(|step| step.found = vec![long.clone(); 100]);
+    story.steps = vec![story.steps[0].clone(); 100];
+    story.steps.iter_mut().for_each(|step| step.found = vec![long.clone(); 30]);
     let page = html(&report);
     assert!(page.len() < 2_000_000, "{}", page.len());
     text_of(&page);
