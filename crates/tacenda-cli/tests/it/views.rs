@@ -88,14 +88,14 @@ fn check_says_what_a_requirement_means() {
     project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
     let checked = project.ok(&["check", "people.csv", "--view", "tax"]);
     assert!(checked.contains("X leaves out job of view health"), "{checked}");
-    // Both copies of the join column in X, and Y out already: nothing can help.
     project.write("tacenda.toml", &POLICY.replace("\"tax.job\"", "\"job\""));
     let ended = project.fails(&["check", "people.csv", "--view", "tax"], 2, "R204");
     assert!(ended.stderr.contains("x is not what it was"), "{}", ended.stderr);
-    let project = self::project(&POLICY.replace("\"tax.job\"", "\"job\"").replace("\"health\"", "\"tax\""));
-    project
-        .write("tacenda.toml", &POLICY.replace("[\"name\", \"tax.job\"]", "[\"tax.job\", \"name\", \"health.job\"]"));
-    project.ok(&["check", "people.csv", "--view", "tax"]);
+    // Both copies of the join column in X, and Y out already: the promise is about the other view alone.
+    let project = self::project(&POLICY.replace("\"tax.job\"", "\"job\""));
+    project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
+    let checked = project.ok(&["check", "people.csv", "--view", "tax"]);
+    assert!(checked.contains("nothing done to the new view changes this"), "{checked}");
 }
 
 /// Paper 004's order turned round: names and jobs are out as they are, and nothing done to the diseases helps.
