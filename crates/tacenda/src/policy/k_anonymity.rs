@@ -120,18 +120,36 @@ impl Policy for KAnonymity {
                 (clusters, Some(loss))
             }
         };
-        let mut grouping = Grouping::default();
-        for cluster in clusters {
-            let mut rows: Vec<Row> = cluster.rows.into_iter().map(Row).collect();
-            rows.sort_unstable();
-            grouping.push(&rows, &[]);
-        }
+        let mut grouping = grouping_of(clusters);
         grouping.facts.extend(static_loss.map(|loss| (STATIC_LOSS.to_string(), loss)));
         Ok(grouping)
     }
 }
 
+fn grouping_of(clusters: Vec<Cluster>) -> Grouping {
+    let mut grouping = Grouping::default();
+    for cluster in clusters {
+        let mut rows: Vec<Row> = cluster.rows.into_iter().map(Row).collect();
+        rows.sort_unstable();
+        grouping.push(&rows, &[]);
+    }
+    grouping
+}
+
 impl KAnonymity {
+    /// IL_Optimization alone, on the clusters of the last release, from which nobody left and to which
+    /// nobody came. For measuring it apart from what makes the clusters.
+    pub fn optimise_last(&self, schema: &Schema, history: &History, table: &Table) -> Grouping {
+        let costs = Costs::new(schema, self.loss);
+        let points = Points::of(table);
+        let sizes: Vec<u32> = schema.quasi.iter().map(|quasi| quasi.size()).collect();
+        let k = self.k.max(1) as usize;
+        let space = Space { points: &points, costs: &costs, sizes: &sizes, k, crowding: 0 };
+        let mut clusters = stayed(space, history, table).clusters;
+        optimise(space, &mut clusters, None);
+        grouping_of(clusters)
+    }
+
     /// Clusters all rows, whatever was published before.
     fn cluster_anew(&self, space: Space, rows: usize, rng: &mut Rng) -> Vec<Cluster> {
         let rows: Vec<u32> = (0..rows as u32).collect();
