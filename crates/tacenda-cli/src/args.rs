@@ -67,6 +67,14 @@ pub enum Format {
     Text,
     /// For programs; the schema is in docs/schema.
     Json,
+    /// For code scanning; audits only.
+    Sarif,
+    /// For test reports; audits only.
+    Junit,
+    /// For a pull request or a wiki; audits only.
+    Markdown,
+    /// One file for a browser; audits only.
+    Html,
 }
 
 /// When to use colour.
@@ -103,6 +111,8 @@ pub enum Command {
     Count(CountArgs),
     /// What a code means, in plain words
     Explain(ExplainArgs),
+    /// The report on everything published: for recipients, the steward or an auditor
+    Report(ReportArgs),
     /// The promises there are, with their parameters
     Promises,
     /// Completions for a shell
@@ -157,6 +167,9 @@ pub struct CheckArgs {
     /// Try other parameters, such as `m=2..6`
     #[arg(long, value_name = "PARAMETER=FROM..TO")]
     pub what_if: Option<String>,
+    /// The view to try, for a policy with views
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -169,6 +182,9 @@ pub struct PlanArgs {
     /// Where to write the plan
     #[arg(long, value_name = "FILE", help = "Where to write the plan [default: DIR/tacenda-plan.json]")]
     pub plan: Option<PathBuf>,
+    /// The view to rehearse, for a policy with views
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -179,8 +195,11 @@ pub struct PublishArgs {
     #[arg(long)]
     pub label: Option<String>,
     /// Publish exactly what a plan rehearsed
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "delta", "label"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "delta", "label", "view"])]
     pub plan: Option<PathBuf>,
+    /// The view to publish, for a policy with views
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -205,6 +224,27 @@ pub struct ExplainArgs {
     /// The code, such as D103
     #[arg(value_name = "CODE")]
     pub code: String,
+}
+
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// Whom it is for. The steward's and the auditor's hold private numbers
+    #[arg(long, value_enum, default_value_t = Edition::Steward)]
+    pub edition: Edition,
+    /// Until when it is to hold, such as 2027-06-30 [default: a year after the last release]
+    #[arg(long, value_name = "DATE")]
+    pub review_by: Option<String>,
+}
+
+/// Whom a report is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Edition {
+    /// Whoever has the releases: only what the published files and the policy say.
+    Recipient,
+    /// Who answers for the releases: everything, to be signed.
+    Steward,
+    /// Who checks them: everything.
+    Auditor,
 }
 
 #[derive(Args, Debug)]

@@ -91,14 +91,14 @@ impl Failure {
 
     fn print(self, format: Format) {
         let text = match format {
-            Format::Text => {
-                let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-                format!("error[{0}]: {1}\n{lines}  more: tacenda explain {0}\n", self.code, self.message)
-            }
             Format::Json => {
                 let Failure { code, exit, message, problems, .. } = self;
                 let report = ErrorReport { error: ErrorBody { code, exit, message, problems } };
                 serde_json::to_string(&report).unwrap_or_default() + "\n"
+            }
+            _ => {
+                let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+                format!("error[{0}]: {1}\n{lines}  more: tacenda explain {0}\n", self.code, self.message)
             }
         };
         // Nobody may be listening any more; the exit code still speaks.

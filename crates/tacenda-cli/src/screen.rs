@@ -35,6 +35,7 @@ impl Screen {
                 let json = serde_json::to_string_pretty(value);
                 json.map_err(|error| Failure::new("B701", 70, error))? + "\n"
             }
+            _ => return Err(Failure::usage("this command prints --format text or json; audit prints more")),
         };
         self.print(&printed)
     }

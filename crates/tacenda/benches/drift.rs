@@ -22,6 +22,7 @@ use tacenda::model::PolicyFile;
 use tacenda::model::Promise;
 use tacenda::model::Rng;
 use tacenda::model::Seed;
+use tacenda::model::Views;
 use tacenda::model::Series;
 use tacenda::policy;
 use tacenda::publish::Before;
@@ -48,6 +49,7 @@ fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
         choices: Choices { on_ineligible: OnIneligible::Defer, ..Choices::default() },
         limits: Limits { counterfeits: 1.0, withheld: 1.0 },
         output: Output::default(),
+        views: Views::default(),
     };
     let policy = policy::of(&file);
     let mut history = History::default();

@@ -6,7 +6,7 @@
 //! with whom), `audit` (what is checked before anything leaves), `ledger` (what is remembered).
 //!
 //! `ingest`, `policy`, `audit`, `ledger`, `folder`, `measure` and `made_up` stand on `model` and never
-//! on each other; `publish` joins them. A test reads the sources and enforces it.
+//! on each other; `publish` and `report` join them. A test reads the sources and enforces it.
 
 pub mod model;
 pub mod ingest;
@@ -16,4 +16,5 @@ pub mod ledger;
 pub mod folder;
 pub mod measure;
 pub mod made_up;
+pub mod report;
 pub mod publish;

@@ -10,6 +10,7 @@ mod show;
 mod verify;
 mod count;
 mod explain;
+mod report;
 mod promises;
 mod completions;
 mod man;
@@ -39,6 +40,7 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Verify => verify::run(&cli.common, &screen),
         Command::Count(args) => count::run(args, &cli.common, &screen),
         Command::Explain(args) => explain::run(args, &screen),
+        Command::Report(args) => report::run(args, &cli.common, &screen),
         Command::Promises => promises::run(&screen),
         Command::Completions(args) => completions::run(args, &screen),
         Command::Man => man::run(&screen),

@@ -46,6 +46,9 @@ pub struct Plan {
     pub release: u32,
     /// Its label.
     pub label: String,
+    /// The view it is of, for a policy with views.
+    #[serde(default)]
+    pub view: Option<String>,
     /// A digest of the rehearsed release.
     pub release_digest: String,
 }
@@ -61,7 +64,7 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     let step = screen::telling(&bar);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
-    let mut rehearsal = project.rehearse(&material, args.label.as_deref(), &step).map_err(failed)?;
+    let mut rehearsal = shared::rehearse(&project, &material, args.view.as_deref(), args.label.as_deref(), &step).map_err(failed)?;
     rehearsal.measure_queries(project.policy(), &material);
     bar.finish_and_clear();
     let path = args.plan.clone().unwrap_or_else(|| common.project.join("tacenda-plan.json"));
@@ -96,6 +99,7 @@ impl Plan {
             ledger_head: rehearsal.ledger_head.clone(),
             release: release.number,
             label: release.label.clone(),
+            view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
             release_digest: rehearsal.release_digest(),
         }
     }

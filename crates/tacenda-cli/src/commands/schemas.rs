@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use schemars::schema_for;
 use serde_json::json;
+use tacenda::report::Report;
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({
@@ -31,6 +32,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "plan-file": schema_for!(Plan),
         "promises": schema_for!(PromisesReport),
         "publish": schema_for!(PublishReport),
+        "report": schema_for!(Report),
         "show": schema_for!(ShowReport),
         "verify": schema_for!(VerifyReport),
     });

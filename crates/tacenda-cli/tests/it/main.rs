@@ -3,5 +3,7 @@
 mod commands;
 mod kill;
 mod kit;
+mod report;
 mod scenario;
 mod schema;
+mod views;

@@ -60,6 +60,8 @@ fn what_commands_print_fits_their_schema() {
         ("publish", &["publish", "table.csv", "--yes"]),
         ("log", &["log"]),
         ("show", &["show"]),
+        ("report", &["report"]),
+        ("report", &["report", "--edition", "recipient"]),
         ("verify", &["verify"]),
         ("count", &["count", "1", "--where", "age >= 40"]),
         ("explain", &["explain", "D101"]),

@@ -16,6 +16,7 @@ use crate::audit::Fault;
 use crate::audit::gate::Evidence;
 use crate::audit::gate::Faults;
 use crate::audit::gate::each_group;
+use crate::audit::ties::Ties;
 use crate::model::Value;
 use std::collections::BTreeMap;
 
@@ -44,14 +45,14 @@ fn newcomers(l: u32, evidence: &Evidence<'_>) -> Faults {
         for row in release.group_rows(group) {
             let Some(person) = evidence.membership.person(row) else { continue };
             match records[person.index()].filter(|record| record.last_release == history.releases) {
-                Some(record) => ties.tie(record.group as usize, old_groups + group),
+                Some(record) => ties.tie(record.group, (old_groups + group) as u32),
                 None => new.push((group, release.sensitive[row])),
             }
         }
     }
-    let mut components: BTreeMap<usize, Vec<(usize, Value)>> = BTreeMap::new();
+    let mut components: BTreeMap<u32, Vec<(usize, Value)>> = BTreeMap::new();
     for (group, value) in new {
-        components.entry(ties.find(old_groups + group)).or_default().push((group, value));
+        components.entry(ties.find((old_groups + group) as u32)).or_default().push((group, value));
     }
     let mut faults = Faults::default();
     for people in components.values() {
@@ -63,26 +64,4 @@ fn newcomers(l: u32, evidence: &Evidence<'_>) -> Faults {
         }
     }
     faults
-}
-
-/// Which groups are tied together: union and find.
-struct Ties(Vec<usize>);
-
-impl Ties {
-    fn new(groups: usize) -> Ties {
-        Ties((0..groups).collect())
-    }
-
-    fn find(&mut self, mut group: usize) -> usize {
-        while self.0[group] != group {
-            self.0[group] = self.0[self.0[group]];
-            group = self.0[group];
-        }
-        group
-    }
-
-    fn tie(&mut self, left: usize, right: usize) {
-        let (left, right) = (self.find(left), self.find(right));
-        self.0[left.max(right)] = left.min(right);
-    }
 }

@@ -69,6 +69,86 @@ pub enum Fault {
     TooFewCandidates,
     /// Comparing releases singles people out.
     SeriesSinglesOut,
+    /// On the join of views, too few values of Y go with a combination of X.
+    JoinTooFewValues,
+    /// On the join of views, a value of Y makes up too large a share of a combination of X.
+    JoinShareTooLarge,
+    /// The join looks safe, but leaving out what no matching of all rows allows tells more.
+    MatchingTellsMore,
+    /// Rows of views that must be of the same people have no counterpart.
+    ViewsNotRelated,
+    /// The join of views is too large to judge.
+    JoinNotJudged,
+    /// A group with one person.
+    AloneInGroup,
+    /// A group with fewer people than the line.
+    SmallGroup,
+    /// A group whose rows all have one value.
+    OneValue,
+    /// A group with fewer values than the line.
+    FewValues,
+    /// A value that more than one row in l has.
+    FrequentValue,
+    /// One value is left for a person.
+    ValueCertain,
+    /// Fewer values than the line are left for a person.
+    FewCandidates,
+    /// A group whose values are farther from the whole table's than the line.
+    TooFarFromWhole,
+    /// Rows carry ids that link releases.
+    LinkedIdsPublished,
+    /// Following ids leaves fewer people alike than the line.
+    LinkedTooFew,
+    /// People alike by their ids have fewer values than the line.
+    LinkedFewValues,
+    /// The regions of an id do not meet.
+    LinkedContradiction,
+    /// The value of an id changed.
+    LinkedValueChanged,
+    /// Newcomers of a component have one value.
+    ArrivalsCertain,
+    /// Newcomers of a component have fewer values than the line.
+    ArrivalsFewValues,
+    /// A component has fewer newcomers than the line.
+    ArrivalsFew,
+    /// Leavers of a component have one value.
+    LeaversCertain,
+    /// Leavers of a component have fewer values than the line.
+    LeaversFewValues,
+    /// Anyone in a place of two releases has fewer values than the line.
+    PlaceGivesAway,
+    /// Knowing other people's values leaves one for a person.
+    OneKnownGivesAway,
+    /// Fewer rows than the line can be a person's in both releases.
+    FewCorresponding,
+    /// One row can be a person's in both releases.
+    OneCorresponding,
+    /// Fewer rows of a group than the line can be newcomers'.
+    FewNewcomers,
+    /// Matching two releases leaves fewer values than the line.
+    FewMatchedValues,
+    /// A person has one value in all worlds.
+    WorldsCertain,
+    /// A person has a value in more worlds than one in l.
+    LikelyValue,
+    /// People must share a value.
+    MustShareValue,
+    /// A join leaves fewer people than the line.
+    JoinFewPeople,
+    /// A join makes a value more frequent than one in l.
+    JoinLikelyValue,
+    /// The order of rows links two releases.
+    OrderLinks,
+    /// Group names link two releases.
+    StableNames,
+    /// A region moved by one person.
+    MovedByOne,
+    /// Boundaries are values of people.
+    TightBoundaries,
+    /// Values can be learned from correlations.
+    LearnedValues,
+    /// A person was ever linked to a value more likely than one in l.
+    EverLinkedLikely,
 }
 
 /// Per code: its title and what it means, for `explain`.
@@ -200,12 +280,257 @@ pub const CODES: &[(Fault, &str, &str, &str)] = &[
         "comparing releases singles people out",
         "Regions of the same person in different releases are intersected, or a boundary that moved when one person came or left gives that person's value away.",
     ),
+    (
+        Fault::JoinTooFewValues,
+        "A641",
+        "joined views leave too few values",
+        "Whoever lays views of the same people side by side matches rows on the columns they share. For some combination of X fewer values of Y remain than promised.",
+    ),
+    (
+        Fault::JoinShareTooLarge,
+        "A642",
+        "joined views make a value too likely",
+        "Whoever lays views of the same people side by side matches rows on the columns they share. For some combination of X one value of Y makes up a larger share of the matches than promised.",
+    ),
+    (
+        Fault::MatchingTellsMore,
+        "A643",
+        "matching all rows at once tells more than the join",
+        "Views of the same people are projections of one table: each row of one belongs to exactly one row of the other. A match that lies in no assignment of all rows is impossible and can be left out. What remains keeps the promise no longer.",
+    ),
+    (
+        Fault::ViewsNotRelated,
+        "A644",
+        "views are not of the same people",
+        "Every row of a view must have a possible counterpart in every other view, and all rows together must be assignable. If that fails, the views were not made from the same people, or an [[impossible]] pair is not impossible.",
+    ),
+    (
+        Fault::JoinNotJudged,
+        "A645",
+        "the join of views is too large to judge",
+        "The views match in so many ways that counting them would take too long. What cannot be judged is not published. Publish fewer columns in a view, or coarser ones.",
+    ),
+    (
+        Fault::AloneInGroup,
+        "A701",
+        "a group holds one person",
+        "Whoever knows this person's quasi values finds their row, and with it everything the row says.",
+    ),
+    (
+        Fault::SmallGroup,
+        "A702",
+        "a group holds fewer people than the line",
+        "The line k says how many people must be published alike. Fewer are easier to tell apart.",
+    ),
+    (
+        Fault::OneValue,
+        "A703",
+        "a group has one sensitive value",
+        "Everyone in the group has this value. Nobody needs to be told apart to learn it.",
+    ),
+    (
+        Fault::FewValues,
+        "A704",
+        "a group has fewer sensitive values than the line",
+        "The line l says how many values must remain possible for a person. In this group fewer do.",
+    ),
+    (
+        Fault::FrequentValue,
+        "A705",
+        "a value is more frequent in a group than one in l",
+        "Guessing the most frequent value of the group is right more often than one time in l.",
+    ),
+    (
+        Fault::ValueCertain,
+        "A731",
+        "a person's value is certain",
+        "In each release a person is in, their value is one of those of the groups that cover them. Over all releases, one value is left.",
+    ),
+    (
+        Fault::FewCandidates,
+        "A732",
+        "fewer values than the line are left for a person",
+        "In each release a person is in, their value is one of those of the groups that cover them. Over all releases, fewer values than the line are left.",
+    ),
+    (
+        Fault::TooFarFromWhole,
+        "A706",
+        "a group's values are too far from the whole table's",
+        "Someone who finds a person's group learns how their chances differ from everybody's. The distance is above the line t.",
+    ),
+    (
+        Fault::LinkedIdsPublished,
+        "A711",
+        "rows carry ids that link releases",
+        "A reader can follow each row from release to release. Such data are pseudonymous, not anonymous, and everything the releases say of a row is intersected.",
+    ),
+    (
+        Fault::LinkedTooFew,
+        "A712",
+        "following ids leaves fewer people alike than the line",
+        "The regions of one id are intersected over the releases. Fewer rows than the line k share what is left.",
+    ),
+    (
+        Fault::LinkedFewValues,
+        "A713",
+        "people alike by their ids have too few values",
+        "Rows whose ids tell the same story over the releases are told apart by nothing else. They have fewer sensitive values than the line l.",
+    ),
+    (
+        Fault::LinkedContradiction,
+        "A714",
+        "the regions of an id do not meet",
+        "No value fits all regions that one id was published with: the person changed, or a row is not true. A reader sees that something changed.",
+    ),
+    (
+        Fault::LinkedValueChanged,
+        "A715",
+        "the value of an id changed",
+        "A reader who follows the id sees both values and that they changed.",
+    ),
+    (
+        Fault::ArrivalsCertain,
+        "A721",
+        "the difference of two releases gives newcomers' value away",
+        "Groups that overlap hold the same people in both releases. What the later ones have more are the newcomers' rows, and they have one value.",
+    ),
+    (
+        Fault::ArrivalsFewValues,
+        "A722",
+        "the difference of two releases leaves newcomers too few values",
+        "Groups that overlap hold the same people in both releases. What the later ones have more are the newcomers' rows, with fewer values than the line l.",
+    ),
+    (
+        Fault::ArrivalsFew,
+        "A723",
+        "the difference of two releases leaves too few newcomers",
+        "Groups that overlap hold the same people in both releases. What the later ones have more are the newcomers' rows, fewer than the line k.",
+    ),
+    (
+        Fault::LeaversCertain,
+        "A724",
+        "the difference of two releases gives leavers' value away",
+        "Groups that overlap hold the same people in both releases but for those who left. What the earlier ones had more are their rows, and they have one value.",
+    ),
+    (
+        Fault::LeaversFewValues,
+        "A725",
+        "the difference of two releases leaves leavers too few values",
+        "Groups that overlap hold the same people in both releases but for those who left. What the earlier ones had more are their rows, with fewer values than the line l.",
+    ),
+    (
+        Fault::PlaceGivesAway,
+        "A733",
+        "whoever stands in one place in both releases has too few values",
+        "Nobody's data are known here. But anyone who lies in this place and is in both releases has a value that groups over the place have in both, and these are fewer than the line l. How many people that is cannot be told from outside; the number is the most that fit.",
+    ),
+    (
+        Fault::OneKnownGivesAway,
+        "A734",
+        "knowing some people's values gives another's away",
+        "In all worlds that fit the releases, a person has one value as soon as the values of so many others are known.",
+    ),
+    (
+        Fault::FewCorresponding,
+        "A741",
+        "few rows of the later release can be a person of the earlier",
+        "Everyone of the earlier release is in the later one, with the same value. Of the rows that could be a person's, so many cannot be when everyone is placed at once that fewer than the line k are left.",
+    ),
+    (
+        Fault::OneCorresponding,
+        "A742",
+        "one row of the later release can be a person of the earlier",
+        "Everyone of the earlier release is in the later one, with the same value. When everyone is placed at once, one row is left for the person.",
+    ),
+    (
+        Fault::FewNewcomers,
+        "A743",
+        "few rows of a group can be newcomers",
+        "So many rows of the group must belong to people of the earlier release that fewer than the line k can be newcomers'.",
+    ),
+    (
+        Fault::FewMatchedValues,
+        "A751",
+        "matching two releases leaves too few values",
+        "When everyone of the earlier release is given a row of the later one, whoever stands in both of these groups has one of fewer values than the line l.",
+    ),
+    (
+        Fault::WorldsCertain,
+        "A755",
+        "a person has one value in all worlds",
+        "All ways to place everyone in all releases were counted. In each of them the person has this value.",
+    ),
+    (
+        Fault::LikelyValue,
+        "A756",
+        "a value is more likely than one in l",
+        "All ways to place everyone in all releases were counted. In more than one of l of them the person has this value.",
+    ),
+    (
+        Fault::MustShareValue,
+        "A761",
+        "people must share a value",
+        "Two people with the two values of a group, one of them later with somebody else in a group with the same two values: the first and the last have the same value. Whoever learns one of them learns all.",
+    ),
+    (
+        Fault::JoinFewPeople,
+        "A765",
+        "joining releases with different columns leaves too few people",
+        "A combination of what both releases say goes with fewer rows than the line k, counting only pairs of rows that can be part of a whole.",
+    ),
+    (
+        Fault::JoinLikelyValue,
+        "A766",
+        "joining releases with different columns gives a value away",
+        "Among the rows that a combination of both releases joins with, a value is more frequent than one in l.",
+    ),
+    (
+        Fault::OrderLinks,
+        "A771",
+        "the order of rows links two releases",
+        "Rows that occur once in both files stand in the same order far more often than by chance, and not because the files are sorted by what they show. The order of the input is a linked id.",
+    ),
+    (
+        Fault::StableNames,
+        "A772",
+        "group names link two releases",
+        "Groups of the same name in both files lie over each other far more often than others: the name outlives the release, and a reader can follow the group.",
+    ),
+    (
+        Fault::MovedByOne,
+        "A773",
+        "a region moved by one person",
+        "Two groups are the same but for one row and a side of the region. The side that moved is the value of the person who came or left.",
+    ),
+    (
+        Fault::TightBoundaries,
+        "A774",
+        "boundaries are values of people",
+        "Most boundaries lie on no public grid. A region that is as small as its people allow has a person on every side.",
+    ),
+    (
+        Fault::LearnedValues,
+        "A781",
+        "values can be learned from the releases themselves",
+        "What the releases say of how quasi and sensitive values go together, applied to a person within their group, guesses right far more often than the group alone allows.",
+    ),
+    (
+        Fault::EverLinkedLikely,
+        "A785",
+        "a person was likely linked to a value in some release",
+        "Where values change, each release is another chance. The chance that a person had the value in at least one of them is above one in l.",
+    ),
 ];
 
 impl Fault {
     /// Its code, such as `A614`.
     pub fn code(self) -> &'static str {
         self.page().1
+    }
+
+    /// Whether it is counted in combinations of X, not in groups.
+    fn is_of_views(self) -> bool {
+        self >= Fault::JoinTooFewValues
     }
 
     /// Its title.
@@ -222,7 +547,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}; {} people", self.fault.code(), self.fault.title(), self.people)?;
         if self.groups > 0 {
-            write!(out, " in {} groups", self.groups)?;
+            write!(out, " in {} {}", self.groups, if self.fault.is_of_views() { "combinations of X" } else { "groups" })?;
         }
         if let Some(example) = self.example {
             write!(out, ", for example group {example}")?;
@@ -241,7 +566,7 @@ mod tests {
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), CODES.len());
-        assert_eq!(Fault::SeriesSinglesOut as usize + 1, CODES.len(), "the last fault, and a page for each before it");
+        assert_eq!(Fault::EverLinkedLikely as usize + 1, CODES.len(), "the last fault, and a page for each before it");
         assert!(CODES.iter().enumerate().all(|(index, page)| page.0 as usize == index), "pages stand in order");
     }
 }

@@ -19,17 +19,64 @@ pub struct Matching {
 impl Matching {
     /// Per arc, whether some full flow uses it. `None` if there is no full flow.
     pub fn usable_arcs(&self) -> Option<Vec<bool>> {
+        self.fill().map(|full| full.usable_arcs())
+    }
+
+    /// The same where either side may be the larger one: everyone on the smaller side has a place.
+    pub fn usable_arcs_of_smaller(&self) -> Option<Vec<bool>> {
+        let sum = |side: &[u32]| side.iter().map(|&count| u64::from(count)).sum::<u64>();
+        if sum(&self.supplies) <= sum(&self.capacities) {
+            return self.usable_arcs();
+        }
+        let arcs = self.arcs.iter().map(|&(left, right)| (right, left)).collect();
+        Matching { supplies: self.capacities.clone(), capacities: self.supplies.clone(), arcs }.usable_arcs()
+    }
+
+    /// A full flow, if there is one.
+    pub fn fill(&self) -> Option<FullFlow<'_>> {
         let mut network = Network::new(self);
         let wanted: u64 = self.supplies.iter().map(|&supply| u64::from(supply)).sum();
-        if network.fill() < wanted {
-            return None;
-        }
-        let components = network.components();
-        let usable = self.arcs.iter().enumerate().map(|(index, &(left, right))| {
-            let flows = network.residual[2 * index + 1] > 0;
-            flows || components[left as usize] == components[network.right(right) as usize]
-        });
-        Some(usable.collect())
+        (network.fill() == wanted).then_some(FullFlow { matching: self, network })
+    }
+}
+
+/// A full flow, which can be asked what other full flows there are.
+pub struct FullFlow<'a> {
+    matching: &'a Matching,
+    network: Network,
+}
+
+impl FullFlow<'_> {
+    /// Per arc, whether some full flow uses it.
+    pub fn usable_arcs(&self) -> Vec<bool> {
+        let components = self.network.components();
+        let arcs = self.matching.arcs.iter().enumerate();
+        arcs.map(|(index, &(left, right))| {
+            let flows = self.network.residual[2 * index + 1] > 0;
+            flows || components[left as usize] == components[self.network.right(right) as usize]
+        })
+        .collect()
+    }
+
+    /// The most that any full flow sends along an arc.
+    pub fn most_on(&mut self, arc: usize) -> u32 {
+        let (left, right) = self.matching.arcs[arc];
+        let (edge, right) = (2 * arc, self.network.right(right));
+        // What more is sent along the arc must come back another way.
+        let more = self.network.send_around(right, left, edge);
+        self.network.residual[edge] -= more;
+        self.network.residual[edge + 1] += more;
+        self.network.residual[edge + 1]
+    }
+
+    /// The least that any full flow sends into a place on the right.
+    pub fn least_into(&mut self, right: u32) -> u32 {
+        let edge = 2 * (self.matching.arcs.len() + self.matching.supplies.len() + right as usize);
+        let (right, sink) = (self.network.right(right), self.network.sink);
+        let less = self.network.send_around(right, sink, edge);
+        self.network.residual[edge] += less;
+        self.network.residual[edge + 1] -= less;
+        self.network.residual[edge + 1]
     }
 }
 
@@ -157,6 +204,55 @@ impl Network {
         Some(pushed)
     }
 
+    /// Sends as much as fits from one node to another, neither along an edge or its way back nor through
+    /// the source. Answers with how much.
+    fn send_around(&mut self, from: u32, to: u32, edge: usize) -> u32 {
+        let kept = (self.residual[edge], self.residual[edge + 1]);
+        (self.residual[edge], self.residual[edge + 1]) = (0, 0);
+        let mut sent = 0;
+        // The edge each node was reached by.
+        let mut reached = vec![UNSEEN; self.sink as usize + 1];
+        loop {
+            reached.fill(UNSEEN);
+            let mut queue = vec![from];
+            let mut at = 0;
+            while at < queue.len() && reached[to as usize] == UNSEEN {
+                let node = queue[at];
+                at += 1;
+                for place in self.starts[node as usize]..self.starts[node as usize + 1] {
+                    let step = self.edges[place as usize];
+                    let head = self.heads[step as usize];
+                    if self.residual[step as usize] > 0
+                        && head != self.source
+                        && head != from
+                        && reached[head as usize] == UNSEEN
+                    {
+                        reached[head as usize] = step;
+                        queue.push(head);
+                    }
+                }
+            }
+            if reached[to as usize] == UNSEEN {
+                break;
+            }
+            let mut path = Vec::new();
+            let mut node = to;
+            while node != from {
+                let step = reached[node as usize];
+                path.push(step);
+                node = self.heads[step as usize ^ 1];
+            }
+            let pushed = path.iter().map(|&step| self.residual[step as usize]).min().expect("two different nodes");
+            for step in path {
+                self.residual[step as usize] -= pushed;
+                self.residual[step as usize ^ 1] += pushed;
+            }
+            sent += pushed;
+        }
+        (self.residual[edge], self.residual[edge + 1]) = kept;
+        sent
+    }
+
     /// The strongly connected component of every node in the residual graph without the source: all
     /// is sent, so no way leads out of the source again. Tarjan, with a stack of its own.
     fn components(&self) -> Vec<u32> {
@@ -271,6 +367,30 @@ mod tests {
         place(matching, &units, &mut room, &mut Vec::new(), &mut usable).then_some(usable)
     }
 
+    /// Every full flow: how much goes along each arc.
+    fn flows(matching: &Matching) -> std::collections::BTreeSet<Vec<u32>> {
+        let units: Vec<u32> = (0..matching.supplies.len() as u32)
+            .flat_map(|node| std::iter::repeat_n(node, matching.supplies[node as usize] as usize))
+            .collect();
+        let mut all = std::collections::BTreeSet::from([vec![0; matching.arcs.len()]]);
+        for unit in units {
+            let mut more = std::collections::BTreeSet::new();
+            for flow in &all {
+                for (arc, &(left, right)) in matching.arcs.iter().enumerate() {
+                    let into = matching.arcs.iter().zip(flow).filter(|(arc, _)| arc.1 == right);
+                    let used: u32 = into.map(|(_, sent)| *sent).sum();
+                    if left == unit && used < matching.capacities[right as usize] {
+                        let mut longer = flow.clone();
+                        longer[arc] += 1;
+                        more.insert(longer);
+                    }
+                }
+            }
+            all = more;
+        }
+        all
+    }
+
     fn matching() -> impl Strategy<Value = Matching> {
         (1usize..5, 1usize..5).prop_flat_map(|(left, right)| {
             let arcs = proptest::collection::vec(proptest::bool::weighted(0.6), left * right);
@@ -288,6 +408,42 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(600))]
+        /// SCIENCE E1 36: the most on an arc and the least into a place are those of the best full matching.
+        #[test]
+        fn most_and_least_are_those_of_some_full_matching(matching in matching()) {
+            prop_assume!(matching.supplies.iter().sum::<u32>() <= 6);
+            let all = flows(&matching);
+            let Some(mut full) = matching.fill() else {
+                prop_assert!(all.is_empty());
+                return Ok(());
+            };
+            // Asked one after the other: each answer leaves a full flow behind.
+            for (arc, &(left, right)) in matching.arcs.iter().enumerate() {
+                let most = all.iter().map(|flow| flow[arc]).max().unwrap();
+                prop_assert_eq!(full.most_on(arc), most);
+                // The closed form never claims less.
+                prop_assert!(most <= matching.supplies[left as usize].min(matching.capacities[right as usize]));
+            }
+            for right in 0..matching.capacities.len() as u32 {
+                let into = |flow: &Vec<u32>| -> u32 {
+                    let arcs = matching.arcs.iter().zip(flow).filter(|(arc, _)| arc.1 == right);
+                    arcs.map(|(_, sent)| *sent).sum()
+                };
+                prop_assert_eq!(full.least_into(right), all.iter().map(into).min().unwrap());
+            }
+        }
+
+        #[test]
+        fn either_side_may_be_the_smaller(matching in matching()) {
+            let turned = Matching {
+                supplies: matching.capacities.clone(),
+                capacities: matching.supplies.clone(),
+                arcs: matching.arcs.iter().map(|&(left, right)| (right, left)).collect(),
+            };
+            prop_assume!(matching.supplies.iter().sum::<u32>() != matching.capacities.iter().sum::<u32>());
+            prop_assert_eq!(matching.usable_arcs_of_smaller(), turned.usable_arcs_of_smaller());
+        }
+
         /// SCIENCE E1 33 and 36, at most seven units.
         #[test]
         fn usable_arcs_are_those_of_some_full_matching(matching in matching()) {

@@ -35,20 +35,33 @@ pub struct Evidence<'a> {
     pub membership: &'a Membership,
 }
 
+/// Judges whether a release is true and whole, whatever was promised.
+pub(crate) fn gate_truth(evidence: Evidence<'_>) -> Vec<Finding> {
+    if !is_well_formed(&evidence) {
+        return malformed(&evidence);
+    }
+    let mut faults = truth(&evidence);
+    faults.merge(no_counterfeits(&evidence));
+    faults.into_findings(evidence.release.number)
+}
+
+fn malformed(evidence: &Evidence<'_>) -> Vec<Finding> {
+    vec![Finding {
+        fault: Fault::Malformed,
+        release: evidence.release.number,
+        people: evidence.table.len() as u64,
+        groups: 0,
+        example: None,
+        others: Vec::new(),
+        witness: None,
+    }]
+}
+
 /// Judges a release. An empty answer means that it is true, whole, and keeps the promise.
 pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
     // What follows indexes by group and row; a release whose parts do not fit is judged no further.
     if !is_well_formed(&evidence) {
-        let people = evidence.table.len() as u64;
-        return vec![Finding {
-            fault: Fault::Malformed,
-            release: evidence.release.number,
-            people,
-            groups: 0,
-            example: None,
-            others: Vec::new(),
-            witness: None,
-        }];
+        return malformed(&evidence);
     }
     let mut faults = truth(&evidence);
     match promise {
@@ -77,7 +90,7 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
             faults.merge(enough_people(*k, &evidence));
             faults.merge(no_counterfeits(&evidence));
         }
-        // No policy makes views yet; a promise without a check is refused.
+        // Views are judged with all that is out, by `gate_view`; without that nothing can be said for them.
         Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => {
             faults.people(Fault::Malformed, evidence.table.len() as u64);
         }

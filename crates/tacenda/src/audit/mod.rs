@@ -13,6 +13,7 @@ pub mod incremental_k_anonymity;
 pub mod k_anonymity;
 
 pub mod knowledge;
+mod ties;
 mod stab;
 pub mod candidates;
 pub mod story;
@@ -21,11 +22,16 @@ pub mod refine;
 pub mod worlds;
 
 mod join;
-mod matching;
+mod views;
+
+mod examine;
+mod checks;
 
 #[cfg(test)]
 mod sketch;
 
+pub use examine::examine;
+pub use examine::examine_only;
 pub use finding::CODES;
 pub use finding::Fault;
 pub use finding::Finding;
@@ -52,3 +58,7 @@ pub use series::Limits;
 pub use series::Series;
 pub use series::Thresholds;
 pub use series::Traces;
+pub use views::ViewEvidence;
+pub use views::ViewVerdict;
+pub use views::describe as describe_requirement;
+pub use views::gate_view;

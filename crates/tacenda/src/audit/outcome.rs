@@ -271,7 +271,38 @@ impl Severity {
 impl Fault {
     /// How bad it is.
     pub fn severity(self) -> Severity {
-        // What the gate finds breaks a promise. Checks of any series say here how bad they are.
-        Severity::Severe
+        match self {
+            Fault::SmallGroup
+            | Fault::FewValues
+            | Fault::TooFarFromWhole
+            | Fault::LinkedTooFew
+            | Fault::LinkedFewValues
+            | Fault::ArrivalsFewValues
+            | Fault::ArrivalsFew
+            | Fault::LeaversFewValues
+            | Fault::FewCandidates
+            | Fault::PlaceGivesAway
+            | Fault::OneKnownGivesAway
+            | Fault::FewCorresponding
+            | Fault::FewNewcomers
+            | Fault::FewMatchedValues
+            | Fault::LikelyValue
+            | Fault::JoinFewPeople
+            | Fault::JoinLikelyValue
+            | Fault::OrderLinks
+            | Fault::StableNames
+            | Fault::MovedByOne => Severity::Warning,
+            // No promise of ours speaks of these, and some are only likely.
+            Fault::FrequentValue
+            | Fault::LinkedIdsPublished
+            | Fault::LinkedContradiction
+            | Fault::LinkedValueChanged
+            | Fault::MustShareValue
+            | Fault::TightBoundaries
+            | Fault::LearnedValues
+            | Fault::EverLinkedLikely => Severity::Note,
+            // What the gate finds breaks a promise.
+            _ => Severity::Severe,
+        }
     }
 }

@@ -13,7 +13,10 @@ use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
 use crate::audit::stab::insert;
+use crate::audit::ties::Ties;
 use crate::model::Release;
+use crate::model::Span;
+use rayon::iter::IndexedParallelIterator;
 use rayon::iter::IntoParallelRefIterator;
 use rayon::iter::ParallelIterator;
 
@@ -59,6 +62,12 @@ pub fn refine(
     let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
     let mut refined = Refined::default();
     let mut not_assessed = vec![false; knowledge.len()];
+    // Where everyone may stand is found once: what is taken away later only takes arcs away.
+    let scene = |(index, release)| Scene::new(release, values, knowledge, index, candidates, limits);
+    let scenes: Vec<Scene<'_>> = releases.par_iter().enumerate().map(scene).collect();
+    for scene in &scenes {
+        scene.not_assessed.iter().for_each(|&row| not_assessed[scene.person(row)] = true);
+    }
     // Who changed since a release was last looked at: everyone, at first.
     let mut changed_at = vec![1u32; knowledge.len()];
     let mut looked_at = vec![0u32; releases.len()];
@@ -66,11 +75,10 @@ pub fn refine(
     while !refined.finished && refined.rounds < limits.rounds {
         refined.rounds += 1;
         refined.finished = true;
-        for (index, release) in releases.iter().enumerate() {
-            let scene = Scene::new(release, &Stab::new(release, values), knowledge, index, candidates);
+        for (index, scene) in scenes.iter().enumerate() {
             let stirred: Vec<&Component> = scene
                 .components
-                .iter()
+                .par_iter()
                 .filter(|component| {
                     component.people.iter().any(|&row| changed_at[scene.person(row)] > looked_at[index])
                 })
@@ -108,10 +116,9 @@ struct Scene<'a> {
     release: &'a Release,
     /// Per row of the knowledge, the person.
     people: &'a [u32],
-    /// The groups each row may stand in, ascending, one row after another.
-    hits: Vec<u32>,
-    ends: Vec<usize>,
     components: Vec<Component>,
+    /// Rows of components above the limit.
+    not_assessed: Vec<u32>,
 }
 
 /// Rows and groups that hang together.
@@ -119,6 +126,17 @@ struct Scene<'a> {
 struct Component {
     people: Vec<u32>,
     groups: Vec<u32>,
+    /// The groups each of the people may stand in, ascending, one after another.
+    hits: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Component {
+    /// The groups that the person at a place of `people` may stand in.
+    fn hits(&self, place: usize) -> &[u32] {
+        let start = if place == 0 { 0 } else { self.ends[place - 1] };
+        &self.hits[start as usize..self.ends[place] as usize]
+    }
 }
 
 enum Outcome {
@@ -131,31 +149,25 @@ enum Outcome {
 impl<'a> Scene<'a> {
     fn new(
         release: &'a Release,
-        stab: &Stab,
+        values: usize,
         knowledge: &'a Knowledge<'_>,
         index: usize,
         candidates: &Candidates,
+        limits: RefineLimits,
     ) -> Scene<'a> {
+        let stab = Stab::new(release, values);
         let people = knowledge.people(index);
-        let (mut hits, mut ends) = (Vec::new(), Vec::with_capacity(people.len()));
-        let mut point = vec![0; knowledge.attributes()];
-        for (row, &person) in people.iter().enumerate() {
-            let first = hits.len();
-            if person != Knowledge::ABSENT {
-                knowledge.read_point(index, row, &mut point);
-                let set = candidates.bits(person);
-                stab.each(&point, |group| {
-                    // A group without any of the person's values cannot be theirs.
-                    if release.group_values(group as usize).iter().any(|value| holds(set, value.0)) {
-                        hits.push(group);
-                    }
-                });
-                hits[first..].sort_unstable();
+        let components = find_components(release, &stab, knowledge, index, candidates);
+        let mut scene = Scene { release, people, components: Vec::new(), not_assessed: Vec::new() };
+        for mut component in components {
+            if component.people.len() <= limits.people
+                && scene.find_hits(&mut component, &stab, knowledge, index, candidates, limits)
+            {
+                scene.components.push(component);
+            } else {
+                scene.not_assessed.append(&mut component.people);
             }
-            ends.push(hits.len());
         }
-        let mut scene = Scene { release, people, hits, ends, components: Vec::new() };
-        scene.components = scene.find_components();
         scene
     }
 
@@ -163,40 +175,38 @@ impl<'a> Scene<'a> {
         self.people[row as usize] as usize
     }
 
-    fn hits(&self, row: u32) -> &[u32] {
-        let start = if row == 0 { 0 } else { self.ends[row as usize - 1] };
-        &self.hits[start..self.ends[row as usize]]
-    }
-
-    fn find_components(&self) -> Vec<Component> {
-        let mut parents: Vec<u32> = (0..self.release.group_count() as u32).collect();
-        for row in 0..self.people.len() as u32 {
-            let hits = self.hits(row);
-            for pair in hits.windows(2) {
-                let (a, b) = (root(&mut parents, pair[0]), root(&mut parents, pair[1]));
-                parents[a.max(b) as usize] = a.min(b);
+    /// Finds where everyone of a component may stand. Answers whether that is within the limit.
+    fn find_hits(
+        &self,
+        component: &mut Component,
+        stab: &Stab,
+        knowledge: &Knowledge<'_>,
+        index: usize,
+        candidates: &Candidates,
+        limits: RefineLimits,
+    ) -> bool {
+        let mut point = vec![0; knowledge.attributes()];
+        for &row in &component.people {
+            let first = component.hits.len();
+            knowledge.read_point(index, row as usize, &mut point);
+            let set = candidates.bits(self.people[row as usize]);
+            stab.each(&point, |group| {
+                // A group without any of the person's values cannot be theirs.
+                if self.release.group_values(group as usize).iter().any(|value| holds(set, value.0)) {
+                    component.hits.push(group);
+                }
+            });
+            component.hits[first..].sort_unstable();
+            component.ends.push(component.hits.len() as u32);
+            if component.hits.len() > limits.arcs {
+                return false;
             }
         }
-        let mut components: Vec<Component> = (0..parents.len()).map(|_| Component::default()).collect();
-        for group in 0..parents.len() as u32 {
-            let top = root(&mut parents, group);
-            components[top as usize].groups.push(group);
-        }
-        for row in 0..self.people.len() as u32 {
-            if let Some(&group) = self.hits(row).first() {
-                let top = root(&mut parents, group);
-                components[top as usize].people.push(row);
-            }
-        }
-        components.retain(|component| !component.people.is_empty());
-        components
+        true
     }
 
     /// What everyone in a component keeps.
     fn narrow(&self, component: &Component, candidates: &Candidates, limits: RefineLimits) -> Outcome {
-        if component.people.len() > limits.people {
-            return Outcome::TooLarge;
-        }
         let mut matching = Matching::default();
         // The places: one a group and value, with how often the value occurs.
         let mut places: Vec<(u32, u32)> = Vec::new();
@@ -210,8 +220,9 @@ impl<'a> Scene<'a> {
         }
         first_place.push(places.len());
         // People who are alike are one node.
-        let mut rows = component.people.clone();
-        let alike = |row: u32| (self.hits(row), candidates.bits(self.people[row as usize]));
+        let mut rows: Vec<u32> = (0..component.people.len() as u32).collect();
+        let person = |place: u32| self.people[component.people[place as usize] as usize];
+        let alike = |place: u32| (component.hits(place as usize), candidates.bits(person(place)));
         rows.sort_unstable_by(|&a, &b| alike(a).cmp(&alike(b)).then(a.cmp(&b)));
         let classes: Vec<&[u32]> = rows.chunk_by(|&a, &b| alike(a) == alike(b)).collect();
         for (node, class) in classes.iter().enumerate() {
@@ -244,7 +255,7 @@ impl<'a> Scene<'a> {
         let all = classes
             .iter()
             .zip(&kept)
-            .flat_map(|(class, kept)| class.iter().map(|&row| (self.people[row as usize], kept.clone())));
+            .flat_map(|(class, kept)| class.iter().map(|&place| (person(place), kept.clone())));
         Outcome::Kept(all.collect())
     }
 }
@@ -253,12 +264,35 @@ fn holds(set: &[u64], value: u32) -> bool {
     set[value as usize / 64] >> (value % 64) & 1 == 1
 }
 
-fn root(parents: &mut [u32], mut node: u32) -> u32 {
-    while parents[node as usize] != node {
-        parents[node as usize] = parents[parents[node as usize] as usize];
-        node = parents[node as usize];
+/// People and groups that hang together, without where exactly each person may stand.
+fn find_components(
+    release: &Release,
+    stab: &Stab,
+    knowledge: &Knowledge<'_>,
+    index: usize,
+    candidates: &Candidates,
+) -> Vec<Component> {
+    let people = knowledge.people(index);
+    let (mut ties, mut united) = (Ties::new(release.group_count()), stab.united());
+    let mut region = vec![Span::EMPTY; knowledge.attributes()];
+    let mut point = vec![0; knowledge.attributes()];
+    let mut found = vec![None; people.len()];
+    for (row, &person) in people.iter().enumerate().filter(|(_, person)| **person != Knowledge::ABSENT) {
+        knowledge.read_point(index, row, &mut point);
+        region.iter_mut().zip(&point).for_each(|(span, &code)| *span = Span::exact(code));
+        let set = candidates.bits(person);
+        let wants = |values: &[u64]| values.iter().zip(set).any(|(have, want)| have & want != 0);
+        found[row] = stab.unite(&region, None, wants, &mut united, &mut ties, 0);
     }
-    node
+    let mut components: Vec<Component> = (0..release.group_count()).map(|_| Component::default()).collect();
+    for group in 0..release.group_count() as u32 {
+        components[ties.find(group) as usize].groups.push(group);
+    }
+    for (row, group) in found.iter().enumerate().filter_map(|(row, group)| Some((row, (*group)?))) {
+        components[ties.find(group) as usize].people.push(row as u32);
+    }
+    components.retain(|component| !component.people.is_empty());
+    components
 }
 
 #[cfg(test)]

@@ -75,6 +75,21 @@ impl Default for Thresholds {
     }
 }
 
+impl Thresholds {
+    /// The lines that a promise draws. Where it says nothing of people or of values, the line is 1,
+    /// which nothing falls below.
+    pub fn of(promise: &Promise) -> Thresholds {
+        let (k, l) = match promise {
+            Promise::MInvariance { m, k } => (k.unwrap_or(1), *m),
+            Promise::IncrementalLDiversity { l, .. } => (1, *l),
+            Promise::IncrementalKAnonymity { k, l, .. } => (*k, l.unwrap_or(1)),
+            Promise::KAnonymity { k } | Promise::XyAnonymity { k, .. } => (*k, 1),
+            Promise::XyLinkability { .. } => (1, 1),
+        };
+        Thresholds { k, l, t: None }
+    }
+}
+
 /// How much work is done at most. What lies above is reported as not assessed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {

@@ -4,6 +4,7 @@
 //! Where groups are disjoint, a question costs about the depth of the tree; where they overlap, it
 //! costs about the answers. A question after values skips what has none of those still asked for.
 
+use crate::audit::ties::Ties;
 use crate::model::Release;
 use crate::model::Span;
 
@@ -26,6 +27,9 @@ pub(super) struct Stab {
     group_boxes: Vec<Span>,
     group_values: Vec<u64>,
 }
+
+/// Per node, whether all groups below it are tied to each other.
+pub(super) struct United(Vec<bool>);
 
 /// A node in depth-first order: its left child follows it.
 struct Node {
@@ -78,6 +82,111 @@ impl Stab {
                 true
             },
         );
+    }
+
+    /// Calls `visit` with every group that overlaps `region`, until it says no.
+    pub(super) fn each_overlapping(&self, region: &[Span], mut visit: impl FnMut(u32) -> bool) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let mut stack = [0u32; 64];
+        let mut depth = 1;
+        while depth > 0 {
+            depth -= 1;
+            let index = stack[depth] as usize;
+            let node = &self.nodes[index];
+            if !overlaps(self.node_box(index), region) {
+                continue;
+            }
+            if node.right != 0 {
+                stack[depth] = node.right;
+                stack[depth + 1] = index as u32 + 1;
+                depth += 2;
+                continue;
+            }
+            for place in node.first as usize..node.last as usize {
+                if overlaps(self.group_box(place), region) && !visit(self.groups[place]) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What no group is tied to yet.
+    pub(super) fn united(&self) -> United {
+        United(vec![false; self.nodes.len()])
+    }
+
+    /// Ties all groups that overlap `region` and that `wants` lets through by their values to each other,
+    /// and to `me` if given. Groups are numbered from `offset` on in `ties`. Answers with one of them.
+    ///
+    /// Below a node whose groups are all tied to each other, one group is enough; where everything
+    /// hangs together, a question costs about the depth of the tree.
+    pub(super) fn unite(
+        &self,
+        region: &[Span],
+        mut me: Option<u32>,
+        wants: impl Fn(&[u64]) -> bool,
+        united: &mut United,
+        ties: &mut Ties,
+        offset: u32,
+    ) -> Option<u32> {
+        if !self.nodes.is_empty() {
+            self.unite_below(0, region, &mut me, &wants, united, ties, offset);
+        }
+        me
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a recursion that carries its world along")]
+    fn unite_below(
+        &self,
+        index: usize,
+        region: &[Span],
+        me: &mut Option<u32>,
+        wants: &impl Fn(&[u64]) -> bool,
+        united: &mut United,
+        ties: &mut Ties,
+        offset: u32,
+    ) {
+        let node = &self.nodes[index];
+        if !overlaps(self.node_box(index), region) {
+            return;
+        }
+        let first = offset + self.groups[node.first as usize];
+        if united.0[index] && me.is_some_and(|me| ties.are_tied(me, first)) {
+            return;
+        }
+        if !wants(&self.values[index * self.words..(index + 1) * self.words]) {
+            return;
+        }
+        if node.right == 0 {
+            for place in node.first as usize..node.last as usize {
+                let values = &self.group_values[place * self.words..(place + 1) * self.words];
+                if overlaps(self.group_box(place), region) && wants(values) {
+                    let group = offset + self.groups[place];
+                    ties.tie(me.unwrap_or(group), group);
+                    *me = Some(group);
+                }
+            }
+            let places = node.first as usize..node.last as usize;
+            united.0[index] =
+                united.0[index] || places.into_iter().all(|place| ties.are_tied(first, offset + self.groups[place]));
+            return;
+        }
+        let right = node.right as usize;
+        self.unite_below(index + 1, region, me, wants, united, ties, offset);
+        self.unite_below(right, region, me, wants, united, ties, offset);
+        let other = offset + self.groups[self.nodes[right].first as usize];
+        united.0[index] =
+            united.0[index] || united.0[index + 1] && united.0[right] && ties.are_tied(first, other);
+    }
+
+    fn node_box(&self, index: usize) -> &[Span] {
+        &self.boxes[index * self.attributes..(index + 1) * self.attributes]
+    }
+
+    fn group_box(&self, place: usize) -> &[Span] {
+        &self.group_boxes[place * self.attributes..(place + 1) * self.attributes]
     }
 
     /// Takes the values of the groups that cover `point` out of `missing`. Stops when none is left.
@@ -190,6 +299,11 @@ pub(super) fn members(bits: &[u64]) -> impl Iterator<Item = u32> {
     })
 }
 
+/// Whether two regions share a point.
+pub(super) fn overlaps(left: &[Span], right: &[Span]) -> bool {
+    left.iter().zip(right).all(|(left, right)| left.lo.max(right.lo) <= left.hi.min(right.hi))
+}
+
 fn covers(region: &[Span], point: &[u32]) -> bool {
     region.iter().zip(point).all(|(span, &code)| span.contains(code))
 }
@@ -211,6 +325,48 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn uniting_ties_what_overlaps_and_nothing_else(
+            boxes in proptest::collection::vec(((0u32..30, 0u32..6), (0u32..30, 0u32..6), 0u32..3), 1..40),
+            asked in proptest::collection::vec(((0u32..30, 0u32..6), (0u32..30, 0u32..6), 0u32..3), 1..12),
+        ) {
+            let region = |it: &((u32, u32), (u32, u32), u32)| {
+                [Span::new(it.0.0, it.0.0 + it.0.1), Span::new(it.1.0, it.1.0 + it.1.1)]
+            };
+            let mut release = Release { regions: Regions::new(2), ..Release::default() };
+            for it in &boxes {
+                release.regions.push(&region(it));
+                release.sensitive.push(Value(it.2));
+                release.ends.push(release.sensitive.len() as u32);
+            }
+            let stab = Stab::new(&release, 3);
+            let (mut united, mut ties) = (stab.united(), Ties::new(boxes.len()));
+            let mut slow = Ties::new(boxes.len());
+            for it in &asked {
+                // A value that is not wanted hides its groups.
+                let wants = |bits: &[u64]| bits[0] & !(1 << it.2) != 0;
+                let me = stab.unite(&region(it), None, wants, &mut united, &mut ties, 0);
+                let hit = |&place: &u32| {
+                    boxes[place as usize].2 != it.2 && overlaps(release.region(place as usize), &region(it))
+                };
+                let hits: Vec<u32> = (0..boxes.len() as u32).filter(hit).collect();
+                hits.windows(2).for_each(|pair| slow.tie(pair[0], pair[1]));
+                prop_assert_eq!(me.is_some(), !hits.is_empty());
+                if let (Some(me), Some(&hit)) = (me, hits.first()) {
+                    prop_assert!(ties.are_tied(me, hit));
+                }
+                let mut found = Vec::new();
+                stab.each_overlapping(&region(it), |group| { found.push(group); true });
+                found.sort_unstable();
+                let all: Vec<u32> = (0..boxes.len() as u32)
+                    .filter(|&place| overlaps(release.region(place as usize), &region(it))).collect();
+                prop_assert_eq!(found, all);
+            }
+            for node in 0..boxes.len() as u32 {
+                prop_assert_eq!(ties.find(node), slow.find(node));
+            }
+        }
+
         #[test]
         fn the_index_finds_what_a_scan_finds(
             boxes in proptest::collection::vec(((0u32..20, 0u32..8), (0u32..20, 0u32..20), 0u32..70), 1..60),

@@ -5,8 +5,11 @@
 
 mod recode;
 mod staged;
+mod report;
 mod project;
 mod error;
+mod views;
+mod adopted;
 
 pub use error::CODES;
 pub use error::ProjectError;
@@ -19,6 +22,10 @@ pub use project::Project;
 pub use project::Rehearsal;
 pub use project::is_project;
 pub use recode::recode;
+pub use report::REPORT;
+pub use report::ReportRequest;
+pub use views::PreparedView;
+pub use views::prepare_view;
 
 use crate::audit::Evidence;
 use crate::audit::Fault;
@@ -39,6 +46,7 @@ use crate::model::Seed;
 use crate::model::Table;
 use crate::policy::Policy;
 use crate::policy::PolicyError;
+use crate::policy::views::ViewsError;
 
 /// A release that the auditor found no fault with, and what follows from it. Not published yet.
 #[derive(Debug)]
@@ -55,6 +63,8 @@ pub struct Prepared {
     pub findings: Vec<Finding>,
     /// What comparing with the last release reveals, for a promise that holds per release only.
     pub series_risk: Option<SeriesRisk>,
+    /// The view it is of, for promises about views.
+    pub view: Option<PreparedView>,
 }
 
 /// Why a release does not come about. Nothing was published.
@@ -64,6 +74,9 @@ pub enum PublishError {
     /// The policy cannot form groups with these data.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// No view can be published with these data.
+    #[error(transparent)]
+    Views(#[from] ViewsError),
     /// More counterfeits than the policy file allows.
     #[error(
         "{counterfeits} of {rows} rows would be counterfeits, more than the {allowed:.3} that counterfeits.max_share allows; \
@@ -100,6 +113,7 @@ impl PublishError {
     pub fn code(&self) -> &'static str {
         match self {
             PublishError::Policy(error) => error.code(),
+            PublishError::Views(error) => error.code(),
             PublishError::TooManyCounterfeits { .. } => "R411",
             PublishError::TooManyWithheld { .. } => "R412",
             PublishError::Refused(_) => "R401",
@@ -110,6 +124,7 @@ impl PublishError {
     pub fn exit_code(&self) -> u8 {
         match self {
             PublishError::Refused(_) => 1,
+            PublishError::Views(error) => error.exit_code(),
             _ => 4,
         }
     }
@@ -134,7 +149,7 @@ pub fn prepare(
     let published = Published { cells: grouping.cells, facts: grouping.facts };
     let history = before.history.after(table, &release, &membership, published);
     let change = Change::between(before.history, before.snapshot, table);
-    Ok(Prepared { release, membership, history, change, findings, series_risk })
+    Ok(Prepared { release, membership, history, change, findings, series_risk, view: None })
 }
 
 /// What a series looked like before a release.

@@ -34,8 +34,17 @@ use crate::policy;
 use crate::publish::Before;
 use crate::publish::Prepared;
 use crate::publish::ProjectError;
+use crate::publish::REPORT;
+use crate::publish::ReportRequest;
+use crate::publish::adopted;
 use crate::publish::prepare;
+use crate::publish::report::page;
+use crate::publish::report::series_report;
+use crate::publish::report::software;
 use crate::publish::staged::StagedFiles;
+use crate::report::Report;
+use crate::publish::views::Setting;
+use crate::publish::views::prepare_setting;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -128,7 +137,14 @@ impl Rehearsal {
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Material) {
         let mut rng = Rng::from_number(1);
         let release = &self.prepared.release;
-        self.query_error = Some(query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng));
+        let error = match &self.prepared.view {
+            Some(view) => {
+                let table = view.table(file, material.table());
+                query_error(release, &view.file.schema, &table, &Workload::default(), &mut rng)
+            }
+            None => query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng),
+        };
+        self.query_error = Some(error);
     }
 
     /// A digest of everything public about the release.
@@ -233,6 +249,10 @@ impl Project {
         label: Option<&str>,
         step: &dyn Fn(&str),
     ) -> Result<Rehearsal, ProjectError> {
+        if file.promise.is_about_views() {
+            let known = file.views.list.iter().filter(|view| view.adopted.is_none()).map(|view| view.name.as_str());
+            return Err(ProjectError::NeedsView { known: known.collect::<Vec<_>>().join(", ") });
+        }
         let label = self.free_label(label, material.history.releases + 1)?;
         step("grouping and judging");
         let policy = policy::of(file);
@@ -240,13 +260,74 @@ impl Project {
         let prepared = prepare(file, policy.as_ref(), self.seed(), before, material.table(), &label)?;
         step("measuring");
         let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
-        Ok(Rehearsal {
+        Ok(self.rehearsal(material, prepared, loss))
+    }
+
+    /// Makes the release of a view and has it judged.
+    pub fn rehearse_view(
+        &self,
+        material: &Material,
+        view: &str,
+        label: Option<&str>,
+        step: &dyn Fn(&str),
+    ) -> Result<Rehearsal, ProjectError> {
+        self.rehearse_view_as(&self.loaded.policy, material, view, label, step)
+    }
+
+    /// The same under another promise, for asking what would be if.
+    pub fn rehearse_view_as(
+        &self,
+        file: &PolicyFile,
+        material: &Material,
+        view: &str,
+        label: Option<&str>,
+        step: &dyn Fn(&str),
+    ) -> Result<Rehearsal, ProjectError> {
+        let label = self.free_label(label, material.history.releases + 1)?;
+        step("specialising and judging");
+        let setting = self.setting(file, material, view)?;
+        let before = Before { history: &material.history, snapshot: material.last.as_ref() };
+        let prepared = prepare_setting(&setting, self.seed(), before, material.table(), &label)?;
+        step("measuring");
+        let schema = &prepared.view.as_ref().expect("a view was prepared").file.schema;
+        let loss = loss(&prepared.release, schema, least_group(&file.promise));
+        Ok(self.rehearsal(material, prepared, loss))
+    }
+
+    /// What a steward should know about a view before it is made: what is asked of it, and whether that
+    /// says anything, can be met, and is about the same people.
+    pub fn explain_view(&self, material: &Material, view: &str) -> Result<Vec<String>, ProjectError> {
+        Ok(self.setting(&self.loaded.policy, material, view)?.explain())
+    }
+
+    fn setting<'f>(&self, file: &'f PolicyFile, material: &Material, view: &str) -> Result<Setting<'f>, ProjectError> {
+        let names = || file.views.list.iter().filter(|view| view.adopted.is_none()).map(|view| view.name.as_str());
+        let bad = |what: String, way_out: String| ProjectError::BadView { what, way_out };
+        if !file.promise.is_about_views() {
+            return Err(bad("this policy has no views".into(), "leave out --view".into()));
+        }
+        let Some(named) = file.views.find(view) else {
+            return Err(bad("there is no such view".into(), format!("one of {}", names().collect::<Vec<_>>().join(", "))));
+        };
+        if named.adopted.is_some() {
+            return Err(bad(format!("view {view} was made elsewhere and is out"), "name another view".into()));
+        }
+        if let Some(out) = material.history.views.iter().find(|out| out.name == view) {
+            let what = format!("view {view} is out as release {}", out.release);
+            return Err(bad(what, "what is out cannot be changed: hand it on as it is, or name a new view".into()));
+        }
+        let adopted = adopted::read(file, &material.history.views)?;
+        Ok(Setting::new(file, named, &material.history, &adopted, material.table()))
+    }
+
+    fn rehearsal(&self, material: &Material, prepared: Prepared, loss: Loss) -> Rehearsal {
+        Rehearsal {
             prepared,
             loss,
             query_error: None,
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
-        })
+        }
     }
 
     /// Publishes a rehearsal. The release folder is complete or absent, whatever happens.
@@ -265,7 +346,8 @@ impl Project {
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
-        let files = write_staged(&staging, release, &self.loaded.policy, &facts)?;
+        let policy = prepared.view.as_ref().map_or(&self.loaded.policy, |view| &view.file);
+        let files = write_staged(&staging, release, policy, &facts)?;
         step("committing");
         let commit = Commit {
             label: &release.label,
@@ -283,6 +365,12 @@ impl Project {
         };
         store.commit(staging, commit)?;
         Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
+    }
+
+    /// The report on everything published so far.
+    pub fn report(&self, request: &ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
+        let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
+        series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
     }
 
     fn seed(&self) -> &Seed {
@@ -344,13 +432,16 @@ impl Project {
             label: publication.label.clone(),
             manifest_digest: publication.files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone()),
         });
+        let software = software();
+        let page = page(&self.loaded.policy, &rehearsal.prepared, &software, &self.loaded.digest);
         ManifestFacts {
             previous,
             ledger_head: rehearsal.ledger_head.clone(),
             policy_digest: self.loaded.digest.clone(),
-            software: format!("tacenda {}", env!("CARGO_PKG_VERSION")),
             loss: rehearsal.loss.to_json(),
-            more_files: Vec::new(),
+            more_files: vec![(REPORT.into(), page)],
+            software,
+            view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
         }
     }
 }

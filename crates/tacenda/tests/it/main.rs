@@ -16,3 +16,5 @@ mod round_trip;
 mod small_project;
 mod tidy;
 mod views;
+mod views_gate;
+mod views_kit;

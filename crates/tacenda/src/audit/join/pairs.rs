@@ -1,6 +1,6 @@
 //! Which rows of each two views can be one person, class by class.
 
-use crate::audit::matching::Sides;
+use crate::audit::flow::Matching;
 use crate::model::Classes;
 use crate::model::Impossible;
 use crate::model::PublishedView;
@@ -95,11 +95,16 @@ impl Pairs {
                 let of_class = self.meets[a][b].iter().zip(0u32..);
                 let edges: Vec<(u32, u32)> =
                     of_class.flat_map(|(met, class)| met.iter().map(move |&other| (class, other))).collect();
-                let sides =
-                    Sides { left: self.classes[a][b].size.clone(), right: self.classes[b][a].size.clone(), edges };
-                let usable = sides.usable()?;
+                // Rows are numbered with 32 bits, so no class has more.
+                let sizes = |classes: &Classes| classes.size.iter().map(|&size| size as u32).collect();
+                let matching = Matching {
+                    supplies: sizes(&self.classes[a][b]),
+                    capacities: sizes(&self.classes[b][a]),
+                    arcs: edges,
+                };
+                let usable = matching.usable_arcs_of_smaller()?;
                 let mut meets = vec![Vec::new(); self.classes[a][b].len()];
-                for (&(class, other), _) in sides.edges.iter().zip(&usable).filter(|(_, usable)| **usable) {
+                for (&(class, other), _) in matching.arcs.iter().zip(&usable).filter(|(_, usable)| **usable) {
                     meets[class as usize].push(other);
                 }
                 kernel.meets[b][a] = turned(&meets, self.classes[b][a].len());

@@ -7,7 +7,9 @@
 //! left, or until no cut leaves enough people on both sides.
 //!
 //! One sorted order per attribute is made once and carried down by stable partition, so a level costs a
-//! pass over the bucket per attribute. The result does not depend on the number of threads.
+//! pass over the bucket per attribute. A part that has become small enough for the caches is copied out
+//! and numbered anew, because its rows lie scattered over the whole bucket. The result does not depend
+//! on the number of threads.
 
 use crate::model::Quasi;
 use crate::model::Schema;
@@ -22,6 +24,9 @@ const LARGE: usize = 1024;
 
 /// Parts with more rows than this are worth another thread.
 const PARALLEL: usize = 1 << 14;
+
+/// Parts with at most so many rows are copied out of a bucket that is larger.
+const COMPACT: usize = 1 << 12;
 
 /// The most quasi attributes that are handled.
 pub const MOST_ATTRIBUTES: usize = 256;
@@ -160,12 +165,15 @@ struct Work<const L: usize> {
     least: Vec<[Lane; L]>,
     most: Vec<[Lane; L]>,
     right: Vec<u64>,
-    lasts: Vec<Option<(u32, u32)>>,
+    /// Per row of the bucket, whether it goes left.
+    goes_left: Vec<bool>,
+    /// Per row of the bucket, its number in a part.
+    numbers: Vec<u32>,
 }
 
 impl<const L: usize> Default for Work<L> {
     fn default() -> Work<L> {
-        Work { least: Vec::new(), most: Vec::new(), right: Vec::new(), lasts: Vec::new() }
+        Work { least: Vec::new(), most: Vec::new(), right: Vec::new(), goes_left: Vec::new(), numbers: Vec::new() }
     }
 }
 
@@ -213,14 +221,13 @@ impl<'a, const L: usize> Bucket<'a, L> {
         orders
     }
 
-    fn code(&self, item: u32, attribute: usize) -> u32 {
-        self.codes[item as usize][attribute / 4][attribute % 4]
-    }
-
     /// Cuts the part whose orders are given until it cannot be cut; `spare` is as long as `orders`.
     fn cut(&self, orders: &mut [u32], spare: &mut [u32], out: &mut [u32], copies: &mut Vec<u32>, work: &mut Work<L>) {
         let orders_each = self.attributes.max(1);
         let size = orders.len() / orders_each / self.lists;
+        if size * self.lists <= COMPACT && self.codes.len() > 2 * COMPACT {
+            return self.cut_apart(orders, spare, out, copies, work);
+        }
         let Some(scheme) = self.choose(orders, size, work) else {
             out.copy_from_slice(&orders[..out.len()]);
             copies.push(size as u32);
@@ -241,6 +248,32 @@ impl<'a, const L: usize> Bucket<'a, L> {
                 || self.cut(right, right_spare, right_out, &mut right_copies, &mut Work::default()),
             );
             copies.append(&mut right_copies);
+        }
+    }
+
+    /// Cuts a part as a bucket of its own, its rows numbered along the first order.
+    fn cut_apart(
+        &self,
+        orders: &mut [u32],
+        spare: &mut [u32],
+        out: &mut [u32],
+        copies: &mut Vec<u32>,
+        work: &mut Work<L>,
+    ) {
+        grow(&mut work.numbers, self.codes.len());
+        let items: Vec<u32> = orders[..out.len()].iter().copied().filter(|&item| item != NOBODY).collect();
+        for (number, &item) in items.iter().enumerate() {
+            work.numbers[item as usize] = number as u32;
+        }
+        for item in orders.iter_mut().filter(|item| **item != NOBODY) {
+            *item = work.numbers[*item as usize];
+        }
+        let codes = items.iter().map(|&item| self.codes[item as usize]).collect();
+        let Bucket { costs, lists, people, attributes, .. } = *self;
+        let part: Bucket<'_, L> = Bucket { costs, lists, people, attributes, codes };
+        part.cut(orders, spare, out, copies, work);
+        for item in out.iter_mut().filter(|item| **item != NOBODY) {
+            *item = items[*item as usize];
         }
     }
 
@@ -338,38 +371,49 @@ impl<'a, const L: usize> Bucket<'a, L> {
     /// Writes the two parts of every order into `spare`, the left one first.
     fn partition(&self, orders: &[u32], spare: &mut [u32], size: usize, scheme: Scheme, work: &mut Work<L>) {
         let Scheme { attribute, left, .. } = scheme;
+        grow(&mut work.goes_left, self.codes.len());
         let chosen = &orders[attribute * self.lists * size..][..self.lists * size];
-        // Per list, the last real row that goes left; the order is by code and then by number.
-        let last =
-            |list: &[u32]| (list[left - 1] != NOBODY).then(|| (self.code(list[left - 1], attribute), list[left - 1]));
-        work.lasts.clear();
-        work.lasts.extend(chosen.chunks_exact(size).map(last));
+        for list in chosen.chunks_exact(size) {
+            let (to_left, to_right) = list.split_at(left);
+            for (part, goes_left) in [(to_left, true), (to_right, false)] {
+                part.iter().filter(|&&item| item != NOBODY).for_each(|&item| work.goes_left[item as usize] = goes_left);
+            }
+        }
         let (to_left, to_right) = spare.split_at_mut(self.attributes.max(1) * self.lists * left);
         let right = size - left;
         for (index, list) in orders.chunks_exact(size).enumerate() {
-            let (mut left_at, mut right_at) = (index * left, index * right);
+            let to_left = &mut to_left[index * left..(index + 1) * left];
+            let to_right = &mut to_right[index * right..(index + 1) * right];
+            if index / self.lists == attribute {
+                to_left.copy_from_slice(&list[..left]);
+                to_right.copy_from_slice(&list[left..]);
+                continue;
+            }
+            // Counterfeits stand first, and go left first.
             let empties = list.iter().take_while(|&&item| item == NOBODY).count();
-            let (empty_left, empty_right) = (empties.min(left), empties.saturating_sub(left));
-            to_left[left_at..left_at + empty_left].fill(NOBODY);
-            to_right[right_at..right_at + empty_right].fill(NOBODY);
-            left_at += empty_left;
-            right_at += empty_right;
-            let rest = &list[empties..];
-            match work.lasts[index % self.lists] {
-                None => to_right[right_at..right_at + rest.len()].copy_from_slice(rest),
-                Some(last) => {
-                    for &item in rest {
-                        if (self.code(item, attribute), item) <= last {
-                            to_left[left_at] = item;
-                            left_at += 1;
-                        } else {
-                            to_right[right_at] = item;
-                            right_at += 1;
-                        }
-                    }
+            let (mut left_at, mut right_at) = (empties.min(left), empties.saturating_sub(left));
+            to_left[..left_at].fill(NOBODY);
+            to_right[..right_at].fill(NOBODY);
+            for &item in &list[empties..] {
+                // Both are written and one is kept: which side is next cannot be foreseen.
+                let goes_left = work.goes_left[item as usize];
+                if let Some(place) = to_left.get_mut(left_at) {
+                    *place = item;
                 }
+                if let Some(place) = to_right.get_mut(right_at) {
+                    *place = item;
+                }
+                left_at += usize::from(goes_left);
+                right_at += usize::from(!goes_left);
             }
         }
+    }
+}
+
+/// Makes a buffer at least so long; what it held is overwritten before it is read.
+fn grow<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, T::default());
     }
 }
 

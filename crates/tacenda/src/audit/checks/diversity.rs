@@ -1,0 +1,92 @@
+//! How many values each group holds: distinct, entropy, recursive (SCIENCE D4.1).
+//!
+//! Distinct values are judged. Entropy is measured as the number of equally frequent values that would
+//! leave as much open; recursive diversity as the least c for which the most frequent value occurs
+//! less than c times as often as the values from the l-th on together.
+
+use crate::audit::Check;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::tally::Tally;
+use crate::model::Value;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    if ask.with_sensitive().next().is_none() {
+        return Outcome::not_applicable(Check::Diversity, "no release has a sensitive column");
+    }
+    let mut outcome = Outcome::new(Check::Diversity, Ask::groups_of(ask.with_sensitive()));
+    for (place, release) in ask.with_sensitive() {
+        let mut one = Tally::new(Fault::OneValue);
+        let mut few = Tally::new(Fault::FewValues);
+        let (mut distinct, mut entropy, mut recursive) = (u64::MAX, f64::INFINITY, 0.0f64);
+        for group in 0..release.group_count() {
+            let values = release.group_values(group);
+            let counts = counts(values);
+            distinct = distinct.min(counts.len() as u64);
+            entropy = entropy.min(effective(&counts));
+            recursive = recursive.max(ratio(&counts, ask.thresholds.l));
+            if counts.len() as u64 >= u64::from(ask.thresholds.l) {
+                continue;
+            }
+            let witness = || Witness {
+                claim: "the distinct sensitive values of the group are those given; their number is below the line",
+                groups: vec![(place, group as u32)],
+                values: release.value_set(group),
+                person: None,
+                number: counts.len() as u64,
+                line: u64::from(ask.thresholds.l),
+            };
+            let tally = if counts.len() <= 1 { &mut one } else { &mut few };
+            tally.add(u64::from(release.people(group)), counts.len() as u64, witness);
+        }
+        if release.group_count() > 0 {
+            let number = Some(release.number);
+            outcome.measure(number, "least distinct values", distinct as f64);
+            outcome.measure(number, "least entropy diversity", entropy);
+            outcome.measure(number, "largest recursive c", recursive);
+        }
+        for tally in [one, few] {
+            if let Some(finding) = tally.finding(release.number, Vec::new()) {
+                outcome = outcome.found(finding);
+            }
+        }
+    }
+    outcome
+}
+
+/// How often each value of an ascending list occurs.
+pub(super) fn counts(values: &[Value]) -> Vec<u32> {
+    values.chunk_by(|a, b| a == b).map(|run| run.len() as u32).collect()
+}
+
+/// e to the entropy: how many equally frequent values would leave as much open.
+fn effective(counts: &[u32]) -> f64 {
+    let all = f64::from(counts.iter().sum::<u32>());
+    let share = |&count: &u32| f64::from(count) / all;
+    let entropy: f64 = counts.iter().map(|count| -share(count) * share(count).ln()).sum();
+    entropy.exp()
+}
+
+/// The most frequent over the sum from the l-th most frequent on; infinite where there are fewer than l.
+fn ratio(counts: &[u32], l: u32) -> f64 {
+    let mut counts = counts.to_vec();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let rest: u32 = counts.iter().skip(l.max(1) as usize - 1).sum();
+    f64::from(counts.first().copied().unwrap_or(0)) / f64::from(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diversity_by_hand() {
+        assert_eq!(counts(&[0, 0, 1, 3, 3, 3].map(Value)), [2, 1, 3]);
+        assert!((effective(&[2, 2, 2]) - 3.0).abs() < 1e-12);
+        // Of 3, 2, 1 the second on are 3, the third on 1.
+        assert_eq!((ratio(&[2, 1, 3], 2), ratio(&[2, 1, 3], 3)), (1.0, 3.0));
+        assert!(ratio(&[5], 2).is_infinite());
+    }
+}

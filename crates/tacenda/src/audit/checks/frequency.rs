@@ -1,0 +1,46 @@
+//! The largest share of one value in a group (SCIENCE D4.1).
+//!
+//! Someone who only knows that a person stands in the group guesses the most frequent value, and is
+//! right that often. The line is one in l. Counterfeits count as rows, because nobody can tell them.
+
+use crate::audit::Check;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::tally::Tally;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    if ask.with_sensitive().next().is_none() {
+        return Outcome::not_applicable(Check::Frequency, "no release has a sensitive column");
+    }
+    let mut outcome = Outcome::new(Check::Frequency, Ask::groups_of(ask.with_sensitive()));
+    for (place, release) in ask.with_sensitive() {
+        let mut frequent = Tally::new(Fault::FrequentValue);
+        let mut worst = 0.0f64;
+        for group in 0..release.group_count() {
+            let values = release.group_values(group);
+            // The first of the longest runs.
+            let run = values.chunk_by(|a, b| a == b).rev().max_by_key(|run| run.len()).unwrap_or_default();
+            let share = run.len() as f64 / values.len().max(1) as f64;
+            worst = worst.max(share);
+            if run.len() as u64 * u64::from(ask.thresholds.l) <= values.len() as u64 {
+                continue;
+            }
+            let witness = || Witness {
+                claim: "the value occurs the number of times in the group, more than one row in the line",
+                groups: vec![(place, group as u32)],
+                values: vec![run[0]],
+                person: None,
+                number: run.len() as u64,
+                line: u64::from(ask.thresholds.l),
+            };
+            frequent.add(u64::from(release.people(group)), ((1.0 - share) * 1e9) as u64, witness);
+        }
+        outcome.measure(Some(release.number), "largest share of a value", worst);
+        if let Some(finding) = frequent.finding(release.number, Vec::new()) {
+            outcome = outcome.found(finding);
+        }
+    }
+    outcome
+}

@@ -1,0 +1,54 @@
+//! How many people stand in each group (SCIENCE D4.1).
+//!
+//! A group of one person singles them out for anyone who knows their quasi values; a group below the
+//! line is counted as such. Counterfeits are nobody.
+
+use crate::audit::Check;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::tally::Tally;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    let mut outcome = Outcome::new(Check::GroupSizes, Ask::groups_of(ask.releases()));
+    for (place, release) in ask.releases() {
+        let mut alone = Tally::new(Fault::AloneInGroup);
+        let mut small = Tally::new(Fault::SmallGroup);
+        let (mut least, mut below) = (u32::MAX, 0u64);
+        for group in 0..release.group_count() {
+            let people = release.people(group);
+            least = least.min(people);
+            if people >= ask.thresholds.k {
+                continue;
+            }
+            below += u64::from(people);
+            let witness = || Witness {
+                claim: "the rows of the group, less its counterfeits, are the number, which is below the line",
+                groups: vec![(place, group as u32)],
+                values: Vec::new(),
+                person: None,
+                number: u64::from(people),
+                line: u64::from(ask.thresholds.k),
+            };
+            let tally = if people <= 1 { &mut alone } else { &mut small };
+            tally.add(u64::from(people), u64::from(people), witness);
+        }
+        let number = Some(release.number);
+        let people = release.row_count() as u64 - release.counterfeit_count();
+        outcome.measure(number, "rows", release.row_count() as f64);
+        outcome.measure(number, "people", people as f64);
+        outcome.measure(number, "groups", release.group_count() as f64);
+        if release.group_count() > 0 {
+            outcome.measure(number, "smallest group", f64::from(least));
+            outcome.measure(number, "mean risk", release.group_count() as f64 / people.max(1) as f64);
+            outcome.measure(number, "people below k", below as f64);
+        }
+        for tally in [alone, small] {
+            if let Some(finding) = tally.finding(release.number, Vec::new()) {
+                outcome = outcome.found(finding);
+            }
+        }
+    }
+    outcome
+}

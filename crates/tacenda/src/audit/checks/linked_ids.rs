@@ -1,0 +1,175 @@
+//! What ids that link releases give away: the inference table (SCIENCE D4.2).
+//!
+//! # Definition
+//! The regions of one id are intersected over the releases. E is how many ids are left with the same
+//! region: what someone sees who does not know who was present when. H is how many ids stood in the same
+//! groups in the same releases: what someone sees who does. H is never more than E.
+//!
+//! An empty meet is a contradiction: the person changed, or a row is not true. A changed sensitive value
+//! is seen by everyone. Both are told, and these ids are not counted among those alike.
+
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::tally::Tally;
+use crate::model::Release;
+use crate::model::Span;
+use crate::model::Value;
+use rustc_hash::FxHashMap;
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    let linked: Vec<(u32, &Release)> = ask.releases().filter(|(_, release)| !release.linked.is_empty()).collect();
+    if linked.is_empty() {
+        return Outcome::not_applicable(Check::LinkedIds, "no release has linked ids");
+    }
+    let table = Inference::new(&linked);
+    let ids = table.histories.len() as u64;
+    let mut outcome = Outcome::new(Check::LinkedIds, Coverage { looked_at: ids, of: ids, what: "ids" });
+    let (last, others) = last_and_others(&linked);
+    for tally in table.judge(ask, &mut outcome) {
+        if let Some(finding) = tally.finding(last, others.clone()) {
+            outcome = outcome.found(finding);
+        }
+    }
+    outcome
+}
+
+fn last_and_others(linked: &[(u32, &Release)]) -> (u32, Vec<u32>) {
+    let mut numbers: Vec<u32> = linked.iter().map(|(_, release)| release.number).collect();
+    let last = numbers.pop().expect("there is a release with linked ids");
+    (last, numbers)
+}
+
+/// What following every id leads to.
+struct Inference {
+    attributes: usize,
+    /// Per id, the meet of its regions, one id after another.
+    meets: Vec<Span>,
+    /// Per id, a number for the groups it stood in: equal for equal histories.
+    histories: Vec<u32>,
+    /// Per id, its last value.
+    values: Vec<Value>,
+    changed: Vec<bool>,
+    /// Per id, its groups: release and group.
+    groups: Vec<Vec<(u32, u32)>>,
+}
+
+impl Inference {
+    fn new(linked: &[(u32, &Release)]) -> Inference {
+        let attributes = linked[0].1.regions.attributes();
+        let mut table = Inference {
+            attributes,
+            meets: Vec::new(),
+            histories: Vec::new(),
+            values: Vec::new(),
+            changed: Vec::new(),
+            groups: Vec::new(),
+        };
+        let mut places: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut next = 1;
+        for &(place, release) in linked {
+            let mut steps: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+            for group in 0..release.group_count() {
+                for row in release.group_rows(group) {
+                    let id = *places.entry(release.linked[row]).or_insert_with(|| table.add(release.sensitive[row]));
+                    let step = (table.histories[id as usize], group as u32);
+                    let history = *steps.entry(step).or_insert_with(|| {
+                        next += 1;
+                        next - 1
+                    });
+                    table.follow(id as usize, (place, group as u32), release, row, history);
+                }
+            }
+        }
+        table
+    }
+
+    /// A new id: anywhere, nowhere yet.
+    fn add(&mut self, value: Value) -> u32 {
+        self.meets.extend(std::iter::repeat_n(Span::new(0, u32::MAX), self.attributes));
+        self.histories.push(0);
+        self.values.push(value);
+        self.changed.push(false);
+        self.groups.push(Vec::new());
+        self.histories.len() as u32 - 1
+    }
+
+    fn follow(&mut self, id: usize, group: (u32, u32), release: &Release, row: usize, history: u32) {
+        let region = release.region(group.1 as usize);
+        let meets = &mut self.meets[id * self.attributes..(id + 1) * self.attributes];
+        meets.iter_mut().zip(region).for_each(|(meet, span)| *meet = meet.meet(*span));
+        self.histories[id] = history;
+        self.changed[id] |= self.values[id] != release.sensitive[row];
+        self.values[id] = release.sensitive[row];
+        self.groups[id].push(group);
+    }
+
+    fn meet(&self, id: usize) -> &[Span] {
+        &self.meets[id * self.attributes..(id + 1) * self.attributes]
+    }
+
+    fn judge(&self, ask: &Ask<'_>, outcome: &mut Outcome) -> [Tally; 5] {
+        let (k, l) = (u64::from(ask.thresholds.k), u64::from(ask.thresholds.l));
+        let mut published = Tally::new(Fault::LinkedIdsPublished);
+        let mut contradicted = Tally::new(Fault::LinkedContradiction);
+        let mut changed = Tally::new(Fault::LinkedValueChanged);
+        let ids = self.histories.len() as u64;
+        published.add(ids, 0, || self.witness("the rows of the groups carry ids; the number is of ids", 0, 0, ids, 0));
+        let is_empty = |id: usize| self.meet(id).iter().any(|span| span.is_empty());
+        let mut by_region: FxHashMap<&[Span], Vec<u32>> = FxHashMap::default();
+        let mut by_history: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for id in 0..self.histories.len() {
+            if self.changed[id] {
+                changed.add(1, 0, || self.witness("the rows of one id in the groups have different values", id, 0, 1, 0));
+            }
+            if is_empty(id) {
+                contradicted.add(1, 0, || self.witness("the groups hold one id, and their regions do not meet", id, 0, 1, 0));
+                continue;
+            }
+            by_region.entry(self.meet(id)).or_default().push(id as u32);
+            by_history.entry(self.histories[id]).or_default().push(id as u32);
+        }
+        let least = |sizes: &mut dyn Iterator<Item = usize>| sizes.min().unwrap_or(0) as f64;
+        outcome.measure(None, "ids", ids as f64);
+        outcome.measure(None, "least E", least(&mut by_region.values().map(Vec::len)));
+        outcome.measure(None, "least H", least(&mut by_history.values().map(Vec::len)));
+        let (mut few, mut few_values) = (Tally::new(Fault::LinkedTooFew), Tally::new(Fault::LinkedFewValues));
+        // Classes by their first id, so that nothing depends on the order of a map.
+        let mut classes: Vec<&Vec<u32>> =
+            if ask.attacker.presence { by_history.values().collect() } else { by_region.values().collect() };
+        classes.sort_unstable_by_key(|class| class[0]);
+        for class in classes {
+            let size = class.len() as u64;
+            if size < k {
+                few.add(size, size, || self.witness(FEW, class[0] as usize, size, size, k));
+            }
+            let mut values: Vec<Value> = class.iter().map(|&id| self.values[id as usize]).collect();
+            values.sort_unstable();
+            values.dedup();
+            let distinct = values.len() as u64;
+            if distinct < l {
+                let witness =
+                    || Witness { values, ..self.witness(FEW_VALUES, class[0] as usize, size, distinct, l) };
+                few_values.add(size, distinct, witness);
+            }
+        }
+        let people_with = |tally: &Tally| tally.people() as f64;
+        outcome.measure(None, "ids below k", people_with(&few));
+        outcome.measure(None, "ids contradicted", people_with(&contradicted));
+        outcome.measure(None, "ids whose value changed", people_with(&changed));
+        [published, few, few_values, contradicted, changed]
+    }
+
+    /// A witness by the groups of one id of a class of so many.
+    fn witness(&self, claim: &'static str, id: usize, _class: u64, number: u64, line: u64) -> Witness {
+        Witness { claim, groups: self.groups[id].clone(), values: Vec::new(), person: None, number, line }
+    }
+}
+
+const FEW: &str = "the groups are those of one id, and the number is how many ids cannot be told from it by the releases: those \
+                   in the same groups, or, where presence is not known, those whose regions meet in the same region";
+const FEW_VALUES: &str = "the groups are those of one id, and the ids that cannot be told from it by the releases have the \
+                          values given, fewer than the line";

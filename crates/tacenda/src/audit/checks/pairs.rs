@@ -1,0 +1,94 @@
+//! Two releases laid over each other: which groups overlap, and what hangs together.
+
+use crate::audit::checks::Ask;
+use crate::audit::stab::Stab;
+use crate::audit::ties::Ties;
+use crate::model::Promise;
+use crate::model::Release;
+
+/// The pairs of releases that are compared: neighbours, or all where that is asked for.
+pub(super) fn pairs(ask: &Ask<'_>) -> Vec<(u32, u32)> {
+    let count = ask.series.releases.len() as u32;
+    let starts = |later: u32| if ask.limits.all_pairs { 0 } else { later - 1 };
+    (1..count).flat_map(|later| (starts(later)..later).map(move |earlier| (earlier, later))).collect()
+}
+
+/// How many values there are in all releases.
+pub(super) fn value_count(ask: &Ask<'_>) -> usize {
+    ask.series.releases.iter().map(|release| release.values.len()).max().unwrap_or(0)
+}
+
+/// Whether the promise says that people come and never leave; `None`: nothing was promised.
+pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
+    promise.map(|promise| {
+        matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. })
+    })
+}
+
+/// Whether the promise says that a person's groups all have one value set.
+pub(super) fn keeps_sets(promise: Option<&Promise>) -> bool {
+    matches!(promise, Some(Promise::MInvariance { .. } | Promise::IncrementalLDiversity { .. }))
+}
+
+/// The components of the overlap graph of two releases.
+pub(super) struct Components {
+    /// Per group of the earlier release, then of the later, its component.
+    ties: Ties,
+    offset: u32,
+    groups: u32,
+}
+
+/// One component: its groups in the earlier and in the later release, ascending.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Component {
+    pub(super) earlier: Vec<u32>,
+    pub(super) later: Vec<u32>,
+}
+
+impl Components {
+    /// Groups of two releases whose regions overlap are tied; `stab` is the later one's index.
+    pub(super) fn new(earlier: &Release, later: &Release, stab: &Stab) -> Components {
+        let offset = earlier.group_count() as u32;
+        let groups = offset + later.group_count() as u32;
+        let (mut ties, mut united) = (Ties::new(groups as usize), stab.united());
+        for group in 0..offset {
+            stab.unite(earlier.region(group as usize), Some(group), |_| true, &mut united, &mut ties, offset);
+        }
+        Components { ties, offset, groups }
+    }
+
+    /// Ties all groups that overlap a region to each other, in the earlier (`from` 0) or later release.
+    pub(super) fn ties(&mut self) -> (&mut Ties, u32) {
+        (&mut self.ties, self.offset)
+    }
+
+    /// The component of a group of the earlier release.
+    pub(super) fn of_earlier(&mut self, group: u32) -> u32 {
+        self.ties.find(group)
+    }
+
+    /// The component of a group of the later release.
+    pub(super) fn of_later(&mut self, group: u32) -> u32 {
+        self.ties.find(self.offset + group)
+    }
+
+    /// All components by their name, in order.
+    pub(super) fn list(&mut self) -> Vec<(u32, Component)> {
+        let mut place = vec![u32::MAX; self.groups as usize];
+        let mut all: Vec<(u32, Component)> = Vec::new();
+        for node in 0..self.groups {
+            let root = self.ties.find(node);
+            if place[root as usize] == u32::MAX {
+                place[root as usize] = all.len() as u32;
+                all.push((root, Component::default()));
+            }
+            let component = &mut all[place[root as usize] as usize].1;
+            if node < self.offset {
+                component.earlier.push(node);
+            } else {
+                component.later.push(node - self.offset);
+            }
+        }
+        all
+    }
+}

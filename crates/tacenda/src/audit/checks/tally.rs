@@ -1,0 +1,41 @@
+//! One fault counted over the groups of a release, with the worst of them as witness.
+
+use crate::audit::Fault;
+use crate::audit::Finding;
+use crate::audit::Witness;
+
+/// How often a fault was met.
+pub(super) struct Tally {
+    fault: Fault,
+    people: u64,
+    groups: u64,
+    worst: Option<(u64, Witness)>,
+}
+
+impl Tally {
+    pub(super) fn new(fault: Fault) -> Tally {
+        Tally { fault, people: 0, groups: 0, worst: None }
+    }
+
+    /// Counts one. The lowest `rank` is the worst; of equals the first.
+    pub(super) fn add(&mut self, people: u64, rank: u64, witness: impl FnOnce() -> Witness) {
+        self.people += people;
+        self.groups += 1;
+        if self.worst.as_ref().is_none_or(|worst| rank < worst.0) {
+            self.worst = Some((rank, witness()));
+        }
+    }
+
+    /// How many people were counted.
+    pub(super) fn people(&self) -> u64 {
+        self.people
+    }
+
+    /// The finding, if there was anything.
+    pub(super) fn finding(self, release: u32, others: Vec<u32>) -> Option<Finding> {
+        let (_, witness) = self.worst?;
+        let example = witness.groups.last().map(|&(_, group)| group + 1);
+        let Tally { fault, people, groups, .. } = self;
+        Some(Finding { fault, release, people, groups, example, others, witness: Some(witness) })
+    }
+}

@@ -1,0 +1,70 @@
+//! Asks every question of a series of releases, whoever made them.
+//!
+//! Each check stands in a file of its own under `checks` and answers with one [`Outcome`]. Checks share
+//! nothing but what is asked and the candidates, which several of them build on.
+
+use crate::audit::Assessment;
+use crate::audit::Attacker;
+use crate::audit::Check;
+use crate::audit::Limits;
+use crate::audit::Outcome;
+use crate::audit::Series;
+use crate::audit::Thresholds;
+use crate::audit::checks;
+use crate::audit::checks::Ask;
+
+/// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
+/// before it is asked.
+///
+/// # Panics
+/// If the parts of the series do not fit each other: one list of traces and, where given, one table of
+/// knowledge a release.
+pub fn examine(
+    series: &Series<'_>,
+    attacker: Attacker,
+    thresholds: &Thresholds,
+    limits: &Limits,
+    progress: &(dyn Fn(Check) + Sync),
+) -> Assessment {
+    examine_only(series, attacker, thresholds, limits, progress, &Check::ALL)
+}
+
+/// Examines a series by some checks, in the order of [`Check::ALL`] whatever the order given.
+///
+/// # Panics
+/// As [`examine`].
+pub fn examine_only(
+    series: &Series<'_>,
+    attacker: Attacker,
+    thresholds: &Thresholds,
+    limits: &Limits,
+    progress: &(dyn Fn(Check) + Sync),
+    checks: &[Check],
+) -> Assessment {
+    assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
+    if let Some(knowledge) = series.knowledge {
+        assert_eq!(knowledge.releases(), series.releases.len(), "one table of knowledge a release");
+    }
+    let ask = Ask::new(*series, attacker, *thresholds, *limits);
+    let asked = Check::ALL.into_iter().filter(|check| checks.contains(check));
+    let outcomes: Vec<Outcome> = asked
+        .map(|check| {
+            progress(check);
+            answer(check, &ask)
+        })
+        .collect();
+    let story = if checks.contains(&Check::Candidates) { checks::candidates::story(&ask) } else { None };
+    Assessment { outcomes, story }
+}
+
+fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
+    match check {
+        Check::GroupSizes => checks::group_sizes::check(ask),
+        Check::Diversity => checks::diversity::check(ask),
+        Check::Frequency => checks::frequency::check(ask),
+        Check::LinkedIds => checks::linked_ids::check(ask),
+        Check::Difference => checks::difference::check(ask),
+        Check::Candidates => checks::candidates::check(ask),
+        other => Outcome::not_applicable(other, "not asked yet"),
+    }
+}

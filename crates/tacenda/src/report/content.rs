@@ -1,0 +1,512 @@
+//! What a report says, as plain data: the same numbers for every form it is printed in.
+//!
+//! A report is filtered when it is made, not when it is printed: one for recipients does not hold
+//! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The version of the JSON.
+pub const FORMAT: u32 = 1;
+
+/// Whom a report is for.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Edition {
+    /// Whoever has the release: only what the published files and the policy say.
+    Recipient,
+    /// The person who answers for the release: everything, with a block to sign.
+    Steward,
+    /// The person who checks: everything, with the witnesses in full.
+    Auditor,
+}
+
+/// What is decided. "Not assessed" never counts as a pass.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub enum Decision {
+    /// Everything was looked at and nothing found.
+    #[serde(rename = "PASS")]
+    Pass,
+    /// Nothing was found, if what is named under assumptions is true.
+    #[serde(rename = "PASS WITH NAMED ASSUMPTION")]
+    PassAssuming,
+    /// Something was found.
+    #[serde(rename = "FAIL")]
+    Fail,
+    /// Some question could not be answered for everyone.
+    #[serde(rename = "NOT ASSESSED")]
+    NotAssessed,
+}
+
+/// Which risk is put in classes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RiskKind {
+    /// Guessing a person's sensitive value: the share of the most frequent value of their group.
+    #[default]
+    Inference,
+    /// Guessing which row is a person's: one over the people of their group.
+    Identity,
+}
+
+/// Everything a report says.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Report {
+    /// The version of this form.
+    pub format: u32,
+    /// Whom it is for.
+    pub edition: Edition,
+    /// What was looked at.
+    pub series: SeriesFacts,
+    /// What came out.
+    pub verdict: VerdictFacts,
+    /// Each release.
+    pub releases: Vec<ReleaseFacts>,
+    /// Each question that was asked, with its answer.
+    pub checks: Vec<CheckFacts>,
+    /// What was found, the worst first.
+    pub findings: Vec<FindingFacts>,
+    /// The worst case, step by step.
+    pub story: Option<StoryFacts>,
+    /// Singling out, linkability, inference (Article 29 Working Party, opinion 05/2014).
+    pub three_questions: Vec<QuestionFacts>,
+    /// What the answers rest on.
+    pub assumptions: Vec<String>,
+    /// What they do not cover.
+    pub not_covered: Vec<String>,
+    /// What to do next.
+    pub next_steps: Vec<String>,
+    /// The regions on two attributes, for a picture.
+    pub picture: Option<Picture>,
+    /// What it was made from and with.
+    pub provenance: Provenance,
+    /// What only the steward and the auditor may see.
+    pub private: Option<PrivateFacts>,
+}
+
+/// What was looked at.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct SeriesFacts {
+    /// The short name, or the files' common one.
+    pub name: String,
+    /// The title for people.
+    pub title: String,
+    /// Whom to ask.
+    pub contact: String,
+    /// What was promised, where that is known.
+    pub promise: Option<PromiseFacts>,
+    /// Which risk is put in classes, as the promise is about.
+    pub risk: RiskKind,
+    /// The columns and their roles.
+    pub columns: Vec<ColumnFacts>,
+}
+
+/// What was promised.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct PromiseFacts {
+    /// Its name in the policy file.
+    pub model: String,
+    /// Its parameters, such as `m = 4`.
+    pub parameters: Vec<String>,
+    /// The promise against which attacker, in one sentence.
+    pub sentence: String,
+    /// What it does not cover.
+    pub limits: Vec<String>,
+    /// The largest risk it allows, as one in so many; `None` where it names none.
+    pub one_in: Option<u32>,
+}
+
+/// A column.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ColumnFacts {
+    /// Its name.
+    pub name: String,
+    /// Its role: identifier, quasi, sensitive, public, drop.
+    pub role: String,
+    /// What values it has.
+    pub values: String,
+    /// What was done to it.
+    pub technique: String,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct VerdictFacts {
+    /// The decision.
+    pub decision: Decision,
+    /// The same in a sentence.
+    pub sentence: String,
+    /// How many people the widest finding concerns.
+    pub people: u64,
+    /// The worst severity: note, warning, severe.
+    pub worst: Option<String>,
+}
+
+/// One release, as anyone can count it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ReleaseFacts {
+    /// Its number.
+    pub number: u32,
+    /// Its label.
+    pub label: String,
+    /// When it was published, where that is known.
+    pub at: Option<String>,
+    /// Its files.
+    pub files: Vec<FileFacts>,
+    /// Rows, counterfeits included.
+    pub rows: u64,
+    /// People.
+    pub people: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Rows with nobody behind them.
+    pub counterfeits: u64,
+    /// How exposed people are in this release alone.
+    pub risk: RiskFacts,
+    /// How many groups have how many people.
+    pub group_sizes: Vec<Bar>,
+    /// Twenty classes of risk, each 0.05 wide, its upper end included: how many people are in each.
+    pub risk_classes: Vec<u64>,
+    /// How much less it says than its snapshot.
+    pub loss: LossFacts,
+}
+
+/// A file that was looked at.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct FileFacts {
+    /// Its name.
+    pub name: String,
+    /// How long it is.
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: String,
+}
+
+/// How exposed people are in one release alone.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct RiskFacts {
+    /// People of the smallest group.
+    pub smallest_group: u32,
+    /// The largest risk of being singled out: one over the smallest group (prosecutor risk).
+    pub highest_identity: f64,
+    /// The mean risk of being singled out: groups over people.
+    pub mean_identity: f64,
+    /// People in groups of fewer than k.
+    pub people_below_k: u64,
+    /// The fewest sensitive values in a group.
+    pub fewest_values: u32,
+    /// People in groups of fewer than l values.
+    pub people_below_l: u64,
+    /// The largest share of one value in a group.
+    pub highest_share: f64,
+}
+
+/// One bar of a histogram.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Bar {
+    /// The lowest number in it.
+    pub from: u64,
+    /// The highest number in it.
+    pub to: u64,
+    /// How many.
+    pub count: u64,
+}
+
+/// How much less a release says than its snapshot.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct LossFacts {
+    /// Mean share of the domains left open, 0 to 1.
+    pub leaf_share: f64,
+    /// The information loss of paper 001, per person.
+    pub information_loss_per_person: f64,
+    /// The sum of squared group sizes.
+    pub discernability: u64,
+    /// The mean group size in multiples of the least allowed.
+    pub c_avg: f64,
+    /// Per quasi attribute.
+    pub attributes: Vec<AttributeFacts>,
+}
+
+/// How precise an attribute is.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct AttributeFacts {
+    /// Its name.
+    pub name: String,
+    /// 1 where every value is exact, 0 where none is said.
+    pub precision: f64,
+}
+
+/// One question and its answer.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct CheckFacts {
+    /// Its name.
+    pub check: String,
+    /// The question.
+    pub question: String,
+    /// PASS, FAIL, MEASURED, NOT APPLICABLE or NOT ASSESSED.
+    pub verdict: String,
+    /// Why it does not apply, or could not be answered.
+    pub why: Option<String>,
+    /// How many were looked at.
+    pub looked_at: u64,
+    /// Of how many.
+    pub of: u64,
+    /// What was counted.
+    pub what: String,
+    /// How many findings it has.
+    pub findings: u64,
+    /// What was measured.
+    pub measures: Vec<MeasureFacts>,
+}
+
+/// One number.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct MeasureFacts {
+    /// The release's number; none for the whole series.
+    pub release: Option<u32>,
+    /// What was measured.
+    pub name: String,
+    /// How much it is; none where it is not a number.
+    pub value: Option<f64>,
+}
+
+/// One way to learn too much.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct FindingFacts {
+    /// Its code, with a page in `tacenda explain`.
+    pub code: String,
+    /// Its title.
+    pub title: String,
+    /// note, warning or severe.
+    pub severity: String,
+    /// The check that found it.
+    pub check: String,
+    /// The release it was found in.
+    pub release: u32,
+    /// The other releases it takes.
+    pub others: Vec<u32>,
+    /// How many people it concerns.
+    pub people: u64,
+    /// How many groups.
+    pub groups: u64,
+    /// What proves it.
+    pub witness: Option<WitnessFacts>,
+}
+
+/// What proves a finding.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct WitnessFacts {
+    /// What is claimed, and how to check it.
+    pub claim: String,
+    /// The groups it rests on.
+    pub groups: Vec<WitnessGroup>,
+    /// The sensitive values it speaks of, coded unless they are shown.
+    pub values: Vec<String>,
+    /// The number that is claimed.
+    pub number: u64,
+    /// What it is held against.
+    pub line: u64,
+}
+
+/// A group a witness rests on.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct WitnessGroup {
+    /// The release's number.
+    pub release: u32,
+    /// The release's label.
+    pub label: String,
+    /// The group as the file names it, or its place in the release, counted from 1.
+    pub group: String,
+    /// Its region as printed, one text a quasi attribute.
+    pub region: Vec<String>,
+    /// Its rows in the file, counted from 1 below the heading; the first 200.
+    pub rows: Vec<u32>,
+    /// How many rows it has in all.
+    pub row_count: u32,
+}
+
+/// One person, attacked step by step.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct StoryFacts {
+    /// What the attacker knew: name and value; the value only where values are shown.
+    pub known: Vec<(String, Option<String>)>,
+    /// One step a release.
+    pub steps: Vec<StepFacts>,
+    /// How many values are left at the end.
+    pub left: usize,
+}
+
+/// What one release says about the person.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct StepFacts {
+    /// The release's number.
+    pub release: u32,
+    /// The release's label.
+    pub label: String,
+    /// How many groups the person may stand in.
+    pub group_count: usize,
+    /// The first groups they may stand in.
+    pub groups: Vec<StepGroup>,
+    /// The values of these groups, coded unless they are shown.
+    pub found: Vec<String>,
+    /// The values left after this step.
+    pub left: Vec<String>,
+    /// Whether this step contradicted the ones before, so that the attacker started again.
+    pub restarted: bool,
+}
+
+/// A group the person may stand in.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct StepGroup {
+    /// Its place in the release, counted from 1.
+    pub group: u32,
+    /// Its region as printed.
+    pub region: Vec<String>,
+    /// Its values, each once.
+    pub values: Vec<String>,
+    /// How many rows it has.
+    pub rows: usize,
+}
+
+/// One of the three questions of WP216.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct QuestionFacts {
+    /// singling out, linkability, inference.
+    pub name: String,
+    /// The question in plain words.
+    pub question: String,
+    /// The answer.
+    pub decision: Decision,
+    /// What was measured.
+    pub evidence: Vec<String>,
+    /// Where the answer ends.
+    pub limit: String,
+}
+
+/// The regions of the releases on two attributes.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Picture {
+    /// The attribute from left to right.
+    pub across: String,
+    /// The attribute from bottom to top.
+    pub up: String,
+    /// The ends of the attribute from left to right.
+    pub across_ends: (String, String),
+    /// The ends of the attribute from bottom to top.
+    pub up_ends: (String, String),
+    /// One a release.
+    pub panels: Vec<Panel>,
+    /// How many releases have no panel.
+    pub left_off: usize,
+}
+
+/// The regions of one release.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Panel {
+    /// The release's label.
+    pub label: String,
+    /// How many groups the release has.
+    pub groups: u64,
+    /// Regions in thousandths of the domain: left, right, bottom, top, people.
+    pub boxes: Vec<(u32, u32, u32, u32, u32)>,
+}
+
+/// What the report was made from and with.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Provenance {
+    /// The program and its version.
+    pub software: String,
+    /// The SHA-256 of the policy file and its hierarchies.
+    pub policy_sha256: Option<String>,
+    /// A hash of the seed: shows later that it was not changed, and gives nothing away.
+    pub seed_commitment: Option<String>,
+    /// The hash of the ledger's last line.
+    pub ledger_head: Option<String>,
+    /// The least number of people who must not be told apart.
+    pub k: u32,
+    /// The least number of values that must remain possible.
+    pub l: u32,
+    /// The largest distance of a group's values from the table's.
+    pub t: Option<f64>,
+    /// What the attacker knows.
+    pub attacker: Vec<String>,
+    /// Notes about how the input was read.
+    pub notes: Vec<String>,
+    /// When the report was made, where that may be said.
+    pub made_at: Option<String>,
+}
+
+/// What only the steward and the auditor may see.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct PrivateFacts {
+    /// Per release, who came and went.
+    pub churn: Vec<ChurnFacts>,
+    /// How far count queries on the last release are from the truth.
+    pub query_error: Option<QueryErrorFacts>,
+    /// How people who leave the data are treated.
+    pub deletion: String,
+    /// How much may be added and left out, as the policy file says.
+    pub limits: Vec<String>,
+    /// Why a promise that holds per release only was accepted, where the policy file says so.
+    pub accepted_risk: Option<String>,
+    /// Until when the report is meant to hold.
+    pub review_by: Option<String>,
+    /// What ends it earlier.
+    pub review_triggers: Vec<String>,
+}
+
+/// Who came and went at a release.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct ChurnFacts {
+    /// The release's number.
+    pub release: u32,
+    /// People never seen before.
+    pub arrived: u64,
+    /// People published here and, so far, not again.
+    pub last_published: u64,
+    /// People first seen here who are withheld until today.
+    pub still_waiting: u64,
+    /// People of the snapshot who were left out of this release; known for the last one.
+    pub withheld: Option<u64>,
+}
+
+/// How far count queries are from the truth.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct QueryErrorFacts {
+    /// The release's number.
+    pub release: u32,
+    /// How many queries were asked.
+    pub queries: u32,
+    /// The expected share of rows that fit.
+    pub selectivity: f64,
+    /// The median of |actual − estimate| / actual.
+    pub median: f64,
+    /// The mean of it.
+    pub mean: f64,
+    /// Nine in ten queries are off by at most this.
+    pub ninth_decile: f64,
+}
+
+impl Edition {
+    /// The word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Edition::Recipient => "recipient",
+            Edition::Steward => "steward",
+            Edition::Auditor => "auditor",
+        }
+    }
+}
+
+impl Decision {
+    /// The words that are printed.
+    pub fn words(self) -> &'static str {
+        match self {
+            Decision::Pass => "PASS",
+            Decision::PassAssuming => "PASS WITH NAMED ASSUMPTION",
+            Decision::Fail => "FAIL",
+            Decision::NotAssessed => "NOT ASSESSED",
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Gathers a report from what was published, what the auditor answered, and what may be told to whom.
+
+use crate::audit::Assessment;
+use crate::audit::Attacker;
+use crate::audit::Finding;
+use crate::audit::Series;
+use crate::audit::Thresholds;
+use crate::audit::Verdict;
+use crate::audit::Witness;
+use crate::audit::story::Story;
+use crate::measure::least_group;
+use crate::report::CheckFacts;
+use crate::report::Edition;
+use crate::report::FORMAT;
+use crate::report::FileFacts;
+use crate::report::FindingFacts;
+use crate::report::MeasureFacts;
+use crate::report::PrivateFacts;
+use crate::report::Provenance;
+use crate::report::ReleaseFacts;
+use crate::report::Report;
+use crate::report::SeriesFacts;
+use crate::report::StepFacts;
+use crate::report::StepGroup;
+use crate::report::StoryFacts;
+use crate::report::WitnessFacts;
+use crate::report::WitnessGroup;
+use crate::report::codes::Codes;
+use crate::report::columns;
+use crate::report::judge;
+use crate::report::picture;
+use crate::report::release_facts::Lens;
+use crate::report::release_facts::release_facts;
+use crate::report::words::clean;
+
+/// The most rows of a group that a witness lists.
+const WITNESS_ROWS: usize = 200;
+
+/// The most groups that a step of a story shows.
+const STEP_GROUPS: usize = 8;
+
+/// What a report is made from.
+#[derive(Clone, Debug)]
+pub struct Material<'a> {
+    /// Whom it is for.
+    pub edition: Edition,
+    /// What was looked at.
+    pub series: Series<'a>,
+    /// What the auditor answered; empty where only the gate was asked.
+    pub assessment: &'a Assessment,
+    /// What the attacker knows.
+    pub attacker: Attacker,
+    /// Where a number becomes a finding.
+    pub thresholds: Thresholds,
+    /// Names, files and hashes.
+    pub about: &'a About,
+    /// Whether sensitive values are named.
+    pub names: Names,
+    /// What only the steward and the auditor may see; not used for a recipient.
+    pub private: Option<PrivateFacts>,
+}
+
+/// Names, files and hashes: what is known about a series beside its rows.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// The short name.
+    pub name: String,
+    /// The title for people.
+    pub title: String,
+    /// Whom to ask.
+    pub contact: String,
+    /// The program and its version.
+    pub software: String,
+    /// The SHA-256 of the policy file.
+    pub policy_sha256: Option<String>,
+    /// A hash of the seed.
+    pub seed_commitment: Option<String>,
+    /// The hash of the ledger's last line.
+    pub ledger_head: Option<String>,
+    /// Notes about how the input was read.
+    pub notes: Vec<String>,
+    /// When the report was made; none where the same input must give the same bytes.
+    pub made_at: Option<String>,
+    /// Per release, where it comes from; may be shorter.
+    pub sources: Vec<Source>,
+    /// What the gate said before the releases left.
+    pub gate: Gate,
+}
+
+/// Where a release comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// When it was published.
+    pub at: Option<String>,
+    /// Its files.
+    pub files: Vec<FileFacts>,
+}
+
+/// What the gate said before the releases left.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Gate {
+    /// There was none, or nobody knows.
+    #[default]
+    NotAsked,
+    /// It found nothing.
+    FoundNothing,
+    /// It found something, and the data are made up.
+    Found(Vec<Finding>),
+}
+
+/// Whether sensitive values are named.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Names {
+    /// As D1, D2, …
+    #[default]
+    Coded,
+    /// As they are.
+    Shown,
+}
+
+impl Report {
+    /// Gathers everything the edition may say.
+    pub fn new(material: &Material<'_>) -> Report {
+        let series = &material.series;
+        let about = material.about;
+        let risk = columns::risk_kind(series.promise);
+        let least = series.promise.map_or(material.thresholds.k, least_group);
+        let lens = Lens { schema: series.schema, thresholds: material.thresholds, least, risk };
+        let releases: Vec<ReleaseFacts> = series
+            .releases
+            .iter()
+            .enumerate()
+            .map(|(at, release)| release_facts(release, series.traces.get(at), about.sources.get(at), &lens))
+            .collect();
+        let mut codes = Codes::new(material.names, series.releases.last().map(|release| &release.values));
+        let is_private = material.edition != Edition::Recipient;
+        // The worked example names values first, so that its codes are the low ones.
+        let story = material.assessment.story.as_ref().filter(|_| is_private);
+        let story = story.map(|story| story_facts(story, material, &mut codes));
+        let findings = findings(material, &mut codes);
+        let assumptions = judge::assumptions(material);
+        let verdict = judge::verdict(material, &findings, &assumptions);
+        Report {
+            format: FORMAT,
+            edition: material.edition,
+            series: SeriesFacts {
+                name: about.name.clone(),
+                title: about.title.clone(),
+                contact: about.contact.clone(),
+                promise: series.promise.map(columns::promise),
+                risk,
+                columns: columns::columns(series.schema, material.edition),
+            },
+            three_questions: judge::three_questions(material, &releases, &findings, &assumptions),
+            next_steps: judge::next_steps(material, &findings, verdict.decision),
+            not_covered: judge::not_covered(material),
+            checks: checks(material.assessment),
+            picture: picture::picture(series.schema, series.releases, &releases),
+            provenance: provenance(material),
+            private: material.private.clone().filter(|_| is_private),
+            verdict,
+            releases,
+            findings,
+            story,
+            assumptions,
+        }
+    }
+}
+
+fn checks(assessment: &Assessment) -> Vec<CheckFacts> {
+    assessment
+        .outcomes
+        .iter()
+        .map(|outcome| CheckFacts {
+            check: outcome.check.name().into(),
+            question: outcome.check.question().into(),
+            verdict: outcome.verdict.word().into(),
+            why: match outcome.verdict {
+                Verdict::NotApplicable(why) | Verdict::NotAssessed(why) => Some(why.into()),
+                _ => None,
+            },
+            looked_at: outcome.coverage.looked_at,
+            of: outcome.coverage.of,
+            what: outcome.coverage.what.into(),
+            findings: outcome.findings.len() as u64,
+            measures: outcome
+                .measures
+                .iter()
+                .map(|measure| MeasureFacts {
+                    release: measure.release,
+                    name: measure.name.into(),
+                    value: measure.value.is_finite().then_some(measure.value),
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// All findings, the worst first.
+fn findings(material: &Material<'_>, codes: &mut Codes<'_>) -> Vec<FindingFacts> {
+    let found = material.assessment.outcomes.iter().flat_map(|outcome| {
+        let check = outcome.check.name();
+        outcome.findings.iter().map(move |finding| (check, finding))
+    });
+    let at_the_gate = match &material.about.gate {
+        Gate::Found(findings) => &findings[..],
+        _ => &[],
+    };
+    let mut all: Vec<(&str, &Finding)> = found.chain(at_the_gate.iter().map(|finding| ("gate", finding))).collect();
+    all.sort_by(|(_, a), (_, b)| {
+        let worse = b.fault.severity().cmp(&a.fault.severity()).then(b.people.cmp(&a.people));
+        worse.then(a.fault.code().cmp(b.fault.code())).then(a.release.cmp(&b.release)).then(a.others.cmp(&b.others))
+    });
+    all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, codes)).collect()
+}
+
+fn finding_facts(check: &str, finding: &Finding, material: &Material<'_>, codes: &mut Codes<'_>) -> FindingFacts {
+    let witness = finding.witness.as_ref().filter(|_| material.edition != Edition::Recipient);
+    FindingFacts {
+        code: finding.fault.code().into(),
+        title: finding.fault.title().into(),
+        severity: finding.fault.severity().word().into(),
+        check: check.into(),
+        release: finding.release,
+        others: finding.others.clone(),
+        people: finding.people,
+        groups: finding.groups,
+        witness: witness.map(|witness| witness_facts(witness, &material.series, codes)),
+    }
+}
+
+fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) -> WitnessFacts {
+    let group = |&(place, group): &(u32, u32)| {
+        let release = series.releases.get(place as usize)?;
+        let group = group as usize;
+        if group >= release.group_count() {
+            return None;
+        }
+        let traces = series.traces.get(place as usize);
+        let name = traces.and_then(|traces| traces.group_names.get(group)).map(|name| clean(name));
+        let places = traces.map_or(&[][..], |traces| &traces.places[..]);
+        let rows = release.group_rows(group);
+        let in_file = |row: usize| places.get(row).copied().unwrap_or(row as u32) + 1;
+        let mut listed: Vec<u32> = rows.clone().map(in_file).collect();
+        listed.sort_unstable();
+        listed.truncate(WITNESS_ROWS);
+        let region = release.region(group).iter().zip(&series.schema.quasi);
+        Some(WitnessGroup {
+            release: release.number,
+            label: clean(&release.label),
+            group: name.unwrap_or_else(|| (group + 1).to_string()),
+            region: region
+                .map(|(span, quasi)| {
+                    let mut text = String::new();
+                    quasi.print(*span, &mut text);
+                    clean(&text)
+                })
+                .collect(),
+            row_count: rows.len() as u32,
+            rows: listed,
+        })
+    };
+    WitnessFacts {
+        claim: witness.claim.into(),
+        groups: witness.groups.iter().filter_map(group).collect(),
+        values: codes.names(&witness.values),
+        number: witness.number,
+        line: witness.line,
+    }
+}
+
+fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) -> StoryFacts {
+    let quasi = &material.series.schema.quasi;
+    let known = story.steps.first().map_or(&[][..], |step| &step.known[..]);
+    let shown = |at: usize| known.get(at).filter(|_| material.names == Names::Shown).map(|text| clean(text));
+    let steps: Vec<StepFacts> = story
+        .steps
+        .iter()
+        .map(|step| {
+            let mut groups = Vec::new();
+            for group in step.groups.iter().take(STEP_GROUPS) {
+                let mut set = group.values.clone();
+                set.sort_unstable();
+                set.dedup();
+                groups.push(StepGroup {
+                    group: group.group + 1,
+                    region: group.region.iter().map(|text| clean(text)).collect(),
+                    values: codes.names(&set),
+                    rows: group.values.len(),
+                });
+            }
+            StepFacts {
+                release: step.release,
+                label: clean(&step.label),
+                group_count: step.groups.len(),
+                groups,
+                found: codes.names(&step.found),
+                left: codes.names(&step.left),
+                restarted: step.restarted,
+            }
+        })
+        .collect();
+    StoryFacts {
+        known: quasi.iter().enumerate().map(|(at, quasi)| (quasi.name.clone(), shown(at))).collect(),
+        left: story.left().len(),
+        steps,
+    }
+}
+
+fn provenance(material: &Material<'_>) -> Provenance {
+    let about = material.about;
+    let is_private = material.edition != Edition::Recipient;
+    Provenance {
+        software: about.software.clone(),
+        policy_sha256: about.policy_sha256.clone(),
+        seed_commitment: about.seed_commitment.clone().filter(|_| is_private),
+        ledger_head: about.ledger_head.clone(),
+        k: material.thresholds.k,
+        l: material.thresholds.l,
+        t: material.thresholds.t,
+        attacker: attacker(&material.attacker),
+        notes: about.notes.clone(),
+        made_at: about.made_at.clone(),
+    }
+}
+
+/// What the attacker knows, in words.
+fn attacker(attacker: &Attacker) -> Vec<String> {
+    let mut knows = vec!["everyone's exact quasi-identifiers".to_string()];
+    if attacker.presence {
+        knows.push("who is in which release".into());
+    }
+    if attacker.first_release {
+        knows.push("that the target is in the first release".into());
+    }
+    match attacker.known_people {
+        0 => (),
+        1 => knows.push("one other person's sensitive value".into()),
+        count => knows.push(format!("{count} other people's sensitive values")),
+    }
+    knows
+}

@@ -1,0 +1,203 @@
+//! Identifiability: how exposed people are in each release, in numbers and pictures.
+
+use crate::report::ReleaseFacts;
+use crate::report::RiskKind;
+use crate::report::html::Page;
+use crate::report::html::Section;
+use crate::report::html::clip;
+use crate::report::html::escape;
+use crate::report::html::parts;
+use crate::report::html::parts::N;
+use crate::report::html::parts::W;
+use crate::report::html::plots;
+use crate::report::words::counted;
+use crate::report::words::number;
+use crate::report::words::percent;
+
+/// Least group sizes that are in use, and where. Kept as sizes: 1/11 is more than 0.09.
+const HABITS: [(u32, &str); 5] = [
+    (3, "smallest in use"),
+    (5, "the habit of five"),
+    (11, "public use: EMA, Health Canada, CMS"),
+    (15, "between"),
+    (20, "sensitive data for the public"),
+];
+
+/// The most releases that are drawn one by one.
+const MOST_PANELS: usize = 12;
+
+impl Page<'_> {
+    /// Each release alone: numbers, risk, group sizes, regions.
+    pub(super) fn risk(&mut self) -> Option<Section> {
+        let mut body = self.risk_table();
+        let drawn = drawn(&self.report.releases);
+        let one_in = self.report.series.promise.as_ref().and_then(|promise| promise.one_in);
+        let what = match self.report.series.risk {
+            RiskKind::Inference => {
+                "How likely someone who knows a person's group guesses their sensitive value: the share of the group's most \
+                 frequent value"
+            }
+            RiskKind::Identity => {
+                "How likely someone who knows a person's quasi-identifiers guesses their row: one over the people of the group"
+            }
+        };
+        let line = one_in.map_or(String::new(), |one_in| {
+            format!(
+                " The dashed line is what the promise allows: 1 in {one_in}. Bars beyond it would have another colour."
+            )
+        });
+        body.push_str("<h3>Risk within each release</h3><figure><div class=\"panels\">\n");
+        for release in &drawn {
+            let counts: Vec<String> = release
+                .risk_classes
+                .iter()
+                .enumerate()
+                .filter(|(_, count)| **count > 0)
+                .map(|(at, count)| format!("up to {}: {}", percent((at + 1) as f64 / 20.0), number(*count)))
+                .collect();
+            let caption = self.caption("Risk distribution", format!("People by risk. {}", counts.join("; ")));
+            body.push_str(&panel(&release.label, &plots::risk(&release.risk_classes, one_in, &caption)));
+        }
+        body.push_str(&format!("</div><figcaption>{what}. Height: people.{line}</figcaption></figure>\n"));
+        body.push_str(&self.sizes(&drawn, one_in));
+        body.push_str(&self.picture());
+        Some(Section { id: "risk", clause: "Identifiability", title: "Risk, release by release", body })
+    }
+
+    fn risk_table(&mut self) -> String {
+        let (k, l) = (self.report.provenance.k, self.report.provenance.l);
+        let releases = &self.report.releases;
+        let most = self.cap(200);
+        let row = |name: String, label: String, risk: &crate::report::RiskFacts, people: u64| {
+            vec![
+                name,
+                label,
+                number(u64::from(risk.smallest_group)),
+                percent(risk.highest_identity),
+                percent(risk.mean_identity),
+                format!(
+                    "{} ({})",
+                    number(risk.people_below_k),
+                    percent(risk.people_below_k as f64 / people.max(1) as f64)
+                ),
+                number(u64::from(risk.fewest_values)),
+                number(risk.people_below_l),
+                percent(risk.highest_share),
+            ]
+        };
+        let rows: Vec<Vec<String>> = releases
+            .iter()
+            .take(most)
+            .map(|release| {
+                let label = parts::label(&release.label);
+                row(release.number.to_string(), label, &release.risk, release.people)
+            })
+            .collect();
+        let columns = [
+            ("No.", N),
+            ("Label", W),
+            ("Smallest group", N),
+            ("Highest risk", N),
+            ("Mean risk", N),
+            ("Below k", N),
+            ("Fewest values", N),
+            ("Below l", N),
+            ("Largest share", N),
+        ];
+        // A line of 1 is none: nothing falls below it.
+        let keep = [(5, k > 1), (7, l > 1)];
+        let mut body = parts::table_without(&columns, rows, &keep, releases.len().saturating_sub(most));
+        let below_k =
+            if k > 1 { format!(" Below k: people in groups of fewer than {k} people.") } else { String::new() };
+        let below_l =
+            if l > 1 { format!(" Below l: people in groups of fewer than {l} values.") } else { String::new() };
+        body.push_str(&format!(
+            "<p class=\"soft small\">Highest and mean risk: of being singled out, one over the people of the group (prosecutor \
+             risk).{below_k}{below_l} Largest share: of one sensitive value in a group. What follows from comparing releases \
+             stands under attacks.</p>\n"
+        ));
+        if self.is_private() {
+            body.push_str(&self.habits());
+        }
+        body
+    }
+
+    /// The smallest group held against sizes that others require.
+    fn habits(&self) -> String {
+        let smallest = self.report.releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
+        let rows: Vec<Vec<String>> = HABITS
+            .iter()
+            .map(|(least, whose)| {
+                let verdict = if smallest >= *least { "met" } else { "not met" };
+                vec![least.to_string(), format!("1 in {least}"), whose.to_string(), verdict.to_string()]
+            })
+            .collect();
+        let columns = [("Least group", N), ("Risk", W), ("In use", W), ("Every release", W)];
+        format!("<details><summary>Against thresholds in use</summary>{}</details>\n", parts::table(&columns, &rows, 0))
+    }
+
+    fn sizes(&mut self, drawn: &[&ReleaseFacts], one_in: Option<u32>) -> String {
+        let least = one_in.filter(|_| self.report.series.risk == RiskKind::Identity);
+        let mut body = String::from("<h3>Group sizes</h3><figure><div class=\"panels\">\n");
+        for release in drawn {
+            let counts: Vec<String> = release
+                .group_sizes
+                .iter()
+                .filter(|bar| bar.count > 0)
+                .map(|bar| match bar.from == bar.to {
+                    true => format!("{} people: {}", bar.from, counted(bar.count, "group", "groups")),
+                    false => format!("{} to {} people: {}", bar.from, bar.to, counted(bar.count, "group", "groups")),
+                })
+                .collect();
+            let caption = self.caption("Group sizes", format!("Groups by number of people. {}", counts.join("; ")));
+            body.push_str(&panel(&release.label, &plots::sizes(&release.group_sizes, least, &caption)));
+        }
+        body.push_str("</div><figcaption>How many groups have how many people; counterfeits are not counted.</figcaption></figure>\n");
+        body
+    }
+
+    fn picture(&mut self) -> String {
+        let report = self.report;
+        let Some(picture) = &report.picture else { return String::new() };
+        let mut body = String::from("<h3>The groups on two attributes</h3><figure><div class=\"panels wide\">\n");
+        let most = self.cap(160);
+        for panel_facts in &picture.panels {
+            let drawn = panel_facts.boxes.len().min(most);
+            let description = format!(
+                "Regions of {} of {} groups: {} from left to right, {} from bottom to top.",
+                number(drawn as u64),
+                number(panel_facts.groups),
+                picture.across,
+                picture.up
+            );
+            let caption = self.caption("Picture of the partition", description);
+            body.push_str(&panel(&panel_facts.label, &plots::regions(picture, panel_facts, most, &caption)));
+        }
+        let left_off = match picture.left_off {
+            0 => String::new(),
+            count => format!(" {} in between are not drawn.", counted(count as u64, "release", "releases")),
+        };
+        let sampled = if picture.panels.iter().any(|panel| panel.groups as usize > panel.boxes.len().min(most)) {
+            " Of many groups an even sample is drawn."
+        } else {
+            ""
+        };
+        body.push_str(&format!(
+            "</div><figcaption>Each box is the region a group is published with. The darker, the more groups lie over each \
+             other.{sampled}{left_off}</figcaption></figure>\n"
+        ));
+        body
+    }
+}
+
+fn panel(label: &str, plot: &str) -> String {
+    format!("<div class=\"panel\"><h4>{}</h4>{plot}</div>\n", escape(&clip(label, 60)))
+}
+
+/// The releases that are drawn: all, or an even choice with the first and the last.
+fn drawn(releases: &[ReleaseFacts]) -> Vec<&ReleaseFacts> {
+    if releases.len() <= MOST_PANELS {
+        return releases.iter().collect();
+    }
+    (0..MOST_PANELS).map(|panel| &releases[panel * (releases.len() - 1) / (MOST_PANELS - 1)]).collect()
+}

@@ -1,0 +1,181 @@
+//! Mitigation: what was added and left out, and what the releases still say.
+
+use crate::report::html::Page;
+use crate::report::html::Section;
+use crate::report::html::clip;
+use crate::report::html::escape;
+use crate::report::html::parts;
+use crate::report::html::parts::Column;
+use crate::report::html::parts::N;
+use crate::report::html::parts::W;
+use crate::report::html::plots;
+use crate::report::words::decimal;
+use crate::report::words::number;
+use crate::report::words::percent;
+
+/// The most attributes that are drawn or listed.
+const MOST_ATTRIBUTES: usize = 12;
+
+impl Page<'_> {
+    /// Artificial rows; for the steward also who came, went and was left out.
+    pub(super) fn added_and_left_out(&mut self) -> Option<Section> {
+        let report = self.report;
+        let most = self.cap(200);
+        let mut columns: Vec<Column> = vec![("No.", N), ("Label", W), ("Artificial rows", N), ("Of all rows", N)];
+        if report.private.is_some() {
+            columns.extend([("Arrived", N), ("Last published", N), ("Still waiting", N), ("Withheld", N)]);
+        }
+        let rows: Vec<Vec<String>> = report
+            .releases
+            .iter()
+            .take(most)
+            .map(|release| {
+                let mut row = vec![
+                    release.number.to_string(),
+                    parts::label(&release.label),
+                    number(release.counterfeits),
+                    percent(release.counterfeits as f64 / release.rows.max(1) as f64),
+                ];
+                if let Some(private) = &report.private {
+                    let churn = private.churn.iter().find(|churn| churn.release == release.number);
+                    let cell = |count: Option<u64>| count.map_or("–".to_string(), number);
+                    row.push(cell(churn.map(|churn| churn.arrived)));
+                    row.push(cell(churn.map(|churn| churn.last_published)));
+                    row.push(cell(churn.map(|churn| churn.still_waiting)));
+                    row.push(cell(churn.and_then(|churn| churn.withheld)));
+                }
+                row
+            })
+            .collect();
+        let mut body = String::from(
+            "<p>Artificial rows (counterfeits) stand in for people who left or for values that are too rare. How many each group \
+             has is published; <code>row_weight</code> counts people without them.</p>\n",
+        );
+        body.push_str(&parts::table(&columns, &rows, report.releases.len().saturating_sub(most)));
+        let title = match &report.private {
+            None => "Artificial rows",
+            Some(_) => {
+                body.push_str(
+                    "<p class=\"soft small\">Arrived: people first seen then. Last published: people published there and not again so \
+                     far. Still waiting: people first seen then who have not been published until today. Withheld: people of the \
+                     snapshot who were left out of that release; the vault keeps the last snapshot only.</p>\n",
+                );
+                "Artificial and withheld rows"
+            }
+        };
+        Some(Section { id: "added", clause: "Mitigation", title, body })
+    }
+
+    /// Precision per attribute, the usual loss measures, and the error of count queries.
+    pub(super) fn utility(&mut self) -> Option<Section> {
+        let releases = &self.report.releases;
+        let last = releases.last()?;
+        let shown = last.loss.attributes.len().min(MOST_ATTRIBUTES);
+        let words: Vec<String> = last.loss.attributes[..shown]
+            .iter()
+            .map(|attribute| format!("{} {}", attribute.name, percent(attribute.precision)))
+            .collect();
+        let description = format!("Precision of each attribute; in the last release: {}", words.join(", "));
+        let caption = self.caption("Precision per attribute", description);
+        let mut body = String::from("<h3>Precision per attribute</h3><figure>");
+        if releases.len() > 1 {
+            body.push_str(&plots::precision(releases_drawn(releases), shown.min(8), &caption));
+        } else {
+            let rows: Vec<(String, f64, String)> = last.loss.attributes[..shown]
+                .iter()
+                .map(|attribute| (attribute.name.clone(), attribute.precision, percent(attribute.precision)))
+                .collect();
+            body.push_str(&plots::shares(&rows, &caption));
+        }
+        body.push_str("<figcaption>100 %: every value is exact. 0 %: nothing is said.</figcaption></figure>\n");
+        body.push_str(&self.precision_table(shown));
+        body.push_str(&self.loss_table());
+        body.push_str(&self.queries());
+        Some(Section { id: "utility", clause: "Mitigation", title: "What the releases still say", body })
+    }
+
+    fn precision_table(&self, shown: usize) -> String {
+        let releases = &self.report.releases;
+        let most = self.cap(100);
+        let names = releases.last().map_or(&[][..], |last| &last.loss.attributes[..shown]);
+        let mut out = String::from(
+            "<details><summary>The same in numbers</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">Release</th>",
+        );
+        for attribute in names {
+            out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", escape(&clip(&attribute.name, 40))));
+        }
+        out.push_str("</tr></thead><tbody>\n");
+        for release in releases.iter().take(most) {
+            out.push_str(&format!("<tr><td>{}</td>", escape(&clip(&release.label, 60))));
+            for attribute in release.loss.attributes.iter().take(shown) {
+                out.push_str(&format!("<td class=\"n\">{}</td>", percent(attribute.precision)));
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div></details>\n");
+        out
+    }
+
+    fn loss_table(&self) -> String {
+        let releases = &self.report.releases;
+        let most = self.cap(200);
+        let rows: Vec<Vec<String>> = releases
+            .iter()
+            .take(most)
+            .map(|release| {
+                let loss = &release.loss;
+                vec![
+                    release.number.to_string(),
+                    parts::label(&release.label),
+                    percent(loss.leaf_share),
+                    decimal(loss.information_loss_per_person),
+                    number(loss.discernability),
+                    decimal(loss.c_avg),
+                ]
+            })
+            .collect();
+        let columns = [
+            ("No.", N),
+            ("Label", W),
+            ("Left open (NCP)", N),
+            ("Information loss a person", N),
+            ("Discernability", N),
+            ("C_avg", N),
+        ];
+        format!("<h3>Loss</h3>\n{}", parts::table(&columns, &rows, releases.len().saturating_sub(most)))
+    }
+
+    fn queries(&mut self) -> String {
+        let report = self.report;
+        let Some(error) = report.private.as_ref().and_then(|private| private.query_error.as_ref()) else {
+            return match self.is_private() {
+                true => "<h3>Accuracy of count queries</h3><p>Not measured: no snapshot was at hand.</p>\n".into(),
+                false => String::new(),
+            };
+        };
+        let rows = [("median", error.median), ("mean", error.mean), ("nine in ten within", error.ninth_decile)];
+        let rows: Vec<(String, f64, String)> =
+            rows.map(|(word, share)| (word.to_string(), share, percent(share))).into();
+        let description = format!(
+            "Relative error of {} random count queries: median {}, mean {}, nine in ten within {}.",
+            number(u64::from(error.queries)),
+            percent(error.median),
+            percent(error.mean),
+            percent(error.ninth_decile)
+        );
+        let caption = self.caption("Accuracy of count queries", description);
+        format!(
+            "<h3>Accuracy of count queries</h3><figure>{}<figcaption>Relative error of {} random count queries of expected \
+             selectivity {} with a range on every attribute, on release {}, against its snapshot.</figcaption></figure>\n",
+            plots::shares(&rows, &caption),
+            number(u64::from(error.queries)),
+            percent(error.selectivity),
+            error.release
+        )
+    }
+}
+
+/// The last releases, as many as a line can show.
+fn releases_drawn(releases: &[crate::report::ReleaseFacts]) -> &[crate::report::ReleaseFacts] {
+    &releases[releases.len().saturating_sub(200)..]
+}

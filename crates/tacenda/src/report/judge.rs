@@ -1,0 +1,302 @@
+//! From answers to a decision: the verdict in a sentence, the three questions of WP216, what the
+//! answers rest on, and what to do next.
+//!
+//! "Not assessed" never counts as a pass.
+
+use crate::audit::Assessment;
+use crate::audit::Check;
+use crate::audit::Severity;
+use crate::audit::Verdict;
+use crate::report::Decision;
+use crate::report::FindingFacts;
+use crate::report::Gate;
+use crate::report::Material;
+use crate::report::QuestionFacts;
+use crate::report::ReleaseFacts;
+use crate::report::VerdictFacts;
+use crate::report::words::counted;
+use crate::report::words::list;
+use crate::report::words::number;
+use crate::report::words::people;
+use crate::report::words::percent;
+
+/// Which checks bear on which of the three questions.
+const SINGLING_OUT: &[Check] = &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins];
+const LINKABILITY: &[Check] =
+    &[Check::LinkedIds, Check::Correspondence, Check::Matching, Check::Equivalence, Check::RowOrder, Check::GroupNames];
+const INFERENCE: &[Check] = &[
+    Check::Diversity,
+    Check::Frequency,
+    Check::Closeness,
+    Check::Difference,
+    Check::Candidates,
+    Check::Posterior,
+    Check::Learned,
+    Check::EverLinked,
+];
+
+/// The verdict on everything.
+pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: &[String]) -> VerdictFacts {
+    let releases = counted(material.series.releases.len() as u64, "release", "releases");
+    let worst = findings.first();
+    let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note.word());
+    let widest = concerned.map(|finding| finding.people).max();
+    let asked = material.assessment.outcomes.len() as u64;
+    let gaps = gaps(material.assessment);
+    let (decision, sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
+        let others = match findings.len() {
+            1 => String::new(),
+            count => format!(" ({} in all)", counted(count as u64, "finding", "findings")),
+        };
+        let reader = match material.series.releases.len() {
+            1 => "Someone who reads this release".to_string(),
+            2 => "Someone who reads both releases".to_string(),
+            _ => format!("Someone who reads all {releases}"),
+        };
+        let about = match widest {
+            0 => "can learn too much".to_string(),
+            _ => format!("can learn too much about at least {}", people(widest)),
+        };
+        (Decision::Fail, format!("{reader} {about}. The worst: {}{others}.", worst.title))
+    } else if asked == 0 {
+        match material.about.gate {
+            Gate::NotAsked => (Decision::NotAssessed, format!("Nothing was checked in {releases}.")),
+            _ => (
+                Decision::PassAssuming,
+                "Before it was published, this release was judged together with every earlier one of its series. \
+                 Nothing was found that breaks the promise."
+                    .to_string(),
+            ),
+        }
+    } else if gaps > 0 {
+        let sentence = format!(
+            "Nothing was found in {releases}, but {} of {} questions could not be answered for everyone.",
+            number(gaps),
+            number(asked)
+        );
+        (Decision::NotAssessed, sentence)
+    } else if assumptions.is_empty() {
+        (Decision::Pass, format!("Nothing was found in {releases}: {}.", line(material)))
+    } else {
+        let sentence = format!(
+            "Nothing was found in {releases}: {}. This rests on {}.",
+            line(material),
+            counted(assumptions.len() as u64, "assumption that is named below", "assumptions that are named below")
+        );
+        (Decision::PassAssuming, sentence)
+    };
+    VerdictFacts {
+        decision,
+        sentence,
+        people: widest.unwrap_or(0),
+        worst: worst.map(|finding| finding.severity.clone()),
+    }
+}
+
+/// What nobody falls below, in words.
+fn line(material: &Material<'_>) -> String {
+    let (k, l) = (u64::from(material.thresholds.k), u64::from(material.thresholds.l));
+    match (k > 1, l > 1) {
+        (true, true) => format!("everyone stays among {} and keeps {l} possible values", people(k)),
+        (true, false) => format!("everyone stays among {}", people(k)),
+        (false, true) => format!("everyone keeps {l} possible values"),
+        (false, false) => "no line was drawn that anyone could fall below".to_string(),
+    }
+}
+
+fn gaps(assessment: &Assessment) -> u64 {
+    assessment.outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_))).count() as u64
+}
+
+/// What the answers rest on.
+pub fn assumptions(material: &Material<'_>) -> Vec<String> {
+    let series = &material.series;
+    let mut assumptions = Vec::new();
+    if material.assessment.outcomes.is_empty() && material.about.gate != Gate::NotAsked {
+        assumptions.push(
+            "The publisher's own gate judged the release. Anyone can test the published files with tacenda audit."
+                .into(),
+        );
+    }
+    if !material.assessment.outcomes.is_empty() {
+        let attacker = &material.attacker;
+        if !attacker.presence {
+            assumptions.push("The attacker does not know who is in which release.".into());
+        }
+        if attacker.known_people == 0 {
+            assumptions.push("The attacker knows no other person's sensitive value.".into());
+        }
+        if series.knowledge.is_none() {
+            assumptions.push(
+                "The true table was not at hand: people are counted in the published groups, and some of them may be \
+                 the same person."
+                    .into(),
+            );
+        }
+        let unknown = series.traces.iter().filter(|traces| !traces.counterfeits_known).count();
+        if unknown > 0 {
+            assumptions.push(format!(
+                "In {} the numbers of counterfeits are not known and are taken to be none.",
+                counted(unknown as u64, "release", "releases")
+            ));
+        }
+    }
+    assumptions
+}
+
+/// What nobody looked at, beside what the promise names itself.
+pub fn not_covered(material: &Material<'_>) -> Vec<String> {
+    let mut list: Vec<String> = match material.series.promise {
+        Some(promise) => promise.limits().into_iter().map(String::from).collect(),
+        None => vec![
+            "Not differential privacy.".into(),
+            "No protection against other data sets about the same people published elsewhere.".into(),
+        ],
+    };
+    for outcome in &material.assessment.outcomes {
+        if let Verdict::NotAssessed(why) = outcome.verdict {
+            list.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(why)));
+        }
+    }
+    list
+}
+
+/// What to do next.
+pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: Decision) -> Vec<String> {
+    let mut steps = Vec::new();
+    match decision {
+        Decision::Fail => {
+            let code = &findings[0].code;
+            steps.push(format!("Read what the worst finding means: tacenda explain {code}."));
+            if material.series.releases.len() > 1 {
+                steps.push(
+                    "What is out cannot be taken back. Tell those who answer for the data, and stop further releases \
+                     of this kind."
+                        .into(),
+                );
+                steps.push(
+                    "Take the releases into a project with tacenda adopt, and publish the next one under a promise \
+                     over the whole series, such as m-invariance."
+                        .into(),
+                );
+            } else {
+                steps.push("Publish the table under a promise instead: tacenda init DATA drafts a policy file.".into());
+            }
+            if material.series.knowledge.is_none() {
+                steps.push("Give the true tables (--truth FILE --id COLUMN) to count the people exactly.".into());
+            }
+        }
+        Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
+            steps.push("Answer the open questions: raise the limits of the audit, or give the true tables.".into());
+        }
+        Decision::NotAssessed => steps.push("Audit the releases: tacenda audit.".into()),
+        Decision::Pass | Decision::PassAssuming => {
+            steps.push("Audit again when a release is added, or when new data about the same people appear.".into());
+        }
+    }
+    steps
+}
+
+/// Singling out, linkability, inference: the answers with their evidence and limits.
+pub fn three_questions(
+    material: &Material<'_>,
+    releases: &[ReleaseFacts],
+    findings: &[FindingFacts],
+    assumptions: &[String],
+) -> Vec<QuestionFacts> {
+    let answer = |checks: &[Check]| decide(material, checks, findings, assumptions);
+    let smallest = releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
+    let fewest = releases.iter().map(|release| release.risk.fewest_values).min().unwrap_or(0);
+    let share = releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
+    let linked = material.series.releases.iter().any(|release| !release.linked.is_empty());
+    let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
+    singling.extend(evidence(SINGLING_OUT, findings));
+    let mut linking = vec![match linked {
+        true => "Ids that link releases are published: pseudonymous, not anonymous.".to_string(),
+        false => "No ids that link releases are published.".to_string(),
+    }];
+    linking.extend(evidence(LINKABILITY, findings));
+    let mut inferring = vec![format!(
+        "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
+        percent(share)
+    )];
+    inferring.extend(evidence(INFERENCE, findings));
+    vec![
+        QuestionFacts {
+            name: "singling out".into(),
+            question: "Can someone's row be told from everyone else's?".into(),
+            decision: answer(SINGLING_OUT),
+            evidence: singling,
+            limit: "Counts people who are published alike; that someone is in the data at all is not hidden.".into(),
+        },
+        QuestionFacts {
+            name: "linkability".into(),
+            question: "Can rows of the same person, or of two people, be tied together?".into(),
+            decision: if linked { Decision::Fail } else { answer(LINKABILITY) },
+            evidence: linking,
+            limit: "Ties within these releases only; other data about the same people were not looked at.".into(),
+        },
+        QuestionFacts {
+            name: "inference".into(),
+            question: "Can someone's sensitive value be worked out, or guessed too well?".into(),
+            decision: answer(INFERENCE),
+            evidence: inferring,
+            limit: "What is true of everyone alike, such as a correlation in the population, is not hidden.".into(),
+        },
+    ]
+}
+
+/// The decision on the checks of one question.
+fn decide(material: &Material<'_>, checks: &[Check], findings: &[FindingFacts], assumptions: &[String]) -> Decision {
+    let outcomes = || material.assessment.outcomes.iter().filter(|outcome| checks.contains(&outcome.check));
+    let found = |finding: &FindingFacts| {
+        finding.severity != Severity::Note.word() && checks.iter().any(|check| check.name() == finding.check)
+    };
+    let gate_found = matches!(material.about.gate, Gate::Found(_));
+    if findings.iter().any(found) || (material.assessment.outcomes.is_empty() && gate_found) {
+        return Decision::Fail;
+    }
+    if material.assessment.outcomes.is_empty() {
+        // The gate judges the promise, which answers not all three questions.
+        return Decision::NotAssessed;
+    }
+    let answered =
+        outcomes().any(|outcome| matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Measured));
+    let open = outcomes().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
+    match (open || !answered, assumptions.is_empty()) {
+        (true, _) => Decision::NotAssessed,
+        (false, true) => Decision::Pass,
+        (false, false) => Decision::PassAssuming,
+    }
+}
+
+/// The findings of some checks, one sentence a code.
+fn evidence(checks: &[Check], findings: &[FindingFacts]) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    let mut codes: Vec<&str> = Vec::new();
+    for finding in findings.iter().filter(|finding| checks.iter().any(|check| check.name() == finding.check)) {
+        if codes.contains(&finding.code.as_str()) {
+            continue;
+        }
+        codes.push(&finding.code);
+        let mut releases: Vec<u32> = finding.others.clone();
+        releases.push(finding.release);
+        releases.sort_unstable();
+        releases.dedup();
+        let word = if releases.len() == 1 { "release" } else { "releases" };
+        sentences.push(format!(
+            "{} {} ({word} {}, {}).",
+            finding.code,
+            finding.title,
+            list(&releases),
+            people(finding.people)
+        ));
+    }
+    sentences
+}
+
+/// A sentence's first letter in upper case.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

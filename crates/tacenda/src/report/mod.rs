@@ -1,0 +1,47 @@
+//! Joint 2: what the auditor found and what was measured, said so that someone can act on it.
+//!
+//! [`Report::new`] gathers the numbers once; every form prints the same ones:
+//!
+//! | form | for |
+//! |---|---|
+//! | [`text`] | a terminal: verdict, each release, all together, the worst case, each check, what to do |
+//! | [`json`] | programs; the schema is in docs/schema/report.json |
+//! | [`html`] | people: one file, no script, no network, light and dark, made to be printed and signed |
+//! | [`markdown`] | a pull request or a wiki |
+//! | [`sarif`] | code scanning in CI |
+//! | [`junit`] | test reports in CI |
+//!
+//! An edition is a filter on the numbers, applied when the report is made: what a recipient may not
+//! see is not in a recipient's [`Report`].
+
+mod content;
+mod words;
+mod codes;
+mod release_facts;
+mod picture;
+mod columns;
+mod judge;
+mod gather;
+mod text;
+mod json;
+mod markdown;
+mod sarif;
+mod junit;
+mod html;
+
+pub use content::*;
+pub use gather::About;
+pub use gather::Gate;
+pub use gather::Material;
+pub use gather::Names;
+pub use gather::Source;
+pub use html::html;
+pub use json::json;
+pub use junit::junit;
+pub use markdown::markdown;
+pub use sarif::sarif;
+pub use text::TextOptions;
+pub use text::text;
+
+#[cfg(test)]
+mod samples;

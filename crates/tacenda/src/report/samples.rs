@@ -1,0 +1,230 @@
+//! A small series and an assessment made by hand, for the tests of this room.
+
+use crate::audit::Assessment;
+use crate::audit::Attacker;
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Fault;
+use crate::audit::Finding;
+use crate::audit::Outcome;
+use crate::audit::Series;
+use crate::audit::Thresholds;
+use crate::audit::Verdict;
+use crate::audit::Witness;
+use crate::audit::story::SeenGroup;
+use crate::audit::story::Step;
+use crate::audit::story::Story;
+use crate::model::Domain;
+use crate::model::Hierarchy;
+use crate::model::Promise;
+use crate::model::Quasi;
+use crate::model::Regions;
+use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Sensitive;
+use crate::model::Span;
+use crate::model::Value;
+use crate::model::Values;
+use crate::report::About;
+use crate::report::ChurnFacts;
+use crate::report::Edition;
+use crate::report::FileFacts;
+use crate::report::Material;
+use crate::report::Names;
+use crate::report::PrivateFacts;
+use crate::report::QueryErrorFacts;
+use crate::report::Report;
+use crate::report::Source;
+
+/// Everything a report of the sample is made from.
+pub struct Sample {
+    pub schema: Schema,
+    pub releases: Vec<Release>,
+    pub promise: Option<Promise>,
+    pub assessment: Assessment,
+    pub about: About,
+}
+
+/// One group a word: `lo-hi:sex:values`, where values are letters and `+n` counts counterfeits.
+pub fn release(number: u32, label: &str, groups: &str) -> Release {
+    let values = Values::of(["asthma", "bronchitis", "cholera", "dyspepsia", "eczema"]);
+    let mut release = Release { number, label: label.into(), regions: Regions::new(2), values, ..Release::default() };
+    for word in groups.split(' ') {
+        let (word, counterfeits) = word.split_once('+').unwrap_or((word, "0"));
+        let [ages, sex, letters] = word.split(':').collect::<Vec<_>>()[..] else { panic!("three parts") };
+        let (lo, hi) = ages.split_once('-').unwrap();
+        let sexes = match sex {
+            "F" => Span::exact(0),
+            "M" => Span::exact(1),
+            _ => Span::new(0, 1),
+        };
+        release.regions.push(&[Span::new(lo.parse().unwrap(), hi.parse().unwrap()), sexes]);
+        let mut rows: Vec<Value> = letters.bytes().map(|letter| Value(u32::from(letter - b'a'))).collect();
+        rows.sort_unstable();
+        release.sensitive.append(&mut rows);
+        release.ends.push(release.sensitive.len() as u32);
+        release.counterfeits.push(counterfeits.parse().unwrap());
+    }
+    release
+}
+
+pub fn schema() -> Schema {
+    Schema::new(
+        "patient",
+        vec![
+            Quasi::new("age", Domain::Integer { lo: 0, hi: 100 }),
+            Quasi::new("sex", Domain::Category(Hierarchy::flat(["F", "M"]).unwrap())),
+        ],
+        vec![Sensitive::open("diagnosis")],
+    )
+}
+
+/// Two releases that betray somebody.
+pub fn broken() -> Sample {
+    let releases = vec![
+        release(1, "2026-Q1", "20-29:F:ab 30-49:*:cde 50-79:M:abcd+1"),
+        release(2, "2026-Q2", "20-24:F:ac 25-49:*:bcde 50-79:M:abcd"),
+    ];
+    let whole = |of: u64, what: &'static str| Coverage { looked_at: of, of, what };
+    let sizes = Outcome::new(Check::GroupSizes, whole(6, "groups"));
+    let mut drift = Outcome { verdict: Verdict::Measured, ..Outcome::new(Check::Drift, whole(2, "releases")) };
+    drift.measure(Some(1), "leaf share", 0.25);
+    drift.measure(None, "growth", f64::NAN);
+    let finding = Finding {
+        fault: Fault::TooFewCandidates,
+        release: 2,
+        people: 2,
+        groups: 2,
+        example: Some(1),
+        others: vec![1],
+        witness: Some(Witness {
+            claim: "the values that all these groups share are fewer than the line",
+            groups: vec![(0, 0), (1, 0)],
+            values: vec![Value(0)],
+            person: Some(7),
+            number: 1,
+            line: 2,
+        }),
+    };
+    let alone = Finding {
+        fault: Fault::TooFewPeople,
+        release: 1,
+        people: 2,
+        groups: 1,
+        example: None,
+        others: vec![],
+        witness: None,
+    };
+    let candidates = Outcome::new(Check::Candidates, whole(18, "people")).found(finding);
+    let posterior = Outcome {
+        verdict: Verdict::NotAssessed("components above the cap were left out"),
+        ..Outcome::new(Check::Posterior, Coverage { looked_at: 12, of: 18, what: "people" })
+    };
+    let links = Outcome::not_applicable(Check::LinkedIds, "no ids are published");
+    let seen = |group: u32, region: [&str; 2], values: &[u32]| SeenGroup {
+        group,
+        region: region.map(String::from).to_vec(),
+        values: values.iter().map(|&value| Value(value)).collect(),
+    };
+    let step = |number: u32, label: &str, group: SeenGroup, left: &[u32]| Step {
+        release: number,
+        label: label.into(),
+        known: vec!["[23,24)".into(), "F".into()],
+        found: group.values.clone(),
+        groups: vec![group],
+        left: left.iter().map(|&value| Value(value)).collect(),
+        restarted: false,
+    };
+    let story = Story {
+        person: 7,
+        steps: vec![
+            step(1, "2026-Q1", seen(0, ["[20,30)", "F"], &[0, 1]), &[0, 1]),
+            step(2, "2026-Q2", seen(0, ["[20,25)", "F"], &[0, 2]), &[0]),
+        ],
+    };
+    let outcomes = vec![sizes.found(alone), links, candidates, posterior, drift];
+    Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story) }) }
+}
+
+/// Two releases that betray nobody.
+pub fn clean() -> Sample {
+    let outcomes = [Check::GroupSizes, Check::Diversity, Check::Candidates]
+        .map(|check| Outcome::new(check, Coverage { looked_at: 4, of: 4, what: "groups" }));
+    clean_with(Assessment { outcomes: outcomes.to_vec(), story: None })
+}
+
+fn clean_with(assessment: Assessment) -> Sample {
+    let file = |name: &str| FileFacts { name: name.into(), bytes: 120, sha256: "ab".repeat(32) };
+    let source = |at: &str, name: &str| Source { at: Some(at.into()), files: vec![file(name)] };
+    Sample {
+        schema: schema(),
+        releases: vec![release(1, "2026-Q1", "20-29:F:ab 30-79:*:cdab"), release(2, "2026-Q2", "20-79:*:abcd+1")],
+        promise: Some(Promise::MInvariance { m: 2, k: None }),
+        assessment,
+        about: About {
+            name: "ward-stays".into(),
+            title: "Inpatient stays, quarterly".into(),
+            contact: "steward@hospital.example".into(),
+            software: "tacenda 0.1.0".into(),
+            policy_sha256: Some("cd".repeat(32)),
+            seed_commitment: Some("ef".repeat(32)),
+            sources: vec![source("2026-04-01T00:00:00Z", "r1.csv"), source("2026-07-01T00:00:00Z", "r2.csv")],
+            ..About::default()
+        },
+    }
+}
+
+impl Sample {
+    pub fn report(&self, edition: Edition) -> Report {
+        self.report_with(edition, Names::Coded)
+    }
+
+    pub fn report_with(&self, edition: Edition, names: Names) -> Report {
+        let series = Series {
+            schema: &self.schema,
+            releases: &self.releases,
+            traces: &[],
+            promise: self.promise.as_ref(),
+            knowledge: None,
+        };
+        Report::new(&Material {
+            edition,
+            series,
+            assessment: &self.assessment,
+            attacker: Attacker::default(),
+            thresholds: Thresholds::default(),
+            about: &self.about,
+            names,
+            private: Some(private()),
+        })
+    }
+}
+
+/// Numbers that only the steward may see; each is one that occurs nowhere else.
+pub fn private() -> PrivateFacts {
+    PrivateFacts {
+        churn: vec![
+            ChurnFacts { release: 1, arrived: 40_417, last_published: 40_423, still_waiting: 40_427, withheld: None },
+            ChurnFacts {
+                release: 2,
+                arrived: 40_429,
+                last_published: 40_433,
+                still_waiting: 40_459,
+                withheld: Some(40_471),
+            },
+        ],
+        query_error: Some(QueryErrorFacts {
+            release: 2,
+            queries: 1000,
+            selectivity: 0.1,
+            median: 0.14157,
+            mean: 0.16181,
+            ninth_decile: 0.27183,
+        }),
+        deletion: "People who leave keep their value set in the vault.".into(),
+        limits: vec!["counterfeits: at most 2.0 % of the published rows".into()],
+        accepted_risk: None,
+        review_by: Some("2027-07-01".into()),
+        review_triggers: vec!["a new release".into()],
+    }
+}

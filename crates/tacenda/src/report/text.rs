@@ -1,0 +1,407 @@
+//! A report for a terminal: what `tacenda audit` prints.
+
+use crate::report::Decision;
+use crate::report::FindingFacts;
+use crate::report::Report;
+use crate::report::StoryFacts;
+use crate::report::words::counted;
+use crate::report::words::decimal;
+use crate::report::words::list;
+use crate::report::words::number;
+use crate::report::words::people;
+use crate::report::words::percent;
+use std::fmt::Write;
+
+/// How a text is laid out.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TextOptions {
+    /// Mark verdicts with colour.
+    pub color: bool,
+    /// Print what was measured below each check.
+    pub measures: bool,
+}
+
+/// The most findings of one kind that are printed; the rest is counted.
+const MOST_FINDINGS: usize = 20;
+
+/// The most groups of a step that are printed.
+const MOST_GROUPS: usize = 3;
+
+/// The report as text.
+pub fn text(report: &Report, options: TextOptions) -> String {
+    let mut page = Page { out: String::new(), options };
+    page.verdict(report);
+    page.alone(report);
+    page.together(report);
+    if let Some(story) = &report.story {
+        page.story(story);
+    }
+    page.checks(report);
+    page.rests(report);
+    page.out
+}
+
+struct Page {
+    out: String,
+    options: TextOptions,
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    fn heading(&mut self, text: &str) {
+        let _ = writeln!(self.out, "\n{}", self.painted(text, "1"));
+    }
+
+    fn painted(&self, text: &str, paint: &str) -> String {
+        if self.options.color { format!("\u{1b}[{paint}m{text}\u{1b}[0m") } else { text.to_string() }
+    }
+
+    fn verdict(&mut self, report: &Report) {
+        let paint = match report.verdict.decision {
+            Decision::Fail => "1;31",
+            Decision::NotAssessed => "1;33",
+            Decision::Pass | Decision::PassAssuming => "1;32",
+        };
+        let word = self.painted(report.verdict.decision.words(), paint);
+        self.wrapped("", &format!("{word}: {}", report.verdict.sentence));
+        if let Some(promise) = &report.series.promise {
+            self.wrapped("  ", &format!("Promise ({}): {}", promise.model, promise.sentence));
+        }
+    }
+
+    fn alone(&mut self, report: &Report) {
+        self.heading("Each release alone");
+        let width = report.releases.iter().map(|release| release.label.chars().count()).max().unwrap_or(0).clamp(5, 24);
+        self.line(&format!(
+            "  {:>3}  {:<width$} {:>10} {:>10} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
+            "", "label", "people", "artificial", "groups", "smallest", "values", "share", "below k", "below l"
+        ));
+        for release in &report.releases {
+            let risk = &release.risk;
+            self.line(&format!(
+                "  {:>3}  {:<width$} {:>10} {:>10} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
+                release.number,
+                release.label,
+                number(release.people),
+                number(release.counterfeits),
+                number(release.groups),
+                number(u64::from(risk.smallest_group)),
+                number(u64::from(risk.fewest_values)),
+                percent(risk.highest_share),
+                number(risk.people_below_k),
+                number(risk.people_below_l),
+            ));
+        }
+        let (k, l) = (report.provenance.k, report.provenance.l);
+        self.wrapped(
+            "  ",
+            &format!(
+                "smallest: people of the smallest group. values, share: the fewest values of a group and the largest \
+                 share of one. below k, below l: people in groups of fewer than {k} people or {l} values."
+            ),
+        );
+        self.findings(report.findings.iter().filter(|finding| finding.others.is_empty()).collect());
+    }
+
+    fn together(&mut self, report: &Report) {
+        if report.releases.len() < 2 {
+            return;
+        }
+        self.heading("All together");
+        let findings: Vec<&FindingFacts> =
+            report.findings.iter().filter(|finding| !finding.others.is_empty()).collect();
+        if findings.is_empty() {
+            self.line("  nothing was found by comparing releases");
+        }
+        self.findings(findings);
+    }
+
+    fn findings(&mut self, findings: Vec<&FindingFacts>) {
+        for finding in findings.iter().take(MOST_FINDINGS) {
+            let paint = match finding.severity.as_str() {
+                "severe" => "31",
+                "warning" => "33",
+                _ => "36",
+            };
+            let severity = self.painted(&finding.severity, paint);
+            let mut releases = finding.others.clone();
+            releases.push(finding.release);
+            releases.sort_unstable();
+            releases.dedup();
+            let word = if releases.len() == 1 { "release" } else { "releases" };
+            let groups = match finding.groups {
+                0 => String::new(),
+                count => format!(" in {}", counted(count, "group", "groups")),
+            };
+            self.line(&format!(
+                "  {severity} {} {}: {}{groups}, {word} {}",
+                finding.code,
+                finding.title,
+                people(finding.people),
+                list(&releases)
+            ));
+            if let Some(witness) = &finding.witness {
+                let held = format!("{} against {}", number(witness.number), number(witness.line));
+                self.wrapped("      ", &format!("{} ({held})", witness.claim));
+                for group in witness.groups.iter().take(MOST_GROUPS) {
+                    let region = group.region.join(" ");
+                    self.line(&format!(
+                        "        release {} group {}: {region} ({})",
+                        group.release,
+                        group.group,
+                        counted(u64::from(group.row_count), "row", "rows")
+                    ));
+                }
+                if !witness.values.is_empty() {
+                    self.line(&format!("        values {}", witness.values.join(", ")));
+                }
+            }
+        }
+        if findings.len() > MOST_FINDINGS {
+            let more = (findings.len() - MOST_FINDINGS) as u64;
+            self.line(&format!("  and {}; --format json has all", counted(more, "more finding", "more findings")));
+        }
+    }
+
+    fn story(&mut self, story: &StoryFacts) {
+        self.heading("The worst case, step by step");
+        let known: Vec<String> = story
+            .known
+            .iter()
+            .map(|(name, value)| value.as_ref().map_or_else(|| name.clone(), |value| format!("{name} {value}")))
+            .collect();
+        self.wrapped("  ", &format!("Someone knows of one person: {}.", list(&known)));
+        let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
+        for step in &story.steps {
+            let groups = match step.group_count {
+                1 => "one group".to_string(),
+                count => format!("{count} groups"),
+            };
+            self.line(&format!("  Release {} ({}): the person can only stand in {groups}.", step.release, step.label));
+            for group in step.groups.iter().take(MOST_GROUPS) {
+                let region: Vec<String> =
+                    names.iter().zip(&group.region).map(|(name, text)| format!("{name} {text}")).collect();
+                self.line(&format!("      {}: {}", region.join(", "), group.values.join(", ")));
+            }
+            if step.group_count > MOST_GROUPS {
+                self.line(&format!("      and {} more", step.group_count - MOST_GROUPS));
+            }
+            if step.restarted {
+                self.line("      This contradicts the step before: the value changed, and the search starts again.");
+            }
+            self.line(&format!("      left: {}", step.left.join(", ")));
+        }
+        if story.left == 1 {
+            self.line("  One value is left: it is certain.");
+        }
+    }
+
+    fn checks(&mut self, report: &Report) {
+        if report.checks.is_empty() {
+            return;
+        }
+        self.heading("Each check");
+        for check in &report.checks {
+            let paint = match check.verdict.as_str() {
+                "PASS" => "32",
+                "FAIL" => "31",
+                "NOT ASSESSED" => "33",
+                _ => "2",
+            };
+            let verdict = self.painted(&format!("{:<14}", check.verdict), paint);
+            let coverage = match check.of {
+                0 => String::new(),
+                of if check.looked_at == of => format!(" ({} {})", number(of), check.what),
+                of => format!(" ({} of {} {})", number(check.looked_at), number(of), check.what),
+            };
+            let why = check.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            self.line(&format!("  {verdict} {:<15} {}{why}{coverage}", check.check, check.question));
+            if self.options.measures || check.verdict == "MEASURED" {
+                for measure in &check.measures {
+                    let whose = measure.release.map_or("series".to_string(), |release| format!("release {release}"));
+                    let value = measure.value.map_or("not a number".to_string(), decimal);
+                    self.line(&format!("      {whose}: {} {value}", measure.name));
+                }
+            }
+        }
+    }
+
+    fn rests(&mut self, report: &Report) {
+        for (heading, points) in [
+            ("What this rests on", &report.assumptions),
+            ("What this does not cover", &report.not_covered),
+            ("What to do next", &report.next_steps),
+        ] {
+            if !points.is_empty() {
+                self.heading(heading);
+                for point in points {
+                    self.wrapped("  - ", point);
+                }
+            }
+        }
+    }
+
+    /// A paragraph of at most 100 columns; further lines stand below the first word.
+    fn wrapped(&mut self, start: &str, text: &str) {
+        let mut line = start.to_string();
+        let indent = " ".repeat(start.chars().count());
+        let mut empty = true;
+        for word in text.split_whitespace() {
+            if !empty && line.chars().count() + 1 + word.chars().count() > 100 {
+                self.line(&line);
+                line = indent.clone();
+                empty = true;
+            }
+            if !empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+            empty = false;
+        }
+        self.line(&line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Edition;
+    use crate::report::Names;
+    use crate::report::samples::broken;
+    use crate::report::samples::clean;
+    use expect_test::expect;
+
+    #[test]
+    fn a_broken_series_is_told_in_plain_words() {
+        let report = broken().report(Edition::Auditor);
+        expect![[r#"
+            FAIL: Someone who reads both releases can learn too much about at least 2 people. The worst: a group
+            holds too few people (2 findings in all).
+              Promise (m-invariance): Across all releases of this series, someone who knows the exact
+              quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
+              consistent assignments equally, attributes a person's sensitive value correctly with probability
+              at most 1/2.
+
+            Each release alone
+                   label       people artificial    groups  smallest   values    share   below k   below l
+                1  2026-Q1          8          1         3         2        2   50.0 %         0         0
+                2  2026-Q2         10          0         3         2        2   50.0 %         0         0
+              smallest: people of the smallest group. values, share: the fewest values of a group and the
+              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
+              severe A611 a group holds too few people: 2 people in 1 group, release 1
+
+            All together
+              severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
+                  the values that all these groups share are fewer than the line (1 against 2)
+                    release 1 group 1: [20,30) F (2 rows)
+                    release 2 group 1: [20,25) F (2 rows)
+                    values D1
+
+            The worst case, step by step
+              Someone knows of one person: age and sex.
+              Release 1 (2026-Q1): the person can only stand in one group.
+                  age [20,30), sex F: D1, D2
+                  left: D1, D2
+              Release 2 (2026-Q2): the person can only stand in one group.
+                  age [20,25), sex F: D1, D3
+                  left: D1
+              One value is left: it is certain.
+
+            Each check
+              FAIL           group-sizes     How many people are published alike? (6 groups)
+              NOT APPLICABLE linked-ids      What do ids that link releases give away?: no ids are published
+              FAIL           candidates      Which values remain possible for each person? (18 people)
+              NOT ASSESSED   posterior       How likely is each value for each person, counting all worlds?: components above the cap were left out (12 of 18 people)
+              MEASURED       drift           How does the loss change from release to release? (2 releases)
+                  release 1: leaf share 0.25
+                  series: growth not a number
+
+            What this rests on
+              - The attacker knows no other person's sensitive value.
+              - The true table was not at hand: people are counted in the published groups, and some of them may
+                be the same person.
+
+            What this does not cover
+              - It does not hide who is in the data.
+              - It does not hide that two people share a value.
+              - It does not resist knowledge of other people's values.
+              - Published tables may contain declared artificial records.
+              - Not differential privacy.
+              - No protection against other data sets about the same people published elsewhere.
+              - Not assessed: How likely is each value for each person, counting all worlds? Components above
+                the cap were left out.
+
+            What to do next
+              - Read what the worst finding means: tacenda explain A611.
+              - What is out cannot be taken back. Tell those who answer for the data, and stop further releases
+                of this kind.
+              - Take the releases into a project with tacenda adopt, and publish the next one under a promise
+                over the whole series, such as m-invariance.
+              - Give the true tables (--truth FILE --id COLUMN) to count the people exactly.
+        "#]].assert_eq(&text(&report, TextOptions::default()));
+    }
+
+    #[test]
+    fn a_clean_series_is_told_in_plain_words() {
+        let report = clean().report(Edition::Auditor);
+        expect![[r#"
+            PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone stays among 2 people and keeps
+            2 possible values. This rests on 2 assumptions that are named below.
+              Promise (m-invariance): Across all releases of this series, someone who knows the exact
+              quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
+              consistent assignments equally, attributes a person's sensitive value correctly with probability
+              at most 1/2.
+
+            Each release alone
+                   label       people artificial    groups  smallest   values    share   below k   below l
+                1  2026-Q1          6          0         2         2        2   50.0 %         0         0
+                2  2026-Q2          3          1         1         3        4   25.0 %         0         0
+              smallest: people of the smallest group. values, share: the fewest values of a group and the
+              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
+
+            All together
+              nothing was found by comparing releases
+
+            Each check
+              PASS           group-sizes     How many people are published alike? (4 groups)
+              PASS           diversity       How many sensitive values does a group hold? (4 groups)
+              PASS           candidates      Which values remain possible for each person? (4 groups)
+
+            What this rests on
+              - The attacker knows no other person's sensitive value.
+              - The true table was not at hand: people are counted in the published groups, and some of them may
+                be the same person.
+
+            What this does not cover
+              - It does not hide who is in the data.
+              - It does not hide that two people share a value.
+              - It does not resist knowledge of other people's values.
+              - Published tables may contain declared artificial records.
+              - Not differential privacy.
+              - No protection against other data sets about the same people published elsewhere.
+
+            What to do next
+              - Audit again when a release is added, or when new data about the same people appear.
+        "#]]
+        .assert_eq(&text(&report, TextOptions::default()));
+    }
+
+    #[test]
+    fn values_are_named_only_when_asked() {
+        let coded = text(&broken().report(Edition::Auditor), TextOptions::default());
+        let shown = text(&broken().report_with(Edition::Auditor, Names::Shown), TextOptions::default());
+        assert!(!coded.contains("asthma") && !coded.contains("[23,24)"));
+        assert!(shown.contains("asthma") && shown.contains("age [23,24)"));
+    }
+
+    #[test]
+    fn colour_is_only_there_when_asked() {
+        let report = broken().report(Edition::Auditor);
+        assert!(!text(&report, TextOptions::default()).contains('\u{1b}'));
+        assert!(text(&report, TextOptions { color: true, measures: true }).contains("\u{1b}[1;31mFAIL"));
+    }
+}

@@ -1,0 +1,81 @@
+//! Numbers and lists as people read them.
+
+/// A whole number in groups of three: `12,345`.
+pub fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A share as a percentage with a sensible number of decimals.
+pub fn percent(share: f64) -> String {
+    if share == 0.0 || share.abs() >= 0.1 {
+        format!("{:.1} %", share * 100.0)
+    } else {
+        format!("{:.2} %", share * 100.0)
+    }
+}
+
+/// A measured number without needless digits.
+pub fn decimal(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", number(value.abs() as u64));
+    }
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// `1 person`, `2 people`.
+pub fn people(count: u64) -> String {
+    counted(count, "person", "people")
+}
+
+/// A count with its word.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", number(count), if count == 1 { one } else { many })
+}
+
+/// `1`, `1 and 2`, `1, 2 and 3`.
+pub fn list<T: ToString>(items: &[T]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [rest @ .., last] => {
+            let rest: Vec<String> = rest.iter().map(ToString::to_string).collect();
+            format!("{} and {}", rest.join(", "), last.to_string())
+        }
+    }
+}
+
+/// A text from a file without what a terminal or an XML reader would take for a command.
+pub fn clean(text: &str) -> String {
+    let is_plain =
+        |letter: char| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}');
+    text.chars().map(|letter| if is_plain(letter) { letter } else { '\u{fffd}' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_from_a_file_gives_no_commands() {
+        assert_eq!(clean("a\u{1b}[31mb\nc é"), "a\u{fffd}[31mb\u{fffd}c é");
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!((number(7), number(1234567)), ("7".into(), "1,234,567".into()));
+        assert_eq!((percent(0.25), percent(0.0123), percent(0.0)), ("25.0 %".into(), "1.23 %".into(), "0.0 %".into()));
+        assert_eq!((decimal(2.0), decimal(0.3333333), decimal(-1.5)), ("2".into(), "0.3333".into(), "-1.5".into()));
+        assert_eq!((people(1), people(0)), ("1 person".into(), "0 people".into()));
+        assert_eq!((list(&[1]), list(&[1, 2]), list(&[1, 2, 3])), ("1".into(), "1 and 2".into(), "1, 2 and 3".into()));
+    }
+}
