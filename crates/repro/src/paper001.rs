@@ -1,9 +1,8 @@
 //! Paper 001, section 5: maintained clusterings against clustering everything again.
 //!
 //! A table is clustered once (greedy k-member, the paper's reference 3). Then people come (I3M+) or leave (I3M-),
-//! and the clusters are kept up; or everything is clustered again. IL_Optimization follows in both cases; it is
-//! run here as a release of the same table with the optimiser on. We add our own clustering, and what many small
-//! updates do.
+//! and the clusters are kept up; or everything is clustered again. IL_Optimization follows in both cases. We add our
+//! own clustering, and what many small updates do.
 
 use crate::data;
 use crate::data::Data;
@@ -22,7 +21,9 @@ use tacenda::model::Choices;
 use tacenda::model::History;
 use tacenda::model::LossKind;
 use tacenda::model::Promise;
+use tacenda::model::Schema;
 use tacenda::model::Table;
+use tacenda::policy::KAnonymity;
 
 /// The quasi attributes of the paper: two numbers and six categories.
 const ADULT: [&str; 8] =
@@ -65,17 +66,17 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
     let changes: &[usize] = settings.pick(&[50, 100, 200, 300, 500, 1000, 1500, 2500, 5000], &[10, 100, 300]);
     let base = settings.pick(10_000, 600);
     let mut reports = Vec::new();
-    for (k, direction, name, of) in [
-        (3, Direction::Come, "001-fig04", "Figure 4"),
-        (5, Direction::Come, "001-fig04-k05", "As figure 4, k = 5"),
-        (10, Direction::Come, "001-fig04-k10", "As figure 4, k = 10"),
-        (5, Direction::Go, "001-fig05", "Figure 5"),
+    for (k, direction, name, suffix) in [
+        (3, Direction::Come, "001-fig04", ""),
+        (5, Direction::Come, "001-fig04", "-k05"),
+        (10, Direction::Come, "001-fig04", "-k10"),
+        (5, Direction::Go, "001-fig05", ""),
     ] {
         let sweep = Sweep { data: &data, k, direction, base, changes };
         println!("001: k = {k}, people {direction:?}");
         let measured: Vec<Measured> = changes.iter().map(|&change| sweep.measure(change)).collect();
-        reports.extend(sweep.tell(name, of, &measured));
-        if name == "001-fig04" {
+        reports.extend(sweep.tell(name, suffix, &measured));
+        if k == 3 {
             reports.extend(sweep.tell_optimisation(&measured));
         }
     }
@@ -119,8 +120,9 @@ impl Sweep<'_> {
         let way = |history: History| {
             let mut plain = series(data, k, false, None, history);
             let step = plain.publish(&new).passed();
-            // The same people again, with the optimiser on: nobody comes or goes, so it is all that happens.
-            let optimised = series(data, k, true, None, plain.history).publish(&new).passed();
+            let policy = KAnonymity { k, optimise: true, refresh: None, loss: LossKind::Height };
+            let optimise = |schema: &Schema, history: &History| Ok(policy.optimise_last(schema, history, &new));
+            let optimised = plain.publish_with(&new, optimise).passed();
             Way {
                 before: loss(data, &step, k),
                 after: loss(data, &optimised, k),
@@ -185,7 +187,9 @@ impl Sweep<'_> {
         }
     }
 
-    fn tell(&self, name: &str, of: &str, measured: &[Measured]) -> Vec<Report> {
+    fn tell(&self, name: &str, suffix: &str, measured: &[Measured]) -> Vec<Report> {
+        let of = if self.direction == Direction::Come { "Figure 4" } else { "Figure 5" };
+        let k = if suffix.is_empty() { String::new() } else { format!(" with k = {}", self.k) };
         let lines = vec![
             self.line(KEPT, measured, |m| m.kept.after),
             self.line(STATIC, measured, |m| m.anew.after),
@@ -193,7 +197,7 @@ impl Sweep<'_> {
             self.line(OURS_KEPT, measured, |m| m.ours_kept.after),
         ];
         let mut loss =
-            self.report(format!("{name}a"), format!("{of} a"), "Information loss", "information loss", lines);
+            self.report(format!("{name}a{suffix}"), format!("{of}.a{k}"), "Information loss", "information loss", lines);
         loss.claims = self.loss_claims(&loss.figure);
         let lines = vec![
             self.line(KEPT, measured, |m| m.kept.time + m.kept.optimisation),
@@ -201,7 +205,7 @@ impl Sweep<'_> {
             self.line(OURS, measured, |m| m.ours.time),
             self.line(OURS_KEPT, measured, |m| m.ours_kept.time),
         ];
-        let mut time = self.report(format!("{name}b"), format!("{of} b"), "CPU time", "CPU seconds", lines);
+        let mut time = self.report(format!("{name}b{suffix}"), format!("{of}.b{k}"), "CPU time", "CPU seconds", lines);
         time.figure.y.log = true;
         time.claims = time_claims(&time.figure);
         vec![loss, time]
@@ -230,12 +234,12 @@ impl Sweep<'_> {
             ),
         ];
         if self.direction == Direction::Go && self.k == 5 {
-            claims.push(Claim::judged(
+            claims.push(Claim::ranked(
                 "the axis of figure 5.a runs from 6000 to 10000 for 10,000 rows (5)",
                 format!("static loses {} to {}.", anew.min().round(), anew.max().round()),
-                anew.max() < 12_000.0 && anew.min() > 4_000.0,
-                "the loss depends on the heights of the trees and the ranges of the numbers, which the paper does not print; \
-                 ours are taller, and a range is that of the declared domain.",
+                Verdict::of(anew.max() <= 10_000.0 && anew.min() >= 6_000.0, false),
+                "the loss depends on the trees and ranges, which the paper does not print: in taller trees a low ancestor costs \
+                 less. Only ratios compare.",
             ));
         }
         claims.push(Claim::new(format!(
@@ -254,7 +258,7 @@ impl Sweep<'_> {
         ];
         let mut loss = self.report(
             "001-fig06a".into(),
-            "Figure 6 a".into(),
+            "Figure 6.a".into(),
             "Loss before and after IL_Optimization",
             "information loss",
             lines,
@@ -276,7 +280,7 @@ impl Sweep<'_> {
         ];
         let mut time = self.report(
             "001-fig06b".into(),
-            "Figure 6 b".into(),
+            "Figure 6.b".into(),
             "CPU time of clustering and of IL_Optimization",
             "CPU seconds",
             lines,
@@ -323,7 +327,7 @@ fn drift(settings: &Settings, data: &Data, base: usize) -> Vec<Report> {
     let ways: [(&str, bool, Option<f64>); 4] = [
         ("I3M without optimiser", false, None),
         ("ours, never refreshed", true, None),
-        ("ours, refresh = 1.01", true, Some(1.01)),
+        ("ours, refresh = 1.05", true, Some(1.05)),
         ("ours, from scratch each time", true, None),
     ];
     for (name, optimise, refresh) in ways {
@@ -368,8 +372,8 @@ fn drift(settings: &Settings, data: &Data, base: usize) -> Vec<Report> {
     )];
     let saved = 100.0 * (1.0 - last(&times[2]) / last(&times[3]));
     let time_claims = vec![Claim::new(format!(
-        "the refresh rule spends {:.1} CPU s where clustering from scratch each time spends {:.1}: {saved:.0} % less; never \
-         refreshing spends {:.1}.",
+        "the refresh rule at 1.05 spends {:.1} CPU s where clustering from scratch each time spends {:.1}: it saves {saved:.0} %; \
+         never refreshing spends {:.1}.",
         last(&times[2]),
         last(&times[3]),
         last(&times[1])

@@ -243,8 +243,10 @@ fn distortion_claims(is_b: bool, figure: &Figure) -> Vec<Claim> {
         return vec![Claim::judged(
             "KAD − XYD ranges from 1 to 7.16 for Top3 to Top6, with KAD = 9.23 (6.1)",
             format!("from {least:.2} to {most:.2}, with KAD = {kad:.2}."),
-            least > 0.0,
-            "",
+            least >= 1.0,
+            "with all six columns of the view in X and Y its key, the requirement on the join is k-anonymity of the view itself: \
+             Top6 and KAD are the same problem, and ours solves both alike, so that nothing is left to gain. Up to Top5 the \
+             benefit is there.",
         )];
     }
     let numbers = (figure.line("XYD (numbers)"), figure.line("KAD (numbers)").mean());
@@ -381,15 +383,19 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> Report {
         ],
     };
     let xye = figure.line("XYE");
-    let loss = xye.max() - ble;
+    let is_b = set.name == "B";
+    let loss = if is_b { xye.mean() } else { xye.max() } - ble;
     let benefit: Vec<f64> = xye.points.iter().map(|point| figure.line("RSE").at(point.0) - point.1).collect();
     let (least, most) =
         (benefit.iter().copied().fold(f64::MAX, f64::min), benefit.iter().copied().fold(f64::MIN, f64::max));
-    let is_b = set.name == "B";
     let claims = vec![
         Claim::ranked(
             if is_b { "XYE is 15.8 %, 1.1 % above BLE (6.2)" } else { "XYE − BLE is no more than 0.7 % (6.2)" },
-            format!("XYE is {:.1} % on average and at most {loss:.2} % above BLE = {ble:.1} %.", xye.mean()),
+            format!(
+                "XYE is {:.1} % on average; {} {loss:.2} % above BLE = {ble:.1} %.",
+                xye.mean(),
+                if is_b { "that is" } else { "it is at most" }
+            ),
             Verdict::of(loss <= if is_b { 1.4 } else { 1.0 }, loss < if is_b { 0.5 } else { 0.35 }),
             "",
         ),
@@ -399,9 +405,10 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> Report {
             } else {
                 "RSE − XYE varies from 0.2 % to 5.6 % and increases with Y (6.2)"
             },
-            format!("from {least:.2} % to {most:.2} %."),
-            least > -0.1 && most > 0.0,
-            "",
+            format!("from {least:.2} % to {most:.2} %; RSE − BLE is {:.2} % for Top1.", figure.line("RSE").at(0.0) - ble),
+            least > 0.0 && most > 0.0,
+            "for Top1 removing marital-status alone costs nothing, because relationship tells the same; what is generalised \
+             instead costs a little. From Top2 on the benefit is there.",
         ),
         Claim::judged(
             if is_b {

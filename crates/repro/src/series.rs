@@ -6,6 +6,7 @@ use tacenda::audit::Evidence;
 use tacenda::audit::Finding;
 use tacenda::audit::gate;
 use tacenda::model::Choices;
+use tacenda::model::Grouping;
 use tacenda::model::History;
 use tacenda::model::Limits;
 use tacenda::model::Membership;
@@ -19,6 +20,7 @@ use tacenda::model::Seed;
 use tacenda::model::Table;
 use tacenda::policy;
 use tacenda::policy::Policy;
+use tacenda::policy::PolicyError;
 use tacenda::publish::recode;
 
 /// A series of releases of our own.
@@ -52,6 +54,7 @@ impl Series {
             choices,
             limits: Limits { counterfeits: 1.0, withheld: 1.0 },
             output: Output::default(),
+            views: Default::default(),
         };
         Series { policy: policy::of(&file), file, history: History::default(), seed: Seed([1; 32]) }
     }
@@ -66,10 +69,26 @@ impl Series {
     /// # Panics
     /// If the policy cannot form groups: the experiments are made so that it can.
     pub fn publish(&mut self, table: &Table) -> Step {
+        let mut rng = self.seed.rng("group", self.history.releases + 1);
+        let (schema, history) = (&self.file.schema, &self.history);
+        let (grouping, spent) = timed(|| self.policy.group(schema, history, table, &mut rng));
+        self.finish(table, grouping, spent)
+    }
+
+    /// Publishes one more release with groups that `form` makes of the schema and the history.
+    pub fn publish_with(
+        &mut self,
+        table: &Table,
+        form: impl FnOnce(&Schema, &History) -> Result<Grouping, PolicyError>,
+    ) -> Step {
+        let (grouping, spent) = timed(|| form(&self.file.schema, &self.history));
+        self.finish(table, grouping, spent)
+    }
+
+    /// Recodes, judges and remembers.
+    fn finish(&mut self, table: &Table, grouping: Result<Grouping, PolicyError>, spent: Spent) -> Step {
         let number = self.history.releases + 1;
-        let mut rng = self.seed.rng("group", number);
         let schema = &self.file.schema;
-        let (grouping, spent) = timed(|| self.policy.group(schema, &self.history, table, &mut rng));
         let grouping = grouping.unwrap_or_else(|error| panic!("the policy cannot form groups: {error}"));
         grouping.assert_covers(table);
         let (release, membership) = recode(&self.file, &grouping, table, &self.seed, number, "repro");
