@@ -118,15 +118,20 @@ impl Policy for KAnonymity {
                 (clusters, Some(loss))
             }
         };
-        let mut grouping = Grouping::default();
-        for cluster in clusters {
-            let mut rows: Vec<Row> = cluster.rows.into_iter().map(Row).collect();
-            rows.sort_unstable();
-            grouping.push(&rows, &[]);
-        }
+        let mut grouping = grouping_of(clusters);
         grouping.facts.extend(static_loss.map(|loss| (STATIC_LOSS.to_string(), loss)));
         Ok(grouping)
     }
+}
+
+fn grouping_of(clusters: Vec<Cluster>) -> Grouping {
+    let mut grouping = Grouping::default();
+    for cluster in clusters {
+        let mut rows: Vec<Row> = cluster.rows.into_iter().map(Row).collect();
+        rows.sort_unstable();
+        grouping.push(&rows, &[]);
+    }
+    grouping
 }
 
 /// How far a maintained clustering is from one made anew. Losses are of a row, as shares of the greatest.
@@ -170,6 +175,19 @@ impl KAnonymity {
     /// Whether the rule of `refresh` wants a clustering from scratch.
     fn has_drifted(&self, kept: u64, last_scratch: u64) -> bool {
         self.refresh.is_some_and(|factor| kept as f64 > factor * last_scratch as f64)
+    }
+
+    /// IL_Optimization alone, on the clusters of the last release, from which nobody left and to which
+    /// nobody came. For measuring it apart from what makes the clusters.
+    pub fn optimise_last(&self, schema: &Schema, history: &History, table: &Table) -> Grouping {
+        let costs = Costs::new(schema, self.loss);
+        let points = Points::of(table);
+        let sizes = sizes(schema);
+        let k = self.k.max(1) as usize;
+        let space = Space { points: &points, costs: &costs, sizes: &sizes, k, crowding: 0 };
+        let mut clusters = stayed(space, history, table).clusters;
+        optimise(space, &mut clusters, None);
+        grouping_of(clusters)
     }
 
     /// Clusters all rows, whatever was published before.

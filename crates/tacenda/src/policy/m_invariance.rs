@@ -180,6 +180,18 @@ fn ineligible(m: u32, counts: &Counts, kept: &[u64]) -> PolicyError {
     }
 }
 
+impl MInvariance {
+    /// Groups with counterfeits in the places of leavers only, as the paper does. For comparing with it.
+    pub fn group_without_spares(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+    ) -> Result<Grouping, PolicyError> {
+        self.group_with(schema, history, table, 0)
+    }
+}
+
 fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
     let mut gaps = vec![0; values];
     for bucket in buckets {
