@@ -171,6 +171,9 @@ pub struct CheckArgs {
     /// Try other parameters, such as `m=2..6`
     #[arg(long, value_name = "PARAMETER=FROM..TO")]
     pub what_if: Option<String>,
+    /// The view to try, for a policy with views
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -183,6 +186,9 @@ pub struct PlanArgs {
     /// Where to write the plan
     #[arg(long, value_name = "FILE", help = "Where to write the plan [default: DIR/tacenda-plan.json]")]
     pub plan: Option<PathBuf>,
+    /// The view to rehearse, for a policy with views
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -193,8 +199,11 @@ pub struct PublishArgs {
     #[arg(long)]
     pub label: Option<String>,
     /// Publish exactly what a plan rehearsed
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "delta", "label"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "delta", "label", "view"])]
     pub plan: Option<PathBuf>,
+    /// The view to publish, for a policy with views
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
 }
 
 #[derive(Args, Debug)]

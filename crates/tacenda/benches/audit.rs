@@ -99,6 +99,7 @@ fn make(name: &str, people: u32, releases: u32, root: &Path) {
         choices: Choices { on_ineligible: OnIneligible::Counterfeit, ..Choices::default() },
         limits: Limits { counterfeits: 1.0, withheld: 1.0 },
         output: Output { formats: vec![Format::Csv], ..Output::default() },
+        views: tacenda::model::Views::default(),
     };
     let naive = Naive { k: M, l: M, diversity: Diversity::Frequency };
     let policy = policy::of(&file);

@@ -23,6 +23,7 @@ use tacenda::model::Promise;
 use tacenda::model::Rng;
 use tacenda::model::Seed;
 use tacenda::model::Series;
+use tacenda::model::Views;
 use tacenda::policy;
 use tacenda::publish::Before;
 use tacenda::publish::prepare;
@@ -48,6 +49,7 @@ fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
         choices: Choices { on_ineligible: OnIneligible::Defer, ..Choices::default() },
         limits: Limits { counterfeits: 1.0, withheld: 1.0 },
         output: Output::default(),
+        views: Views::default(),
     };
     let policy = policy::of(&file);
     let mut history = History::default();

@@ -72,14 +72,23 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         let step = screen::telling(&bar);
         let failed = |error| shared::failure(error, screen);
         let material = project.material(&input, &step).map_err(failed)?;
+        if let Some(view) = &args.view {
+            report.notes.extend(project.explain_view(&material, view).map_err(failed)?);
+        }
         match what_if {
             Some(variants) => {
                 for (parameter, variant) in variants {
-                    report.what_if.push(try_out(&project, &variant, parameter, &material).map_err(failed)?);
+                    let view = args.view.as_deref();
+                    report.what_if.push(try_out(&project, &variant, parameter, &material, view).map_err(failed)?);
                 }
             }
             None => {
-                let rehearsal = project.rehearse(&material, None, &step).map_err(failed)?;
+                let rehearsal = shared::rehearse(&project, &material, args.view.as_deref(), None, &step);
+                // Why a promise cannot be met stands in the notes.
+                let rehearsal = rehearsal.map_err(|error| {
+                    let notes = report.notes.iter().map(|note| format!("  note: {note}"));
+                    notes.fold(failed(error), |failure, note| failure.line(note))
+                })?;
                 report.summary = Some(Summary::new(file, &material, &rehearsal));
             }
         }
@@ -107,7 +116,12 @@ fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, 
             let parameter = match (&mut variant.promise, name.trim()) {
                 (Promise::MInvariance { m, .. }, "m") => m,
                 (Promise::MInvariance { k, .. }, "k") => k.insert(value),
-                (Promise::IncrementalKAnonymity { k, .. } | Promise::KAnonymity { k }, "k") => k,
+                (
+                    Promise::IncrementalKAnonymity { k, .. }
+                    | Promise::KAnonymity { k }
+                    | Promise::XyAnonymity { k, .. },
+                    "k",
+                ) => k,
                 (Promise::IncrementalKAnonymity { l, .. }, "l") => l.insert(value),
                 (Promise::IncrementalLDiversity { l, .. }, "l") => l,
                 _ => return Err(Failure::usage(format!("{} has no parameter {}", file.promise.model(), name.trim()))),
@@ -123,8 +137,13 @@ fn try_out(
     file: &PolicyFile,
     parameter: String,
     material: &Material,
+    view: Option<&str>,
 ) -> Result<WhatIf, ProjectError> {
-    match project.rehearse_as(file, material, None, &|_| {}) {
+    let rehearsed = match view {
+        Some(view) => project.rehearse_view_as(file, material, view, None, &|_| {}),
+        None => project.rehearse_as(file, material, None, &|_| {}),
+    };
+    match rehearsed {
         Ok(rehearsal) => {
             let summary = Summary::new(file, material, &rehearsal);
             Ok(WhatIf {

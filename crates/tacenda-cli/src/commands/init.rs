@@ -76,7 +76,8 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     Ok(0)
 }
 
-/// On a terminal, shows each proposal and lets the steward change the role.
+/// On a terminal, shows each proposal and lets the steward change the role; elsewhere `--yes` must have
+/// been said.
 fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Failure> {
     if common.yes {
         return Ok(());
@@ -90,7 +91,11 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
                 role_name(column.role),
                 column.because
             );
-            let Some(answer) = screen.ask(&question)? else { return Ok(()) };
+            let Some(answer) = screen.ask(&question)? else {
+                let message =
+                    "nothing was drafted: nobody can be asked here; say --yes to take every proposal as it is";
+                return Err(Failure::new("U601", 6, message));
+            };
             if answer.is_empty() {
                 break;
             }

@@ -39,6 +39,10 @@ pub struct LogEvent {
     pub label: Option<String>,
     /// Its promise.
     pub model: Option<String>,
+    /// The view it is of, for a policy with views.
+    pub view: Option<String>,
+    /// Who got it.
+    pub recipients: Vec<String>,
     /// Its rows, counterfeits included.
     pub rows: Option<u64>,
     /// Its groups.
@@ -71,6 +75,10 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
                 release: publication.map(|publication| publication.number),
                 label: publication.map(|publication| publication.label.clone()),
                 model: publication.and_then(|publication| publication.promise["model"].as_str().map(String::from)),
+                view: publication.and_then(|publication| publication.view.as_ref()).map(|view| view.name.clone()),
+                recipients: publication
+                    .and_then(|publication| publication.view.as_ref())
+                    .map_or(Vec::new(), |view| view.recipients.clone()),
                 rows: count("rows"),
                 groups: count("groups"),
                 counterfeits: count("counterfeits"),
@@ -110,6 +118,38 @@ fn text(report: &LogReport) -> String {
     }
     if report.events.iter().any(|event| event.event == "adopt") {
         out.push_str("\n  * made elsewhere and adopted\n");
+    }
+    out + &matrix(&report.events)
+}
+
+/// Which release of which view went to whom; nothing where there are no views.
+fn matrix(events: &[LogEvent]) -> String {
+    let views: Vec<&LogEvent> = events.iter().filter(|event| event.view.is_some()).collect();
+    let mut recipients: Vec<&str> = Vec::new();
+    for name in views.iter().flat_map(|event| &event.recipients) {
+        if !recipients.contains(&name.as_str()) {
+            recipients.push(name);
+        }
+    }
+    if views.is_empty() {
+        return String::new();
+    }
+    let name_of = |event: &LogEvent| event.view.clone().unwrap_or_default();
+    let wide = views.iter().map(|event| name_of(event).chars().count()).max().unwrap_or(0);
+    let mut out = format!("\n  {:wide$}", "");
+    for name in &recipients {
+        let _ = write!(out, "  {name}");
+    }
+    out.push('\n');
+    for event in views {
+        let _ = write!(out, "  {:wide$}", name_of(event));
+        for name in &recipients {
+            let has = event.recipients.iter().any(|recipient| recipient == name);
+            let cell = if has { format!("r{:04}", event.release.unwrap_or(0)) } else { "-".into() };
+            let _ = write!(out, "  {cell:<0$}", name.chars().count());
+        }
+        out.truncate(out.trim_end().len());
+        out.push('\n');
     }
     out
 }

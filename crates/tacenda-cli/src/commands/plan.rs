@@ -7,13 +7,18 @@ use crate::commands::shared::Summary;
 use crate::failure::Failure;
 use crate::screen;
 use crate::screen::Screen;
+use crate::screen::number;
+use crate::screen::percent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
+use tacenda::policy::k_anonymity::Drift;
 use tacenda::publish::Access;
+use tacenda::publish::Choice;
 use tacenda::publish::Project;
 use tacenda::publish::ProjectError;
 use tacenda::publish::Rehearsal;
@@ -25,6 +30,46 @@ pub struct PlanReport {
     pub plan: PathBuf,
     /// The rehearsed release.
     pub summary: Summary,
+    /// What each way of keeping incremental-k-anonymity costs; empty for other promises.
+    pub choices: Vec<ChoiceReport>,
+    /// How far a maintained clustering has drifted; only for k-anonymity, from the second release on.
+    pub drift: Option<DriftReport>,
+}
+
+/// One way to keep incremental-k-anonymity.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ChoiceReport {
+    /// What is published: `cohorts`, `cells` or `tight`.
+    pub choice: String,
+    /// How the policy file asks for it.
+    pub setting: String,
+    /// Whether the policy file does.
+    pub chosen: bool,
+    /// Why it cannot be chosen, if it cannot.
+    pub refused: Option<String>,
+    /// Groups.
+    pub groups: Option<u64>,
+    /// People who are left out.
+    pub withheld: Option<u64>,
+    /// Mean loss.
+    pub loss: Option<f64>,
+}
+
+/// A maintained clustering next to one from scratch. Losses as `loss` in the policy file measures them.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct DriftReport {
+    /// Loss with the clusters of the last release and the changes since.
+    pub loss_kept: f64,
+    /// Loss of clustering this table from scratch.
+    pub loss_from_scratch: f64,
+    /// Loss when everything was last clustered from scratch: `static` in the rule.
+    pub loss_static: f64,
+    /// `loss_kept` over `loss_static`, which the rule compares; absent where `loss_static` is 0.
+    pub ratio: Option<f64>,
+    /// The factor of the rule, if the policy file has one.
+    pub refresh_above: Option<f64>,
+    /// Whether this release is clustered from scratch.
+    pub refreshes: bool,
 }
 
 /// A plan file. Says what the rehearsal was made from, so that publishing it makes the same bytes.
@@ -46,6 +91,9 @@ pub struct Plan {
     pub release: u32,
     /// Its label.
     pub label: String,
+    /// The view it is of, for a policy with views.
+    #[serde(default)]
+    pub view: Option<String>,
     /// A digest of the rehearsed release.
     pub release_digest: String,
 }
@@ -57,12 +105,16 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
             .map_err(|error| Failure::environment(format!("{}: {error}", input.path.display())))?;
     }
     let project = shared::open(common, Access::Rehearse, screen)?;
-    let bar = screen.steps(5);
+    let bar = screen.steps(6);
     let step = screen::telling(&bar);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
-    let mut rehearsal = project.rehearse(&material, args.label.as_deref(), &step).map_err(failed)?;
+    let mut rehearsal =
+        shared::rehearse(&project, &material, args.view.as_deref(), args.label.as_deref(), &step).map_err(failed)?;
     rehearsal.measure_queries(project.policy(), &material);
+    step("comparing choices");
+    let choices = project.choices(&material, &rehearsal).map_err(failed)?;
+    let drift = project.drift(&material);
     bar.finish_and_clear();
     let path = args.plan.clone().unwrap_or_else(|| common.project.join("tacenda-plan.json"));
     let plan = Plan::new(&project, &input.path, input.delta, &rehearsal);
@@ -74,14 +126,95 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         summary.release, summary.series, summary.label
     );
     let text = format!(
-        "{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
+        "{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
         summary.text(&headline),
+        drift.as_ref().map_or(String::new(), drift_text),
+        choices_text(&choices),
         path.display(),
         shared::project_words(common),
         path.display()
     );
-    screen.result(&text, &PlanReport { plan: path, summary })?;
+    let choices = choices.into_iter().map(ChoiceReport::from).collect();
+    screen.result(&text, &PlanReport { plan: path, summary, choices, drift: drift.map(DriftReport::from) })?;
     Ok(0)
+}
+
+impl From<Choice> for ChoiceReport {
+    fn from(choice: Choice) -> ChoiceReport {
+        let cost = choice.cost.as_ref().ok();
+        ChoiceReport {
+            choice: choice.name.to_string(),
+            setting: choice.setting.to_string(),
+            chosen: choice.is_chosen,
+            groups: cost.map(|cost| cost.groups),
+            withheld: cost.map(|cost| cost.withheld),
+            loss: cost.map(|cost| cost.loss),
+            refused: choice.cost.err(),
+        }
+    }
+}
+
+impl From<Drift> for DriftReport {
+    fn from(drift: Drift) -> DriftReport {
+        DriftReport {
+            loss_kept: drift.kept,
+            loss_from_scratch: drift.scratch,
+            loss_static: drift.last_scratch,
+            ratio: (drift.last_scratch > 0.0).then(|| drift.kept / drift.last_scratch),
+            refresh_above: drift.factor,
+            refreshes: drift.refreshes,
+        }
+    }
+}
+
+/// What each choice costs, one line each, below a head.
+fn choices_text(choices: &[Choice]) -> String {
+    if choices.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n  {:<9} {:>10} {:>10} {:>9}\n", "choices", "groups", "withheld", "loss");
+    for choice in choices {
+        let chosen = if choice.is_chosen { " (chosen)" } else { "" };
+        let _ = match &choice.cost {
+            Ok(cost) => writeln!(
+                out,
+                "  {:<9} {:>10} {:>10} {:>9}  {}{chosen}",
+                choice.name,
+                number(cost.groups),
+                number(cost.withheld),
+                percent(cost.loss),
+                choice.setting
+            ),
+            Err(why) => writeln!(out, "  {:<9} not now: {why}", choice.name),
+        };
+    }
+    out.push_str("  cells and tight do not protect against someone who knows when a person entered the data\n");
+    out
+}
+
+/// How far the clustering has drifted, and what the rule does about it.
+fn drift_text(drift: &Drift) -> String {
+    let mut out = format!(
+        "  {:<13} loss of the kept clusters {}, from scratch now {}, at the last time from scratch {}\n",
+        "drift",
+        percent(drift.kept),
+        percent(drift.scratch),
+        percent(drift.last_scratch)
+    );
+    let ratio = match drift.last_scratch > 0.0 {
+        true => format!("{:.3} x static", drift.kept / drift.last_scratch),
+        false => "static is 0".to_string(),
+    };
+    let _ = match (drift.factor, drift.refreshes) {
+        (None, _) => writeln!(out, "  {:<13} no rule; the clusters are kept ({ratio})", "refresh"),
+        (Some(factor), true) => {
+            writeln!(out, "  {:<13} {ratio}, more than {factor}: everything is clustered from scratch", "refresh")
+        }
+        (Some(factor), false) => {
+            writeln!(out, "  {:<13} {ratio}, not more than {factor}: the clusters are kept", "refresh")
+        }
+    };
+    out
 }
 
 impl Plan {
@@ -96,6 +229,7 @@ impl Plan {
             ledger_head: rehearsal.ledger_head.clone(),
             release: release.number,
             label: release.label.clone(),
+            view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
             release_digest: rehearsal.release_digest(),
         }
     }

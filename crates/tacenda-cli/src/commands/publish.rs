@@ -28,7 +28,7 @@ pub struct PublishReport {
 
 pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let plan = args.plan.as_deref().map(Plan::read).transpose()?;
-    let (input, label) = match &plan {
+    let (input, label, view) = match &plan {
         Some(plan) => {
             let input = Input {
                 path: plan.data.clone(),
@@ -37,9 +37,9 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
                 memory: common.memory,
                 threads: common.threads.unwrap_or(0),
             };
-            (input, Some(plan.label.as_str()))
+            (input, Some(plan.label.as_str()), plan.view.as_deref())
         }
-        None => (shared::input(&args.data, common)?, args.label.as_deref()),
+        None => (shared::input(&args.data, common)?, args.label.as_deref(), args.view.as_deref()),
     };
     screen.claim_output()?;
     let mut project = shared::open(common, Access::Publish, screen)?;
@@ -50,7 +50,7 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let step = screen::telling(&bar);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
-    let rehearsal = project.rehearse(&material, label, &step).map_err(failed)?;
+    let rehearsal = shared::rehearse(&project, &material, view, label, &step).map_err(failed)?;
     if let Some(plan) = &plan {
         plan.matches(&project, &rehearsal).map_err(failed)?;
     }

@@ -23,9 +23,11 @@ use tacenda::ingest::PolicyFileError;
 use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::model::PolicyFile;
+use tacenda::model::Promise;
 use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::Material;
+use tacenda::publish::PreparedView;
 use tacenda::publish::Project;
 use tacenda::publish::ProjectError;
 use tacenda::publish::Rehearsal;
@@ -40,6 +42,20 @@ pub fn input(data: &Data, common: &Common) -> Result<Input, Failure> {
     let path = data.path.clone().ok_or_else(|| Failure::usage("name a table: tacenda … DATA; - is standard input"))?;
     let threads = common.threads.unwrap_or(0);
     Ok(Input { path, delta: data.delta, show_values: data.show_values, memory: common.memory, threads })
+}
+
+/// Makes the next release, of a view where one is named, and has it judged.
+pub fn rehearse(
+    project: &Project,
+    material: &Material,
+    view: Option<&str>,
+    label: Option<&str>,
+    step: &dyn Fn(&str),
+) -> Result<Rehearsal, ProjectError> {
+    match view {
+        Some(view) => project.rehearse_view(material, view, label, step),
+        None => project.rehearse(material, label, step),
+    }
 }
 
 /// A library error as the user sees it.
@@ -115,6 +131,8 @@ pub struct Summary {
     pub release: u32,
     /// Its label.
     pub label: String,
+    /// The view it is of, for a policy with views.
+    pub view: Option<ViewSummary>,
     /// The promise, in one sentence.
     pub promise: String,
     /// People in the snapshot.
@@ -153,6 +171,63 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
+/// What there is to say of a view beside its release.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ViewSummary {
+    /// Its name.
+    pub name: String,
+    /// Who gets it.
+    pub recipients: Vec<String>,
+    /// What is promised besides, one sentence each.
+    pub also: Vec<String>,
+    /// Specialisations that were taken back because the finished view did not pass the audit.
+    pub steps_back: u64,
+    /// Per row, how many levels its categories were lifted, summed over the columns.
+    pub distortion_categories: f64,
+    /// Per row, the share of the domain its numbers leave open, summed over the columns.
+    pub distortion_numbers: f64,
+    /// Per column, the share of what it told of the target that it still tells; null where it told nothing.
+    pub information_kept: Vec<Option<f64>>,
+    /// What was found and what was not looked at.
+    pub notes: Vec<String>,
+}
+
+impl ViewSummary {
+    fn new(view: &PreparedView) -> ViewSummary {
+        ViewSummary {
+            name: view.name.clone(),
+            recipients: view.recipients.clone(),
+            also: view.file.views.also.iter().map(Promise::sentence).collect(),
+            steps_back: view.steps_back as u64,
+            distortion_categories: view.utility.distortion_categories,
+            distortion_numbers: view.utility.distortion_numbers,
+            information_kept: view.utility.information_kept.clone(),
+            notes: view.notes.clone(),
+        }
+    }
+
+    fn lines(&self, line: &mut dyn FnMut(&str, String)) {
+        line("view", format!("{} for {}", self.name, self.recipients.join(", ")));
+        line(
+            "distortion",
+            format!(
+                "{:.3} levels of categories and {:.3} of number domains, per row",
+                self.distortion_categories, self.distortion_numbers
+            ),
+        );
+        if self.steps_back > 0 {
+            let steps = number(self.steps_back);
+            line("stepped back", format!("{steps} specialisations were taken back: the finished view did not pass"));
+        }
+        for also in &self.also {
+            line("also", also.clone());
+        }
+        for note in &self.notes {
+            line("joined", note.clone());
+        }
+    }
+}
+
 impl Summary {
     /// Sums a rehearsal up.
     pub fn new(file: &PolicyFile, material: &Material, rehearsal: &Rehearsal) -> Summary {
@@ -162,6 +237,7 @@ impl Summary {
             series: file.series.name.clone(),
             release: release.number,
             label: release.label.clone(),
+            view: rehearsal.prepared.view.as_ref().map(ViewSummary::new),
             promise: file.promise.sentence(),
             people: material.table().len() as u64,
             arrived: change.arrived,
@@ -189,6 +265,9 @@ impl Summary {
         let mut line = |name: &str, text: String| {
             let _ = writeln!(out, "  {name:<13} {text}");
         };
+        if let Some(view) = &self.view {
+            view.lines(&mut line);
+        }
         line(
             "people",
             format!(
@@ -213,7 +292,9 @@ impl Summary {
             "withheld",
             format!("{} ({} of people)", number(self.withheld), percent(share(self.withheld, self.people))),
         );
-        line("value sets", number(self.value_sets));
+        if self.view.is_none() {
+            line("value sets", number(self.value_sets));
+        }
         line("loss", loss_line(&self.loss));
         if let Some(error) = self.query_error {
             line("count queries", format!("median error {} over random count queries", percent(error)));

@@ -23,6 +23,8 @@ pub struct ShowReport {
     pub release: u32,
     /// Its label.
     pub label: String,
+    /// The view it is of, for a policy with views.
+    pub view: Option<String>,
     /// The promise, in one sentence.
     pub promise: String,
     /// What the promise does not cover.
@@ -48,6 +50,7 @@ pub fn run(args: &ShowArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         series: published.series.clone(),
         release: release.number,
         label: release.label.clone(),
+        view: published.manifest["view"].as_str().map(String::from),
         promise: published.promise.sentence(),
         limits: published.promise.limits().into_iter().map(String::from).collect(),
         rows: release.row_count() as u64,
@@ -65,6 +68,9 @@ fn text(report: &ShowReport) -> String {
     let mut line = |name: &str, text: String| {
         let _ = writeln!(out, "  {name:<13} {text}");
     };
+    if let Some(view) = &report.view {
+        line("view", view.clone());
+    }
     line("folder", report.folder.display().to_string());
     line("rows", format!("{} in {} groups", number(report.rows), number(report.groups)));
     line("counterfeits", number(report.counterfeits));

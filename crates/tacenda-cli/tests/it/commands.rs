@@ -58,6 +58,16 @@ fn a_steward_goes_from_a_table_to_a_second_release() {
 }
 
 #[test]
+fn init_needs_yes_where_nobody_can_be_asked() {
+    let project = Project::empty();
+    project.write("stays.csv", &patients(0, 60));
+    project.fails(&["init", "stays.csv"], 6, "U601");
+    assert!(!project.file("tacenda.toml").exists());
+    project.ok(&["init", "stays.csv", "--yes"]);
+    assert!(project.file("tacenda.toml").exists());
+}
+
+#[test]
 fn check_writes_nothing() {
     let project = project();
     let before = everything(&project);

@@ -2,7 +2,7 @@
 //! through the library, and both must give the expected releases, or the expected refusal.
 //!
 //! A scenario is a project folder (`tacenda.toml`, hierarchies) with tables `1.csv`, `2.csv`, … that are
-//! published in order (`2.delta.csv` holds changes), and `expect/` with, per table, either `1.csv`, the
+//! published in order (`2.delta.csv` holds changes; `2.view` names the view where there are views), and `expect/` with, per table, either `1.csv`, the
 //! release as published, or `1.refused`, a line `exit code, error code`. `UPDATE_EXPECT=1` rewrites it.
 
 use crate::kit::Project;
@@ -43,6 +43,11 @@ fn copy(folder: &Path) -> Project {
     project
 }
 
+/// The view that a table is published as.
+fn view(project: &Project, number: u32) -> Option<String> {
+    fs::read_to_string(project.file(&format!("{number}.view"))).ok().map(|name| name.trim().to_string())
+}
+
 /// What came out of one table: the release's CSV, or `exit code, error code`.
 type Result = std::result::Result<String, String>;
 
@@ -52,6 +57,10 @@ fn through_command(project: &Project, number: u32, table: &Path, delta: bool, re
     let mut words = vec!["publish", name, "--yes", "--label", &label];
     if delta {
         words.push("--delta");
+    }
+    let view = view(project, number);
+    if let Some(view) = &view {
+        words.extend(["--view", view]);
     }
     let ended = project.run(&words);
     if ended.code != 0 {
@@ -67,7 +76,11 @@ fn through_library(project: &Project, number: u32, table: &Path, delta: bool, re
         let mut open = tacenda::publish::Project::open(project.path(), None, Access::Publish)?;
         let input = Input { path: project.file(name), delta, show_values: false, memory: None, threads: 0 };
         let material = open.material(&input, &|_| {})?;
-        let rehearsal = open.rehearse(&material, Some(&format!("t{number}")), &|_| {})?;
+        let label = format!("t{number}");
+        let rehearsal = match view(project, number) {
+            Some(view) => open.rehearse_view(&material, &view, Some(&label), &|_| {})?,
+            None => open.rehearse(&material, Some(&label), &|_| {})?,
+        };
         open.publish(&material, &rehearsal, &|_| {})?;
         Ok(())
     };

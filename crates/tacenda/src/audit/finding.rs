@@ -69,6 +69,16 @@ pub enum Fault {
     TooFewCandidates,
     /// Comparing releases singles people out.
     SeriesSinglesOut,
+    /// On the join of views, too few values of Y go with a combination of X.
+    JoinTooFewValues,
+    /// On the join of views, a value of Y makes up too large a share of a combination of X.
+    JoinShareTooLarge,
+    /// The join looks safe, but leaving out what no matching of all rows allows tells more.
+    MatchingTellsMore,
+    /// Rows of views that must be of the same people have no counterpart.
+    ViewsNotRelated,
+    /// The join of views is too large to judge.
+    JoinNotJudged,
     /// A group with one person.
     AloneInGroup,
     /// A group with fewer people than the line.
@@ -269,6 +279,36 @@ pub const CODES: &[(Fault, &str, &str, &str)] = &[
         "A632",
         "comparing releases singles people out",
         "Regions of the same person in different releases are intersected, or a boundary that moved when one person came or left gives that person's value away.",
+    ),
+    (
+        Fault::JoinTooFewValues,
+        "A641",
+        "joined views leave too few values",
+        "Whoever lays views of the same people side by side matches rows on the columns they share. For some combination of X fewer values of Y remain than promised.",
+    ),
+    (
+        Fault::JoinShareTooLarge,
+        "A642",
+        "joined views make a value too likely",
+        "Whoever lays views of the same people side by side matches rows on the columns they share. For some combination of X one value of Y makes up a larger share of the matches than promised.",
+    ),
+    (
+        Fault::MatchingTellsMore,
+        "A643",
+        "matching all rows at once tells more than the join",
+        "Views of the same people are projections of one table: each row of one belongs to exactly one row of the other. A match that lies in no assignment of all rows is impossible and can be left out. What remains keeps the promise no longer.",
+    ),
+    (
+        Fault::ViewsNotRelated,
+        "A644",
+        "views are not of the same people",
+        "Every row of a view must have a possible counterpart in every other view, and all rows together must be assignable. If that fails, the views were not made from the same people, or an [[impossible]] pair is not impossible.",
+    ),
+    (
+        Fault::JoinNotJudged,
+        "A645",
+        "the join of views is too large to judge",
+        "The views match in so many ways that counting them would take too long. What cannot be judged is not published. Publish fewer columns in a view, or coarser ones.",
     ),
     (
         Fault::AloneInGroup,
@@ -488,6 +528,11 @@ impl Fault {
         self.page().1
     }
 
+    /// Whether it is counted in combinations of X, not in groups.
+    fn is_of_views(self) -> bool {
+        self >= Fault::JoinTooFewValues
+    }
+
     /// Its title.
     pub fn title(self) -> &'static str {
         self.page().2
@@ -502,7 +547,12 @@ impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}; {} people", self.fault.code(), self.fault.title(), self.people)?;
         if self.groups > 0 {
-            write!(out, " in {} groups", self.groups)?;
+            write!(
+                out,
+                " in {} {}",
+                self.groups,
+                if self.fault.is_of_views() { "combinations of X" } else { "groups" }
+            )?;
         }
         if let Some(example) = self.example {
             write!(out, ", for example group {example}")?;

@@ -2,7 +2,8 @@
 //!
 //! The gate sees the private truth and the finished release, never the policy that made it. First it
 //! checks that the release is true and whole, whatever was promised; then that the promise holds,
-//! from the promise's definition, together with everything published before.
+//! from the promise's definition, together with everything published before; last, the auditor's own
+//! checks take a second look without the truth.
 
 use crate::audit::Fault;
 use crate::audit::Finding;
@@ -10,12 +11,14 @@ use crate::audit::difference;
 use crate::audit::incremental_k_anonymity;
 use crate::audit::incremental_k_anonymity::Claim;
 use crate::audit::invariance;
+use crate::audit::second_look;
 use crate::model::DiversityMode;
 use crate::model::History;
 use crate::model::Membership;
 use crate::model::Promise;
 use crate::model::Release;
 use crate::model::Schema;
+use crate::model::Span;
 use crate::model::Table;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -35,20 +38,33 @@ pub struct Evidence<'a> {
     pub membership: &'a Membership,
 }
 
+/// Judges whether a release is true and whole, whatever was promised.
+pub(crate) fn gate_truth(evidence: Evidence<'_>) -> Vec<Finding> {
+    if !is_well_formed(&evidence) {
+        return malformed(&evidence);
+    }
+    let mut faults = truth(&evidence);
+    faults.merge(no_counterfeits(&evidence));
+    faults.into_findings(evidence.release.number)
+}
+
+fn malformed(evidence: &Evidence<'_>) -> Vec<Finding> {
+    vec![Finding {
+        fault: Fault::Malformed,
+        release: evidence.release.number,
+        people: evidence.table.len() as u64,
+        groups: 0,
+        example: None,
+        others: Vec::new(),
+        witness: None,
+    }]
+}
+
 /// Judges a release. An empty answer means that it is true, whole, and keeps the promise.
 pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
     // What follows indexes by group and row; a release whose parts do not fit is judged no further.
     if !is_well_formed(&evidence) {
-        let people = evidence.table.len() as u64;
-        return vec![Finding {
-            fault: Fault::Malformed,
-            release: evidence.release.number,
-            people,
-            groups: 0,
-            example: None,
-            others: Vec::new(),
-            witness: None,
-        }];
+        return malformed(&evidence);
     }
     let mut faults = truth(&evidence);
     match promise {
@@ -69,7 +85,8 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
         Promise::IncrementalKAnonymity { k, cohorts, l } => {
             let claim = Claim { k: *k, cohorts: *cohorts, l: *l };
             let Evidence { schema, history, table, release, membership } = evidence;
-            for breach in incremental_k_anonymity::check(claim, schema, history, table, release, membership) {
+            // Truth has looked at every region already.
+            for breach in incremental_k_anonymity::check_true(claim, schema, history, table, release, membership) {
                 faults.breach(breach.fault, &breach.groups, u64::from(breach.people));
             }
         }
@@ -77,12 +94,14 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
             faults.merge(enough_people(*k, &evidence));
             faults.merge(no_counterfeits(&evidence));
         }
-        // No policy makes views yet; a promise without a check is refused.
+        // Views are judged with all that is out, by `gate_view`; without that nothing can be said for them.
         Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => {
             faults.people(Fault::Malformed, evidence.table.len() as u64);
         }
     }
-    faults.into_findings(evidence.release.number)
+    let findings = faults.into_findings(evidence.release.number);
+    // What keeps its promise is looked at once more, as a reader would.
+    if findings.is_empty() { second_look::look(promise, &evidence) } else { findings }
 }
 
 /// Faults counted by kind while groups are looked at side by side.
@@ -192,22 +211,17 @@ fn truth(evidence: &Evidence<'_>) -> Faults {
     let mut faults = each_group(evidence, |group, faults| {
         let region = release.region(group);
         let admitted = region.iter().zip(&evidence.schema.quasi).all(|(&span, quasi)| quasi.admits(span));
-        let (mut missed, mut changed, mut counterfeits) = (0, 0, 0);
+        let (mut changed, mut counterfeits) = (0, 0);
         for row in release.group_rows(group) {
             let Some(person) = membership.person(row) else {
                 counterfeits += 1;
                 continue;
             };
-            let covers = |attribute: usize| region[attribute].contains(table.quasi(attribute)[person.index()]);
-            missed += u64::from(!(0..region.len()).all(covers));
             changed += u64::from(table.sensitive()[person.index()] != release.sensitive[row]);
         }
         let people = u64::from(release.people(group).min(release.group_rows(group).len() as u32));
         if !admitted {
             faults.group(Fault::RegionTooNarrow, group, people);
-        }
-        if missed > 0 {
-            faults.group(Fault::RegionMisses, group, missed);
         }
         if changed > 0 {
             faults.group(Fault::ValueChanged, group, changed);
@@ -219,21 +233,72 @@ fn truth(evidence: &Evidence<'_>) -> Faults {
             faults.group(Fault::NobodyThere, group, 0);
         }
     });
-    let mut places = vec![0u8; table.len()];
-    for person in
-        (0..membership.rows.len()).filter_map(|row| membership.person(row)).chain(membership.withheld.iter().copied())
-    {
-        places[person.index()] = places[person.index()].saturating_add(1);
+    let places = Places::of(evidence);
+    if places.twice > 0 {
+        faults.people(Fault::PersonTwice, places.twice);
     }
-    let twice = places.iter().filter(|&&count| count > 1).count() as u64;
-    let lost = places.iter().filter(|&&count| count == 0).count() as u64;
-    if twice > 0 {
-        faults.people(Fault::PersonTwice, twice);
+    if places.lost > 0 {
+        faults.people(Fault::PersonLost, places.lost);
     }
-    if lost > 0 {
-        faults.people(Fault::PersonLost, lost);
+    for group in places.missed(evidence).chunk_by(|a, b| a == b) {
+        faults.group(Fault::RegionMisses, group[0] as usize, group.len() as u64);
     }
     faults
+}
+
+/// Where each row of the table stands.
+struct Places {
+    /// The group it is published in, [`WITHHELD`] or [`NOWHERE`].
+    groups: Vec<u32>,
+    /// Further groups of people who are there more than once.
+    again: Vec<(u32, u32)>,
+    twice: u64,
+    lost: u64,
+}
+
+const NOWHERE: u32 = u32::MAX;
+const WITHHELD: u32 = u32::MAX - 1;
+
+impl Places {
+    fn of(evidence: &Evidence<'_>) -> Places {
+        let (release, membership) = (evidence.release, evidence.membership);
+        let mut places = Places { groups: vec![NOWHERE; evidence.table.len()], again: Vec::new(), twice: 0, lost: 0 };
+        for group in 0..release.group_count() {
+            for person in release.group_rows(group).filter_map(|row| membership.person(row)) {
+                places.put(person.0, group as u32);
+            }
+        }
+        membership.withheld.iter().for_each(|person| places.put(person.0, WITHHELD));
+        places.lost = places.groups.iter().filter(|&&group| group == NOWHERE).count() as u64;
+        places.again.sort_unstable();
+        places.twice = places.again.chunk_by(|a, b| a.0 == b.0).count() as u64;
+        places
+    }
+
+    fn put(&mut self, person: u32, group: u32) {
+        let place = &mut self.groups[person as usize];
+        if *place == NOWHERE {
+            *place = group;
+        } else {
+            self.again.push((person, group));
+        }
+    }
+
+    /// The groups whose regions miss somebody, one entry a person, sorted. Goes through the table in its own
+    /// order: regions are fewer than people, and a walk from group to group would jump about in every column.
+    fn missed(&self, evidence: &Evidence<'_>) -> Vec<u32> {
+        let (release, table) = (evidence.release, evidence.table);
+        let misses = |row: usize, group: u32| {
+            let covers = |(attribute, span): (usize, &Span)| span.contains(table.quasi(attribute)[row]);
+            group < WITHHELD && !release.region(group as usize).iter().enumerate().all(covers)
+        };
+        let rows = self.groups.par_iter().enumerate().with_min_len(1 << 14);
+        let mut missed: Vec<u32> = rows.filter(|&(row, &group)| misses(row, group)).map(|(_, &group)| group).collect();
+        let again = self.again.iter().filter(|&&(row, group)| misses(row as usize, group));
+        missed.extend(again.map(|&(_, group)| group));
+        missed.sort_unstable();
+        missed
+    }
 }
 
 /// For promises about the number of people in a group.

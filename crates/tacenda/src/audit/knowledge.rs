@@ -43,6 +43,16 @@ impl<'a> Knowledge<'a> {
         knowledge
     }
 
+    /// The same people, with only some of the releases.
+    pub(super) fn only(&self, keep: impl Fn(usize) -> bool) -> Knowledge<'a> {
+        let kept: Vec<usize> = (0..self.tables.len()).filter(|&release| keep(release)).collect();
+        Knowledge {
+            tables: kept.iter().map(|&release| self.tables[release]).collect(),
+            keys: self.keys.clone(),
+            people: kept.iter().map(|&release| self.people[release].clone()).collect(),
+        }
+    }
+
     /// How many people there are.
     pub fn len(&self) -> usize {
         self.keys.len()

@@ -22,9 +22,11 @@ pub mod refine;
 pub mod worlds;
 
 mod join;
+mod views;
 
 mod examine;
 mod checks;
+mod second_look;
 
 #[cfg(test)]
 mod sketch;
@@ -57,3 +59,7 @@ pub use series::Limits;
 pub use series::Series;
 pub use series::Thresholds;
 pub use series::Traces;
+pub use views::ViewEvidence;
+pub use views::ViewVerdict;
+pub use views::describe as describe_requirement;
+pub use views::gate_view;

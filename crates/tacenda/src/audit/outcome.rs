@@ -238,8 +238,9 @@ impl Outcome {
         self
     }
 
-    /// Notes a number.
+    /// Notes a number, with nine decimals: sums of shares must not depend on the order of groups.
     pub fn measure(&mut self, release: Option<u32>, name: &'static str, value: f64) {
+        let value = if value.abs() < 1e6 { (value * 1e9).round() / 1e9 } else { value };
         self.measures.push(Measure { release, name, value });
     }
 }

@@ -74,14 +74,24 @@ impl Stab {
 
     /// Calls `each` with every group that covers `point`, in the order of the tree.
     pub(super) fn each(&self, point: &[u32], mut each: impl FnMut(u32)) {
-        self.walk(
-            point,
-            |_| true,
-            |place| {
-                each(self.groups[place]);
-                true
-            },
-        );
+        self.walk(point, |place| {
+            each(self.groups[place]);
+            true
+        });
+    }
+
+    /// The groups that cover `point`, in the order of the tree, as long as there are at most `most`.
+    pub(super) fn few(&self, point: &[u32], most: usize, found: &mut Vec<u32>) -> bool {
+        let first = found.len();
+        self.walk(point, |place| {
+            found.push(self.groups[place]);
+            found.len() - first <= most
+        });
+        if found.len() - first > most {
+            found.truncate(first);
+            return false;
+        }
+        true
     }
 
     /// Calls `visit` with every group that overlaps `region`, until it says no.
@@ -190,22 +200,41 @@ impl Stab {
 
     /// Takes the values of the groups that cover `point` out of `missing`. Stops when none is left.
     pub(super) fn take_values(&self, point: &[u32], missing: &mut [u64]) {
-        let missing = std::cell::RefCell::new(missing);
-        let asked = |bits: &[u64]| bits.iter().zip(missing.borrow().iter()).any(|(have, want)| have & want != 0);
-        self.walk(
-            point,
-            |node| asked(&self.values[node * self.words..(node + 1) * self.words]),
-            |place| {
-                let bits = &self.group_values[place * self.words..(place + 1) * self.words];
-                let mut missing = missing.borrow_mut();
-                missing.iter_mut().zip(bits).for_each(|(want, have)| *want &= !have);
-                missing.iter().any(|&want| want != 0)
-            },
-        );
+        if self.nodes.is_empty() {
+            return;
+        }
+        let words = self.words;
+        let asked = |bits: &[u64], missing: &[u64]| bits.iter().zip(missing).any(|(have, want)| have & want != 0);
+        let mut stack = [0u32; 64];
+        let mut depth = 1;
+        while depth > 0 {
+            depth -= 1;
+            let index = stack[depth] as usize;
+            let node = &self.nodes[index];
+            if !asked(&self.values[index * words..(index + 1) * words], missing) || !covers(self.node_box(index), point)
+            {
+                continue;
+            }
+            if node.right != 0 {
+                stack[depth] = node.right;
+                stack[depth + 1] = index as u32 + 1;
+                depth += 2;
+                continue;
+            }
+            for place in node.first as usize..node.last as usize {
+                let bits = &self.group_values[place * words..(place + 1) * words];
+                if asked(bits, missing) && covers(self.group_box(place), point) {
+                    missing.iter_mut().zip(bits).for_each(|(want, have)| *want &= !have);
+                    if missing.iter().all(|&want| want == 0) {
+                        return;
+                    }
+                }
+            }
+        }
     }
 
-    /// Visits the groups that cover `point` below nodes that `enter` lets through, until `visit` says no.
-    fn walk(&self, point: &[u32], enter: impl Fn(usize) -> bool, mut visit: impl FnMut(usize) -> bool) {
+    /// Visits the groups that cover `point` until `visit` says no.
+    fn walk(&self, point: &[u32], mut visit: impl FnMut(usize) -> bool) {
         if self.nodes.is_empty() {
             return;
         }
@@ -216,7 +245,7 @@ impl Stab {
             depth -= 1;
             let index = stack[depth] as usize;
             let node = &self.nodes[index];
-            if !covers(&self.boxes[index * self.attributes..(index + 1) * self.attributes], point) || !enter(index) {
+            if !covers(self.node_box(index), point) {
                 continue;
             }
             if node.right != 0 {
@@ -226,8 +255,7 @@ impl Stab {
                 continue;
             }
             for place in node.first as usize..node.last as usize {
-                let region = &self.group_boxes[place * self.attributes..(place + 1) * self.attributes];
-                if covers(region, point) && !visit(place) {
+                if covers(self.group_box(place), point) && !visit(place) {
                     return;
                 }
             }

@@ -7,9 +7,11 @@ use crate::folder::FolderError;
 use crate::folder::digest::Written;
 use crate::folder::public_schema;
 use crate::model::DiversityMode;
+use crate::model::ListedShare;
 use crate::model::PolicyFile;
 use crate::model::Promise;
 use crate::model::Release;
+use crate::model::Span;
 use rustc_hash::FxHashSet;
 use serde_json::Value as Json;
 use serde_json::json;
@@ -29,6 +31,8 @@ pub struct ManifestFacts {
     pub ledger_head: String,
     /// The checksum of the policy file.
     pub policy_digest: String,
+    /// The view it is of, for promises about views.
+    pub view: Option<String>,
     /// The program and its version, such as `tacenda 0.1.0`.
     pub software: String,
     /// Loss measures that can be computed from the release and the policy.
@@ -59,7 +63,7 @@ pub fn manifest(release: &Release, policy: &PolicyFile, facts: &ManifestFacts, f
             "manifest_sha256": previous.manifest_digest,
         })
     });
-    json!({
+    let mut manifest = json!({
         "format": FORMAT,
         "series": {
             "name": policy.series.name,
@@ -78,7 +82,12 @@ pub fn manifest(release: &Release, policy: &PolicyFile, facts: &ManifestFacts, f
         "ledger_head": facts.ledger_head,
         "policy_sha256": facts.policy_digest,
         "software": facts.software,
-    })
+    });
+    if let Some(view) = &facts.view {
+        manifest["view"] = json!(view);
+        manifest["also"] = policy.views.also.iter().map(promise).collect();
+    }
+    manifest
 }
 
 /// Reads the promise back.
@@ -115,9 +124,28 @@ pub fn read_promise(promise: &Json) -> Result<Promise, FolderError> {
             x: names("x")?,
             y: names("y")?,
             max_confidence_permille: number("max_confidence_permille")?,
+            listed: match &parameters["listed"] {
+                Json::Null => Vec::new(),
+                listed => read_listed(listed).ok_or_else(|| missing("listed"))?,
+            },
+            only_listed: parameters["only_listed"].as_bool().unwrap_or(false),
         },
         _ => return Err(FolderError::Manifest { what: "promise: the model is unknown to this version".into() }),
     })
+}
+
+fn read_listed(listed: &Json) -> Option<Vec<ListedShare>> {
+    let share = |share: &Json| {
+        let text = |value: &Json| value.as_str().map(String::from);
+        let code = |value: &Json| u32::try_from(value.as_u64()?).ok();
+        let span = |span: &Json| Some(Span { lo: code(&span[0])?, hi: code(&span[1])? });
+        Some(ListedShare {
+            values: share["values"].as_array()?.iter().map(text).collect::<Option<_>>()?,
+            spans: share["spans"].as_array()?.iter().map(span).collect::<Option<_>>()?,
+            max_permille: code(&share["max_permille"])?,
+        })
+    };
+    listed.as_array()?.iter().map(share).collect()
 }
 
 /// A promise for programs: its model, parameters, sentence and limits.
@@ -134,8 +162,18 @@ pub fn promise(promise: &Promise) -> Json {
             json!({ "l": l, "mode": mode })
         }
         Promise::XyAnonymity { x, y, k } => json!({ "x": x, "y": y, "k": k }),
-        Promise::XyLinkability { x, y, max_confidence_permille } => {
-            json!({ "x": x, "y": y, "max_confidence_permille": max_confidence_permille })
+        Promise::XyLinkability { x, y, max_confidence_permille, listed, only_listed } => {
+            let listed: Vec<Json> = listed
+                .iter()
+                .map(|share| {
+                    let spans: Vec<[u32; 2]> = share.spans.iter().map(|span| [span.lo, span.hi]).collect();
+                    json!({ "values": share.values, "spans": spans, "max_permille": share.max_permille })
+                })
+                .collect();
+            json!({
+                "x": x, "y": y, "max_confidence_permille": max_confidence_permille,
+                "listed": listed, "only_listed": only_listed,
+            })
         }
     };
     json!({

@@ -24,6 +24,7 @@ mod count;
 pub use count::Answer;
 pub use count::answer;
 pub use count::count;
+pub use digest::Written;
 pub use error::CODES;
 pub use error::FolderError;
 pub use manifest::MANIFEST;
@@ -42,7 +43,6 @@ pub use read::read_with;
 
 use crate::folder::digest::Digesting;
 use crate::folder::digest::SUMS;
-use crate::folder::digest::Written;
 use crate::model::Format;
 use crate::model::PolicyFile;
 use crate::model::Promise;
@@ -66,6 +66,16 @@ pub fn write(
     facts: &ManifestFacts,
     create: &mut Create<'_>,
 ) -> Result<Vec<String>, FolderError> {
+    Ok(write_with_digests(release, policy, facts, create)?.into_iter().map(|file| file.name).collect())
+}
+
+/// The same, and answers with the checksum of each file: who keeps them need not take them again.
+pub fn write_with_digests(
+    release: &Release,
+    policy: &PolicyFile,
+    facts: &ManifestFacts,
+    create: &mut Create<'_>,
+) -> Result<Vec<Written>, FolderError> {
     let stem = file_stem(&policy.series.name, release.number);
     let mut files: Vec<Written> = Vec::new();
     let mut put = |name: &str, fill: &mut Fill<'_>| -> Result<Written, FolderError> {
@@ -94,8 +104,8 @@ pub fn write(
     let manifest = pretty(&manifest::manifest(release, policy, facts, &files));
     files.push(put(MANIFEST, &mut |out| out.write_all(manifest.as_bytes()))?);
     let sums = digest::sums(&files);
-    put(SUMS, &mut |out| out.write_all(sums.as_bytes()))?;
-    Ok(files.into_iter().map(|file| file.name).chain([SUMS.to_string()]).collect())
+    files.push(put(SUMS, &mut |out| out.write_all(sums.as_bytes()))?);
+    Ok(files)
 }
 
 /// What fills a file.

@@ -23,6 +23,7 @@ use crate::model::Series;
 use crate::model::Span;
 use crate::model::Value;
 use crate::model::Values;
+use crate::model::Views;
 use proptest::prelude::*;
 use std::fs::File;
 use std::path::Path;
@@ -40,6 +41,7 @@ pub fn policy(schema: Schema) -> PolicyFile {
         choices: Choices::default(),
         limits: Limits::default(),
         output: Output::default(),
+        views: Views::default(),
     }
 }
 
@@ -92,6 +94,7 @@ pub fn facts() -> ManifestFacts {
         software: "tacenda 0.1.0".into(),
         loss: serde_json::json!({ "discernability": 29 }),
         more_files: Vec::new(),
+        view: None,
     }
 }
 

@@ -83,17 +83,20 @@ pub(super) struct Input<'a> {
 impl Input<'_> {
     /// Reads all rows, in no order.
     pub fn read(&self, source: &Source) -> Result<(Gathered, Looked), IngestError> {
-        let looked = source.look()?;
+        let mut looked = source.look()?;
+        let mut note = None;
         let all = match &looked.content {
             Content::Text(layout) => {
                 let mut chunks = Chunks::new(source, layout)?;
                 let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
                 let plan = Plan::new(&header, self.schema, self.delta)?;
-                let chunks = chunks.map(|chunk| chunk.map_err(|stop| stop.error(source.name())));
-                self.spread(&plan, layout.records, chunks, |chunk, columns| {
+                let pieces = chunks.by_ref().map(|chunk| chunk.map_err(|stop| stop.error(source.name())));
+                let all = self.spread(&plan, layout.records, pieces, |chunk, columns| {
                     text::encode(&chunk, layout.delimiter, columns);
                     Ok(())
-                })?
+                })?;
+                note = chunks.note();
+                all
             }
             Content::Parquet => {
                 let opened = columnar::open(source)?;
@@ -111,6 +114,7 @@ impl Input<'_> {
         if all.keys.is_empty() && all.tally.is_empty() && !self.delta {
             return Err(no_rows(source));
         }
+        looked.notes.extend(note);
         Ok((all, looked))
     }
 

@@ -277,6 +277,18 @@ fn a_quote_that_is_never_closed_is_refused() {
 }
 
 #[test]
+fn quotes_that_may_have_swallowed_rows_get_a_note() {
+    // Two stray quotes, both where a cell begins and ends: persons e to k look like one long note of d.
+    let swallowed: String = ('e'..='k').map(|id| format!("{id},1,1234,2020-01-01,flu,A,y\n")).collect();
+    let text = text().replace("ache,A,y\n", &format!("ache,A,\"y\n{swallowed}y\"\n"));
+    let notes = read(text.as_bytes()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("1 quoted cells") && note.contains("from line 6")), "{notes:?}");
+    // A cell of two lines is nothing special.
+    let notes = read(self::text().as_bytes()).unwrap().notes;
+    assert!(!notes.iter().any(|note| note.contains("quoted cells")), "{notes:?}");
+}
+
+#[test]
 fn text_after_a_closing_quote_is_refused() {
     // The quote of the first row meets that of the second: person f would vanish in a dropped column.
     let text = text() + "e,1,1234,2020-01-01,flu,A,\"x\nf,1,1234,2020-01-01,flu,A,\"y\"\n";

@@ -36,7 +36,12 @@ pub(super) struct Chunks {
     rest: Vec<u8>,
     line: u64,
     ended: bool,
+    /// How many quoted cells run over many lines, and the line the first of them starts on.
+    long_cells: (u64, u64),
 }
+
+/// A quoted cell with more line breaks than this is worth a note.
+const LONG_CELL: u32 = 5;
 
 impl Chunks {
     /// The chunks of an input's text.
@@ -48,6 +53,19 @@ impl Chunks {
             rest: Vec::new(),
             line: 1,
             ended: false,
+            long_cells: (0, 0),
+        })
+    }
+
+    /// What there is to say about the chunks so far. Two stray quotes far apart look like one long cell, and
+    /// the rows between them are gone; in a column that is dropped nothing else would tell.
+    pub fn note(&self) -> Option<String> {
+        let (cells, line) = self.long_cells;
+        (cells > 0).then(|| {
+            format!(
+                "{cells} quoted cells run over more than {LONG_CELL} lines, the first from line {line}: if that is not free \
+                 text, stray quotes have swallowed rows"
+            )
         })
     }
 
@@ -65,6 +83,8 @@ impl Chunks {
         chunk.bytes.drain(..end);
         chunk.bytes.append(&mut self.rest);
         self.rest = chunk.bytes;
+        // The rest of the chunk comes again.
+        self.long_cells = (0, 0);
         Ok(names)
     }
 }
@@ -136,6 +156,13 @@ impl Iterator for Chunks {
             }
             let end = if self.ended { Some(bytes.len()) } else { quotes.last_end };
             if let Some(end) = end {
+                let mut long = quotes.long.iter().filter(|&&at| at < end).peekable();
+                if self.long_cells.0 == 0
+                    && let Some(&&at) = long.peek()
+                {
+                    self.long_cells.1 = line(at);
+                }
+                self.long_cells.0 += long.count() as u64;
                 self.rest = bytes.split_off(end);
                 let first_line = self.line;
                 self.line += memchr_iter(b'\n', &bytes).count() as u64;
@@ -158,6 +185,8 @@ struct Quotes {
     open: Option<usize>,
     /// The first closing quote that text follows.
     trailing: Option<usize>,
+    /// Where cells of many lines open.
+    long: Vec<usize>,
 }
 
 impl Quotes {
@@ -169,12 +198,19 @@ impl Quotes {
         }
         let ends_cell = |byte: u8| [delimiter, b'\n', b'\r'].contains(&byte);
         let mut skip = None;
+        let mut breaks = 0;
         for at in memchr2_iter(b'"', b'\n', bytes) {
             if skip.take() == Some(at) {
                 continue;
             }
             match (bytes[at], quotes.open) {
                 (b'\n', None) => quotes.last_end = Some(at + 1),
+                (b'\n', Some(open)) => {
+                    breaks += 1;
+                    if breaks == LONG_CELL + 1 {
+                        quotes.long.push(open);
+                    }
+                }
                 (b'"', Some(_)) => match bytes.get(at + 1) {
                     Some(b'"') => skip = Some(at + 1),
                     // At the very end, whether the quote is doubled stands in the next chunk. The record
@@ -187,7 +223,7 @@ impl Quotes {
                     }
                 },
                 // A quote counts only at the start of a cell.
-                (b'"', None) if at == 0 || ends_cell(bytes[at - 1]) => quotes.open = Some(at),
+                (b'"', None) if at == 0 || ends_cell(bytes[at - 1]) => (quotes.open, breaks) = (Some(at), 0),
                 _ => {}
             }
         }

@@ -93,10 +93,22 @@ pub struct Publication {
     pub policy_digest: String,
     /// What can be counted in the published files.
     pub numbers: Value,
+    /// The view it is of and who gets it, for promises about views.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<PublishedTo>,
     /// The published files.
     pub files: BTreeMap<String, FileDigest>,
     /// Keyed digests of the files of the vault: together the state after this release.
     pub vault: BTreeMap<String, String>,
+}
+
+/// Which view left, and to whom.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct PublishedTo {
+    /// The view.
+    pub name: String,
+    /// Who got it.
+    pub recipients: Vec<String>,
 }
 
 /// What a published file is known by.

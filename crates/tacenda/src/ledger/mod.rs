@@ -32,6 +32,7 @@ pub use line::Event;
 pub use line::FileDigest;
 pub use line::Init;
 pub use line::Publication;
+pub use line::PublishedTo;
 pub use line::What;
 pub use staging::StagedFile;
 pub use staging::Staging;

@@ -33,6 +33,8 @@ pub struct Staging {
 #[derive(Default)]
 struct Files {
     finished: BTreeMap<String, FileDigest>,
+    /// Files that are whole and whose checksum somebody else has taken: how long they are.
+    unvouched: BTreeMap<String, u64>,
     begun: usize,
 }
 
@@ -56,19 +58,40 @@ impl Staging {
     /// # Panics
     /// If the name is not a plain file name.
     pub fn create(&self, name: &str) -> Result<StagedFile, LedgerError> {
+        self.begin(name, Some(Sha256::new()))
+    }
+
+    /// The same for a writer that takes the checksum of what it writes anyway, and hands it to [`Staging::vouch`]
+    /// when the file is finished. Hashing a large release twice is a good part of writing it.
+    pub fn create_unhashed(&self, name: &str) -> Result<StagedFile, LedgerError> {
+        self.begin(name, None)
+    }
+
+    /// The checksum of a finished file that was created unhashed.
+    ///
+    /// # Panics
+    /// If there is no such file, or it is not as long: then the checksum is of something else.
+    pub fn vouch(&self, name: &str, digest: FileDigest) {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = files.unvouched.remove(name);
+        assert_eq!(bytes, Some(digest.bytes), "a checksum is of a finished file, the whole of it");
+        files.finished.insert(name.into(), digest);
+    }
+
+    fn begin(&self, name: &str, hasher: Option<Sha256>) -> Result<StagedFile, LedgerError> {
         assert!(!name.is_empty() && !name.contains(['/', '\\']), "a staged file has a plain name");
         let path = self.folder.join(name);
         let file = self.disk.create(&path).map_err(|error| LedgerError::disk("write", &path, error))?;
         self.files.lock().unwrap_or_else(PoisonError::into_inner).begun += 1;
         let files = Arc::clone(&self.files);
-        Ok(StagedFile { file, path, name: name.into(), hasher: Sha256::new(), bytes: 0, files })
+        Ok(StagedFile { file, path, name: name.into(), hasher, bytes: 0, files })
     }
 
     /// Writes a whole file.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<FileDigest, LedgerError> {
         let mut file = self.create(name)?;
         file.write_all(bytes).map_err(|error| LedgerError::disk("write", &self.folder.join(name), error))?;
-        file.finish()
+        Ok(file.finish()?.expect("it was hashed on the way"))
     }
 
     /// The finished files.
@@ -108,12 +131,12 @@ impl fmt::Debug for Staging {
     }
 }
 
-/// A file of a release being written, and hashed on the way.
+/// A file of a release being written, and hashed on the way unless its writer does that.
 pub struct StagedFile {
     file: Box<dyn DiskFile>,
     path: PathBuf,
     name: String,
-    hasher: Sha256,
+    hasher: Option<Sha256>,
     bytes: u64,
     files: Arc<Mutex<Files>>,
 }
@@ -124,12 +147,17 @@ impl StagedFile {
         &self.path
     }
 
-    /// Syncs and closes it. A file that is dropped instead can never be committed.
-    pub fn finish(self) -> Result<FileDigest, LedgerError> {
+    /// Syncs and closes it, and says its checksum if it was hashed. A file that is dropped instead can never
+    /// be committed.
+    pub fn finish(self) -> Result<Option<FileDigest>, LedgerError> {
         self.file.sync_and_close().map_err(|error| LedgerError::disk("write", &self.path, error))?;
-        let digest = FileDigest { sha256: hex(&self.hasher.finalize()), bytes: self.bytes };
+        let bytes = self.bytes;
+        let digest = self.hasher.map(|hasher| FileDigest { sha256: hex(&hasher.finalize()), bytes });
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.finished.insert(self.name, digest.clone());
+        match &digest {
+            Some(digest) => _ = files.finished.insert(self.name, digest.clone()),
+            None => _ = files.unvouched.insert(self.name, bytes),
+        }
         Ok(digest)
     }
 }
@@ -137,7 +165,9 @@ impl StagedFile {
 impl Write for StagedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&bytes[..written]);
+        }
         self.bytes += written as u64;
         Ok(written)
     }

@@ -6,6 +6,7 @@ use crate::ledger::Folder;
 use crate::ledger::Init;
 use crate::ledger::LedgerError;
 use crate::ledger::Publication;
+use crate::ledger::PublishedTo;
 use crate::ledger::Staging;
 use crate::ledger::What;
 use crate::ledger::head::Head;
@@ -311,6 +312,7 @@ impl Store {
             promise: commit.promise,
             policy_digest: commit.policy_digest.into(),
             numbers: commit.numbers,
+            view: view_of(commit.history),
             files,
             vault,
         };
@@ -411,6 +413,12 @@ pub(super) fn series(events: &[Event]) -> &str {
         Some(What::Init(init)) => &init.series,
         _ => unreachable!("the first line sets up the project; reading checks it"),
     }
+}
+
+/// The view that the last release is of.
+fn view_of(history: &History) -> Option<PublishedTo> {
+    let view = history.views.iter().find(|view| view.release == history.releases)?;
+    Some(PublishedTo { name: view.name.clone(), recipients: view.recipients.clone() })
 }
 
 fn is_folder_name(name: &str) -> bool {

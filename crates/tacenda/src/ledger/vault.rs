@@ -9,6 +9,7 @@
 //! | `records-NNNN.parquet` | in the same order: `first_seen`, `cohort`, `last_release`, `group`, `value`, `value_set` |
 //! | `past-NNNN.parquet` | earlier value sets: `hi`, `lo`, `value_set` |
 //! | `regions-NNNN.parquet`, `cells-NNNN.parquet` | the last release's groups: `lo_0`, `hi_0`, `lo_1`, … |
+//! | `views-NNNN.parquet` | for promises about views: what each view is out with: `view`, `count`, `lo_0`, `hi_0`, … |
 //! | `snapshot-NNNN.parquet` | those present, in the same order: `quasi_0`, …, `sensitive`, and `public` where there is one |
 //! | `history-NNNN.json`, `snapshot-NNNN.json` | texts of values, value sets, facts, public texts |
 //!
@@ -29,6 +30,7 @@ use crate::ledger::head::NEXT;
 use crate::ledger::line::hex;
 use crate::model::History;
 use crate::model::PastGroups;
+use crate::model::PastView;
 use crate::model::Record;
 use crate::model::RecordKey;
 use crate::model::Regions;
@@ -74,7 +76,7 @@ pub(super) fn name(kind: &str, release: u32) -> String {
 
 /// Whether a file belongs to the state of some release (or to one that was never committed).
 pub(super) fn is_state(name: &str) -> bool {
-    let kinds = ["policy", "keys", "records", "past", "regions", "cells", "snapshot", "history", "texts"];
+    let kinds = ["policy", "keys", "records", "past", "regions", "cells", "snapshot", "history", "texts", "views"];
     let release = name.split(['-', '.']).nth(1).and_then(|digits| digits.parse().ok());
     name == SEED
         || name == NEXT
@@ -89,6 +91,17 @@ struct SmallHistory {
     facts: BTreeMap<String, u64>,
     region_attributes: usize,
     cell_attributes: usize,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    views: Vec<SmallView>,
+}
+
+/// A view that is out, but for its rows.
+#[derive(Deserialize, Serialize)]
+struct SmallView {
+    name: String,
+    release: u32,
+    recipients: Vec<String>,
+    columns: Vec<String>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -137,6 +150,9 @@ impl<'a> Vault<'a> {
         put("regions", &|out| write_regions(out, &history.groups.regions))?;
         put("cells", &|out| write_regions(out, &history.groups.cells))?;
         put("snapshot", &|out| write_snapshot(out, snapshot))?;
+        if !history.views.is_empty() {
+            put("views", &|out| write_views(out, &history.views))?;
+        }
         put("history", &|out| Ok(out.write_all(&json(&SmallHistory::of(history)))?))?;
         put("texts", &|out| Ok(out.write_all(&json(&SmallSnapshot::of(snapshot)))?))?;
         Ok(digests)
@@ -215,6 +231,11 @@ impl<'a> Vault<'a> {
         let regions = |kind: &str, attributes: usize| {
             read_regions(&self.columns(files, kind, release)?, attributes).ok_or_else(|| unreadable(kind, release))
         };
+        let views = match small.views.is_empty() {
+            true => Vec::new(),
+            false => read_views(&self.columns(files, "views", release)?, small.views)
+                .ok_or_else(|| unreadable("views", release))?,
+        };
         Ok(History {
             releases: small.releases,
             records,
@@ -226,6 +247,7 @@ impl<'a> Vault<'a> {
                 cells: regions("cells", small.cell_attributes)?,
             },
             facts: small.facts,
+            views,
         })
     }
 
@@ -339,6 +361,18 @@ impl SmallHistory {
             facts: history.facts.clone(),
             region_attributes: history.groups.regions.attributes(),
             cell_attributes: history.groups.cells.attributes(),
+            views: history.views.iter().map(SmallView::of).collect(),
+        }
+    }
+}
+
+impl SmallView {
+    fn of(view: &PastView) -> SmallView {
+        SmallView {
+            name: view.name.clone(),
+            release: view.release,
+            recipients: view.recipients.clone(),
+            columns: view.columns.clone(),
         }
     }
 }
@@ -404,6 +438,51 @@ fn write_regions(out: &mut Sealed, regions: &Regions) -> Result<(), ParquetError
         })
         .collect();
     columns::write(out, regions.len(), &columns)
+}
+
+/// All views one after another: which view, how often, and the spans; a view with fewer columns leaves zeros.
+fn write_views(out: &mut Sealed, views: &[PastView]) -> Result<(), ParquetError> {
+    let places: Vec<(u32, usize)> =
+        views.iter().zip(0u32..).flat_map(|(view, at)| (0..view.rows.len()).map(move |row| (at, row))).collect();
+    let places = &places;
+    let widest = views.iter().map(|view| view.columns.len()).max().unwrap_or(0);
+    let mut columns = vec![
+        Column::numbers("view", move |rows| places[rows].iter().map(|place| place.0).collect()),
+        Column::numbers("count", move |rows| {
+            places[rows].iter().map(|&(view, row)| views[view as usize].counts[row]).collect()
+        }),
+    ];
+    for at in 0..widest {
+        let span = move |&(view, row): &(u32, usize)| {
+            views[view as usize].rows.get(row).get(at).copied().unwrap_or(Span::exact(0))
+        };
+        columns
+            .push(Column::numbers(format!("lo_{at}"), move |rows| places[rows].iter().map(|at| span(at).lo).collect()));
+        columns
+            .push(Column::numbers(format!("hi_{at}"), move |rows| places[rows].iter().map(|at| span(at).hi).collect()));
+    }
+    columns::write(out, places.len(), &columns)
+}
+
+fn read_views(file: &ColumnFile, small: Vec<SmallView>) -> Option<Vec<PastView>> {
+    let numbers = (0..file.columns()).map(|column| file.numbers(column)).collect::<Option<Vec<_>>>()?;
+    let past = |view: SmallView| PastView {
+        name: view.name,
+        release: view.release,
+        recipients: view.recipients,
+        rows: Regions::new(view.columns.len()),
+        columns: view.columns,
+        counts: Vec::new(),
+    };
+    let mut views: Vec<PastView> = small.into_iter().map(past).collect();
+    for row in 0..file.rows() {
+        let view = views.get_mut(*numbers.first()?.get(row)? as usize)?;
+        view.counts.push(*numbers.get(1)?.get(row)?);
+        let span = |at: usize| Some(Span { lo: numbers.get(2 + 2 * at)?[row], hi: numbers.get(3 + 2 * at)?[row] });
+        let region = (0..view.columns.len()).map(span).collect::<Option<Vec<Span>>>()?;
+        view.rows.push(&region);
+    }
+    Some(views)
 }
 
 fn write_snapshot(out: &mut Sealed, table: &Table) -> Result<(), ParquetError> {

@@ -4,14 +4,20 @@
 //! and keeps no state of its own.
 
 use crate::model::Membership;
+use crate::model::PublishedView;
+use crate::model::Quasi;
 use crate::model::RecordKey;
 use crate::model::Regions;
 use crate::model::Release;
+use crate::model::Schema;
+use crate::model::Span;
+use crate::model::SpanColumn;
 use crate::model::Table;
 use crate::model::Value;
 use crate::model::ValueSetId;
 use crate::model::ValueSets;
 use crate::model::Values;
+use crate::model::View;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -74,9 +80,85 @@ pub struct History {
     pub groups: PastGroups,
     /// What the policy wanted to be reminded of.
     pub facts: BTreeMap<String, u64>,
+    /// The views that are out, in the order they left; empty for promises that are not about views.
+    pub views: Vec<PastView>,
+}
+
+/// A view that is out: its distinct rows, and how often each occurs.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct PastView {
+    /// The view's name.
+    pub name: String,
+    /// The release it left with; 0 for one that was made elsewhere.
+    pub release: u32,
+    /// Who got it.
+    pub recipients: Vec<String>,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Its distinct rows, one span a column.
+    pub rows: Regions,
+    /// How often each occurs.
+    pub counts: Vec<u32>,
+}
+
+impl PastView {
+    /// What is remembered of a published view.
+    pub fn of(published: &PublishedView, release: u32, recipients: Vec<String>) -> PastView {
+        let columns: Vec<usize> = (0..published.view.columns.len()).collect();
+        let classes = published.classes(&columns);
+        let mut rows = Regions::new(columns.len());
+        classes.sample.iter().for_each(|&row| rows.push(&published.spans(row as usize, &columns)));
+        PastView {
+            name: published.view.name.clone(),
+            release,
+            recipients,
+            columns: published.view.columns.iter().map(|column| column.name.clone()).collect(),
+            rows,
+            counts: classes.size.iter().map(|&size| size as u32).collect(),
+        }
+    }
+
+    /// The view as it was published, with the columns of `schema`; `None` where a column is not there.
+    pub fn published(&self, schema: &Schema) -> Option<PublishedView> {
+        let quasi = |name: &String| schema.quasi.iter().find(|quasi| quasi.name == *name).cloned();
+        let columns = self.columns.iter().map(quasi).collect::<Option<Vec<Quasi>>>()?;
+        let of_column = |at: usize| {
+            let distinct: Vec<Span> = self.rows.iter().map(|row| row[at]).collect();
+            let mut column = SpanColumn::new(&distinct);
+            let repeated = column.codes.iter().zip(&self.counts);
+            column.codes = repeated.flat_map(|(&code, &count)| std::iter::repeat_n(code, count as usize)).collect();
+            column
+        };
+        let spans = (0..columns.len()).map(of_column).collect();
+        Some(PublishedView::new(View { name: self.name.clone(), columns }, spans))
+    }
 }
 
 impl History {
+    /// The history after a release of a view of everyone in `table`.
+    pub fn after_view(&self, table: &Table, number: u32, views: Vec<PastView>) -> History {
+        assert_eq!(number, self.releases + 1, "releases follow each other");
+        let record = |(key, known): (&RecordKey, Option<&Record>)| Record {
+            last_release: number,
+            ..known.copied().unwrap_or(Record {
+                key: *key,
+                first_seen: number,
+                cohort: number,
+                last_release: number,
+                group: 0,
+                value: Value(0),
+                value_set: ValueSetId(0),
+            })
+        };
+        History {
+            releases: number,
+            records: table.keys().iter().zip(self.align(table)).map(record).collect(),
+            values: table.values.clone(),
+            views,
+            ..History::default()
+        }
+    }
+
     /// The record of a person.
     pub fn record(&self, key: RecordKey) -> Option<&Record> {
         self.records.binary_search_by_key(&key, |record| record.key).ok().map(|index| &self.records[index])
@@ -183,6 +265,7 @@ impl History {
             values: table.values.clone(),
             groups: PastGroups { regions, cells: published.cells },
             facts: published.facts,
+            views: Vec::new(),
         }
     }
 }

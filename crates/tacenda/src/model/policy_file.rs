@@ -2,6 +2,7 @@
 
 use crate::model::Promise;
 use crate::model::Schema;
+use crate::model::Views;
 
 /// Everything `tacenda.toml` says, as types.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,15 @@ pub struct PolicyFile {
     pub limits: Limits,
     /// What is written.
     pub output: Output,
+    /// The views, for a promise about them; otherwise none.
+    pub views: Views,
+}
+
+impl PolicyFile {
+    /// Everything that is promised: the promise, and what must hold besides.
+    pub fn promises(&self) -> impl Iterator<Item = &Promise> {
+        std::iter::once(&self.promise).chain(&self.views.also)
+    }
 }
 
 /// What the series is called and whom to ask.

@@ -2,6 +2,8 @@
 //!
 //! The enum is closed: a claim the auditor has no check for does not compile.
 
+use crate::model::ListedShare;
+
 /// A claim about every release of a series, taken together.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Promise {
@@ -51,6 +53,10 @@ pub enum Promise {
         y: Vec<String>,
         /// The largest share, in thousandths.
         max_confidence_permille: u32,
+        /// Values with a share of their own; the first that fits counts.
+        listed: Vec<ListedShare>,
+        /// Whether only listed values are sensitive.
+        only_listed: bool,
     },
 }
 
@@ -124,11 +130,23 @@ impl Promise {
                  {k} values of Y among all record matchings consistent with the released tables and the stated common sense \
                  rules."
             ),
-            Promise::XyLinkability { max_confidence_permille, .. } => format!(
-                "For this set of releases with different columns, no Y value exceeds a share of {:.1} % for any combination \
-                 of X among all record matchings consistent with the released tables and the stated common sense rules.",
-                f64::from(*max_confidence_permille) / 10.0
-            ),
+            Promise::XyLinkability { max_confidence_permille, listed, only_listed, .. } => {
+                let percent = |permille: u32| format!("{:.1} %", f64::from(permille) / 10.0);
+                let which = match (only_listed, listed.is_empty()) {
+                    (true, _) => "no sensitive Y value exceeds its share, at most",
+                    (false, false) => "no Y value exceeds its share, where none is listed",
+                    (false, true) => "no Y value exceeds a share of",
+                };
+                let most = match only_listed {
+                    true => listed.iter().map(|share| share.max_permille).max().unwrap_or(*max_confidence_permille),
+                    false => *max_confidence_permille,
+                };
+                format!(
+                    "For this set of releases with different columns, {which} {} for any combination of X among all record \
+                     matchings consistent with the released tables and the stated common sense rules.",
+                    percent(most)
+                )
+            }
         }
     }
 

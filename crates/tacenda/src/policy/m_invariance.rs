@@ -98,6 +98,19 @@ impl Policy for MInvariance {
     }
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, PolicyError> {
+        self.group_with(schema, history, table, table.len() as u64 / SPARE)
+    }
+}
+
+impl MInvariance {
+    /// Groups with at most `spare` counterfeits beyond those that fill the gaps of leavers.
+    pub(super) fn group_with(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        spare: u64,
+    ) -> Result<Grouping, PolicyError> {
         if schema.quasi.len() > split::MOST_ATTRIBUTES {
             return Err(PolicyError::TooWide { attributes: schema.quasi.len(), most: split::MOST_ATTRIBUTES });
         }
@@ -109,7 +122,7 @@ impl Policy for MInvariance {
         let mut withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
         withheld.extend(division.exposed);
         let excess = self.admit(history, table, &mut newcomers, &buckets)?;
-        fill(schema, table, &newcomers, &mut buckets, m);
+        fill(schema, table, &newcomers, &mut buckets, m, spare);
         match self.on_ineligible {
             OnIneligible::Counterfeit => add_with_counterfeits(table, &excess, &mut buckets, m)?,
             OnIneligible::Refuse | OnIneligible::Defer => withheld.extend(excess),
@@ -118,9 +131,7 @@ impl Policy for MInvariance {
         let grouping = cut(schema, table, buckets, people, withheld);
         Ok(grouping)
     }
-}
 
-impl MInvariance {
     /// Takes those newcomers out who cannot be placed: the newest holders of values that are too frequent.
     fn admit(
         &self,
@@ -169,6 +180,18 @@ fn ineligible(m: u32, counts: &Counts, kept: &[u64]) -> PolicyError {
     }
 }
 
+impl MInvariance {
+    /// Groups with counterfeits in the places of leavers only, as the paper does. For comparing with it.
+    pub fn group_without_spares(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+    ) -> Result<Grouping, PolicyError> {
+        self.group_with(schema, history, table, 0)
+    }
+}
+
 fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
     let mut gaps = vec![0; values];
     for bucket in buckets {
@@ -180,7 +203,7 @@ fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
 }
 
 /// Gives all newcomers a place: in gaps, in whole copies of sets that exist, and in new sets.
-fn fill(schema: &Schema, table: &Table, newcomers: &[Vec<u32>], buckets: &mut Vec<Bucket>, m: u64) {
+fn fill(schema: &Schema, table: &Table, newcomers: &[Vec<u32>], buckets: &mut Vec<Bucket>, m: u64, spare: u64) {
     let keys = Hilbert::new(schema).keys(table);
     let mut waiting = Waiting::new(newcomers, &keys);
     let counts = Counts { newcomers: waiting.counts(), gaps: gaps(buckets, newcomers.len()) };
@@ -189,8 +212,7 @@ fn fill(schema: &Schema, table: &Table, newcomers: &[Vec<u32>], buckets: &mut Ve
     let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
     let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
     let unfilled = counts.gaps.iter().sum::<u64>() - moved.iter().sum::<u64>();
-    let spare = (table.len() as u64 / SPARE).saturating_sub(unfilled);
-    let plan = steer::place(&rest, &sets, &sizes, spare, m);
+    let plan = steer::place(&rest, &sets, &sizes, spare.saturating_sub(unfilled), m);
     for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
         bucket.copies += copies;
     }

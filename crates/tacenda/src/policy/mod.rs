@@ -80,6 +80,18 @@ pub const POLICIES: &[Entry] = &[
         parameters: "k; optimise; refresh; loss = leaf-share | height; accept_series_risk",
         paper: "001",
     },
+    Entry {
+        name: "xy-anonymity",
+        line: "different columns of the same people to different recipients; what is known goes with k values of y",
+        parameters: "x; y; k; pool; target; score = entropy | distortion | discernability; [views.NAME], [[also]], [[impossible]]",
+        paper: "004",
+    },
+    Entry {
+        name: "xy-linkability",
+        line: "different columns of the same people to different recipients; no value of y is too likely",
+        parameters: "x; y; max_confidence; sensitive; thresholds; pool; target; score; [views.NAME], [[also]], [[impossible]]",
+        paper: "004",
+    },
 ];
 
 /// The policy that keeps a file's promise.
@@ -90,12 +102,10 @@ pub fn of(file: &PolicyFile) -> Box<dyn Policy> {
         Promise::IncrementalKAnonymity { k, cohorts, l } => {
             Box::new(IncrementalKAnonymity { k, cohorts, l, tight: choices.tight, on_delete: choices.on_delete })
         }
-        Promise::KAnonymity { k } => {
-            Box::new(KAnonymity { k, optimise: choices.optimise, refresh: choices.refresh, loss: choices.loss })
-        }
+        Promise::KAnonymity { k } => Box::new(KAnonymity::of(k, choices)),
         Promise::IncrementalLDiversity { l, mode } => Box::new(IncrementalLDiversity { l, mode }),
         Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => {
-            unreachable!("the policy file does not accept views yet")
+            unreachable!("a view is published by its name, not grouped")
         }
     }
 }
@@ -157,6 +167,17 @@ pub enum PolicyError {
         /// What to do about it.
         way_out: &'static str,
     },
+    /// A view of other people than the views that are out.
+    #[error(
+        "{gone} people of the earlier views are gone and {arrived} are new; views are about the same people: publish every view \
+         from the same snapshot, or start a new series"
+    )]
+    OtherPeople {
+        /// How many are gone.
+        gone: usize,
+        /// How many are new.
+        arrived: usize,
+    },
     /// Nothing to tell people apart by.
     #[error("no quasi attribute is declared, and this promise is about them; declare at least one")]
     NoQuasi,
@@ -193,6 +214,7 @@ impl PolicyError {
             PolicyError::TooWide { .. } => "R426",
             PolicyError::Uneven { .. } => "R427",
             PolicyError::NoQuasi => "R428",
+            PolicyError::OtherPeople { .. } => "R429",
         }
     }
 }

@@ -116,10 +116,13 @@ impl Space<'_> {
     fn next_member(&self, class: &[u32], pool: &[u32]) -> usize {
         let held = self.values(class);
         let mut counts: BTreeMap<Value, usize> = BTreeMap::new();
-        pool.iter().for_each(|&row| *counts.entry(self.value(row)).or_default() += 1);
+        pool.iter().map(|&row| self.value(row)).for_each(|value| *counts.entry(value).or_default() += 1);
+        counts.retain(|value, _| !held.contains(value));
+        let most = counts.values().copied().max().expect("the pool has l values");
+        // Only these can win; what the others would widen need not be worked out.
         (0..pool.len())
-            .filter(|&index| !held.contains(&self.value(pool[index])))
-            .min_by_key(|&index| (Reverse(counts[&self.value(pool[index])]), self.increase(class, pool[index]), index))
+            .filter(|&index| counts.get(&self.value(pool[index])) == Some(&most))
+            .min_by_key(|&index| (self.increase(class, pool[index]), index))
             .expect("the pool has l values")
     }
 

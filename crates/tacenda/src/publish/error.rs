@@ -62,6 +62,28 @@ pub enum ProjectError {
         /// What the series would reveal.
         what: String,
     },
+    /// A promise about views, and no view is named.
+    #[error("this policy publishes views; say which with --view: {known}")]
+    NeedsView {
+        /// The views there are.
+        known: String,
+    },
+    /// A view is named that cannot be published.
+    #[error("{what}; {way_out}")]
+    BadView {
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        way_out: String,
+    },
+    /// A release made elsewhere cannot be taken in as a view.
+    #[error("view {view}: {what}; change the view's columns, or leave that release out")]
+    Adopted {
+        /// The view.
+        view: String,
+        /// What is wrong.
+        what: String,
+    },
     /// A plan no longer fits.
     #[error("the plan no longer fits: {what} has changed since; make a new plan")]
     PlanStale {
@@ -152,15 +174,18 @@ impl ProjectError {
             ProjectError::BadLabel => "R201",
             ProjectError::OtherSeries { .. } => "R203",
             ProjectError::Loosened { .. } => "R204",
+            ProjectError::NeedsView { .. } => "R205",
+            ProjectError::BadView { .. } => "R206",
+            ProjectError::Adopted { .. } => "R207",
             ProjectError::NeedsReason { .. } => "R601",
             ProjectError::PlanStale { .. } => "R602",
+            ProjectError::NothingPublished => "R208",
             ProjectError::AdoptUnfit { .. } => "R301",
             ProjectError::AdoptNotExpressed { .. } => "R302",
             ProjectError::AdoptNeedsTruth { .. } => "R603",
             ProjectError::AdoptNeedsReason { .. } => "R604",
             ProjectError::AdoptLinked => "R605",
             ProjectError::Environment { .. } => "R703",
-            ProjectError::NothingPublished => "R205",
             ProjectError::Memory { .. } => "R701",
             ProjectError::NoRandomness => "R702",
         }
@@ -175,6 +200,7 @@ impl ProjectError {
             ProjectError::Folder(error) => error.exit_code(),
             ProjectError::Publish(error) => error.exit_code(),
             ProjectError::LabelUsed { .. } | ProjectError::BadLabel | ProjectError::NothingPublished => 2,
+            ProjectError::NeedsView { .. } | ProjectError::BadView { .. } | ProjectError::Adopted { .. } => 2,
             ProjectError::AdoptUnfit { .. } | ProjectError::AdoptNotExpressed { .. } => 3,
             ProjectError::NeedsReason { .. } | ProjectError::PlanStale { .. } => 6,
             ProjectError::AdoptNeedsTruth { .. }
@@ -207,8 +233,19 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "the policy was loosened",
         "What is out cannot be taken back: earlier releases were published under a stronger promise or with other columns, and people rely on it. Tighten as you like where the promise allows; loosening needs a new series, and the auditor should then be run over both.",
     ),
+    ("R205", "no view is named", "A policy with views publishes one view at a time. Say which with --view NAME."),
     (
-        "R205",
+        "R206",
+        "a view that cannot be published",
+        "The policy file has no such view, or it is out already. What is out cannot be changed: hand the same release to more recipients, or name a new view.",
+    ),
+    (
+        "R207",
+        "a release that cannot be taken in as a view",
+        "A view with adopted = \"FOLDER\" stands for a release made elsewhere. Its columns must be those the view lists, with the domains of [columns], because readers join on them.",
+    ),
+    (
+        "R208",
         "nothing is published yet",
         "A report is about releases, and the ledger of this project has none. tacenda publish DATA makes the first one.",
     ),
@@ -272,6 +309,36 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "R428",
         "no quasi attributes",
         "This promise divides people by their quasi attributes, and the policy file names none.",
+    ),
+    (
+        "R429",
+        "other people",
+        "Views are different columns of the same people. The snapshot has other people than the one the earlier views were made from, so that rows would have no counterpart. Publish every view from the same snapshot.",
+    ),
+    (
+        "R431",
+        "a requirement that makes no sense",
+        "X and Y of a promise about views must name different columns, and Y at least one.",
+    ),
+    (
+        "R432",
+        "one column, two domains",
+        "Columns of one name are one attribute, and views are joined on it. Its domain or hierarchy must be the same in every view.",
+    ),
+    (
+        "R433",
+        "the views are not about the same people",
+        "Some rows have no possible counterpart in another view: the tables are not of the same people, or an [[impossible]] pair is not impossible.",
+    ),
+    (
+        "R434",
+        "the promise cannot be met",
+        "Even with everything in X generalised the promise is broken, and the theorem says that no other cut can help. What is out cannot be changed: lower the promise, or take columns out of X.",
+    ),
+    (
+        "R435",
+        "no way was found",
+        "The most general view breaks the promise, and a bounded search among finer ones found none that keeps it. There may be one: the search is not complete. Generalise the earlier views the next time, or lower the promise.",
     ),
     (
         "R601",

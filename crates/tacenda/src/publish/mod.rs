@@ -7,12 +7,17 @@ mod recode;
 mod staged;
 mod report;
 mod project;
+mod choices;
 mod in_memory;
 mod adopt;
 mod error;
+mod views;
+mod adopted;
 
 pub use adopt::Adoption;
 pub use adopt::Foundling;
+pub use choices::Choice;
+pub use choices::Cost;
 pub use error::CODES;
 pub use error::ProjectError;
 pub use in_memory::InMemory;
@@ -27,6 +32,8 @@ pub use project::is_project;
 pub use recode::recode;
 pub use report::REPORT;
 pub use report::ReportRequest;
+pub use views::PreparedView;
+pub use views::prepare_view;
 
 use crate::audit::Evidence;
 use crate::audit::Fault;
@@ -47,6 +54,7 @@ use crate::model::Seed;
 use crate::model::Table;
 use crate::policy::Policy;
 use crate::policy::PolicyError;
+use crate::policy::views::ViewsError;
 
 /// A release that the auditor found no fault with, and what follows from it. Not published yet.
 #[derive(Debug)]
@@ -63,6 +71,8 @@ pub struct Prepared {
     pub findings: Vec<Finding>,
     /// What comparing with the last release reveals, for a promise that holds per release only.
     pub series_risk: Option<SeriesRisk>,
+    /// The view it is of, for promises about views.
+    pub view: Option<PreparedView>,
 }
 
 /// Why a release does not come about. Nothing was published.
@@ -72,6 +82,9 @@ pub enum PublishError {
     /// The policy cannot form groups with these data.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// No view can be published with these data.
+    #[error(transparent)]
+    Views(#[from] ViewsError),
     /// More counterfeits than the policy file allows.
     #[error(
         "{counterfeits} of {rows} rows would be counterfeits, more than the {allowed:.3} that counterfeits.max_share allows; \
@@ -108,6 +121,7 @@ impl PublishError {
     pub fn code(&self) -> &'static str {
         match self {
             PublishError::Policy(error) => error.code(),
+            PublishError::Views(error) => error.code(),
             PublishError::TooManyCounterfeits { .. } => "R411",
             PublishError::TooManyWithheld { .. } => "R412",
             PublishError::Refused(_) => "R401",
@@ -118,6 +132,7 @@ impl PublishError {
     pub fn exit_code(&self) -> u8 {
         match self {
             PublishError::Refused(_) => 1,
+            PublishError::Views(error) => error.exit_code(),
             _ => 4,
         }
     }
@@ -142,7 +157,7 @@ pub fn prepare(
     let published = Published { cells: grouping.cells, facts: grouping.facts };
     let history = before.history.after(table, &release, &membership, published);
     let change = Change::between(before.history, before.snapshot, table);
-    Ok(Prepared { release, membership, history, change, findings, series_risk })
+    Ok(Prepared { release, membership, history, change, findings, series_risk, view: None })
 }
 
 /// What a series looked like before a release.

@@ -37,11 +37,14 @@ use crate::publish::Prepared;
 use crate::publish::ProjectError;
 use crate::publish::REPORT;
 use crate::publish::ReportRequest;
+use crate::publish::adopted;
 use crate::publish::prepare;
 use crate::publish::report::page;
 use crate::publish::report::series_report;
 use crate::publish::report::software;
 use crate::publish::staged::StagedFiles;
+use crate::publish::views::Setting;
+use crate::publish::views::prepare_setting;
 use crate::report::Report;
 use serde_json::json;
 use std::fs;
@@ -104,6 +107,11 @@ impl Material {
         self.snapshot.table
     }
 
+    /// Everything published so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
     /// The snapshot.
     pub fn table(&self) -> &Table {
         &self.snapshot.table
@@ -135,7 +143,14 @@ impl Rehearsal {
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Material) {
         let mut rng = Rng::from_number(1);
         let release = &self.prepared.release;
-        self.query_error = Some(query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng));
+        let error = match &self.prepared.view {
+            Some(view) => {
+                let table = view.table(file, material.table());
+                query_error(release, &view.file.schema, &table, &Workload::default(), &mut rng)
+            }
+            None => query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng),
+        };
+        self.query_error = Some(error);
     }
 
     /// A digest of everything public about the release.
@@ -246,22 +261,88 @@ impl Project {
         label: Option<&str>,
         step: &dyn Fn(&str),
     ) -> Result<Rehearsal, ProjectError> {
-        let used = self.store.iter().flat_map(Store::publications);
-        let used = used.map(|publication| (publication.number, publication.label.as_str()));
-        let label = free_label(label, material.history.releases + 1, used)?;
+        if file.promise.is_about_views() {
+            let known = file.views.list.iter().filter(|view| view.adopted.is_none()).map(|view| view.name.as_str());
+            return Err(ProjectError::NeedsView { known: known.collect::<Vec<_>>().join(", ") });
+        }
+        let label = self.unused_label(label, material.history.releases + 1)?;
         step("grouping and judging");
         let policy = policy::of(file);
         let before = Before { history: &material.history, snapshot: material.last.as_ref() };
         let prepared = prepare(file, policy.as_ref(), self.seed(), before, material.table(), &label)?;
         step("measuring");
         let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
-        Ok(Rehearsal {
+        Ok(self.rehearsal(material, prepared, loss))
+    }
+
+    /// Makes the release of a view and has it judged.
+    pub fn rehearse_view(
+        &self,
+        material: &Material,
+        view: &str,
+        label: Option<&str>,
+        step: &dyn Fn(&str),
+    ) -> Result<Rehearsal, ProjectError> {
+        self.rehearse_view_as(&self.loaded.policy, material, view, label, step)
+    }
+
+    /// The same under another promise, for asking what would be if.
+    pub fn rehearse_view_as(
+        &self,
+        file: &PolicyFile,
+        material: &Material,
+        view: &str,
+        label: Option<&str>,
+        step: &dyn Fn(&str),
+    ) -> Result<Rehearsal, ProjectError> {
+        let label = self.unused_label(label, material.history.releases + 1)?;
+        step("specialising and judging");
+        let setting = self.setting(file, material, view)?;
+        let before = Before { history: &material.history, snapshot: material.last.as_ref() };
+        let prepared = prepare_setting(&setting, self.seed(), before, material.table(), &label)?;
+        step("measuring");
+        let schema = &prepared.view.as_ref().expect("a view was prepared").file.schema;
+        let loss = loss(&prepared.release, schema, least_group(&file.promise));
+        Ok(self.rehearsal(material, prepared, loss))
+    }
+
+    /// What a steward should know about a view before it is made: what is asked of it, and whether that
+    /// says anything, can be met, and is about the same people.
+    pub fn explain_view(&self, material: &Material, view: &str) -> Result<Vec<String>, ProjectError> {
+        Ok(self.setting(&self.loaded.policy, material, view)?.explain())
+    }
+
+    fn setting<'f>(&self, file: &'f PolicyFile, material: &Material, view: &str) -> Result<Setting<'f>, ProjectError> {
+        let names = || file.views.list.iter().filter(|view| view.adopted.is_none()).map(|view| view.name.as_str());
+        let bad = |what: String, way_out: String| ProjectError::BadView { what, way_out };
+        if !file.promise.is_about_views() {
+            return Err(bad("this policy has no views".into(), "leave out --view".into()));
+        }
+        let Some(named) = file.views.find(view) else {
+            return Err(bad(
+                "there is no such view".into(),
+                format!("one of {}", names().collect::<Vec<_>>().join(", ")),
+            ));
+        };
+        if named.adopted.is_some() {
+            return Err(bad(format!("view {view} was made elsewhere and is out"), "name another view".into()));
+        }
+        if let Some(out) = material.history.views.iter().find(|out| out.name == view) {
+            let what = format!("view {view} is out as release {}", out.release);
+            return Err(bad(what, "what is out cannot be changed: hand it on as it is, or name a new view".into()));
+        }
+        let adopted = adopted::read(file, &material.history.views)?;
+        Ok(Setting::new(file, named, &material.history, &adopted, material.table()))
+    }
+
+    fn rehearsal(&self, material: &Material, prepared: Prepared, loss: Loss) -> Rehearsal {
+        Rehearsal {
             prepared,
             loss,
             query_error: None,
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
-        })
+        }
     }
 
     /// Publishes a rehearsal. The release folder is complete or absent, whatever happens.
@@ -278,7 +359,8 @@ impl Project {
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
-        let files = write_staged(&staging, release, &self.loaded.policy, &facts)?;
+        let policy = prepared.view.as_ref().map_or(&self.loaded.policy, |view| &view.file);
+        let files = write_staged(&staging, release, policy, &facts)?;
         step("committing");
         let commit = Commit {
             label: &release.label,
@@ -303,6 +385,12 @@ impl Project {
     pub fn report(&self, request: &ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
         let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
         series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
+    }
+
+    /// The label, if no release of the series has it.
+    fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
+        let used = self.store.iter().flat_map(Store::publications);
+        free_label(label, number, used.map(|publication| (publication.number, publication.label.as_str())))
     }
 
     /// Everything published, and the last snapshot.
@@ -352,6 +440,7 @@ impl Project {
             loss: rehearsal.loss.to_json(),
             more_files: vec![(REPORT.into(), page)],
             software,
+            view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
         }
     }
 }
@@ -419,10 +508,8 @@ fn write_staged(
     facts: &ManifestFacts,
 ) -> Result<Vec<String>, ProjectError> {
     let staged = StagedFiles::new(staging);
-    let written = folder::write(release, policy, facts, &mut |name| staged.create(name));
-    // What the disk said is nearer to the truth than what the writer made of it.
-    staged.finish()?;
-    Ok(written?)
+    let written = folder::write_with_digests(release, policy, facts, &mut |name| staged.create(name));
+    staged.finish(written)
 }
 
 /// A promise that holds per release only needs a reason for a second release.

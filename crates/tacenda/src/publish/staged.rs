@@ -3,9 +3,13 @@
 //! The writer drops each file when it is done with it; here that syncs and closes it. What goes wrong
 //! then is kept until [`StagedFiles::finish`].
 
+use crate::folder::FolderError;
+use crate::folder::Written;
+use crate::ledger::FileDigest;
 use crate::ledger::LedgerError;
 use crate::ledger::StagedFile;
 use crate::ledger::Staging;
+use crate::publish::ProjectError;
 use std::io;
 use std::io::Write;
 use std::sync::Arc;
@@ -25,7 +29,7 @@ impl<'a> StagedFiles<'a> {
 
     /// A new file.
     pub fn create(&self, name: &str) -> io::Result<Box<dyn Write + Send>> {
-        match self.staging.create(name) {
+        match self.staging.create_unhashed(name) {
             Ok(file) => Ok(Box::new(Closing { file: Some(file), first_error: Arc::clone(&self.first_error) })),
             Err(error) => {
                 keep(&self.first_error, error);
@@ -34,12 +38,17 @@ impl<'a> StagedFiles<'a> {
         }
     }
 
-    /// The first thing that went wrong, if anything did.
-    pub fn finish(self) -> Result<(), LedgerError> {
-        match self.first_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(error) => Err(error),
-            None => Ok(()),
+    /// Hands the writer's answer on, or the first thing that went wrong with the disk: that is nearer to the
+    /// truth than what the writer made of it. The checksums of the files go to the ledger.
+    pub fn finish(self, written: Result<Vec<Written>, FolderError>) -> Result<Vec<String>, ProjectError> {
+        if let Some(error) = self.first_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error.into());
         }
+        let names = written?.into_iter().map(|file| {
+            self.staging.vouch(&file.name, FileDigest { sha256: file.sha256, bytes: file.bytes });
+            file.name
+        });
+        Ok(names.collect())
     }
 }
 

@@ -104,7 +104,7 @@ pub fn promise(promise: &Promise) -> PromiseFacts {
         Promise::XyAnonymity { x, y, k } => {
             vec![format!("x = {}", x.join(", ")), format!("y = {}", y.join(", ")), format!("k = {k}")]
         }
-        Promise::XyLinkability { x, y, max_confidence_permille } => vec![
+        Promise::XyLinkability { x, y, max_confidence_permille, .. } => vec![
             format!("x = {}", x.join(", ")),
             format!("y = {}", y.join(", ")),
             format!("max_confidence = {}", f64::from(*max_confidence_permille) / 1000.0),

@@ -48,7 +48,7 @@ fn each_release_alone() {
     let strict = Case { lines: Thresholds { t: Some(0.5), ..case.lines }, ..case.clone() };
     // {a,a} against a 2/6: 4/6. {b,c}: 1/2 - 1/6 twice. {d}: 4/6.
     assert_eq!(told(&strict, Check::Closeness), "FAIL A706 6");
-    assert!((measure(&case, Check::Closeness, "largest distance") - 4.0 / 6.0).abs() < 1e-12);
+    assert!((measure(&case, Check::Closeness, "largest distance") - 4.0 / 6.0).abs() < 1e-8);
     assert_eq!(measure(&case, Check::GroupSizes, "smallest group"), 1.0);
     // Counterfeits are nobody.
     let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/ab+1")]);
@@ -103,7 +103,10 @@ fn a_single_newcomer_is_betrayed_by_the_difference() {
 
 #[test]
 fn leavers_are_betrayed_where_nobody_came() {
-    let words = [("1/10/a 2/11/b 3/10/c 4/50/a 5/51/b", "10-11/abc 50-51/ab"), ("1/10/a 2/11/b 4/50/a 5/51/b", "10-11/ab 50-51/ab")];
+    let words = [
+        ("1/10/a 2/11/b 3/10/c 4/50/a 5/51/b", "10-11/abc 50-51/ab"),
+        ("1/10/a 2/11/b 4/50/a 5/51/b", "10-11/ab 50-51/ab"),
+    ];
     let case = Case::of(&words);
     assert_eq!(told(&case, Check::Difference), "FAIL A724 1");
     // Nobody knows who left, so sums only bound it.
@@ -111,13 +114,15 @@ fn leavers_are_betrayed_where_nobody_came() {
     let unsure = Case { attacker: QUASI, ..case.from_outside() };
     assert_eq!(told(&unsure, Check::Difference), "MEASURED");
     // Two came and one left at once: nothing certain.
-    let mixed = Case::of(&[(words[0].0, words[0].1), ("1/10/a 2/11/b 6/11/d 7/11/d 4/50/a 5/51/b", "10-11/abdd 50-51/ab")]);
+    let mixed =
+        Case::of(&[(words[0].0, words[0].1), ("1/10/a 2/11/b 6/11/d 7/11/d 4/50/a 5/51/b", "10-11/abdd 50-51/ab")]);
     assert_eq!(told(&mixed, Check::Difference), "PASS");
 }
 
 #[test]
 fn newcomers_with_two_values_are_fewer_than_three() {
-    let case = Case::of(&[("1/10/a 2/11/b 3/12/c", "10-12/abc"), ("1/10/a 2/11/b 3/12/c 4/10/a 5/10/b", "10-12/aabbc")]);
+    let case =
+        Case::of(&[("1/10/a 2/11/b 3/12/c", "10-12/abc"), ("1/10/a 2/11/b 3/12/c 4/10/a 5/10/b", "10-12/aabbc")]);
     assert_eq!(told(&case.clone().lines(2, 3), Check::Difference), "FAIL A722 2");
     assert_eq!(told(&case.clone().lines(3, 2), Check::Difference), "FAIL A723 2");
     assert_eq!(told(&case.lines(2, 2), Check::Difference), "PASS");
@@ -193,7 +198,10 @@ fn knowing_one_person_gives_the_other_away() {
 /// SCIENCE B2 on G3: Daisy was with Bob and is with Frank; one row can be hers in both.
 #[test]
 fn daisy_is_cracked_by_her_arrival() {
-    let tables = ["1/33,0,21/a 2/37,1,48/b 3/33,0,26/c 4/37,0,31/d", "1/33,0,21/a 2/37,1,48/b 3/33,0,26/c 4/37,0,31/d 5/37,1,54/e 6/35,0,31/f"];
+    let tables = [
+        "1/33,0,21/a 2/37,1,48/b 3/33,0,26/c 4/37,0,31/d",
+        "1/33,0,21/a 2/37,1,48/b 3/33,0,26/c 4/37,0,31/d 5/37,1,54/e 6/35,0,31/f",
+    ];
     let releases = ["30-33,0-1,0-120/ac 34-39,0-1,0-120/bd", "30-33,0-1,0-120/ac 34-39,0,0-120/df 34-39,1,0-120/be"];
     let mut case = Case::new(
         schema(3),
@@ -242,7 +250,13 @@ fn a_box_that_moved_by_one_is_found() {
     assert_eq!(told(&shrunk.clone().from_outside(), Check::MovedRegions), "FAIL A773 1");
     let kept = Case::of(&[("1/1/a", "10-30/abc 50-60/ab"), ("1/1/a", "10-30/ab 50-60/ab")]);
     assert_eq!(told(&kept.from_outside(), Check::MovedRegions), "PASS");
-    assert_eq!(told(&Case { promise: Some(Promise::MInvariance { m: 2, k: None }), ..shrunk.from_outside() }, Check::MovedRegions), "PASS");
+    assert_eq!(
+        told(
+            &Case { promise: Some(Promise::MInvariance { m: 2, k: None }), ..shrunk.from_outside() },
+            Check::MovedRegions
+        ),
+        "PASS"
+    );
 }
 
 /// A file of single-row groups in an order of its own; the same order in both.
@@ -261,16 +275,19 @@ fn rows_in_the_order_of_the_input_link_two_releases() {
     case.traces = vec![Traces { places: (0..24).collect(), ..Traces::default() }; 2];
     assert_eq!(told(&case, Check::RowOrder), "PASS");
     // Group by group, and within each group in the same unsorted order in both.
-    let pairs: Vec<u32> = (0..24).map(|row| row ^ 1).collect();
-    case.traces = vec![Traces { places: pairs, ..Traces::default() }; 2];
-    assert_eq!(told(&case, Check::RowOrder), "FAIL A771 24");
+    let words = words.replace("ab", "abc");
+    case.releases = vec![release(1, &words), release(2, &words)];
+    let turned: Vec<u32> = (0..36).map(|row| row / 3 * 3 + 2 - row % 3).collect();
+    case.traces = vec![Traces { places: turned, ..Traces::default() }; 2];
+    assert_eq!(told(&case, Check::RowOrder), "FAIL A771 36");
     case.traces = vec![Traces::default(); 2];
     assert_eq!(told(&case, Check::RowOrder), "NOT APPLICABLE");
 }
 
 #[test]
 fn names_that_outlive_a_release_are_found() {
-    let case = Case::of(&[("1/1/a", "1-9/ab 20-29/ab 40-49/ab 60-69/ab"), ("1/1/a", "2-8/ab 21-28/ab 41-48/ab 61-68/ab")]);
+    let case =
+        Case::of(&[("1/1/a", "1-9/ab 20-29/ab 40-49/ab 60-69/ab"), ("1/1/a", "2-8/ab 21-28/ab 41-48/ab 61-68/ab")]);
     let named = |names: [&str; 4]| Traces { group_names: names.map(Box::from).to_vec(), ..Traces::default() };
     let mut case = case.from_outside();
     case.traces = vec![named(["g17", "g3", "g99", "g4"]); 2];
@@ -307,7 +324,11 @@ fn joining_different_columns_leaves_cathy_one_disease() {
     assert_eq!((value.number, value.line), (1_000_000, 2));
     // Re-verified by materialising the join: Cathy as a clerk cannot be.
     let views = [view(&case, 0, &[0, 1], false), view(&case, 1, &[1], true)];
-    let x = vec![tacenda::model::ViewColumn::new(0, 0), tacenda::model::ViewColumn::new(0, 1), tacenda::model::ViewColumn::new(1, 0)];
+    let x = vec![
+        tacenda::model::ViewColumn::new(0, 0),
+        tacenda::model::ViewColumn::new(0, 1),
+        tacenda::model::ViewColumn::new(1, 0),
+    ];
     let requirement = tacenda::model::Requirement::linkability(x, vec![tacenda::model::ViewColumn::new(1, 1)], 500);
     let joined = tacenda::audit::materialise(&views, &[]);
     assert_eq!(joined.len(), 3);
@@ -372,7 +393,7 @@ fn drift_is_measured_from_the_definition() {
     assert_eq!(told[1], (Some(1), "c_avg", 1.25));
     assert_eq!(told[2], (Some(1), "sum of squared group sizes", 13.0));
     assert_eq!(told.last().unwrap().1, "loss of the last release over the first's");
-    assert!((told.last().unwrap().2 - 1.0 / 0.6).abs() < 1e-12);
+    assert!((told.last().unwrap().2 - 1.0 / 0.6).abs() < 1e-8);
 }
 
 #[test]
@@ -407,4 +428,19 @@ fn a_naive_hospital_is_found_out_and_the_witnesses_hold() {
     assert_eq!(assessment.outcome(Check::GroupSizes).unwrap().verdict, Verdict::Pass);
     assert_eq!(assessment.outcome(Check::Frequency).unwrap().verdict, Verdict::Pass);
     assert_eq!(value('b').0, 1);
+}
+
+/// A file without a sensitive column has one value everywhere, which says nothing about anyone's.
+#[test]
+fn a_release_without_values_teaches_none() {
+    let people = "1/10/b 2/11/c";
+    let mut case = Case::of(&[(people, "10-11/bc"), (people, "10-11/aa"), (people, "10-11/bc")]);
+    case.traces[1].without_sensitive = true;
+    case.traces[1].columns = vec![true];
+    for check in [Check::Candidates, Check::Difference, Check::MovedRegions, Check::Diversity] {
+        assert_eq!(told(&case, check), "PASS", "{check:?}");
+    }
+    assert_eq!(told(&case, Check::Posterior), "NOT APPLICABLE");
+    case.releases.iter_mut().for_each(|release| release.linked = vec![1, 2]);
+    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 2");
 }

@@ -78,7 +78,9 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
                 // Any value of any group over the person, wherever they are first.
                 let points = points(case);
                 let first = points[person].iter().flatten().next().expect("in some release").clone();
-                for release in &case.releases {
+                // Who is known to be in the first release is looked for there alone.
+                let is_first = case.attacker.first_release && points[person][0].is_some();
+                for release in case.releases.iter().take(if is_first { 1 } else { usize::MAX }) {
                     let here = (0..release.group_count()).filter(|&group| covers(release, group, &first));
                     possible.extend(here.flat_map(|group| release.group_values(group)).copied());
                 }
@@ -100,7 +102,9 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
                 };
                 left.extend(over(old).intersection(&over(new)).copied());
             }
-            left.iter().all(|value| witness.values.contains(value)) && witness.values.len() as u64 == number && number < line
+            left.iter().all(|value| witness.values.contains(value))
+                && witness.values.len() as u64 == number
+                && number < line
         }
         Fault::OneCorresponding | Fault::FewCorresponding => {
             let (old, new) = sides(witness);
@@ -194,7 +198,8 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
         Fault::LinkedTooFew | Fault::LinkedFewValues => {
             let id = common_id(case, witness);
             let alike: Vec<u64> = ids(case).into_iter().filter(|&other| is_alike(case, id, other)).collect();
-            let mut values: Vec<Value> = alike.iter().map(|&id| *rows_of(case, id).last().map(|row| &row.2).unwrap()).collect();
+            let mut values: Vec<Value> =
+                alike.iter().map(|&id| *rows_of(case, id).last().map(|row| &row.2).unwrap()).collect();
             values.sort_unstable();
             values.dedup();
             let found = if fault == Fault::LinkedTooFew { alike.len() } else { values.len() };
@@ -309,7 +314,9 @@ fn placings_of(case: &Case, i: u32, j: u32, value: Value) -> Vec<Vec<(u32, u32)>
             })
             .collect()
     };
-    let (old, new) = (rows(i), rows(j));
+    // Where a counterfeit stands, not every row is somebody's; those groups are not spoken of.
+    let is_real = |group: &u32| case.releases[i as usize].counterfeits[*group as usize] == 0;
+    let (old, new) = (rows(i).into_iter().filter(is_real).collect::<Vec<_>>(), rows(j));
     fn place(
         case: &Case,
         (i, j): (u32, u32),
@@ -326,7 +333,8 @@ fn placings_of(case: &Case, i: u32, j: u32, value: Value) -> Vec<Vec<(u32, u32)>
             return;
         };
         for at in 0..new.len() {
-            let fits = overlap(&case.releases[i as usize], group as usize, &case.releases[j as usize], new[at] as usize);
+            let fits =
+                overlap(&case.releases[i as usize], group as usize, &case.releases[j as usize], new[at] as usize);
             if fits && !used[at] {
                 used[at] = true;
                 placing.push((group, new[at]));
@@ -398,7 +406,9 @@ fn stand(
     let Some(point) = &people[person][release] else {
         return stand(case, people, person, release + 1, room, values, weight, each);
     };
-    for group in (0..case.releases[release].group_count()).filter(|&group| covers(&case.releases[release], group, point)) {
+    for group in
+        (0..case.releases[release].group_count()).filter(|&group| covers(&case.releases[release], group, point))
+    {
         let here: Vec<Value> = match values[person] {
             Some(value) => vec![value],
             None => room[release][group].keys().copied().collect(),

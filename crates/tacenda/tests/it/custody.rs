@@ -11,6 +11,23 @@ use std::io::BufRead;
 use std::io::BufReader;
 use std::path::Path;
 use std::path::PathBuf;
+use tacenda::audit::Attacker;
+use tacenda::audit::Check;
+use tacenda::audit::Fault;
+use tacenda::audit::Limits;
+use tacenda::audit::Series;
+use tacenda::audit::Thresholds;
+use tacenda::audit::Traces;
+use tacenda::audit::examine_only;
+use tacenda::audit::knowledge::Knowledge;
+use tacenda::folder;
+use tacenda::made_up::naive::Diversity;
+use tacenda::made_up::naive::Naive;
+use tacenda::model::Membership;
+use tacenda::model::Promise;
+use tacenda::model::Release;
+use tacenda::model::Schema;
+use tacenda::model::Table;
 use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::Project;
@@ -68,6 +85,7 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
         fs::copy(from, project.path().join("hierarchies").join(name)).unwrap();
     }
     let releases = 10;
+    let (mut tables, mut memberships) = (Vec::new(), Vec::new());
     for (quarter, delta) in quarters(&data, releases).into_iter().enumerate() {
         let path = project.path().join("delta.csv");
         fs::write(&path, delta).unwrap();
@@ -86,10 +104,62 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
             rehearsal.prepared.history.value_sets.len(),
             rehearsal.loss.leaf_share,
         );
+        tables.push(material.into_table());
+        memberships.push(rehearsal.prepared.membership);
     }
     let open = Project::open(project.path(), None, Access::Look).unwrap();
     assert_eq!(open.publications().len(), releases);
     assert!(tacenda::ledger::verify(open.store().unwrap()).is_empty());
+    naive_releases_betray_more_with_each_quarter(&open, &tables);
+    nobody_is_betrayed_by_ours(&open, &tables, &memberships);
+}
+
+/// How many people have one value left, and how many fewer than three, by all releases so far.
+fn betrayed(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, promise: Option<&Promise>) -> (u64, u64) {
+    let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
+    let series = Series { schema, releases, traces: &traces, promise, knowledge: Some(knowledge) };
+    let thresholds = Thresholds { k: 2, l: 3, t: None };
+    let limits = Limits::default();
+    let assessment = examine_only(&series, Attacker::default(), &thresholds, &limits, &|_| {}, &[Check::Candidates]);
+    let people = |wanted: Fault| {
+        assessment.findings().filter(|finding| finding.fault == wanted).map(|finding| finding.people).sum()
+    };
+    (people(Fault::ValueCertain), people(Fault::FewCandidates))
+}
+
+/// The same quarters, each 3-diverse on its own: comparing them betrays more people the more there are.
+fn naive_releases_betray_more_with_each_quarter(project: &Project, tables: &[Table]) {
+    let schema = &project.policy().schema;
+    let naive = Naive { k: 3, l: 3, diversity: Diversity::Distinct };
+    let releases: Vec<Release> = tables
+        .iter()
+        .enumerate()
+        .map(|(at, table)| naive.publish(schema, table, at as u32 + 1, "naive").unwrap().0)
+        .collect();
+    let mut last = (0, 0);
+    for count in [1, 2, 5, tables.len()] {
+        let found = betrayed(schema, &releases[..count], &Knowledge::from_tables(&tables[..count]), None);
+        assert!(count > 1 || found == (0, 0), "each alone is 3-diverse");
+        println!("naive, {count} releases: {} people certain, {} below 3 values", found.0, found.1);
+        assert!(found.0 >= last.0, "a further release takes nothing back");
+        last = found;
+    }
+    assert!(last.0 > 100, "{last:?}");
+}
+
+/// The releases that were published, read back as a recipient would, with the truth.
+fn nobody_is_betrayed_by_ours(project: &Project, tables: &[Table], memberships: &[Membership]) {
+    let store = project.store().unwrap();
+    let values = tables.last().unwrap().values.clone();
+    let mut known = values.clone();
+    let releases: Vec<Release> = (1..=tables.len() as u32)
+        .map(|number| folder::read_with(&store.release_folder(number), &mut known).unwrap().release)
+        .collect();
+    assert_eq!(known, values, "the vault knows every value that was published");
+    // Who is withheld is in no row; the attacker knows who is published.
+    let knowledge = Knowledge::from_published(tables.iter().zip(memberships));
+    let found = betrayed(&project.policy().schema, &releases, &knowledge, Some(&project.policy().promise));
+    assert_eq!(found, (0, 0));
 }
 
 /// The change log cut into quarters, each a table of changes.

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
+use tacenda::measure::loss;
 use tacenda::model::Domain;
 use tacenda::model::Grouping;
 use tacenda::model::Hierarchy;
@@ -29,11 +30,11 @@ use tacenda::policy::Policy;
 const ADULT: [&str; 8] =
     ["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"];
 
-const OURS: KAnonymity = KAnonymity { k: 10, optimise: true, refresh: None, loss: LossKind::LeafShare };
-const PLAIN: KAnonymity = KAnonymity { k: 10, optimise: false, refresh: None, loss: LossKind::LeafShare };
+pub const OURS: KAnonymity = KAnonymity { k: 10, optimise: true, refresh: None, loss: LossKind::LeafShare };
+pub const PLAIN: KAnonymity = KAnonymity { k: 10, optimise: false, refresh: None, loss: LossKind::LeafShare };
 const PAPER: KAnonymity = KAnonymity { k: 10, optimise: false, refresh: None, loss: LossKind::Height };
 
-fn data() -> PathBuf {
+pub fn data() -> PathBuf {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     std::env::var_os("TACENDA_DATA").map_or(beside, PathBuf::from)
 }
@@ -46,7 +47,7 @@ fn hierarchy(folder: &str, name: &str) -> Domain {
 
 /// How the two numbers of Adult are declared.
 #[derive(Clone, Copy, PartialEq)]
-enum Numbers {
+pub enum Numbers {
     /// As trees, with the files of the data folder.
     Trees,
     /// As whole numbers over what occurs, as the peers were measured.
@@ -55,7 +56,7 @@ enum Numbers {
     Declared,
 }
 
-fn adult_schema(numbers: Numbers) -> Schema {
+pub fn adult_schema(numbers: Numbers) -> Schema {
     let quasi = ADULT
         .iter()
         .map(|name| {
@@ -72,7 +73,7 @@ fn adult_schema(numbers: Numbers) -> Schema {
 }
 
 /// The rows with ids from `first` to `last`.
-fn adult(schema: &Schema, first: u64, last: u64) -> Vec<(u64, Vec<u32>)> {
+pub fn adult(schema: &Schema, first: u64, last: u64) -> Vec<(u64, Vec<u32>)> {
     let mut reader = csv::Reader::from_path(data().join("adult.csv")).unwrap();
     let header = reader.headers().unwrap().clone();
     let columns = ADULT.map(|name| header.iter().position(|column| column == name).unwrap());
@@ -84,7 +85,7 @@ fn adult(schema: &Schema, first: u64, last: u64) -> Vec<(u64, Vec<u32>)> {
     rows.filter(|(id, _)| (first..=last).contains(id)).collect()
 }
 
-fn table(rows: &[(u64, Vec<u32>)]) -> Table {
+pub fn table(rows: &[(u64, Vec<u32>)]) -> Table {
     let mut rows: Vec<(RecordKey, &Vec<u32>)> =
         rows.iter().map(|(id, codes)| (RecordKey::of(&[1; 32], &id.to_le_bytes()), codes)).collect();
     rows.sort_unstable();
@@ -101,23 +102,28 @@ fn region(schema: &Schema, table: &Table, rows: &[Row]) -> Vec<Span> {
     schema.quasi.iter().enumerate().map(|(attribute, quasi)| quasi.cover(tight(attribute))).collect()
 }
 
-/// NCP in percent: the mean openness over attributes and rows; and discernability.
-fn measures(schema: &Schema, table: &Table, grouping: &Grouping) -> (f64, u64) {
-    let mut open = 0.0;
-    let mut discernability = 0;
-    for group in grouping.groups() {
-        let region = region(schema, table, group.rows);
-        let row: f64 = region.iter().zip(&schema.quasi).map(|(span, quasi)| quasi.openness(*span)).sum();
-        open += row * group.rows.len() as f64;
-        discernability += (group.rows.len() * group.rows.len()) as u64;
-    }
-    (100.0 * open / (table.len() * schema.quasi.len()) as f64, discernability)
+/// What a grouping says and leaves open.
+pub struct Measures {
+    /// In percent, the mean openness over attributes and rows.
+    pub ncp: f64,
+    pub discernability: u64,
+    /// Information loss of paper 001, in all.
+    pub information_loss: f64,
 }
 
-/// The history after a grouping was published.
-fn published(schema: &Schema, history: &History, table: &Table, grouping: &Grouping) -> History {
-    let mut release =
-        Release { number: history.releases + 1, regions: Regions::new(schema.quasi.len()), ..Release::default() };
+pub fn measures(schema: &Schema, table: &Table, grouping: &Grouping) -> Measures {
+    let (release, _) = release(schema, 1, table, grouping);
+    let loss = loss(&release, schema, 10);
+    Measures {
+        ncp: 100.0 * loss.leaf_share,
+        discernability: loss.discernability,
+        information_loss: loss.information_loss,
+    }
+}
+
+/// The release a grouping is published as.
+fn release(schema: &Schema, number: u32, table: &Table, grouping: &Grouping) -> (Release, Membership) {
+    let mut release = Release { number, regions: Regions::new(schema.quasi.len()), ..Release::default() };
     let mut membership = Membership::default();
     for (index, group) in grouping.groups().enumerate() {
         membership.rows.extend(group.rows.iter().map(|row| row.0));
@@ -127,6 +133,12 @@ fn published(schema: &Schema, history: &History, table: &Table, grouping: &Group
         release.counterfeits.push(0);
     }
     release.sensitive = vec![Value(0); membership.rows.len()];
+    (release, membership)
+}
+
+/// The history after a grouping was published.
+pub fn published(schema: &Schema, history: &History, table: &Table, grouping: &Grouping) -> History {
+    let (release, membership) = release(schema, history.releases + 1, table, grouping);
     history.after(table, &release, &membership, Published { facts: grouping.facts.clone(), ..Published::default() })
 }
 
@@ -136,13 +148,13 @@ fn cpu_seconds() -> f64 {
     (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / 100.0
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let result = work();
     (result, cpu_seconds() - cpu, wall.elapsed().as_secs_f64())
 }
 
-fn group(policy: &KAnonymity, schema: &Schema, history: &History, table: &Table) -> Grouping {
+pub fn group(policy: &KAnonymity, schema: &Schema, history: &History, table: &Table) -> Grouping {
     let grouping = policy.group(schema, history, table, &mut Rng::from_number(1)).unwrap();
     grouping.assert_covers(table);
     assert!(grouping.groups().all(|group| group.rows.len() >= policy.k as usize));
@@ -160,8 +172,8 @@ fn measured_loss_on_adult() {
         for (policy, label) in [(OURS, "leaf share, optimise"), (PLAIN, "leaf share, plain"), (PAPER, "height, plain")]
         {
             let (grouping, cpu, wall) = timed(|| group(&policy, &schema, &History::default(), &table));
-            let (loss, discernability) = measures(&schema, &table, &grouping);
-            println!("{name:9}  {label:21} {cpu:6.2} {wall:7.2} {:7} {discernability:15} {loss:6.3}", grouping.len());
+            let Measures { ncp, discernability, .. } = measures(&schema, &table, &grouping);
+            println!("{name:9}  {label:21} {cpu:6.2} {wall:7.2} {:7} {discernability:15} {ncp:6.3}", grouping.len());
         }
     }
 }
@@ -184,8 +196,8 @@ fn measured_maintenance_on_adult() {
                 let (anew, cpu_anew, _) = timed(|| group(&policy, &schema, &History::default(), &now));
                 println!(
                     "{name} {percent:2} %  {label:9} {cpu:10.2} / {cpu_anew:.2} {:18.3} / {:.3}",
-                    measures(&schema, &now, &kept).0,
-                    measures(&schema, &now, &anew).0
+                    measures(&schema, &now, &kept).ncp,
+                    measures(&schema, &now, &anew).ncp
                 );
             }
         }
@@ -230,7 +242,7 @@ fn measured_scale_on_census_shaped_rows() {
         for count in [10_000, 100_000, 1_000_000] {
             let first = table(&rows[..count]);
             let (grouping, cpu, wall) = timed(|| group(&policy, &schema, &History::default(), &first));
-            let loss = measures(&schema, &first, &grouping).0;
+            let loss = measures(&schema, &first, &grouping).ncp;
             let history = published(&schema, &History::default(), &first, &grouping);
             let more = (count / 100).max(1000);
             let (_, idle, _) = timed(|| group(&policy, &schema, &history, &first));

@@ -18,6 +18,7 @@ use tacenda::model::Sensitive;
 use tacenda::model::Series;
 use tacenda::model::Table;
 use tacenda::model::Values;
+use tacenda::model::Views;
 use tacenda::policy::Policy;
 use tacenda::publish::Before;
 use tacenda::publish::Prepared;
@@ -52,6 +53,7 @@ pub fn file(promise: Promise) -> PolicyFile {
         choices: Choices::default(),
         limits: Limits { counterfeits: 1.0, withheld: 1.0 },
         output: Output::default(),
+        views: Views::default(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Questions about the whole library, one file each.
 
+mod adult;
 mod attacks;
 mod audit_checks;
 mod audit_property;
@@ -10,6 +11,7 @@ mod corrupt;
 mod crash;
 mod crash_disk;
 mod custody;
+mod fuzz;
 mod gate;
 mod incremental_k_anonymity;
 mod k_anonymity_measured;
@@ -20,3 +22,5 @@ mod round_trip;
 mod small_project;
 mod tidy;
 mod views;
+mod views_gate;
+mod views_kit;

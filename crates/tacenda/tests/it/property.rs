@@ -8,6 +8,7 @@ use crate::kit::Events;
 use crate::kit::Person;
 use crate::kit::evolution;
 use crate::kit::publish_all;
+use crate::views_kit;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
@@ -153,6 +154,30 @@ proptest! {
             publish(&KAnonymity { k, optimise, refresh: None, loss }, &snapshots);
         }
     }
+}
+
+/// SCIENCE E1, 30 and 33: every series of views that comes about keeps its promise on the join row by row.
+#[test]
+fn xy_anonymity_keeps_its_promise() {
+    let published = views_kit::keep_their_promise(|rng| Promise::XyAnonymity {
+        x: views_kit::some_x(rng),
+        y: views_kit::some_y(rng, true),
+        k: 2 + rng.below(2) as u32,
+    });
+    assert!(published > 100, "{published} second views");
+}
+
+/// The same for shares.
+#[test]
+fn xy_linkability_keeps_its_promise() {
+    let published = views_kit::keep_their_promise(|rng| Promise::XyLinkability {
+        x: views_kit::some_x(rng),
+        y: views_kit::some_y(rng, false),
+        max_confidence_permille: 400 + 100 * rng.below(5) as u32,
+        listed: Vec::new(),
+        only_listed: false,
+    });
+    assert!(published > 100, "{published} second views");
 }
 
 /// A policy that forgets people who are not in the last release: the paper's reading.

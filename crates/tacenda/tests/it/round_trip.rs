@@ -13,6 +13,7 @@ use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::model::History;
 use tacenda::model::PastGroups;
+use tacenda::model::PastView;
 use tacenda::model::Record;
 use tacenda::model::RecordKey;
 use tacenda::model::Regions;
@@ -71,6 +72,24 @@ fn keys() -> impl Strategy<Value = Vec<RecordKey>> {
         .prop_map(|keys| keys.into_iter().map(|(hi, lo)| RecordKey { hi, lo }).collect())
 }
 
+/// A view that is out, of one to three columns.
+fn past_view(any: &mut impl FnMut() -> u32) -> PastView {
+    let columns = 1 + any() as usize % 3;
+    let mut rows = Regions::new(columns);
+    let counts: Vec<u32> = (0..any() % 5).map(|_| any()).collect();
+    for _ in &counts {
+        rows.push(&(0..columns).map(|_| Span { lo: any(), hi: any() }).collect::<Vec<Span>>());
+    }
+    PastView {
+        name: format!("view {}", any()),
+        release: any(),
+        recipients: vec!["bank".into(), "press".into()],
+        columns: (0..columns).map(|column| format!("column {column}")).collect(),
+        rows,
+        counts,
+    }
+}
+
 fn history() -> impl Strategy<Value = History> {
     let sets = prop::collection::vec(prop::collection::btree_set(number(), 0..4), 0..5);
     let facts = prop::collection::btree_map("[a-z]{0,3}", any::<u64>(), 0..3);
@@ -99,7 +118,8 @@ fn history() -> impl Strategy<Value = History> {
         let mut past_sets: Vec<(RecordKey, ValueSetId)> = past.collect();
         past_sets.sort_unstable();
         let groups = PastGroups { regions, cells };
-        History { releases: 1, records, past_sets, value_sets, values, groups, facts }
+        let views = (0..any() % 4).map(|_| past_view(&mut any)).collect();
+        History { releases: 1, records, past_sets, value_sets, values, groups, facts, views }
     })
 }
 

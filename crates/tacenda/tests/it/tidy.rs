@@ -125,9 +125,11 @@ fn every_policy_is_whole() {
         assert!(papers.contains(&format!("| {} |", policy.paper)), "{name}: paper {} is not listed", policy.paper);
         assert!(properties.contains(&format!("fn {file}_keeps_its_promise")), "{name} has no property");
         assert!(scenarios.iter().any(|scenario| scenario.starts_with(name)), "{name} has no scenario");
-        let text = fs::read_to_string(library().join(format!("policy/{file}.rs"))).unwrap();
+        // Both promises about views are kept by one policy.
+        let own = if name.starts_with("xy-") { "views/mod".to_string() } else { file.clone() };
+        let text = fs::read_to_string(library().join(format!("policy/{own}.rs"))).unwrap();
         for section in ["# Source", "# Promise", "# Steps", "# Departures", "# Cost"] {
-            assert!(text.contains(section), "policy/{file}.rs has no section {section}");
+            assert!(text.contains(section), "policy/{own}.rs has no section {section}");
         }
     }
 }

@@ -100,6 +100,11 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
     if subject.truth.is_empty() {
         let note = "the vault keeps the last snapshot only: give all of them with --truth for exact counts of people";
         subject.about.notes.push(note.into());
+    } else {
+        subject
+            .about
+            .notes
+            .push("who was withheld from a release is not told apart: everyone counts as published".into());
     }
     Ok(subject)
 }

@@ -42,7 +42,7 @@ const OWN: &[(&str, &str, &str)] = &[
     (
         "U601",
         "nobody agreed",
-        "Publishing asks once, because what is out cannot be taken back. On a terminal answer y; in a script say --yes.",
+        "Publishing asks once, because what is out cannot be taken back; init asks about each column. On a terminal answer; in a script say --yes.",
     ),
 ];
 

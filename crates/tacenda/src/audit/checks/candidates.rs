@@ -20,6 +20,7 @@ use crate::audit::candidates::Candidates;
 use crate::audit::checks::Ask;
 use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
+use crate::audit::knowledge::Knowledge;
 use crate::audit::refine;
 use crate::audit::refine::Places;
 use crate::audit::refine::RefineLimits;
@@ -47,7 +48,12 @@ pub(in crate::audit) struct Left {
 impl Left {
     /// `None` where people are not known.
     pub(super) fn new(ask: &Ask<'_>) -> Option<Left> {
-        let (knowledge, releases) = (ask.series.knowledge?, ask.series.releases);
+        let knowledge = ask.series.knowledge?;
+        let (releases, part) = telling(ask, knowledge);
+        let (releases, knowledge) = match &part {
+            Some(part) => (&releases[..], part),
+            None => (ask.series.releases, knowledge),
+        };
         if !ask.attacker.presence {
             let candidates = candidates::attack_unsure(releases, knowledge, ask.attacker.first_release);
             return Some(Left { candidates, refined: Refined::default(), places: Vec::new() });
@@ -57,6 +63,15 @@ impl Left {
         let (refined, places) = refine::refine_and_place(&mut candidates, releases, knowledge, limits);
         Some(Left { candidates, refined, places })
     }
+}
+
+/// The releases that have a sensitive column, and the knowledge of them; nothing where all have.
+fn telling<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>) -> (Vec<Release>, Option<Knowledge<'a>>) {
+    let tells = |release: usize| !ask.series.traces[release].without_sensitive;
+    if (0..ask.series.releases.len()).all(tells) {
+        return (Vec::new(), None);
+    }
+    (ask.with_sensitive().map(|(_, release)| release.clone()).collect(), Some(knowledge.only(tells)))
 }
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -82,14 +97,15 @@ const HISTOGRAM: [&str; 8] = [
 ];
 
 fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
-    let people = left.candidates.people() as u64;
+    let seen = seen(ask, left.candidates.people());
+    let people = seen.len() as u64;
     let looked_at = people - left.refined.not_assessed as u64;
     let mut outcome = Outcome::new(Check::Candidates, Coverage { looked_at, of: people, what: "people" });
     let l = ask.thresholds.l;
     let mut certain = Tally::new(Fault::ValueCertain);
     let mut few = Tally::new(Fault::FewCandidates);
     let mut histogram = [0u64; HISTOGRAM.len()];
-    for person in 0..people as u32 {
+    for person in seen {
         let size = left.candidates.size(person);
         if size > 0 {
             histogram[(size as usize - 1).min(HISTOGRAM.len() - 1)] += 1;
@@ -132,14 +148,27 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     outcome
 }
 
+/// Who is in some release, ascending; of somebody who was always withheld nothing is known.
+fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
+    let mut is_seen = vec![false; people];
+    if let Some(knowledge) = ask.series.knowledge {
+        for release in 0..knowledge.releases() {
+            let here = knowledge.people(release).iter().filter(|&&person| person != Knowledge::ABSENT);
+            here.for_each(|&person| is_seen[person as usize] = true);
+        }
+    }
+    (0..people as u32).filter(|&person| is_seen[person as usize]).collect()
+}
+
 /// The groups that cover a person in the releases they are in; a scan, for the one who is shown.
 fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
-    for (place, release) in ask.releases() {
+    for (place, release) in ask.with_sensitive() {
         let Some(point) = ask.series.knowledge.and_then(|knowledge| knowledge.point(place as usize, person)) else {
             continue;
         };
-        let covers = |&group: &u32| release.region(group as usize).iter().zip(&point).all(|(span, &code)| span.contains(code));
+        let covers =
+            |&group: &u32| release.region(group as usize).iter().zip(&point).all(|(span, &code)| span.contains(code));
         groups.extend((0..release.group_count() as u32).filter(covers).map(|group| (place, group)));
     }
     groups
@@ -153,15 +182,20 @@ const ANYWHERE: &str =
 /// The worst case, step by step.
 pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
     let knowledge = ask.series.knowledge.filter(|_| ask.attacker.presence)?;
+    let (releases, part) = telling(ask, knowledge);
+    let (releases, knowledge) = match &part {
+        Some(part) => (&releases[..], part),
+        None => (ask.series.releases, knowledge),
+    };
     let person = ask.left()?.candidates.example(knowledge)?;
-    Some(story::tell(ask.series.schema, ask.series.releases, knowledge, person))
+    Some(story::tell(ask.series.schema, releases, knowledge, person))
 }
 
 /// Groups of the earlier release that are looked at between two looks at the budget.
 const PIECE: u32 = 512;
 
 fn of_places(ask: &Ask<'_>) -> Outcome {
-    if ask.series.releases.len() < 2 || !ask.attacker.presence {
+    if pairs::pairs(ask).is_empty() || !ask.attacker.presence {
         let why = "people are not known, and an attacker who does not know who is where has nothing to intersect";
         return Outcome::not_applicable(Check::Candidates, why);
     }

@@ -36,7 +36,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if !values_change(knowledge) {
         return Outcome::not_applicable(Check::EverLinked, "nobody's value changes");
     }
-    let people = draw(knowledge.len(), ask.limits.seed);
+    let people = draw(knowledge.len(), MOST_PEOPLE, ask.limits.seed);
     let coverage = Coverage { looked_at: people.len() as u64, of: knowledge.len() as u64, what: "people" };
     let mut outcome = Outcome::new(Check::EverLinked, coverage);
     let chances = chances(ask, knowledge, &people);
@@ -85,11 +85,11 @@ fn values_change(knowledge: &Knowledge<'_>) -> bool {
 }
 
 /// Everyone, or as many as are looked at, ascending.
-pub(super) fn draw(people: usize, seed: u64) -> Vec<u32> {
+pub(super) fn draw(people: usize, most: usize, seed: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..people as u32).collect();
-    if people > MOST_PEOPLE {
+    if people > most {
         Rng::from_number(seed).shuffle(&mut all);
-        all.truncate(MOST_PEOPLE);
+        all.truncate(most);
         all.sort_unstable();
     }
     all

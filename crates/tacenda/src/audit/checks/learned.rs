@@ -29,6 +29,9 @@ use rayon::iter::ParallelIterator;
 /// Codes of an attribute are thrown together into so many bins at most.
 const BINS: u32 = 64;
 
+/// At most so many people are guessed at; more are drawn. The shares of so many are good to a hundredth.
+const MOST_PEOPLE: usize = 5_000;
+
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let Some(knowledge) = ask.series.knowledge.filter(|_| ask.attacker.presence) else {
         return Outcome::not_applicable(Check::Learned, "who is in which release is not known");
@@ -38,7 +41,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     }
     let values = pairs::value_count(ask);
     let model = Model::fit(ask, values);
-    let people = draw(knowledge.len(), ask.limits.seed);
+    let people = draw(knowledge.len(), MOST_PEOPLE, ask.limits.seed);
     let guesses = guess(ask, knowledge, &people, &model, values);
     let coverage = Coverage { looked_at: people.len() as u64, of: knowledge.len() as u64, what: "people" };
     let mut outcome = Outcome::new(Check::Learned, coverage);

@@ -25,7 +25,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if linked.is_empty() {
         return Outcome::not_applicable(Check::LinkedIds, "no release has linked ids");
     }
-    let table = Inference::new(&linked);
+    let table = Inference::new(ask, &linked);
     let ids = table.histories.len() as u64;
     let mut outcome = Outcome::new(Check::LinkedIds, Coverage { looked_at: ids, of: ids, what: "ids" });
     let (last, others) = last_and_others(&linked);
@@ -50,15 +50,15 @@ struct Inference {
     meets: Vec<Span>,
     /// Per id, a number for the groups it stood in: equal for equal histories.
     histories: Vec<u32>,
-    /// Per id, its last value.
-    values: Vec<Value>,
+    /// Per id, its last value, where a release has any.
+    values: Vec<Option<Value>>,
     changed: Vec<bool>,
     /// Per id, its groups: release and group.
     groups: Vec<Vec<(u32, u32)>>,
 }
 
 impl Inference {
-    fn new(linked: &[(u32, &Release)]) -> Inference {
+    fn new(ask: &Ask<'_>, linked: &[(u32, &Release)]) -> Inference {
         let attributes = linked[0].1.regions.attributes();
         let mut table = Inference {
             attributes,
@@ -71,16 +71,18 @@ impl Inference {
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
         let mut next = 1;
         for &(place, release) in linked {
+            let tells = !ask.series.traces[place as usize].without_sensitive;
             let mut steps: FxHashMap<(u32, u32), u32> = FxHashMap::default();
             for group in 0..release.group_count() {
                 for row in release.group_rows(group) {
-                    let id = *places.entry(release.linked[row]).or_insert_with(|| table.add(release.sensitive[row]));
+                    let id = *places.entry(release.linked[row]).or_insert_with(|| table.add());
                     let step = (table.histories[id as usize], group as u32);
                     let history = *steps.entry(step).or_insert_with(|| {
                         next += 1;
                         next - 1
                     });
-                    table.follow(id as usize, (place, group as u32), release, row, history);
+                    let value = tells.then_some(release.sensitive[row]);
+                    table.follow(id as usize, (place, group as u32), release.region(group), value, history);
                 }
             }
         }
@@ -88,23 +90,24 @@ impl Inference {
     }
 
     /// A new id: anywhere, nowhere yet.
-    fn add(&mut self, value: Value) -> u32 {
+    fn add(&mut self) -> u32 {
         self.meets.extend(std::iter::repeat_n(Span::new(0, u32::MAX), self.attributes));
         self.histories.push(0);
-        self.values.push(value);
+        self.values.push(None);
         self.changed.push(false);
         self.groups.push(Vec::new());
         self.histories.len() as u32 - 1
     }
 
-    fn follow(&mut self, id: usize, group: (u32, u32), release: &Release, row: usize, history: u32) {
-        let region = release.region(group.1 as usize);
+    fn follow(&mut self, id: usize, group: (u32, u32), region: &[Span], value: Option<Value>, history: u32) {
         let meets = &mut self.meets[id * self.attributes..(id + 1) * self.attributes];
         meets.iter_mut().zip(region).for_each(|(meet, span)| *meet = meet.meet(*span));
         self.histories[id] = history;
-        self.changed[id] |= self.values[id] != release.sensitive[row];
-        self.values[id] = release.sensitive[row];
         self.groups[id].push(group);
+        if value.is_some() {
+            self.changed[id] |= self.values[id].is_some_and(|before| Some(before) != value);
+            self.values[id] = value;
+        }
     }
 
     fn meet(&self, id: usize) -> &[Span] {
@@ -117,18 +120,17 @@ impl Inference {
         let mut contradicted = Tally::new(Fault::LinkedContradiction);
         let mut changed = Tally::new(Fault::LinkedValueChanged);
         let ids = self.histories.len() as u64;
-        published.add(ids, 0, || self.witness("the rows of the groups carry ids; the number is of ids", 0, 0, ids, 0));
+        published.add(ids, 0, || self.witness("the rows of the groups carry ids; the number is of ids", 0, ids, 0));
         let is_empty = |id: usize| self.meet(id).iter().any(|span| span.is_empty());
         let mut by_region: FxHashMap<&[Span], Vec<u32>> = FxHashMap::default();
         let mut by_history: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for id in 0..self.histories.len() {
             if self.changed[id] {
-                changed
-                    .add(1, 0, || self.witness("the rows of one id in the groups have different values", id, 0, 1, 0));
+                changed.add(1, 0, || self.witness("the rows of one id in the groups have different values", id, 1, 0));
             }
             if is_empty(id) {
                 contradicted
-                    .add(1, 0, || self.witness("the groups hold one id, and their regions do not meet", id, 0, 1, 0));
+                    .add(1, 0, || self.witness("the groups hold one id, and their regions do not meet", id, 1, 0));
                 continue;
             }
             by_region.entry(self.meet(id)).or_default().push(id as u32);
@@ -146,14 +148,14 @@ impl Inference {
         for class in classes {
             let size = class.len() as u64;
             if size < k {
-                few.add(size, size, || self.witness(FEW, class[0] as usize, size, size, k));
+                few.add(size, size, || self.witness(FEW, class[0] as usize, size, k));
             }
-            let mut values: Vec<Value> = class.iter().map(|&id| self.values[id as usize]).collect();
+            let mut values: Vec<Value> = class.iter().filter_map(|&id| self.values[id as usize]).collect();
             values.sort_unstable();
             values.dedup();
             let distinct = values.len() as u64;
-            if distinct < l {
-                let witness = || Witness { values, ..self.witness(FEW_VALUES, class[0] as usize, size, distinct, l) };
+            if distinct > 0 && distinct < l {
+                let witness = || Witness { values, ..self.witness(FEW_VALUES, class[0] as usize, distinct, l) };
                 few_values.add(size, distinct, witness);
             }
         }
@@ -164,8 +166,8 @@ impl Inference {
         [published, few, few_values, contradicted, changed]
     }
 
-    /// A witness by the groups of one id of a class of so many.
-    fn witness(&self, claim: &'static str, id: usize, _class: u64, number: u64, line: u64) -> Witness {
+    /// A witness by the groups of one id.
+    fn witness(&self, claim: &'static str, id: usize, number: u64, line: u64) -> Witness {
         Witness { claim, groups: self.groups[id].clone(), values: Vec::new(), person: None, number, line }
     }
 }

@@ -21,8 +21,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if !(ask.attacker.presence || ask.attacker.first_release) {
         return Outcome::not_applicable(Check::Matching, "the attacker does not know who was there before");
     }
-    if ask.series.releases.len() < 2 {
-        return Outcome::not_applicable(Check::Matching, "there is one release");
+    if pairs::pairs(ask).is_empty() {
+        return Outcome::not_applicable(Check::Matching, "there is one release with a sensitive column");
     }
     let mut outcome = Outcome::new(Check::Matching, Coverage { what: "pairs of groups", ..Coverage::default() });
     let (mut left, mut too_many) = (0, false);

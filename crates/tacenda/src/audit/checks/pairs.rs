@@ -7,11 +7,13 @@ use crate::model::DiversityMode;
 use crate::model::Promise;
 use crate::model::Release;
 
-/// The pairs of releases that are compared: neighbours, or all where that is asked for.
+/// The pairs of releases that are compared: neighbours, or all where that is asked for. Releases
+/// without a sensitive column say nothing of values and are passed over.
 pub(super) fn pairs(ask: &Ask<'_>) -> Vec<(u32, u32)> {
-    let count = ask.series.releases.len() as u32;
-    let starts = |later: u32| if ask.limits.all_pairs { 0 } else { later - 1 };
-    (1..count).flat_map(|later| (starts(later)..later).map(move |earlier| (earlier, later))).collect()
+    let places: Vec<u32> = ask.with_sensitive().map(|(place, _)| place).collect();
+    let starts = |later: usize| if ask.limits.all_pairs { 0 } else { later - 1 };
+    let of_later = |later: usize| (starts(later)..later).map(move |earlier| (earlier, later));
+    (1..places.len()).flat_map(of_later).map(|(earlier, later)| (places[earlier], places[later])).collect()
 }
 
 /// How many values there are in all releases.

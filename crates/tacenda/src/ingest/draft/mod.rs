@@ -130,7 +130,8 @@ impl Draft {
 
 /// Looks at every row of a table and drafts a policy for it.
 pub fn draft(source: &Source) -> Result<Draft, IngestError> {
-    let looked = source.look()?;
+    let mut looked = source.look()?;
+    let mut note = None;
     let (header, seen, rows) = match &looked.content {
         Content::Text(layout) => {
             let mut chunks = Chunks::new(source, layout)?;
@@ -138,7 +139,7 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
             let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
             let mut ragged: Vec<u64> = Vec::new();
             let mut rows = 0;
-            for chunk in chunks {
+            for chunk in chunks.by_ref() {
                 let chunk = chunk.map_err(|stop| stop.error(source.name()))?;
                 text::each_record(&chunk, layout.delimiter, |line, bytes, cells| {
                     if cells.len() != seen.len() {
@@ -151,6 +152,7 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
                 });
             }
             refuse_ragged(ragged)?;
+            note = chunks.note();
             (header, seen, rows)
         }
         Content::Parquet => {
@@ -168,10 +170,21 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     if rows == 0 {
         return Err(IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", source.name())));
     }
+    looked.notes.extend(note);
     let mut draft = Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes };
     let lacking: Vec<String> = draft.lacking().into_iter().map(String::from).collect();
     draft.notes.extend(lacking);
+    let written_otherwise = draft.columns.iter().filter(|column| column.seen.has_other_dates());
+    let other_dates: Vec<String> = written_otherwise.map(|column| other_dates_note(&column.name)).collect();
+    draft.notes.extend(other_dates);
     Ok(draft)
+}
+
+fn other_dates_note(column: &str) -> String {
+    format!(
+        "column {column} looks like dates that are not written like 2025-12-31: they are taken for categories; write them \
+         that way, so that they can be published as spans of time"
+    )
 }
 
 fn refuse_ragged(mut lines: Vec<u64>) -> Result<(), IngestError> {

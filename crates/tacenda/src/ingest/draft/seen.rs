@@ -18,6 +18,8 @@ pub(super) struct Seen {
     pub integers: bool,
     pub reals: bool,
     pub dates: bool,
+    /// Whether every cell is a date in a form that is not read, such as day.month.year.
+    other_dates: bool,
     /// The least and greatest number; days for dates.
     pub least: f64,
     pub greatest: f64,
@@ -43,6 +45,7 @@ impl Default for Seen {
             integers: true,
             reals: true,
             dates: true,
+            other_dates: true,
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             first_day: i64::MAX,
@@ -84,6 +87,7 @@ impl Seen {
             }
         }
         self.dates = self.dates && self.date(cell);
+        self.other_dates = self.other_dates && is_other_date(cell);
         self.reals = self.reals && self.number(cell);
         self.integers = self.integers && self.reals && self.decimals == 0;
     }
@@ -117,6 +121,11 @@ impl Seen {
         true
     }
 
+    /// Whether all cells are dates in a form that is not read.
+    pub fn has_other_dates(&self) -> bool {
+        self.other_dates && self.missing < self.rows
+    }
+
     /// Whether no two rows have the same value and none is missing.
     pub fn unique(&self) -> bool {
         self.fingerprints.is_some() && self.missing == 0 && self.rows > 0
@@ -137,4 +146,21 @@ impl Seen {
         values.dedup();
         Some(values)
     }
+}
+
+/// Whether a cell is three numbers that can be a day, a month and a year, in another form than ours.
+fn is_other_date(cell: &[u8]) -> bool {
+    let Some(mark) = cell.iter().copied().find(|byte| !byte.is_ascii_digit()) else { return false };
+    let parts: Vec<&[u8]> = cell.split(|&byte| byte == mark).collect();
+    let is_number = |part: &&[u8]| part.iter().all(u8::is_ascii_digit);
+    let [a, b, c] = parts[..] else { return false };
+    if !matches!(mark, b'.' | b'/' | b'-') || !parts.iter().all(is_number) || quick_date(cell).is_some() {
+        return false;
+    }
+    let small = |part: &[u8], most: u32| {
+        let number = part.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
+        (1..=2).contains(&part.len()) && (1..=most).contains(&number)
+    };
+    let day_and_month = |a: &[u8], b: &[u8]| small(a, 12) && small(b, 31) || small(a, 31) && small(b, 12);
+    c.len() == 4 && day_and_month(a, b) || a.len() == 4 && day_and_month(b, c)
 }

@@ -115,6 +115,19 @@ fn a_draft_without_identifier_or_quasi_says_so_at_the_top() {
 }
 
 #[test]
+fn dates_in_another_form_get_a_note() {
+    let table = |born: fn(u32) -> String| {
+        let rows: String = (1..40).map(|n| format!("{n},{},{}\n", 20 + n, born(n))).collect();
+        look(&format!("id,age,born\n{rows}")).notes
+    };
+    let noted = |notes: &[String]| notes.iter().any(|note| note.starts_with("column born looks like dates"));
+    assert!(noted(&table(|n| format!("{}.{}.19{:02}", 1 + n % 28, 1 + n % 12, n))));
+    assert!(noted(&table(|n| format!("{:02}/{:02}/19{:02}", 1 + n % 12, 1 + n % 28, n))));
+    assert!(!noted(&table(|n| format!("19{:02}-{:02}-{:02}", n, 1 + n % 12, 1 + n % 28))));
+    assert!(!noted(&table(|n| format!("{n}.{n}.{n}"))));
+}
+
+#[test]
 fn cells_with_line_breaks_are_not_proposed() {
     let draft = look("id,sex,illness\n1,F,flu\n2,\"M,flu\n3,M\",flu\n4,F,\"a\nb\"\n");
     assert_eq!(

@@ -5,6 +5,7 @@
 //! A prefix holds what begins with it and a rest that stands for everything else it may hide.
 
 use crate::ingest::error::Kind;
+use crate::ingest::foreign::bound;
 use crate::ingest::foreign::cell::Cell;
 use crate::ingest::foreign::column::Meaning;
 use crate::ingest::foreign::column::Texts;
@@ -267,7 +268,8 @@ fn sorted<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// Numbers by size before other texts by their letters.
 fn natural(left: &str, right: &str) -> Ordering {
-    let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
+    // A text with a leading zero is a code, whose place its letters say.
+    let number = |text: &str| bound::read(text).and_then(|_| text.parse::<f64>().ok());
     match (number(left), number(right)) {
         (Some(a), Some(b)) => a.total_cmp(&b).then(left.cmp(right)),
         (Some(_), None) => Ordering::Less,

@@ -42,7 +42,9 @@ const TYPES: [(&str, Type); 4] =
     [("integer", Type::Integer), ("real", Type::Real), ("date", Type::Date), ("category", Type::Category)];
 
 /// The columns; `None` if a fault leaves no sense in them.
-pub(super) fn read(section: &Section<'_, '_>, walk: &mut Walk) -> Option<Schema> {
+///
+/// Under a promise about views (`of_views`) every published column has a domain of its own, so sensitive columns are read like quasi ones.
+pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -> Option<Schema> {
     let mut schema = Schema::default();
     let mut identifiers = 0;
     let mut roles_known = true;
@@ -90,6 +92,15 @@ pub(super) fn read(section: &Section<'_, '_>, walk: &mut Walk) -> Option<Schema>
             Role::Drop => {
                 walk.only_keys(&column, &["role", "type"], "a dropped column");
                 schema.dropped.push(name.into());
+            }
+            Role::Public if of_views => {
+                let help = "give it role = \"quasi\" and its values; in no x it is published as it is";
+                walk.fault("P239", format!("column {name} is public, and views join on it"), key_span, help);
+            }
+            Role::Sensitive if of_views => {
+                schema.order.push((Role::Quasi, schema.quasi.len()));
+                let stand_in = || Quasi::new(name, Domain::Integer { lo: 0, hi: 1 });
+                schema.quasi.push(read_declared(name, &column, walk).unwrap_or_else(stand_in));
             }
             Role::Public => {
                 walk.only_keys(&column, &["role", "type", "because"], "a public column");
@@ -173,6 +184,21 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         quasi = quasi.nullable();
     }
     Some(quasi)
+}
+
+/// A sensitive column whose values are declared.
+fn read_declared(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Quasi> {
+    walk.only_keys(column, &["role", "type", "hierarchy", "values", "missing"], "a sensitive column of a view");
+    if walk.word(column, "type", &TYPES).is_some_and(|kind| kind != Type::Category)
+        || column.get("hierarchy").is_none() && column.get("values").is_none()
+    {
+        let help = "add values = [\"…\"] or a hierarchy, or give it role = \"quasi\" with a domain";
+        walk.fault("P239", format!("the values of column {name} are not declared"), column.span(), help);
+        return None;
+    }
+    let nullable = walk.word(column, "missing", &[("error", false), ("value", true)]).unwrap_or(false);
+    let quasi = Quasi::new(name, Domain::Category(read_category(column, walk)?.0));
+    Some(if nullable { quasi.nullable() } else { quasi })
 }
 
 /// The number of decimals of a unit.

@@ -9,6 +9,7 @@ use crate::model::DiversityMode;
 use crate::model::Domain;
 use crate::model::Grid;
 use crate::model::Hierarchy;
+use crate::model::ListedShare;
 use crate::model::PolicyFile;
 use crate::model::Promise;
 use crate::model::Quasi;
@@ -32,6 +33,7 @@ pub fn canonical(policy: &PolicyFile) -> String {
         ("columns", object(columns)),
         ("order", json!(order)),
         ("promise", promise_json(policy)),
+        ("views", views_json(policy)),
         ("counterfeits", json!(policy.limits.counterfeits)),
         ("withheld", json!(policy.limits.withheld)),
         ("linked_ids", json!(policy.output.linked_ids)),
@@ -54,6 +56,7 @@ pub fn is_looser(old: &str, new: &str) -> Option<String> {
     }
     columns_differ(&old["columns"], &new["columns"])
         .or_else(|| promise_looser(&old["promise"], &new["promise"]))
+        .or_else(|| views_looser(&old["views"], &new["views"]))
         .or_else(|| {
             let linked = old["linked_ids"] == json!(false) && new["linked_ids"] == json!(true);
             linked.then(|| "linked_ids is new: it ties rows together that were published apart".into())
@@ -77,7 +80,7 @@ fn promise_looser(old: &Value, new: &Value) -> Option<String> {
     if old["model"] != new["model"] {
         return Some("the promise is another one: that needs a new series".into());
     }
-    let single = old["model"] == json!("k-anonymity");
+    let single = old["model"] == json!("k-anonymity") || old["model"] == json!("xy-anonymity");
     for key in ["m", "k", "l"] {
         let (before, after) = (old[key].as_u64().unwrap_or(0), new[key].as_u64().unwrap_or(0));
         if after < before {
@@ -92,7 +95,13 @@ fn promise_looser(old: &Value, new: &Value) -> Option<String> {
             ));
         }
     }
-    for key in ["cohorts", "mode", "tight"] {
+    let shares = (old["max_confidence_permille"].as_u64(), new["max_confidence_permille"].as_u64());
+    if let (Some(before), Some(after)) = shares
+        && after > before
+    {
+        return Some("max_confidence is larger than at the last release: more would break what was promised".into());
+    }
+    for key in ["cohorts", "mode", "tight", "x", "y", "listed", "only_listed"] {
         if old[key] != new[key] {
             return Some(format!("{key} is not what it was at the last release: that needs a new series"));
         }
@@ -110,12 +119,14 @@ fn promise_json(policy: &PolicyFile) -> Value {
             (None, None, Some(*l), None, Some(if *mode == DiversityMode::Safe { "safe" } else { "paper" }))
         }
         Promise::XyAnonymity { k, .. } => (None, Some(*k), None, None, None),
-        Promise::XyLinkability { max_confidence_permille, .. } => {
-            (None, None, Some(*max_confidence_permille), None, None)
-        }
+        Promise::XyLinkability { .. } => (None, None, None, None, None),
     };
     let choices = &policy.choices;
-    object([
+    let mut entries = match policy.promise.is_about_views() {
+        true => xy_json(&policy.promise),
+        false => Vec::new(),
+    };
+    entries.extend([
         ("model", json!(policy.promise.model())),
         ("m", json!(m)),
         ("k", json!(k)),
@@ -130,7 +141,69 @@ fn promise_json(policy: &PolicyFile) -> Value {
         ("refresh", json!(choices.refresh)),
         ("loss", json!(format!("{:?}", choices.loss).to_lowercase())),
         ("accept_series_risk", json!(choices.accept_series_risk)),
+    ]);
+    object(entries)
+}
+
+/// What a promise about views demands.
+fn xy_json(promise: &Promise) -> Vec<(&'static str, Value)> {
+    match promise {
+        Promise::XyAnonymity { x, y, .. } => vec![("x", json!(x)), ("y", json!(y))],
+        Promise::XyLinkability { x, y, max_confidence_permille, listed, only_listed } => {
+            let share = |share: &ListedShare| json!([share.values, share.max_permille]);
+            vec![
+                ("x", json!(x)),
+                ("y", json!(y)),
+                ("max_confidence_permille", json!(max_confidence_permille)),
+                ("listed", listed.iter().map(share).collect()),
+                ("only_listed", json!(only_listed)),
+            ]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The views; null where there are none.
+fn views_json(policy: &PolicyFile) -> Value {
+    let views = &policy.views;
+    if views.list.is_empty() {
+        return Value::Null;
+    }
+    let list = views.list.iter().map(|view| (view.name.clone(), json!([view.columns, view.adopted.is_some()])));
+    let also = views.also.iter().map(|promise| {
+        let k = if let Promise::XyAnonymity { k, .. } = promise { Some(*k) } else { None };
+        object(xy_json(promise).into_iter().chain([("model", json!(promise.model())), ("k", json!(k))]))
+    });
+    let side = |side: &(String, Span)| json!([side.0, side.1.lo, side.1.hi]);
+    let rules = views.impossible.iter().map(|rule| json!([side(&rule.left), side(&rule.right)]));
+    object([
+        ("list", object(list)),
+        ("also", also.collect()),
+        ("impossible", rules.collect()),
+        ("pools", json!(views.pools)),
     ])
+}
+
+/// Views that are gone or changed, demands that were dropped, and people who may no longer pool.
+fn views_looser(old: &Value, new: &Value) -> Option<String> {
+    let none = serde_json::Map::new();
+    let (before, after) = (old["list"].as_object().unwrap_or(&none), new["list"].as_object().unwrap_or(&none));
+    if let Some(name) = before.keys().find(|&name| after.get(name) != before.get(name)) {
+        return Some(format!("view {name} is gone or has other columns: what is out of it stays out"));
+    }
+    let kept = |key: &str| {
+        let now = new[key].as_array().map(Vec::as_slice).unwrap_or_default();
+        old[key].as_array().is_none_or(|before| before.iter().all(|entry| now.contains(entry)))
+    };
+    if !kept("also") {
+        return Some("an [[also]] of the last release is gone or another one: that needs a new series".into());
+    }
+    if !kept("impossible") {
+        return Some("an [[impossible]] of the last release is gone: a reader still knows it".into());
+    }
+    // Without a list everyone may pool with everyone, which asks for most.
+    let pools_narrower = old["pools"] != new["pools"] && new["pools"] != json!([]) && !new.is_null();
+    pools_narrower.then(|| "pool is not what it was: only taking it out, so that all may pool, asks for more".into())
 }
 
 fn quasi_json(quasi: &Quasi) -> Value {

@@ -8,6 +8,7 @@ mod keys;
 mod walk;
 mod columns;
 mod promise;
+mod views;
 mod compare;
 
 pub use compare::canonical;
@@ -19,6 +20,7 @@ use crate::ingest::source::hex;
 use crate::model::Output;
 use crate::model::PolicyFile;
 use crate::model::Series;
+use crate::model::Views;
 use sha2::Digest;
 use std::fmt;
 use std::ops::Range;
@@ -171,7 +173,6 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "linked ids not covered",
         "Ids that are stable over the series tie a person's rows of all releases together. Only incremental-k-anonymity promises anything about that.",
     ),
-    ("P223", "not available yet", "The promise is part of the design and not built yet."),
     (
         "P224",
         "bad level",
@@ -188,6 +189,47 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "P228",
         "too few sensitive values",
         "The promise hides each sensitive value among m or l different ones, and the lists or hierarchies of the sensitive columns declare fewer. No table could keep it. A missing value counts as one where missing = \"value\" allows it.",
+    ),
+    (
+        "P231",
+        "bad view",
+        "[views.NAME] lists columns that are published: those with the role quasi or sensitive. Its name is made of letters, digits, - and _, and is not the name of a column, because tax.job must mean one thing.",
+    ),
+    (
+        "P232",
+        "no such column in a view",
+        "x and y name columns of views: job means the column in every view that has it, tax.job the one of the view tax, tax.record the records of that view, and record those of every view. target names a published column.",
+    ),
+    (
+        "P233",
+        "what is known cannot be what is hidden",
+        "A column stands in x or in y, not in both: x is what an attacker knows, y what must stay open. A record in x would make every row stand alone.",
+    ),
+    ("P234", "no views", "The promise is about views, and no section [views.NAME] says which there are."),
+    (
+        "P235",
+        "bad impossible pair",
+        "[[impossible]] has two columns with a value each that never belong to one person, such as sex = \"M\" and condition = \"pregnant\". A node of a hierarchy stands for everything below it.",
+    ),
+    (
+        "P236",
+        "not known to any view",
+        "pool lists recipients who may lay their views side by side; each is a recipient of some view.",
+    ),
+    (
+        "P237",
+        "a column that must be coarse is published as it is",
+        "A view publishes its columns as they are unless they stand in x and not in y. A grid or a least width cannot be kept then.",
+    ),
+    (
+        "P238",
+        "bad value of y",
+        "sensitive and thresholds list values of y as a release prints them, a node of a hierarchy for all below it; with several columns in y, a list with one value a column.",
+    ),
+    (
+        "P239",
+        "a column that views cannot have",
+        "Under a promise about views every column joins the views of the same people, so its values must be declared: a sensitive column needs values or a hierarchy, and a public column is given the role quasi. What stands in no x is published as it is anyway.",
     ),
 ];
 
@@ -257,7 +299,8 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     if series.is_none() && root.get("series").is_none() {
         walk.missing(root, "[series]", "name = \"…\"");
     }
-    let columns = walk.section(root, "columns").and_then(|section| columns::read(&section, walk));
+    let of_views = views::is_meant(root);
+    let columns = walk.section(root, "columns").and_then(|section| columns::read(&section, of_views, walk));
     if root.get("columns").is_none() {
         walk.missing(root, "[columns]", "one line a column of the source");
     }
@@ -270,8 +313,16 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     let output = walk
         .section(root, "output")
         .map_or_else(Output::default, |section| promise::read_output(&section, linkable, walk));
+    let views = match (of_views, &columns) {
+        (true, Some(schema)) => views::read(root, schema, promised.as_ref().map(|promised| &promised.0), walk),
+        (true, None) => Views::default(),
+        (false, _) => {
+            views::refuse(root, walk);
+            Views::default()
+        }
+    };
     let (promise, choices) = promised?;
-    Some(PolicyFile { series: series?, schema: columns?, promise, choices, limits, output })
+    Some(PolicyFile { series: series?, schema: columns?, promise, choices, limits, output, views })
 }
 
 fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> Series {

@@ -1,5 +1,6 @@
 //! `[promise]`, the limits and `[output]`.
 
+use crate::ingest::policy_file::views;
 use crate::ingest::policy_file::walk::Section;
 use crate::ingest::policy_file::walk::Walk;
 use crate::model::Choices;
@@ -22,7 +23,8 @@ enum Model {
     Incremental,
     Single,
     Diversity,
-    Views,
+    Anonymity,
+    Linkability,
 }
 
 const MODELS: [(&str, Model); 6] = [
@@ -30,8 +32,8 @@ const MODELS: [(&str, Model); 6] = [
     ("incremental-k-anonymity", Model::Incremental),
     ("k-anonymity", Model::Single),
     ("incremental-l-diversity", Model::Diversity),
-    ("xy-anonymity", Model::Views),
-    ("xy-linkability", Model::Views),
+    ("xy-anonymity", Model::Anonymity),
+    ("xy-linkability", Model::Linkability),
 ];
 
 /// The promise and how it is kept; `None` if a fault leaves no sense in it.
@@ -42,18 +44,15 @@ pub(super) fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mu
         }
         return None;
     };
-    let model = walk.pick("model", name, span.clone(), &MODELS)?;
-    if model == Model::Views {
-        let help = "use m-invariance, incremental-k-anonymity, k-anonymity or incremental-l-diversity";
-        walk.fault("P223", format!("{name} is not available yet"), span, help);
-        return None;
-    }
+    let model = walk.pick("model", name, span, &MODELS)?;
     walk.check_keys(section);
     let allowed: &[&str] = match model {
         Model::Invariance => &["model", "m", "k", "on_ineligible", "accept_adopted"],
         Model::Incremental => &["model", "k", "cohorts", "l", "tight", "on_delete"],
         Model::Single => &["model", "k", "optimise", "refresh", "loss", "accept_series_risk", "accept_adopted"],
-        Model::Diversity | Model::Views => &["model", "l", "mode", "made_up"],
+        Model::Diversity => &["model", "l", "mode", "made_up"],
+        Model::Anonymity => &[&views::ANONYMITY[..], &views::ONCE].concat(),
+        Model::Linkability => &[&views::LINKABILITY[..], &views::ONCE].concat(),
     };
     walk.only_keys(section, allowed, name);
     let choices = read_choices(section, walk);
@@ -70,7 +69,9 @@ pub(super) fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mu
             }
         }
         Model::Single => Promise::KAnonymity { k: parameter(section, "k", walk)? },
-        Model::Diversity | Model::Views => {
+        Model::Anonymity => views::read_promise(section, false, schema, walk)?,
+        Model::Linkability => views::read_promise(section, true, schema, walk)?,
+        Model::Diversity => {
             let modes = [("safe", DiversityMode::Safe), ("paper", DiversityMode::Paper)];
             let mode = walk.word(section, "mode", &modes).unwrap_or(DiversityMode::Safe);
             Promise::IncrementalLDiversity { l: parameter(section, "l", walk)?, mode }
@@ -199,7 +200,7 @@ fn read_refresh(section: &Section<'_, '_>, walk: &mut Walk) -> Option<f64> {
 }
 
 /// A parameter that must be there.
-fn parameter(section: &Section<'_, '_>, key: &'static str, walk: &mut Walk) -> Option<u32> {
+pub(super) fn parameter(section: &Section<'_, '_>, key: &'static str, walk: &mut Walk) -> Option<u32> {
     if section.get(key).is_none() {
         walk.missing(section, key, &format!("{key} = 4"));
     }

@@ -41,6 +41,11 @@ impl<'t, 'i> Section<'t, 'i> {
         entries
     }
 
+    /// A table somewhere in the file.
+    pub fn named(name: String, kind: &'static str, table: &'t DeTable<'i>, span: Range<usize>) -> Section<'t, 'i> {
+        Section { kind, name, table, span }
+    }
+
     /// A table under this one that stands for a column.
     pub fn column(name: &str, kind: &'static str, table: &'t DeTable<'i>, span: Range<usize>) -> Section<'t, 'i> {
         Section { kind, name: format!("column {name}"), table, span }

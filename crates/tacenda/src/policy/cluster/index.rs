@@ -28,7 +28,9 @@ pub(crate) struct Index {
     /// How many came, went or shrank since.
     changes: usize,
     /// Nodes still to look at; kept to spare the allocation.
-    open: BinaryHeap<Reverse<(u64, u32)>>,
+    open: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// How many nodes and clusters [`Index::best`] has weighed so far: its work, whatever the machine.
+    pub(crate) weighed: u64,
 }
 
 struct Node {
@@ -38,6 +40,8 @@ struct Node {
     fewest: u32,
     /// The least cost of a cluster below.
     cheapest: u32,
+    /// No cluster below has a lower id.
+    first: u32,
 }
 
 enum Content {
@@ -70,6 +74,7 @@ impl Index {
             built: 0,
             changes: 0,
             open: BinaryHeap::new(),
+            weighed: 0,
         };
         index.rebuild(space, clusters);
         index
@@ -79,22 +84,25 @@ impl Index {
     pub(crate) fn best(&mut self, space: Space, clusters: &[Cluster], point: &[u32]) -> Option<usize> {
         let mut best: Option<(u64, u32)> = None;
         self.open.clear();
-        self.open.push(Reverse((0, 0)));
-        while let Some(Reverse((bound, node))) = self.open.pop() {
-            // An equal bound may hide an equal cluster with a lower id.
-            if best.is_some_and(|(least, _)| bound > least) {
+        self.open.push(Reverse((0, 0, 0)));
+        while let Some(Reverse((bound, first, node))) = self.open.pop() {
+            // An equal bound may hide an equal cluster with a lower id, unless no id below is lower: where
+            // many people are alike, many clusters take a newcomer for nothing.
+            if best.is_some_and(|best| (bound, first) > best) {
                 break;
             }
             match &self.nodes[node as usize].content {
                 Content::Fork(left, right) => {
+                    self.weighed += 2;
                     for child in [*left, *right] {
-                        let bound = self.bound(space, child, point);
-                        if best.is_none_or(|(least, _)| bound <= least) {
-                            self.open.push(Reverse((bound, child)));
+                        let (bound, first) = (self.bound(space, child, point), self.nodes[child as usize].first);
+                        if best.is_none_or(|best| (bound, first) <= best) {
+                            self.open.push(Reverse((bound, first, child)));
                         }
                     }
                 }
                 Content::Leaf(ids) => {
+                    self.weighed += ids.len() as u64;
                     for &id in ids {
                         let found = (space.increment(&clusters[id as usize], point), id);
                         if best.is_none_or(|best| found < best) {
@@ -117,16 +125,17 @@ impl Index {
     ) -> Option<usize> {
         let mut best: Option<(u32, u32)> = None;
         self.open.clear();
-        self.open.push(Reverse((0, 0)));
-        while let Some(Reverse((bound, node))) = self.open.pop() {
-            if best.is_some_and(|(least, _)| bound > u64::from(least)) {
+        self.open.push(Reverse((0, 0, 0)));
+        while let Some(Reverse((bound, first, node))) = self.open.pop() {
+            if best.is_some_and(|(least, id)| (bound, first) > (u64::from(least), id)) {
                 break;
             }
             match &self.nodes[node as usize].content {
                 Content::Fork(left, right) => {
                     for child in [*left, *right] {
                         if self.may_cover(space, child, point) {
-                            self.open.push(Reverse((u64::from(self.nodes[child as usize].cheapest), child)));
+                            let Node { cheapest, first, .. } = self.nodes[child as usize];
+                            self.open.push(Reverse((u64::from(cheapest), first, child)));
                         }
                     }
                 }
@@ -164,7 +173,7 @@ impl Index {
     pub(crate) fn grew(&mut self, space: Space, clusters: &[Cluster], id: usize) {
         let mut node = self.places[id];
         while node != NOWHERE {
-            self.widen(space, node, &clusters[id]);
+            self.widen(space, node, id as u32, &clusters[id]);
             node = self.nodes[node as usize].parent;
         }
     }
@@ -216,7 +225,13 @@ impl Index {
 
     fn push(&mut self, parent: u32) -> u32 {
         let node = self.nodes.len() as u32;
-        self.nodes.push(Node { parent, content: Content::Leaf(Vec::new()), fewest: u32::MAX, cheapest: u32::MAX });
+        self.nodes.push(Node {
+            parent,
+            content: Content::Leaf(Vec::new()),
+            fewest: u32::MAX,
+            cheapest: u32::MAX,
+            first: u32::MAX,
+        });
         let nothing = Span { lo: u32::MAX, hi: 0 };
         self.ranges
             .resize(self.ranges.len() + self.attributes, Range { lows: nothing, highs: nothing, costs: nothing });
@@ -228,7 +243,7 @@ impl Index {
         let mut open = vec![(node, ids)];
         while let Some((node, mut ids)) = open.pop() {
             for &id in &ids {
-                self.widen(space, node, &clusters[id as usize]);
+                self.widen(space, node, id, &clusters[id as usize]);
             }
             let cut = if ids.len() <= LEAF { None } else { self.cut(space, clusters, node, &mut ids) };
             let Some(cut) = cut else {
@@ -291,7 +306,7 @@ impl Index {
         &self.ranges[start..start + self.attributes]
     }
 
-    fn widen(&mut self, space: Space, node: u32, cluster: &Cluster) {
+    fn widen(&mut self, space: Space, node: u32, id: u32, cluster: &Cluster) {
         let start = node as usize * self.attributes;
         let reach = |range: Span, at: u32| Span { lo: range.lo.min(at), hi: range.hi.max(at) };
         for (attribute, (range, span)) in self.ranges[start..].iter_mut().zip(&cluster.spans).enumerate() {
@@ -302,6 +317,7 @@ impl Index {
         let node = &mut self.nodes[node as usize];
         node.fewest = node.fewest.min(cluster.rows.len() as u32);
         node.cheapest = node.cheapest.min(cluster.cost);
+        node.first = node.first.min(id);
     }
 
     /// What no increment of a cluster below `node` undercuts.

@@ -428,3 +428,62 @@ fn a_stale_candidate_list_would_be_noticed() {
     let rows: Vec<Vec<u32>> = right.into_iter().map(|cluster| cluster.rows).collect();
     assert_eq!(rows, [vec![2, 3, 0], vec![4, 5, 1], vec![6, 7], vec![8, 9]]);
 }
+
+/// People shaped like a census: two numbers and six trees, drawn around types of skewed frequency.
+fn census(count: usize) -> (Schema, Vec<Vec<u32>>) {
+    let fans = |leaves: u32, fan: u32| {
+        let rows: Vec<String> =
+            (0..leaves).map(|leaf| format!("v{leaf};a{};b{};*", leaf / fan, leaf / fan / fan)).collect();
+        tree(&rows.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let mut quasi = vec![
+        Quasi::new("age", Domain::Integer { lo: 0, hi: 100 }),
+        Quasi::new("hours", Domain::Integer { lo: 0, hi: 100 }),
+    ];
+    for (name, leaves, fan) in [
+        ("gender", 2, 2),
+        ("education", 24, 4),
+        ("birthplace", 224, 8),
+        ("work", 8, 3),
+        ("job", 120, 6),
+        ("state", 51, 7),
+    ] {
+        quasi.push(Quasi::new(name, fans(leaves, fan)));
+    }
+    let mut rng = Rng::from_number(7);
+    let mut skewed = |size: u32| (0..3).map(|_| rng.below(u64::from(size)) as u32).min().unwrap();
+    let types: Vec<Vec<u32>> = (0..2000).map(|_| quasi.iter().map(|quasi| skewed(quasi.size())).collect()).collect();
+    let mut rng = Rng::from_number(8);
+    let rows = (0..count).map(|_| {
+        let kind = &types[rng.below(2000).min(rng.below(2000)) as usize];
+        let mut draw = |(quasi, &code): (&Quasi, &u32)| match rng.below(4) {
+            0 => rng.below(u64::from(quasi.size())) as u32,
+            1 => (code + rng.below(5) as u32).min(quasi.size() - 1),
+            _ => code,
+        };
+        quasi.iter().zip(kind).map(&mut draw).collect()
+    });
+    let rows = rows.collect();
+    (Schema::new("id", quasi, vec![]), rows)
+}
+
+/// What the search weighs for one newcomer at 1,000 and at 50,000 clusters. Counted, so that it holds on
+/// any machine; `benches/inserts.rs` has the times, at 100,000 clusters of ten.
+#[test]
+fn an_insert_weighs_little_more_among_many_clusters() {
+    let (schema, rows) = census(100_200);
+    let weighed = |clusters: usize| {
+        let (old, new) = (&rows[..2 * clusters], &rows[rows.len() - 200..]);
+        let world = World::new(&schema, &[old, new].concat(), LossKind::LeafShare);
+        let space = world.space(2);
+        let old: Vec<u32> = (0..old.len() as u32).collect();
+        let ranks: Vec<u32> = (0..world.rows).collect();
+        let formed = cut_and_cluster(space, old, &ranks);
+        let mut maintained = Maintained::new(space, formed);
+        (world.rows - 200..world.rows).for_each(|row| maintained.insert(row));
+        maintained.index.weighed as f64 / 200.0
+    };
+    let (few, many) = (weighed(1_000), weighed(50_000));
+    println!("weighed for an insert: {few:.0} at 1,000 clusters, {many:.0} at 50,000");
+    assert!(many <= 5.0 * few, "{few} at 1,000 clusters, {many} at 50,000");
+}

@@ -91,7 +91,7 @@ pub fn explain_requirement(task: &Task<'_>, index: usize) -> Result<Vec<Note>, V
     let mut notes = Vec::new();
     let alone = Task { requirements: std::slice::from_ref(requirement), ..*task };
     let options = Options { unrelated: Unrelated::Allow, ..Options::default() };
-    let mut prepared = task::prepare(&alone, &options)?;
+    let mut prepared = task::prepare(&alone, &alone.everything(), &options)?;
     if is_vacuous(&requirement.bound) {
         notes.push(Note::Vacuous);
     }

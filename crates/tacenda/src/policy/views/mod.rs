@@ -40,6 +40,7 @@
 //! spans. Memory: atoms and lines. A million rows in each of two views take well under a second.
 
 mod check;
+mod classify;
 mod explain;
 mod history;
 mod judge;
@@ -57,6 +58,11 @@ mod worst;
 #[cfg(test)]
 mod tests;
 
+pub use classify::ClassificationErrors;
+pub use classify::Lesson;
+pub use classify::classification_errors;
+pub use classify::k_anonymous_cuts;
+pub use classify::lesson;
 pub use explain::Doubt;
 pub use explain::Note;
 pub use explain::explain_requirement;
@@ -172,11 +178,11 @@ impl ViewsError {
     /// Its code, with a page in `explain`.
     pub fn code(&self) -> &'static str {
         match self {
-            ViewsError::BadRequirement { .. } => "P401",
-            ViewsError::TwoDomains { .. } => "P402",
-            ViewsError::NotRelated { .. } => "P403",
-            ViewsError::Unmeetable { .. } => "P404",
-            ViewsError::NoneFound { .. } => "P405",
+            ViewsError::BadRequirement { .. } => "R431",
+            ViewsError::TwoDomains { .. } => "R432",
+            ViewsError::NotRelated { .. } => "R433",
+            ViewsError::Unmeetable { .. } => "R434",
+            ViewsError::NoneFound { .. } => "R435",
         }
     }
 
@@ -191,7 +197,13 @@ impl ViewsError {
 
 /// Specialises the new view as far as every requirement allows.
 pub fn specialise(task: &Task<'_>, options: &Options) -> Result<Outcome, ViewsError> {
-    let prepared = task::prepare(task, options)?;
+    specialise_among(task, &task.everything(), options)
+}
+
+/// The same where each requirement is about the join with some earlier views only: those that people who
+/// may pool what they got can see. `members` numbers them from 1, per requirement.
+pub fn specialise_among(task: &Task<'_>, members: &[Vec<usize>], options: &Options) -> Result<Outcome, ViewsError> {
+    let prepared = task::prepare(task, members, options)?;
     let mut engine = search::run(prepared.engine, options, task.requirements)?;
     Ok(outcome::Outcome::new(task, &mut engine, prepared.warnings))
 }

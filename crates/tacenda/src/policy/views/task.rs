@@ -54,6 +54,11 @@ impl Task<'_> {
         link_columns(self.view, &others, self.impossible)
     }
 
+    /// Every requirement is about the join of all views.
+    pub(super) fn everything(&self) -> Vec<Vec<usize>> {
+        vec![(1..=self.earlier.len()).collect(); self.requirements.len()]
+    }
+
     /// The columns that are generalised: in some X and in no Y.
     pub(super) fn generalised(&self) -> Vec<usize> {
         let x: BTreeSet<usize> = self.requirements.iter().flat_map(|requirement| requirement.x_in(0)).collect();
@@ -68,7 +73,9 @@ impl Task<'_> {
 }
 
 /// Checks that the task makes sense and builds the most general state.
-pub(super) fn prepare(task: &Task<'_>, options: &Options) -> Result<Prepared, ViewsError> {
+///
+/// `members` are per requirement the earlier views whose join it is about, numbered from 1.
+pub(super) fn prepare(task: &Task<'_>, members: &[Vec<usize>], options: &Options) -> Result<Prepared, ViewsError> {
     validate(task)?;
     let mut is_related = true;
     for view in 1..=task.earlier.len() {
@@ -92,7 +99,7 @@ pub(super) fn prepare(task: &Task<'_>, options: &Options) -> Result<Prepared, Vi
     let mut prepared =
         Prepared { engine: Engine { tree, checks: Vec::new(), trail: Vec::new() }, warnings: Vec::new() };
     for requirement in 0..task.requirements.len() {
-        add_checks(task, options, requirement, &all, &samples, &mut prepared);
+        add_checks(task, options, requirement, &members[requirement], &samples, &mut prepared);
     }
     for check in &mut prepared.engine.checks {
         check.is_monotone &= is_related;

@@ -273,7 +273,7 @@ proptest! {
     fn counts_by_partition_are_those_of_the_join(seed in any::<u64>()) {
         let mut rng = Rng::from_number(seed);
         let case = Case::random(&mut rng);
-        let mut engine = prepare(&case.task(), &ALLOW).unwrap().engine;
+        let mut engine = prepare(&case.task(), &case.task().everything(), &ALLOW).unwrap().engine;
         engine.checks.iter_mut().for_each(|check| check.is_monotone = false);
         loop {
             let cuts = engine.tree.cuts(case.view.columns.len());
@@ -383,7 +383,7 @@ fn specialising_never_helps_under_the_corrected_theorem() {
         let mut rng = Rng::from_number(seed);
         let mut case = Case::random(&mut rng);
         case.meet_the_theorem(&mut rng);
-        let mut engine = prepare(&case.task(), &ALLOW).unwrap().engine;
+        let mut engine = prepare(&case.task(), &case.task().everything(), &ALLOW).unwrap().engine;
         loop {
             let values: Vec<usize> =
                 (0..engine.tree.values.len()).filter(|&value| engine.tree.values[value].is_candidate()).collect();
@@ -446,7 +446,7 @@ fn a_requirement_out_of_reach_is_said_to_be() {
     );
     let error = specialise(&task, &Options::default()).unwrap_err();
     assert!(matches!(error, ViewsError::Unmeetable { requirement: 1, .. }), "{error}");
-    assert_eq!((error.code(), error.exit_code()), ("P404", 4));
+    assert_eq!((error.code(), error.exit_code()), ("R434", 4));
     // With the key of the new view as Y it is plain k-anonymity of the new view.
     let requirements = [Requirement::anonymity(x, vec![ViewColumn::record(0)], 2)];
     let task = Task { requirements: &requirements, ..task };
@@ -487,7 +487,7 @@ fn a_join_column_outside_x_lets_specialising_help() {
     let x = vec![ViewColumn::new(0, 0), ViewColumn::new(0, 1), ViewColumn::new(1, 2)];
     let requirements = [Requirement::anonymity(x, vec![ViewColumn::new(0, 3)], 1)];
     let case = Case { view, rows, earlier: out.to_vec(), requirements: requirements.to_vec(), impossible: Vec::new() };
-    let mut engine = prepare(&case.task(), &Options::default()).unwrap().engine;
+    let mut engine = prepare(&case.task(), &case.task().everything(), &Options::default()).unwrap().engine;
     let doubt = Note::NotMonotone(Doubt::JoinOutsideX { column: "f".into() });
     assert!(explain_requirement(&case.task(), 0).unwrap().contains(&doubt));
     let c = engine.tree.find(0, Span::new(0, 1)).unwrap();

@@ -336,7 +336,7 @@ fn copy(staging: &Staging, adoption: &Adoption) -> Result<Vec<String>, ProjectEr
         let mut to = staging.create(&name)?;
         io::copy(&mut from, &mut to).map_err(environment)?;
         let digest = to.finish()?;
-        if at == 0 && digest.sha256 != adoption.digest {
+        if at == 0 && digest.is_none_or(|digest| digest.sha256 != adoption.digest) {
             return Err(ProjectError::PlanStale { what: "the file" });
         }
         names.push(name);

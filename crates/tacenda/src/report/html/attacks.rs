@@ -97,11 +97,9 @@ impl Page<'_> {
             .iter()
             .map(|(name, value)| value.as_ref().map_or_else(|| name.clone(), |value| format!("{name} {value}")))
             .collect();
-        let _ = writeln!(
-            out,
-            "<p>Someone knows of one person: {}. Values are coded: D1 stands for one sensitive value throughout.</p>",
-            escape(&clip(&list(&known), 600))
-        );
+        let is_coded = story.known.iter().all(|(_, value)| value.is_none());
+        let coded = if is_coded { " Values are coded: D1 stands for one sensitive value throughout." } else { "" };
+        let _ = writeln!(out, "<p>Someone knows of one person: {}.{coded}</p>", escape(&clip(&list(&known), 600)));
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         let most = self.cap(40);
         out.push_str("<ol class=\"steps\">");

@@ -183,7 +183,7 @@ impl Page<'_> {
             ""
         };
         body.push_str(&format!(
-            "</div><figcaption>Each box is the region a group is published with. The darker, the more groups lie over each \
+            "</div><figcaption>Each box is the region a group is published with. The stronger the colour, the more groups lie over each \
              other.{sampled}{left_off}</figcaption></figure>\n"
         ));
         body

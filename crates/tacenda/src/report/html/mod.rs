@@ -101,9 +101,9 @@ impl Page<'_> {
         out
     }
 
-    fn title(&self) -> &str {
+    fn title(&self) -> String {
         let series = &self.report.series;
-        if series.title.is_empty() { &series.name } else { &series.title }
+        clip(if series.title.is_empty() { &series.name } else { &series.title }, 300)
     }
 
     fn head(&self) -> String {
@@ -113,7 +113,7 @@ impl Page<'_> {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
              <meta name=\"robots\" content=\"noindex\">\n<title>{}: privacy report</title>\n<style>\n{}</style></head>\n\
              <body><main>\n",
-            escape(self.title()),
+            escape(&self.title()),
             include_str!("style.css"),
         )
     }
@@ -126,7 +126,7 @@ impl Page<'_> {
         let mut out = format!(
             "<header><p class=\"eyebrow\">Privacy report · {} edition</p><h1>{}</h1><p class=\"lead\">{}</p></header>\n",
             report.edition.word(),
-            escape(self.title()),
+            escape(&self.title()),
             self.subtitle(),
         );
         let _ = writeln!(

@@ -29,7 +29,8 @@ fn svg(width: u32, height: u32, caption: &Caption, body: &str) -> String {
         "<svg class=\"plot\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"t{id} d{id}\">\
          <title id=\"t{id}\">{}</title><desc id=\"d{id}\">{}</desc>{body}</svg>\n",
         escape(title),
-        escape(description)
+        // A description holds labels, and labels may be of any length.
+        escape(&clip(description, 2000))
     )
 }
 

@@ -1,0 +1,128 @@
+//! Audits: releases in other tools' notation, and a project of ours.
+
+use crate::kit::POLICY;
+use crate::kit::Project;
+use crate::kit::patients;
+use serde_json::Value;
+use std::fmt::Write;
+use std::io::Write as _;
+use std::process::Stdio;
+use tacenda::made_up::paper003;
+use tacenda::model::Release;
+use tacenda::model::Row;
+use tacenda::model::Table;
+
+const COLUMNS: [&str; 4] = ["--quasi", "age,zip", "--sensitive", "disease"];
+const TRUTH: [&str; 5] = ["--truth", "t1.csv", "t2.csv", "--id", "name"];
+
+/// A release in dash ranges, as many hand-made ones are.
+fn dashed(release: &Release) -> String {
+    let mut text = String::from("age,zip,disease\n");
+    for group in 0..release.group_count() {
+        let region = release.region(group);
+        for value in release.group_values(group) {
+            let disease = &release.values.cells(*value)[0];
+            let _ = writeln!(text, "{}-{},[{}-{}],{disease}", region[0].lo, region[0].hi, region[1].lo, region[1].hi);
+        }
+    }
+    text
+}
+
+fn truth(table: &Table) -> String {
+    let mut text = String::from("name,age,zip,disease\n");
+    for row in 0..table.len() {
+        let name = paper003::name(table.key(Row(row as u32)));
+        let disease = &table.values.cells(table.sensitive()[row])[0];
+        let _ = writeln!(text, "{name},{},{},{disease}", table.quasi(0)[row], table.quasi(1)[row]);
+    }
+    text
+}
+
+/// The naive releases of paper 003, each 2-diverse alone, and their truth.
+fn naive() -> Project {
+    Project::with(&[
+        ("r1.csv", &dashed(&paper003::release_1b().0)),
+        ("r2.csv", &dashed(&paper003::release_2b().0)),
+        ("t1.csv", &truth(&paper003::table_1a())),
+        ("t2.csv", &truth(&paper003::table_2a())),
+    ])
+}
+
+fn audit(project: &Project, words: &[&str]) -> (i32, Value) {
+    let words = [&["audit"][..], words, &["--format", "json", "-q"]].concat();
+    let ended = project.run(&words);
+    (ended.code, serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.stderr)))
+}
+
+/// SCIENCE G11: Bob, Alice, David and Andy.
+#[test]
+fn naive_releases_in_another_notation_betray_the_papers_four() {
+    let project = naive();
+    let (code, alone) = audit(&project, &[&["r1.csv"][..], &COLUMNS].concat());
+    assert_eq!((code, alone["releases"][0]["risk"]["fewest_values"].as_u64()), (0, Some(2)));
+    let (code, both) = audit(&project, &[&["r1.csv", "r2.csv"][..], &COLUMNS, &TRUTH].concat());
+    assert_eq!(code, 1);
+    let findings = both["findings"].as_array().unwrap();
+    let certain = findings.iter().find(|finding| finding["code"] == "A731").expect("someone's value is certain");
+    assert_eq!((certain["people"].as_u64(), certain["severity"].as_str()), (Some(4), Some("severe")));
+    assert!(!both.to_string().contains("dyspepsia"), "values are coded");
+    let never = [&["r1.csv", "r2.csv"][..], &COLUMNS, &TRUTH, &["--fail-on", "never"]].concat();
+    assert_eq!(audit(&project, &never).0, 0);
+}
+
+#[test]
+fn a_person_is_told_of_from_standard_input_only() {
+    let project = naive();
+    let words = [&["explain", "person", "--releases", "r1.csv", "r2.csv", "-q"][..], &COLUMNS, &TRUTH].concat();
+    let mut child = project.command(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"Bob\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("One value is left: it is certain."), "{text}");
+    project.fails(&["explain", "person", "Bob"], 2, "U201");
+    project.ok(&[
+        "explain",
+        "group",
+        "2:1",
+        "--releases",
+        "r1.csv",
+        "r2.csv",
+        "--quasi",
+        "age,zip",
+        "--sensitive",
+        "disease",
+    ]);
+    let saved = [&["audit", "r1.csv", "r2.csv", "--format", "json", "-o", "a.json"][..], &COLUMNS, &TRUTH].concat();
+    assert_eq!(project.run(&saved).code, 1);
+    let finding = project.ok(&["explain", "finding", "1", "--audit", "a.json"]);
+    assert!(finding.contains("A731"), "{finding}");
+}
+
+#[test]
+fn an_audit_without_columns_lists_them() {
+    let ended = naive().fails(&["audit", "r1.csv"], 2, "U201");
+    assert!(ended.stderr.contains("age, zip, disease"), "{}", ended.stderr);
+}
+
+#[test]
+fn unreadable_cells_are_named_by_place_and_not_shown() {
+    let project = Project::with(&[("r.csv", "age,disease\n20-29,flu\nsecretive,flu\n")]);
+    let ended = project.fails(&["audit", "r.csv", "--quasi", "age", "--sensitive", "disease"], 3, "D125");
+    assert!(ended.stderr.contains("line 3") && ended.stderr.contains("column age"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("secretive"));
+}
+
+#[test]
+fn a_project_under_m_invariance_is_audited_without_a_finding() {
+    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    for (release, first) in [0, 20, 40].into_iter().enumerate() {
+        project.write("table.csv", &patients(first, 60));
+        project.write(&format!("t{}.csv", release + 1), &patients(first, 60));
+        project.ok(&["publish", "table.csv", "--yes"]);
+    }
+    let (code, report) = audit(&project, &["--fail-on", "severe"]);
+    assert_eq!((code, report["releases"].as_array().unwrap().len()), (0, 3));
+    let truth = ["--truth", "t1.csv", "t2.csv", "t3.csv", "--check", "candidates"];
+    let (code, report) = audit(&project, &truth);
+    assert_eq!((code, report["checks"][0]["verdict"].as_str()), (0, Some("PASS")), "{report}");
+}

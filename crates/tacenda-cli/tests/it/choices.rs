@@ -1,0 +1,167 @@
+//! What a plan lays side by side for the steward, and linked ids as a recipient sees them.
+
+use crate::kit::POLICY;
+use crate::kit::Project;
+use crate::kit::patients;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The small hospital under another promise, with more under `[output]`.
+fn policy(promise: &str, output: &str) -> String {
+    let text = POLICY.replace("model = \"m-invariance\"\nm     = 2", promise);
+    assert!(text.contains(promise), "{text}");
+    format!("{text}\n[output]\n{output}\n")
+}
+
+fn plan(project: &Project) -> Value {
+    serde_json::from_str(&project.ok(&["plan", "table.csv", "--format", "json"])).unwrap()
+}
+
+#[test]
+fn a_first_plan_shows_what_each_choice_of_incremental_k_anonymity_costs() {
+    let project = Project::with(&[("tacenda.toml", &policy("model = \"incremental-k-anonymity\"\nk = 3", ""))]);
+    project.write("table.csv", &patients(0, 200));
+    let planned = plan(&project);
+    let choices = planned["choices"].as_array().unwrap();
+    let names: Vec<&str> = choices.iter().map(|choice| choice["choice"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cohorts", "cells", "tight"]);
+    let loss: Vec<f64> = choices.iter().map(|choice| choice["loss"].as_f64().unwrap()).collect();
+    // A box lies inside its cell, and cohorts have the smallest boxes of all.
+    assert!(loss[0] <= loss[2] && loss[2] < loss[1], "{loss:?}");
+    assert_eq!(choices[0]["chosen"], true);
+    assert_eq!(choices[0]["loss"], planned["summary"]["loss"]["leaf_share"]);
+    assert!(choices.iter().all(|choice| choice["groups"].as_u64() > Some(1) && choice["withheld"] == 0));
+    let said = project.ok(&["plan", "table.csv"]);
+    assert!(said.contains("cohorts = false, tight = true") && said.contains("(chosen)"), "{said}");
+}
+
+#[test]
+fn a_later_plan_says_that_the_choice_is_made() {
+    let cells = policy("model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false", "");
+    let project = Project::with(&[("tacenda.toml", &cells)]);
+    project.write("table.csv", &patients(0, 100));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.write("table.csv", &patients(0, 200));
+    let planned = plan(&project);
+    let choices = planned["choices"].as_array().unwrap();
+    for (choice, key) in [(&choices[0], "cohorts"), (&choices[2], "tight")] {
+        let why = choice["refused"].as_str().unwrap();
+        assert!(why.starts_with(key) && why.contains("needs a new series"), "{why}");
+        assert!(choice["loss"].is_null() && choice["chosen"] == false);
+    }
+    assert!(choices[1]["chosen"] == true && choices[1]["loss"].as_f64().unwrap() > 0.0);
+    assert!(project.ok(&["plan", "table.csv"]).contains("not now: cohorts is not what it was"));
+}
+
+#[test]
+fn other_promises_have_no_such_choices() {
+    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    project.write("table.csv", &patients(0, 60));
+    let planned = plan(&project);
+    assert_eq!((&planned["choices"], &planned["drift"]), (&serde_json::json!([]), &Value::Null));
+}
+
+/// A clustering of people who stand close, then people who stand apart: the kept loss is far above
+/// the static one, so a low factor clusters anew and a high one does not.
+#[test]
+fn a_plan_shows_the_drift_and_what_the_rule_does_about_it() {
+    let rule = |factor: &str| {
+        let rule = format!("refresh = \"when loss > {factor} x static\"\naccept_series_risk = \"a test\"");
+        policy(&format!("model = \"k-anonymity\"\nk = 3\n{rule}"), "")
+    };
+    let project = Project::with(&[("tacenda.toml", &rule("1.1"))]);
+    let line = |id: u32, age: u32| format!("p{id},N,{age},F,{}\n", ["flu", "asthma"][(id % 2) as usize]);
+    let head = "patient_id,full_name,age,sex,diagnosis\n";
+    let near: String = (0..30).map(|id| line(id, 30 + id)).collect();
+    let far: String = (30..60).map(|id| line(id, 1 + id * 37 % 120)).collect();
+    project.write("table.csv", &format!("{head}{near}"));
+    assert!(plan(&project)["drift"].is_null());
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.write("table.csv", &format!("{head}{near}{far}"));
+    let drift = &plan(&project)["drift"];
+    let [kept, scratch, last] =
+        ["loss_kept", "loss_from_scratch", "loss_static"].map(|name| drift[name].as_f64().unwrap());
+    assert!(scratch > 0.0 && last > 0.0 && kept > 1.1 * last, "{drift}");
+    assert_eq!(drift["ratio"], kept / last);
+    assert_eq!(drift["refreshes"], true);
+    assert!(project.ok(&["plan", "table.csv"]).contains("everything is clustered from scratch"));
+    project.write("tacenda.toml", &rule("1000"));
+    let kept_plan = plan(&project);
+    let kept_summary = kept_plan["summary"]["loss"]["leaf_share"].as_f64().unwrap();
+    assert_eq!(kept_plan["drift"]["refreshes"], false);
+    // What is planned is what the drift is about: the losses are the same number.
+    assert!((kept_summary - kept).abs() < 1e-6, "{kept_summary} {kept}");
+    assert!(project.ok(&["plan", "table.csv"]).contains("the clusters are kept"));
+}
+
+/// The rows of a release's CSV: the first cell, and the rest.
+fn rows(project: &Project, release: u32) -> (String, BTreeMap<String, String>) {
+    let name = format!("releases/ward-stays/r{release:04}/ward-stays-r{release:04}.csv");
+    let text = project.read(&name);
+    let mut lines = text.lines();
+    let head = lines.next().unwrap().to_string();
+    let rows: Vec<(String, String)> =
+        lines.map(|line| line.split_once(',').unwrap()).map(|(id, rest)| (id.into(), rest.into())).collect();
+    let count = rows.len();
+    let rows: BTreeMap<String, String> = rows.into_iter().collect();
+    assert_eq!(rows.len(), count, "an id stands twice in {name}");
+    (head, rows)
+}
+
+/// A line without its group's number, which is fresh in every release.
+fn without_group(line: &str) -> &str {
+    line.split_once(',').unwrap().1
+}
+
+#[test]
+fn linked_ids_are_stable_over_the_series_and_keyed() {
+    let linked = policy("model = \"incremental-k-anonymity\"\nk = 3", "linked_ids = true");
+    let two_releases = || {
+        let project = Project::with(&[("tacenda.toml", &linked)]);
+        project.write("table.csv", &patients(0, 60));
+        project.ok(&["publish", "table.csv", "--yes"]);
+        project.write("table.csv", &patients(0, 100));
+        project.ok(&["publish", "table.csv", "--yes"]);
+        project
+    };
+    let project = two_releases();
+    let ((head, first), (_, second)) = (rows(&project, 1), rows(&project, 2));
+    assert!(head.starts_with("record,group_id,"), "{head}");
+    assert_eq!((first.len(), second.len()), (60, 100));
+    let is_hash = |id: &String| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    assert!(second.keys().all(is_hash));
+    for (id, line) in &first {
+        // The same person: the cohort's region and the value are what they were.
+        assert_eq!(second.get(id).map(|line| without_group(line)), Some(without_group(line)));
+    }
+    project.ok(&["verify"]);
+    // The same people in another series, with another seed: nobody has the same id.
+    let (_, elsewhere) = rows(&two_releases(), 2);
+    assert!(elsewhere.keys().all(|id| !second.contains_key(id)));
+}
+
+#[test]
+fn linked_ids_are_refused_where_the_promise_does_not_cover_them() {
+    for promise in [
+        "model = \"m-invariance\"\nm = 2",
+        "model = \"k-anonymity\"\nk = 3",
+        "model = \"incremental-l-diversity\"\nl = 2",
+    ] {
+        let project = Project::with(&[("tacenda.toml", &policy(promise, "linked_ids = true"))]);
+        project.write("table.csv", &patients(0, 60));
+        let ended = project.fails(&["publish", "table.csv", "--yes"], 2, "P222");
+        assert!(ended.stderr.contains("choose incremental-k-anonymity"), "{}", ended.stderr);
+        assert!(!project.file("releases/ward-stays").exists());
+    }
+}
+
+#[test]
+fn linked_ids_cannot_begin_in_the_middle_of_a_series() {
+    let plain = "model = \"incremental-k-anonymity\"\nk = 3";
+    let project = Project::with(&[("tacenda.toml", &policy(plain, ""))]);
+    project.write("table.csv", &patients(0, 60));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.write("tacenda.toml", &policy(plain, "linked_ids = true"));
+    let ended = project.run(&["publish", "table.csv", "--yes"]);
+    assert!(ended.code != 0 && ended.stderr.contains("linked_ids is new"), "{}", ended.stderr);
+}

@@ -1,0 +1,119 @@
+//! The gate's second look: the auditor's own checks, asked of a release that keeps its promise.
+//!
+//! The promise is checked from its definition and with the private truth. These checks know neither: they
+//! see what a reader would see, so that a mistake in the one is not repeated in the other. What they find
+//! above a note refuses the release.
+//!
+//! # What is asked
+//! Of the release alone: group sizes and diversity, with the lines the promise draws. Together with the
+//! last release, where the promise says that people only come: the difference. The history keeps the people
+//! and regions of the last release and not its counterfeits, so promises with counterfeits are not compared
+//! here; an audit of the whole project does that from the published files.
+
+use crate::audit::Attacker;
+use crate::audit::Check;
+use crate::audit::Finding;
+use crate::audit::Limits;
+use crate::audit::Series;
+use crate::audit::Severity;
+use crate::audit::Thresholds;
+use crate::audit::Traces;
+use crate::audit::examine_only;
+use crate::audit::gate::Evidence;
+use crate::model::DiversityMode;
+use crate::model::History;
+use crate::model::Promise;
+use crate::model::Release;
+use crate::model::Value;
+
+/// What a reader of the last release and this one could hold against it.
+pub(crate) fn look(promise: &Promise, evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut releases = vec![evidence.release.clone()];
+    let mut checks = vec![Check::GroupSizes, Check::Diversity];
+    if only_adds(promise) && evidence.history.releases > 0 {
+        releases.insert(0, last_release(evidence.history));
+        checks.push(Check::Difference);
+    }
+    let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
+    let series = Series {
+        schema: evidence.schema,
+        releases: &releases,
+        traces: &traces,
+        promise: Some(promise),
+        knowledge: None,
+    };
+    let lines = Thresholds::of(promise);
+    let answer = examine_only(&series, Attacker::default(), &lines, &Limits::default(), &|_| {}, &checks);
+    let is_new = |finding: &&Finding| finding.release == evidence.release.number;
+    answer.findings().filter(is_new).filter(|finding| finding.fault.severity() > Severity::Note).cloned().collect()
+}
+
+/// Promises under which newcomers must be hidden among themselves. The paper's own modes promise less.
+fn only_adds(promise: &Promise) -> bool {
+    matches!(
+        promise,
+        Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. }
+            | Promise::IncrementalKAnonymity { cohorts: true, .. }
+    )
+}
+
+/// The last release as far as the history has it: its groups in the policy's order, people only.
+fn last_release(history: &History) -> Release {
+    let regions = history.groups.regions.clone();
+    let here = history.records.iter().filter(|record| record.last_release == history.releases);
+    let mut rows: Vec<(u32, Value)> = here.map(|record| (record.group, record.value)).collect();
+    rows.sort_unstable();
+    let groups = regions.len();
+    let ends = (0..groups as u32).map(|group| rows.partition_point(|row| row.0 <= group) as u32).collect();
+    Release {
+        number: history.releases,
+        ends,
+        regions,
+        sensitive: rows.into_iter().map(|row| row.1).collect(),
+        counterfeits: vec![0; groups],
+        values: history.values.clone(),
+        ..Release::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::sketch::release;
+    use crate::audit::sketch::table;
+    use crate::model::Domain;
+    use crate::model::Membership;
+    use crate::model::Published;
+    use crate::model::Quasi;
+    use crate::model::Schema;
+    use crate::model::Sensitive;
+
+    /// SCIENCE CE-1 seen by the gate: codes and people.
+    fn told(promise: &Promise, second: (&str, &str)) -> Vec<(&'static str, u64)> {
+        let schema =
+            Schema::new("id", vec![Quasi::new("q", Domain::Integer { lo: 0, hi: 64 })], vec![Sensitive::open("s")]);
+        let (first, before) = (release(1, "10-11/ab"), table("1/10/a 2/11/b"));
+        let who = |rows: u32| Membership { rows: (0..rows).collect(), policy_groups: vec![0], withheld: Vec::new() };
+        let history = History::default().after(&before, &first, &who(2), Published::default());
+        assert_eq!(last_release(&history).sensitive, first.sensitive);
+        let (table, release) = (table(second.0), release(2, second.1));
+        let membership = who(release.row_count() as u32);
+        let evidence =
+            Evidence { schema: &schema, history: &history, table: &table, release: &release, membership: &membership };
+        look(promise, &evidence).iter().map(|finding| (finding.fault.code(), finding.people)).collect()
+    }
+
+    #[test]
+    fn a_lone_newcomer_is_seen_without_the_truth() {
+        let lone = ("1/10/a 2/11/b 3/10/a", "10-11/aab");
+        let two = ("1/10/a 2/11/b 3/10/a 4/11/b", "10-11/aabb");
+        let safe = Promise::IncrementalLDiversity { l: 2, mode: DiversityMode::Safe };
+        assert_eq!(told(&safe, lone), [("A721", 1)]);
+        assert_eq!(told(&safe, two), []);
+        let cohorts = Promise::IncrementalKAnonymity { k: 2, cohorts: true, l: None };
+        assert_eq!(told(&cohorts, lone), [("A723", 1)]);
+        // The paper's modes promise nothing to newcomers.
+        assert_eq!(told(&Promise::IncrementalKAnonymity { k: 2, cohorts: false, l: None }, lone), []);
+        assert_eq!(told(&Promise::KAnonymity { k: 4 }, lone), [("A702", 3)]);
+    }
+}

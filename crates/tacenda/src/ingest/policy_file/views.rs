@@ -1,0 +1,463 @@
+//! `[views.NAME]`, `[[also]]`, `[[impossible]]`, and what `[promise]` says of X and Y.
+
+use crate::ingest::policy_file::promise;
+use crate::ingest::policy_file::walk::Section;
+use crate::ingest::policy_file::walk::Walk;
+use crate::model::EVERYONE;
+use crate::model::Impossible;
+use crate::model::ListedShare;
+use crate::model::NamedView;
+use crate::model::Promise;
+use crate::model::Quasi;
+use crate::model::RECORD;
+use crate::model::Schema;
+use crate::model::Score;
+use crate::model::Span;
+use crate::model::View;
+use crate::model::ViewColumn;
+use crate::model::Views;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// The section of every view.
+pub(super) const VIEW: &str = "views.NAME";
+
+/// One entry of `thresholds`.
+const THRESHOLD: &str = "promise.thresholds";
+
+const SCORES: [(&str, Score); 3] =
+    [("entropy", Score::Entropy), ("distortion", Score::Distortion), ("discernability", Score::Discernability)];
+
+/// The keys of a promise about views that `[[also]]` may have too.
+pub(super) const ANONYMITY: [&str; 4] = ["model", "x", "y", "k"];
+/// The same for shares.
+pub(super) const LINKABILITY: [&str; 6] = ["model", "x", "y", "max_confidence", "sensitive", "thresholds"];
+/// The keys that stand in `[promise]` once for all promises.
+pub(super) const ONCE: [&str; 3] = ["pool", "target", "score"];
+
+/// Whether the policy file is about views.
+pub(super) fn is_meant(root: &Section<'_, '_>) -> bool {
+    let promise = root.get("promise").and_then(|value| value.get_ref().as_table());
+    let model = promise.and_then(|table| table.get("model")).and_then(|value| value.get_ref().as_str());
+    model.is_some_and(|model| model.starts_with("xy-"))
+}
+
+/// Faults sections that only a promise about views has.
+pub(super) fn refuse(root: &Section<'_, '_>, walk: &mut Walk) {
+    for key in ["views", "also", "impossible"] {
+        if let Some(value) = root.get(key) {
+            let help = "take it out, or promise xy-anonymity or xy-linkability";
+            walk.fault("P214", format!("{key} says nothing for this promise"), value.span(), help);
+        }
+    }
+}
+
+/// A promise about views, but for the names of its columns.
+pub(super) fn read_promise(
+    section: &Section<'_, '_>,
+    is_share: bool,
+    schema: Option<&Schema>,
+    walk: &mut Walk,
+) -> Option<Promise> {
+    let x = names(section, "x", walk)?;
+    let y = names(section, "y", walk)?;
+    if y.is_empty() {
+        walk.fault("P232", "y is empty", at(section, "y"), "name what must not be told apart, or record");
+        return None;
+    }
+    if !is_share {
+        return Some(Promise::XyAnonymity { x, y, k: promise::parameter(section, "k", walk)? });
+    }
+    let max_confidence_permille = read_share(section, walk)?;
+    let columns: Vec<Option<&Quasi>> = y.iter().map(|name| quasi(schema, name)).collect();
+    let mut listed = read_thresholds(section, &columns, walk);
+    let only_listed = section.get("sensitive").is_some();
+    if let Some((items, _)) = walk.list(section, "sensitive") {
+        for item in items {
+            let share = read_values(item, &columns, "sensitive", walk);
+            listed.extend(share.map(|(values, spans)| ListedShare {
+                values,
+                spans,
+                max_permille: max_confidence_permille,
+            }));
+        }
+    }
+    Some(Promise::XyLinkability { x, y, max_confidence_permille, listed, only_listed })
+}
+
+/// Everything else about views.
+pub(super) fn read(root: &Section<'_, '_>, schema: &Schema, promise: Option<&Promise>, walk: &mut Walk) -> Views {
+    let mut views = Views::default();
+    if let Some(section) = walk.section(root, "views") {
+        for (name, span, value) in section.entries() {
+            views.list.extend(read_view(name, span, value, schema, walk));
+        }
+    }
+    if views.list.is_empty() {
+        let help = "add [views.NAME] with columns = [\"…\"] and recipients = [\"…\"]";
+        walk.fault("P234", "the promise is about views, and there are none", root.span(), help);
+    }
+    read_also(root, schema, &mut views, walk);
+    read_impossible(root, schema, &mut views, walk);
+    if let Some(section) = walk.section(root, "promise") {
+        read_once(&section, schema, &mut views, walk);
+        if let Some(promise) = promise {
+            check_names(&section, promise, &views, schema, walk);
+        }
+    }
+    if let Some(promise) = promise {
+        check_columns(root, promise, &views, schema, walk);
+    }
+    views
+}
+
+fn read_view(
+    name: &str,
+    span: Range<usize>,
+    value: &Spanned<DeValue<'_>>,
+    schema: &Schema,
+    walk: &mut Walk,
+) -> Option<NamedView> {
+    let DeValue::Table(table) = value.get_ref() else {
+        return walk.wrong_kind(name, "a section such as [views.tax]", value.span());
+    };
+    let section = Section::named(format!("view {name}"), VIEW, table, span.clone());
+    walk.check_keys(&section);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
+        let help = "for example [views.tax-office]";
+        walk.fault("P231", "the name of a view is made of letters, digits, - and _", span.clone(), help);
+    }
+    if schema.quasi.iter().any(|quasi| quasi.name == name) {
+        let help = "rename the view: tax.job must mean one thing";
+        walk.fault("P231", format!("{name} is a column as well as a view"), span, help);
+    }
+    let columns = names(&section, "columns", walk).unwrap_or_default();
+    for column in &columns {
+        if quasi(Some(schema), column).is_none() {
+            let message = format!("view {name} names a column that is not published");
+            let help = nearest(column, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
+            walk.fault("P231", message, at(&section, "columns"), help);
+        }
+    }
+    if columns.is_empty() && section.get("columns").is_some() {
+        walk.fault("P231", format!("view {name} has no columns"), at(&section, "columns"), "name at least one");
+    }
+    let recipients = match section.get("recipients") {
+        Some(_) => names(&section, "recipients", walk)?,
+        None => vec![EVERYONE.to_string()],
+    };
+    if recipients.is_empty() {
+        walk.fault("P231", format!("view {name} goes to nobody"), at(&section, "recipients"), "name who gets it");
+    }
+    let ordered = schema.quasi.iter().map(|quasi| quasi.name.clone()).filter(|name| columns.contains(name));
+    let adopted = walk.string(&section, "adopted").map(|(path, _)| walk.folder.join(path));
+    Some(NamedView { name: name.into(), columns: ordered.collect(), recipients, adopted })
+}
+
+fn read_also(root: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk: &mut Walk) {
+    for section in tables(root, "also", "promise", walk) {
+        walk.check_keys(&section);
+        let words = [("xy-anonymity", false), ("xy-linkability", true)];
+        let Some(is_share) = walk.word(&section, "model", &words) else {
+            if section.get("model").is_none() {
+                walk.missing(&section, "model", "model = \"xy-anonymity\" or \"xy-linkability\"");
+            }
+            continue;
+        };
+        let (allowed, place): (&[&str], &str) = match is_share {
+            true => (&LINKABILITY, "xy-linkability under [[also]]"),
+            false => (&ANONYMITY, "xy-anonymity under [[also]]"),
+        };
+        walk.only_keys(&section, allowed, place);
+        if let Some(promise) = read_promise(&section, is_share, Some(schema), walk) {
+            check_names(&section, &promise, views, schema, walk);
+            views.also.push(promise);
+        }
+    }
+}
+
+/// Pairs of values that never belong to one person: two columns, a value each.
+fn read_impossible(root: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk: &mut Walk) {
+    for section in tables(root, "impossible", "impossible", walk) {
+        let mut sides: Vec<(String, Span)> = Vec::new();
+        for (name, span, value) in section.entries() {
+            let Some(quasi) = quasi(Some(schema), name) else {
+                let help = nearest(name, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
+                walk.fault("P235", format!("{name} is not a published column"), span, help);
+                continue;
+            };
+            match value.get_ref().as_str().and_then(|text| quasi.read(text)) {
+                Some(span) => sides.push((name.to_string(), span)),
+                None => unknown_value(name, quasi, value.span(), "P235", walk),
+            }
+        }
+        if section.entries().len() != 2 {
+            let help = "for example [[impossible]] sex = \"M\", condition = \"pregnant\"";
+            walk.fault("P235", "an impossible pair has two columns", section.span(), help);
+        } else if let Ok([left, right]) = <[(String, Span); 2]>::try_from(sides) {
+            views.impossible.push(Impossible { left, right });
+        }
+    }
+}
+
+/// What `[promise]` says once for all promises.
+fn read_once(section: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk: &mut Walk) {
+    if let Some((target, span)) = walk.string(section, "target") {
+        if quasi(Some(schema), target).is_none() {
+            let help = nearest(target, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
+            walk.fault("P232", "target names a column that is not published", span, help);
+        }
+        views.target = Some(target.to_string());
+    }
+    let usual = if views.target.is_some() { Score::Entropy } else { Score::Distortion };
+    views.score = walk.word(section, "score", &SCORES).unwrap_or(usual);
+    if views.score == Score::Entropy && views.target.is_none() {
+        let help = "name the class column with target = \"…\", or choose distortion";
+        walk.fault("P214", "score = \"entropy\" needs a target", at(section, "score"), help);
+    }
+    let Some((pools, _)) = walk.list(section, "pool") else { return };
+    for pool in pools {
+        let DeValue::Array(items) = pool.get_ref() else {
+            walk.wrong_kind::<()>("pool", "lists of recipients, such as [[\"bank\", \"clinic\"]]", pool.span());
+            continue;
+        };
+        let mut members = Vec::new();
+        for item in items.iter() {
+            let Some(name) = item.get_ref().as_str() else {
+                walk.wrong_kind::<()>("pool", "recipients in quotes", item.span());
+                continue;
+            };
+            let known = || views.list.iter().flat_map(|view| view.recipients.iter().map(String::as_str));
+            if !known().any(|known| known == name) {
+                let help = nearest(name, known());
+                walk.fault("P236", "pool names a recipient of no view", item.span(), help);
+            }
+            members.push(name.to_string());
+        }
+        views.pools.push(members);
+    }
+}
+
+/// Whether X and Y name columns of views, and different ones.
+fn check_names(section: &Section<'_, '_>, promise: &Promise, views: &Views, schema: &Schema, walk: &mut Walk) {
+    let (Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. }) = promise else { return };
+    let all: Vec<View> = views.list.iter().map(|view| as_view(view, schema)).collect();
+    let all: Vec<&View> = all.iter().collect();
+    let mut meant: [BTreeSet<ViewColumn>; 2] = [BTreeSet::new(), BTreeSet::new()];
+    for (side, (key, names)) in [("x", x), ("y", y)].into_iter().enumerate() {
+        for name in names {
+            let found = ViewColumn::find(&all, name);
+            let is_key = name == RECORD || found.iter().any(|column| column.column.is_none());
+            if is_key && key == "x" {
+                let help = "take it out: every row would stand alone";
+                walk.fault("P233", "a record cannot stand in x", at(section, key), help);
+            } else if found.is_empty() && !is_key {
+                let columns = views.list.iter().flat_map(|view| {
+                    let qualified = view.columns.iter().map(|column| format!("{}.{column}", view.name));
+                    view.columns.iter().cloned().chain(qualified).collect::<Vec<String>>()
+                });
+                let columns: Vec<String> = columns.collect();
+                let help = nearest(name, columns.iter().map(String::as_str));
+                walk.fault("P232", format!("{key} names {name}, which no view has"), at(section, key), help);
+            }
+            meant[side].extend(found);
+        }
+    }
+    if meant[0].intersection(&meant[1]).next().is_some() {
+        let help = "keep it in one of them, or say which view's copy is meant: tax.job";
+        walk.fault("P233", "a column stands both in x and in y", at(section, "y"), help);
+    }
+}
+
+/// Columns that no promise speaks of are published as they are; that is said, or refused.
+fn check_columns(root: &Section<'_, '_>, promise: &Promise, views: &Views, schema: &Schema, walk: &mut Walk) {
+    let sides = || {
+        std::iter::once(promise).chain(&views.also).filter_map(|promise| match promise {
+            Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. } => Some((x, y)),
+            _ => None,
+        })
+    };
+    let names = |names: &[String], view: &str, column: &str| {
+        names.iter().any(|name| name == column || name.split_once('.') == Some((view, column)))
+    };
+    for view in views.list.iter().filter(|view| view.adopted.is_none()) {
+        for column in &view.columns {
+            let in_x = sides().any(|(x, _)| names(x, &view.name, column));
+            let in_y = sides().any(|(_, y)| names(y, &view.name, column));
+            let Some(quasi) = quasi(Some(schema), column) else { continue };
+            if (!in_x || in_y) && !quasi.admits(Span::exact(0)) {
+                let message =
+                    format!("{column} has a grid or a least width, and view {} publishes it as it is", view.name);
+                let help = "name it in x and not in y, or take grid and min_width out";
+                walk.fault("P237", message, root.get("views").map_or(root.span(), Spanned::span), help);
+            }
+            if !in_x && !in_y {
+                let what = if is_sensitive(root, column) { "sensitive column" } else { "column" };
+                walk.notes.push(format!(
+                    "{what} {column} of view {} is in no x and no y: it is published as it is, and nothing is promised about it",
+                    view.name
+                ));
+            }
+        }
+    }
+}
+
+fn is_sensitive(root: &Section<'_, '_>, column: &str) -> bool {
+    let columns = root.get("columns").and_then(|value| value.get_ref().as_table());
+    let column = columns.and_then(|columns| columns.get(column)).and_then(|value| value.get_ref().as_table());
+    column.and_then(|column| column.get("role")).and_then(|value| value.get_ref().as_str()) == Some("sensitive")
+}
+
+fn as_view(view: &NamedView, schema: &Schema) -> View {
+    let columns = view.columns.iter().filter_map(|name| quasi(Some(schema), name)).cloned().collect();
+    View { name: view.name.clone(), columns }
+}
+
+fn quasi<'s>(schema: Option<&'s Schema>, name: &str) -> Option<&'s Quasi> {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    schema?.quasi.iter().find(|quasi| quasi.name == name)
+}
+
+fn at(section: &Section<'_, '_>, key: &str) -> Range<usize> {
+    section.get(key).map_or(section.span(), Spanned::span)
+}
+
+/// `max_confidence`, in thousandths.
+fn read_share(section: &Section<'_, '_>, walk: &mut Walk) -> Option<u32> {
+    let Some((share, span)) = walk.number(section, "max_confidence") else {
+        if section.get("max_confidence").is_none() {
+            walk.missing(section, "max_confidence", "max_confidence = 0.5");
+        }
+        return None;
+    };
+    permille(share, span, walk)
+}
+
+fn permille(share: f64, span: Range<usize>, walk: &mut Walk) -> Option<u32> {
+    let thousandths = (share * 1000.0).floor();
+    if !(1.0..=1000.0).contains(&thousandths) {
+        walk.fault("P220", "max_confidence lies between 0.001 and 1", span, "at most one in two is 0.5");
+        return None;
+    }
+    Some(thousandths as u32)
+}
+
+fn read_thresholds(section: &Section<'_, '_>, columns: &[Option<&Quasi>], walk: &mut Walk) -> Vec<ListedShare> {
+    let mut listed = Vec::new();
+    let Some((items, _)) = walk.list(section, "thresholds") else { return listed };
+    for item in items {
+        let DeValue::Table(table) = item.get_ref() else {
+            let wanted = "entries such as { value = \"HIV\", max_confidence = 0.2 }";
+            walk.wrong_kind::<()>("thresholds", wanted, item.span());
+            continue;
+        };
+        let entry = Section::named("an entry of thresholds".into(), THRESHOLD, table, item.span());
+        walk.check_keys(&entry);
+        let Some(max_permille) = read_share(&entry, walk) else { continue };
+        let Some(value) = entry.get("value") else {
+            walk.missing(&entry, "value", "value = \"HIV\"");
+            continue;
+        };
+        let found = read_values(value, columns, "value", walk);
+        listed.extend(found.map(|(values, spans)| ListedShare { values, spans, max_permille }));
+    }
+    listed
+}
+
+/// A value of Y: a text, or a list of texts, one a column of Y.
+fn read_values(
+    value: &Spanned<DeValue<'_>>,
+    columns: &[Option<&Quasi>],
+    key: &str,
+    walk: &mut Walk,
+) -> Option<(Vec<String>, Vec<Span>)> {
+    let texts: Option<Vec<String>> = match value.get_ref() {
+        DeValue::String(text) => Some(vec![text.to_string()]),
+        DeValue::Array(items) => items.iter().map(|item| item.get_ref().as_str().map(String::from)).collect(),
+        _ => None,
+    };
+    let Some(texts) = texts.filter(|texts| texts.len() == columns.len()) else {
+        let message = format!("{key} takes one value per column of y: {}", columns.len());
+        walk.fault("P238", message, value.span(), "a text, or a list of texts in the order of y");
+        return None;
+    };
+    let mut spans = Vec::new();
+    for (text, column) in texts.iter().zip(columns) {
+        let Some(quasi) = column else {
+            walk.fault("P238", "a record has no values to list", value.span(), "take record out of y, or list none");
+            return None;
+        };
+        match quasi.read(text) {
+            Some(span) => spans.push(span),
+            None => {
+                unknown_value(&quasi.name, quasi, value.span(), "P238", walk);
+                return None;
+            }
+        }
+    }
+    Some((texts, spans))
+}
+
+fn unknown_value(name: &str, quasi: &Quasi, span: Range<usize>, code: &'static str, walk: &mut Walk) {
+    let help = match quasi.hierarchy() {
+        Some(_) => "a value or a node of its hierarchy, as a release prints it",
+        None => "a range as a release prints it, such as \"[0,18)\"",
+    };
+    walk.fault(code, format!("{name} has no such value"), span, help);
+}
+
+/// The tables of an array of tables.
+fn tables<'t, 'i>(
+    root: &Section<'t, 'i>,
+    key: &'static str,
+    kind: &'static str,
+    walk: &mut Walk,
+) -> Vec<Section<'t, 'i>> {
+    let Some((items, _)) = walk.list(root, key) else { return Vec::new() };
+    let mut found = Vec::new();
+    for item in items {
+        match item.get_ref() {
+            DeValue::Table(table) => {
+                found.push(Section::named(format!("[[{key}]]"), kind, table, item.span()));
+            }
+            _ => drop(walk.wrong_kind::<()>(key, "sections in double brackets", item.span())),
+        }
+    }
+    found
+}
+
+/// A list of names.
+fn names(section: &Section<'_, '_>, key: &str, walk: &mut Walk) -> Option<Vec<String>> {
+    let Some((items, _)) = walk.list(section, key) else {
+        if section.get(key).is_none() {
+            walk.missing(section, key, &format!("{key} = [\"…\"]"));
+        }
+        return None;
+    };
+    let mut found: Vec<String> = Vec::new();
+    for item in items {
+        match item.get_ref().as_str() {
+            Some(name) if found.iter().any(|known| known == name) => {
+                walk.fault("P218", format!("{key} names something twice"), item.span(), "name it once");
+            }
+            Some(name) => found.push(name.to_string()),
+            None => drop(walk.wrong_kind::<()>(key, "names in quotes", item.span())),
+        }
+    }
+    Some(found)
+}
+
+/// The way out for a name that is not known.
+fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    let mut known: Vec<(usize, &str)> = known.map(|known| (strsim::damerau_levenshtein(name, known), known)).collect();
+    known.sort_unstable();
+    known.dedup();
+    match known.first() {
+        Some(&(distance, close)) if distance <= 1 + close.len() / 4 => format!("did you mean {close}?"),
+        Some(_) => format!("known: {}", known.iter().map(|known| known.1).collect::<Vec<_>>().join(", ")),
+        None => "none is known".into(),
+    }
+}

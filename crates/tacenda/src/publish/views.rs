@@ -1,0 +1,380 @@
+//! Publishing a view: specialise it against all that is out, let the auditor judge, step back if need be.
+//!
+//! A view goes the way of every release: the source table is projected to the view's columns, rows that
+//! are published alike form a group, and the auditor judges the finished release, here together with all
+//! views that somebody could lay beside it. Steps of the specialisation are taken back until it passes.
+
+use crate::audit::Evidence;
+use crate::audit::Finding;
+use crate::audit::ViewEvidence;
+use crate::audit::ViewVerdict;
+use crate::audit::gate_view;
+use crate::model::Change;
+use crate::model::Cuts;
+use crate::model::Grouping;
+use crate::model::History;
+use crate::model::Membership;
+use crate::model::NamedView;
+use crate::model::PastView;
+use crate::model::PolicyFile;
+use crate::model::Promise;
+use crate::model::PublishedView;
+use crate::model::Release;
+use crate::model::Requirement;
+use crate::model::Role;
+use crate::model::Row;
+use crate::model::Schema;
+use crate::model::Score;
+use crate::model::Seed;
+use crate::model::Table;
+use crate::model::View;
+use crate::model::ViewColumn;
+use crate::model::ViewRows;
+use crate::policy::PolicyError;
+use crate::policy::views;
+use crate::policy::views::Information;
+use crate::policy::views::Options;
+use crate::policy::views::Task;
+use crate::policy::views::Unrelated;
+use crate::policy::views::Utility;
+use crate::publish::Before;
+use crate::publish::Prepared;
+use crate::publish::PublishError;
+use crate::publish::recode;
+
+/// How many steps the auditor may take to count one join.
+const LIMIT: u64 = 1 << 30;
+
+/// What there is to say of a view beside its release.
+#[derive(Clone, Debug)]
+pub struct PreparedView {
+    /// Its name.
+    pub name: String,
+    /// Who gets it.
+    pub recipients: Vec<String>,
+    /// The policy with the view's columns only: what its folder is written with.
+    pub file: PolicyFile,
+    /// How many specialisations were taken back because the finished view did not pass.
+    pub steps_back: usize,
+    /// How much of the view is left.
+    pub utility: Utility,
+    /// What was found and what was not looked at, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A view about to be published, and all that it is judged by.
+pub(super) struct Setting<'a> {
+    file: &'a PolicyFile,
+    named: &'a NamedView,
+    view: View,
+    rows: ViewRows,
+    earlier: Vec<PublishedView>,
+    past: Vec<PastView>,
+    /// Per group of recipients who may pool: the earlier views they see.
+    seen: Vec<Vec<usize>>,
+    requirements: Vec<Requirement>,
+    /// Per requirement, the earlier views it is about, numbered from 1.
+    members: Vec<Vec<usize>>,
+}
+
+impl<'a> Setting<'a> {
+    /// Projects `table` to the view `named` and recalls what is out. `adopted` are views made elsewhere.
+    pub(super) fn new(
+        file: &'a PolicyFile,
+        named: &'a NamedView,
+        history: &History,
+        adopted: &[PastView],
+        table: &Table,
+    ) -> Setting<'a> {
+        let columns = places(&file.schema, &named.columns);
+        let quasi = columns.iter().map(|&column| file.schema.quasi[column].clone()).collect();
+        let view = View { name: named.name.clone(), columns: quasi };
+        let target = file.views.target.as_ref().filter(|target| named.columns.contains(target));
+        let target = target.map(|target| places(&file.schema, std::slice::from_ref(target))[0]);
+        let target = target.map_or(Vec::new(), |column| table.quasi(column).to_vec());
+        let rows = ViewRows::new(columns.iter().map(|&column| table.quasi(column).to_vec()).collect(), target);
+        let new = adopted.iter().filter(|adopted| history.views.iter().all(|known| known.name != adopted.name));
+        let past: Vec<PastView> = history.views.iter().chain(new).cloned().collect();
+        let published = |past: &PastView| past.published(&file.schema).expect("a series keeps its columns");
+        let earlier: Vec<PublishedView> = past.iter().map(published).collect();
+        let recipients: Vec<Vec<String>> = past.iter().map(|past| recipients(file, past)).collect();
+        let seen = file.views.seen_together(&named.recipients, &recipients);
+        let mut setting =
+            Setting { file, named, view, rows, earlier, past, seen, requirements: Vec::new(), members: Vec::new() };
+        setting.ask();
+        setting
+    }
+
+    /// What must hold for each group of recipients.
+    fn ask(&mut self) {
+        for seen in &self.seen {
+            let views: Vec<&View> =
+                std::iter::once(&self.view).chain(seen.iter().map(|&view| &self.earlier[view].view)).collect();
+            let members: Vec<usize> = seen.iter().map(|&view| view + 1).collect();
+            let renumber = |at: &mut ViewColumn| at.view = if at.view == 0 { 0 } else { members[at.view - 1] };
+            for mut asked in self.file.promises().flat_map(|promise| promise.requirements(&views)) {
+                asked.x.iter_mut().chain(&mut asked.y).for_each(renumber);
+                self.requirements.push(asked);
+                self.members.push(members.clone());
+            }
+        }
+    }
+
+    fn task(&self) -> Task<'_> {
+        Task {
+            view: &self.view,
+            rows: &self.rows,
+            earlier: &self.earlier,
+            requirements: &self.requirements,
+            impossible: &self.file.views.impossible,
+        }
+    }
+
+    /// Views made elsewhere may lack people or have counterfeits.
+    fn same_people(&self) -> bool {
+        self.past.iter().all(|past| past.release > 0)
+    }
+
+    fn options(&self) -> Options {
+        let information = match self.file.views.score {
+            Score::Entropy if self.rows.target().is_empty() => Information::Distortion,
+            Score::Entropy => Information::Entropy,
+            Score::Distortion => Information::Distortion,
+            Score::Discernability => Information::Discernability,
+        };
+        let unrelated = if self.same_people() { Unrelated::Refuse } else { Unrelated::Allow };
+        Options { information, unrelated, ..Options::default() }
+    }
+
+    /// What a steward should know about each requirement, before any work is done.
+    pub(super) fn explain(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        if self.requirements.is_empty() {
+            notes.push(format!(
+                "nothing is asked of view {} yet: not all of y is out; it is published as it is",
+                self.named.name
+            ));
+        }
+        for (index, members) in self.members.iter().enumerate() {
+            // The same with only the views it is about, numbered anew.
+            let earlier: Vec<PublishedView> = members.iter().map(|&view| self.earlier[view - 1].clone()).collect();
+            let place = |view: usize| members.iter().position(|&member| member == view).map_or(0, |at| at + 1);
+            let mut requirement = self.requirements[index].clone();
+            requirement.x.iter_mut().chain(&mut requirement.y).for_each(|at| at.view = place(at.view));
+            let requirements = [requirement];
+            let task = Task { earlier: &earlier, requirements: &requirements, ..self.task() };
+            let found = views::explain_requirement(&task, 0).unwrap_or_default();
+            notes.extend(found.iter().map(|note| format!("requirement {}: {note}", index + 1)));
+        }
+        notes.dedup();
+        notes
+    }
+
+    /// The release with these cuts: rows that are published alike are a group.
+    fn release(&self, file: &PolicyFile, cuts: &Cuts, table: &Table, stamp: Stamp<'_>) -> (Release, Membership) {
+        let published = PublishedView::recode(&self.view, &self.rows, cuts);
+        let columns: Vec<usize> = (0..self.view.columns.len()).collect();
+        let classes = published.classes(&columns);
+        let mut rows: Vec<u32> = (0..published.len() as u32).collect();
+        rows.sort_by_key(|&row| classes.of_row[row as usize]);
+        let mut grouping = Grouping::default();
+        for alike in rows.chunk_by(|&a, &b| classes.of_row[a as usize] == classes.of_row[b as usize]) {
+            let people: Vec<Row> = alike.iter().map(|&row| Row(row)).collect();
+            grouping.push_with_region(&people, &[], &published.spans(alike[0] as usize, &columns));
+        }
+        recode(file, &grouping, table, stamp.seed, stamp.number, stamp.label)
+    }
+
+    fn judge(&self, made: &Made<'_>, release: &Release, membership: &Membership) -> ViewVerdict {
+        let promises: Vec<&Promise> = self.file.promises().collect();
+        gate_view(&ViewEvidence {
+            release: Evidence {
+                schema: &made.file.schema,
+                history: made.history,
+                table: &made.table,
+                release,
+                membership,
+            },
+            name: &self.named.name,
+            earlier: &self.earlier,
+            seen: &self.seen,
+            promises: &promises,
+            impossible: &self.file.views.impossible,
+            same_people: self.same_people(),
+            limit: LIMIT,
+        })
+    }
+}
+
+/// What every release of a series has of its own.
+#[derive(Clone, Copy)]
+struct Stamp<'a> {
+    seed: &'a Seed,
+    number: u32,
+    label: &'a str,
+}
+
+/// What a release of a view is made from and judged with.
+struct Made<'a> {
+    file: PolicyFile,
+    table: Table,
+    history: &'a History,
+}
+
+/// Makes the release of the view `named` and has it judged. `adopted` are views made elsewhere that the
+/// history does not hold yet. Changes nothing.
+pub fn prepare_view(
+    file: &PolicyFile,
+    named: &NamedView,
+    adopted: &[PastView],
+    seed: &Seed,
+    before: Before<'_>,
+    table: &Table,
+    label: &str,
+) -> Result<Prepared, PublishError> {
+    prepare_setting(&Setting::new(file, named, before.history, adopted, table), seed, before, table, label)
+}
+
+/// The same once the setting is made.
+pub(super) fn prepare_setting(
+    setting: &Setting<'_>,
+    seed: &Seed,
+    before: Before<'_>,
+    table: &Table,
+    label: &str,
+) -> Result<Prepared, PublishError> {
+    assert_same_people(setting, before, table)?;
+    let task = setting.task();
+    let mut outcome = views::specialise_among(&task, &setting.members, &setting.options())?;
+    let made =
+        Made { file: project(setting.file, setting.named), table: narrow(setting, table), history: before.history };
+    let stamp = Stamp { seed, number: before.history.releases + 1, label };
+    let mut passed: Option<(Cuts, Release, Membership, ViewVerdict)> = None;
+    let mut refused: Option<Vec<Finding>> = None;
+    let steps_back = outcome.back_off(|cuts| {
+        let (release, membership) = setting.release(&made.file, cuts, &made.table, stamp);
+        let verdict = setting.judge(&made, &release, &membership);
+        let passes = verdict.findings.is_empty();
+        if passes {
+            passed = Some((cuts.clone(), release, membership, verdict));
+        } else {
+            refused.get_or_insert(verdict.findings);
+        }
+        passes
+    });
+    let Some(steps_back) = steps_back else {
+        return Err(PublishError::Refused(refused.unwrap_or_default()));
+    };
+    // The last state that passed need not be the one that is kept.
+    let (release, membership, verdict) = match passed {
+        Some((cuts, release, membership, verdict)) if cuts == outcome.cuts => (release, membership, verdict),
+        _ => {
+            let (release, membership) = setting.release(&made.file, &outcome.cuts, &made.table, stamp);
+            let verdict = setting.judge(&made, &release, &membership);
+            if !verdict.findings.is_empty() {
+                return Err(PublishError::Refused(verdict.findings));
+            }
+            (release, membership, verdict)
+        }
+    };
+    let own = PublishedView::of_release(&setting.named.name, &made.file.schema, &[], &release);
+    let own = own.expect("there are no sensitive values to encode");
+    let mut past = setting.past.clone();
+    past.push(PastView::of(&own, stamp.number, setting.named.recipients.clone()));
+    let mut notes: Vec<String> = outcome.warnings.iter().map(ToString::to_string).collect();
+    notes.extend(standing(setting, &verdict));
+    notes.extend(verdict.warnings.iter().cloned());
+    let view = PreparedView {
+        name: setting.named.name.clone(),
+        recipients: setting.named.recipients.clone(),
+        utility: views::utility(&setting.view, &setting.rows, &outcome.cuts),
+        file: made.file,
+        steps_back,
+        notes,
+    };
+    Ok(Prepared {
+        history: before.history.after_view(table, stamp.number, past),
+        change: Change::between(before.history, before.snapshot, table),
+        release,
+        membership,
+        findings: Vec::new(),
+        series_risk: None,
+        view: Some(view),
+    })
+}
+
+/// Where every promise stands, in words.
+fn standing(setting: &Setting<'_>, verdict: &ViewVerdict) -> Vec<String> {
+    let reports = verdict.reports.iter().flat_map(|report| &report.requirements);
+    let mut lines: Vec<String> = setting
+        .requirements
+        .iter()
+        .zip(reports)
+        .map(|(requirement, report)| crate::audit::describe_requirement(requirement, report))
+        .collect();
+    lines.dedup();
+    lines
+}
+
+/// The people of all views are the same, and what is out of them has not changed.
+fn assert_same_people(setting: &Setting<'_>, before: Before<'_>, table: &Table) -> Result<(), PolicyError> {
+    if before.history.releases == 0 {
+        return Ok(());
+    }
+    let known = before.history.align(table).filter(Option::is_some).count();
+    let (gone, arrived) = (before.history.records.len() - known, table.len() - known);
+    if gone + arrived > 0 {
+        return Err(PolicyError::OtherPeople { gone, arrived });
+    }
+    let Some(last) = before.snapshot else { return Ok(()) };
+    let out: Vec<String> = setting.past.iter().flat_map(|past| past.columns.clone()).collect();
+    let out = places(&setting.file.schema, &out);
+    let differs = |row: &usize| out.iter().any(|&column| table.quasi(column)[*row] != last.quasi(column)[*row]);
+    match (0..table.len()).filter(differs).count() {
+        0 => Ok(()),
+        records => Err(PolicyError::Changed {
+            records,
+            what: "published",
+            way_out: "publish every view from the same snapshot, or start a new series",
+        }),
+    }
+}
+
+/// The places of columns among the quasi attributes, ascending, each once.
+fn places(schema: &Schema, columns: &[String]) -> Vec<usize> {
+    (0..schema.quasi.len()).filter(|&at| columns.contains(&schema.quasi[at].name)).collect()
+}
+
+/// Who has a view: those it went to, and those the policy names now.
+fn recipients(file: &PolicyFile, past: &PastView) -> Vec<String> {
+    let named = file.views.find(&past.name).map_or(&[][..], |view| &view.recipients);
+    let mut all = past.recipients.clone();
+    all.extend(named.iter().filter(|name| !past.recipients.contains(name)).cloned());
+    all
+}
+
+/// The policy with the columns of one view.
+fn project(file: &PolicyFile, named: &NamedView) -> PolicyFile {
+    let columns = places(&file.schema, &named.columns);
+    let quasi = columns.iter().map(|&column| file.schema.quasi[column].clone()).collect::<Vec<_>>();
+    let order = (0..quasi.len()).map(|index| (Role::Quasi, index)).collect();
+    let schema = Schema { identifier: file.schema.identifier.clone(), quasi, order, ..Schema::default() };
+    PolicyFile { schema, ..file.clone() }
+}
+
+/// The table with the columns of the view.
+fn narrow(setting: &Setting<'_>, table: &Table) -> Table {
+    let columns = (0..setting.rows.column_count()).map(|column| setting.rows.column(column).to_vec()).collect();
+    let sensitive = table.sensitive().to_vec();
+    Table::new(table.keys().to_vec(), columns, sensitive, table.values.clone(), Vec::new(), Vec::new())
+}
+
+impl PreparedView {
+    /// The part of a table that the view is made from.
+    pub fn table(&self, whole: &PolicyFile, table: &Table) -> Table {
+        let names: Vec<String> = self.file.schema.quasi.iter().map(|quasi| quasi.name.clone()).collect();
+        let columns = places(&whole.schema, &names).into_iter().map(|column| table.quasi(column).to_vec()).collect();
+        let sensitive = table.sensitive().to_vec();
+        Table::new(table.keys().to_vec(), columns, sensitive, table.values.clone(), Vec::new(), Vec::new())
+    }
+}

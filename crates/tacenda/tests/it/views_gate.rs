@@ -1,0 +1,241 @@
+//! Views that cheat are refused by the gate, and what holds for publishing views besides.
+
+use crate::views_kit::category;
+use crate::views_kit::file;
+use crate::views_kit::names;
+use crate::views_kit::publish;
+use crate::views_kit::table;
+use tacenda::audit::Evidence;
+use tacenda::audit::Fault;
+use tacenda::audit::ViewEvidence;
+use tacenda::audit::gate_view;
+use tacenda::model::Grouping;
+use tacenda::model::History;
+use tacenda::model::ListedShare;
+use tacenda::model::Membership;
+use tacenda::model::PastView;
+use tacenda::model::PolicyFile;
+use tacenda::model::Promise;
+use tacenda::model::PublishedView;
+use tacenda::model::Regions;
+use tacenda::model::Release;
+use tacenda::model::Row;
+use tacenda::model::Schema;
+use tacenda::model::Seed;
+use tacenda::model::Span;
+use tacenda::model::Table;
+use tacenda::publish::Before;
+use tacenda::publish::PublishError;
+use tacenda::publish::prepare_view;
+use tacenda::publish::recode;
+
+/// Paper 004, Example 1: names and jobs after jobs and diseases, and the class that is told by neither.
+fn example_1() -> (PolicyFile, Table) {
+    let name = category("name", &["alice;*", "bob;*", "cathy;*"]);
+    let job = category("job", &["banker;office;*", "engineer;office;*", "clerk;works;*", "driver;works;*"]);
+    let disease = category("disease", &["cancer", "hiv"]);
+    let promise = share(600);
+    let views: [(&str, &[&str]); 2] = [("health", &["job", "disease"]), ("tax", &["name", "job"])];
+    let people = table(vec![vec![0, 0, 1, 1, 2], vec![0, 0, 2, 3, 1], vec![0, 0, 1, 0, 1]]);
+    (file(vec![name, job, disease], &views, promise), people)
+}
+
+fn share(permille: u32) -> Promise {
+    Promise::XyLinkability {
+        x: names(&["name", "tax.job"]),
+        y: names(&["disease"]),
+        max_confidence_permille: permille,
+        listed: Vec::new(),
+        only_listed: false,
+    }
+}
+
+/// A release of the tax view with these regions, one a person, whoever stands in them.
+fn tax_release(file: &PolicyFile, people: &Table, regions: &[[Span; 2]]) -> (PolicyFile, Table, Release, Membership) {
+    let quasi = vec![file.schema.quasi[0].clone(), file.schema.quasi[1].clone()];
+    let narrow = PolicyFile { schema: Schema::new("id", quasi, Vec::new()), ..file.clone() };
+    let own = table(vec![people.quasi(0).to_vec(), people.quasi(1).to_vec()]);
+    let mut grouping = Grouping::default();
+    for (row, region) in (0u32..).zip(regions) {
+        grouping.push_with_region(&[Row(row)], &[], region);
+    }
+    let (release, membership) = recode(&narrow, &grouping, &own, &Seed([7; 32]), 2, "tax");
+    (narrow, own, release, membership)
+}
+
+/// What the gate says of it, after health is out as it is.
+fn judged(promise: Promise, regions: &[[Span; 2]], limit: u64) -> Vec<Fault> {
+    let (mut file, people) = example_1();
+    file.promise = promise;
+    let health = publish(&file, "health", &History::default(), &people).unwrap();
+    let earlier: Vec<PublishedView> =
+        health.history.views.iter().map(|past| past.published(&file.schema).unwrap()).collect();
+    let (narrow, own, release, membership) = tax_release(&file, &people, regions);
+    let verdict = gate_view(&ViewEvidence {
+        release: Evidence {
+            schema: &narrow.schema,
+            history: &health.history,
+            table: &own,
+            release: &release,
+            membership: &membership,
+        },
+        name: "tax",
+        earlier: &earlier,
+        seen: &[vec![0]],
+        promises: &[&file.promise],
+        impossible: &[],
+        same_people: true,
+        limit,
+    });
+    verdict.findings.iter().map(|finding| finding.fault).collect()
+}
+
+const ANY_NAME: Span = Span { lo: 0, hi: 2 };
+const ANY_JOB: Span = Span { lo: 0, hi: 3 };
+
+fn as_it_is() -> [[Span; 2]; 5] {
+    [[0, 0], [0, 0], [1, 2], [1, 3], [2, 1]].map(|[name, job]| [Span::exact(name), Span::exact(job)])
+}
+
+#[test]
+fn the_honest_view_passes() {
+    assert_eq!(judged(share(600), &[0, 0, 1, 1, 2].map(|name| [Span::exact(name), ANY_JOB]), 1 << 20), []);
+}
+
+#[test]
+fn a_view_published_as_it_is_is_refused() {
+    assert_eq!(judged(share(600), &as_it_is(), 1 << 20), [Fault::JoinShareTooLarge]);
+    let anonymity = Promise::XyAnonymity { x: names(&["name", "tax.job"]), y: names(&["disease"]), k: 2 };
+    assert_eq!(judged(anonymity, &as_it_is(), 1 << 20), [Fault::JoinTooFewValues]);
+}
+
+#[test]
+fn a_view_that_lies_is_refused() {
+    // Cathy is said to be a banker.
+    let mut regions = as_it_is();
+    regions[4][1] = Span::exact(0);
+    let found = judged(share(1000), &regions, 1 << 20);
+    assert!(found.contains(&Fault::RegionMisses), "{found:?}");
+    // Nobody is left who could be the engineer.
+    assert!(found.contains(&Fault::ViewsNotRelated), "{found:?}");
+}
+
+/// SCIENCE A4.3: everyone but Cathy is told exactly, so she is the engineer, whatever the join says.
+#[test]
+fn what_no_matching_allows_is_left_out() {
+    let anonymity = Promise::XyAnonymity { x: names(&["tax.job"]), y: names(&["disease"]), k: 1 };
+    let mut regions = as_it_is();
+    regions[4] = [ANY_NAME, ANY_JOB];
+    assert_eq!(judged(anonymity, &regions, 1 << 20), []);
+    let only_hiv = Promise::XyLinkability {
+        x: names(&["name"]),
+        y: names(&["disease"]),
+        max_confidence_permille: 700,
+        listed: vec![ListedShare { values: names(&["hiv"]), spans: vec![Span::exact(1)], max_permille: 700 }],
+        only_listed: true,
+    };
+    assert_eq!(judged(only_hiv, &regions, 1 << 20), [Fault::MatchingTellsMore]);
+}
+
+#[test]
+fn a_join_too_large_to_judge_is_refused() {
+    let regions = [0, 0, 1, 1, 2].map(|name| [Span::exact(name), ANY_JOB]);
+    assert_eq!(judged(share(600), &regions, 2), [Fault::JoinNotJudged]);
+}
+
+/// SCIENCE A4.3 and G19: on the join flu is one of two for the driver, but only the clerk can be the row whose
+/// job is open. The job has to stay open in the new view too.
+#[test]
+fn steps_are_taken_back_until_the_matching_tells_no_more() {
+    let name = category("name", &["bob;*", "cathy;*"]);
+    let job = category("job", &["clerk;*", "driver;*"]);
+    let disease = category("disease", &["hiv", "flu"]);
+    let promise = Promise::XyLinkability {
+        x: names(&["name", "tax.job"]),
+        y: names(&["disease"]),
+        max_confidence_permille: 600,
+        listed: vec![ListedShare { values: names(&["flu"]), spans: vec![Span::exact(1)], max_permille: 600 }],
+        only_listed: true,
+    };
+    let file = file(vec![name, job, disease], &[("tax", &["name", "job"])], promise);
+    let people = table(vec![vec![0, 1], vec![0, 1], vec![0, 1]]);
+    let adopted =
+        past("ward", &["job", "disease"], &[([Span::new(0, 1), Span::exact(0)], 1), ([Span::exact(1); 2], 1)]);
+    let history = History::default();
+    let before = Before { history: &history, snapshot: None };
+    let tax = file.views.find("tax").unwrap();
+    let prepared = prepare_view(&file, tax, &[adopted], &Seed([7; 32]), before, &people, "tax").unwrap();
+    let view = prepared.view.unwrap();
+    assert!(view.steps_back > 0);
+    assert!(view.notes.iter().any(|note| note.contains("taken back")), "{:?}", view.notes);
+    assert!((0..prepared.release.group_count()).all(|group| prepared.release.region(group)[1] == Span::new(0, 1)));
+}
+
+/// A view made elsewhere.
+fn past(name: &str, columns: &[&str], rows: &[([Span; 2], u32)]) -> PastView {
+    let mut past = PastView {
+        name: name.into(),
+        columns: names(columns),
+        recipients: names(&["everyone"]),
+        rows: Regions::new(2),
+        ..PastView::default()
+    };
+    for (row, count) in rows {
+        past.rows.push(row);
+        past.counts.push(*count);
+    }
+    past
+}
+
+#[test]
+fn other_people_and_other_values_are_refused() {
+    let (file, people) = example_1();
+    let health = publish(&file, "health", &History::default(), &people).unwrap();
+    let code = |result: Result<tacenda::publish::Prepared, PublishError>| result.unwrap_err().code();
+    let fewer = table(vec![vec![0, 0, 1, 1], vec![0, 0, 2, 3], vec![0, 0, 1, 0]]);
+    assert_eq!(code(publish(&file, "tax", &health.history, &fewer)), "R429");
+    let changed = table(vec![vec![0, 0, 1, 1, 2], vec![0, 0, 2, 3, 3], vec![0, 0, 1, 0, 1]]);
+    let before = Before { history: &health.history, snapshot: Some(&people) };
+    let tax = file.views.find("tax").unwrap();
+    assert_eq!(code(prepare_view(&file, tax, &[], &Seed([7; 32]), before, &changed, "tax")), "R425");
+}
+
+/// What only somebody else can see is no part of the join, unless they may pool.
+#[test]
+fn recipients_who_may_not_pool_are_judged_apart() {
+    let (mut file, people) = example_1();
+    file.views.list[0].recipients = names(&["clinic"]);
+    file.views.list[1].recipients = names(&["bank"]);
+    file.views.pools = vec![names(&["clinic"]), names(&["bank"])];
+    let health = publish(&file, "health", &History::default(), &people).unwrap();
+    let tax = publish(&file, "tax", &health.history, &people).unwrap();
+    let is_exact = |group: usize| tax.release.region(group).iter().all(|span| span.width() == 1);
+    assert!((0..tax.release.group_count()).all(is_exact), "nothing is asked of the tax view alone");
+    file.views.pools = vec![names(&["clinic", "bank"])];
+    let tax = publish(&file, "tax", &health.history, &people).unwrap();
+    assert!((0..tax.release.group_count()).any(|group| tax.release.region(group).iter().any(|span| span.width() > 1)));
+}
+
+/// SCIENCE A4.6: a view made elsewhere, each row recoded on its own, with a row too many.
+#[test]
+fn a_locally_recoded_view_made_elsewhere_is_joined() {
+    let (file, people) = example_1();
+    let job = &file.schema.quasi[1];
+    let exact = Span::exact;
+    let rows = [
+        ([job.root(), exact(0)], 1),
+        ([exact(0); 2], 1),
+        ([Span::new(2, 3), exact(1)], 1),
+        ([exact(3), exact(0)], 1),
+        ([exact(1); 2], 2),
+    ];
+    let adopted = past("ward", &["job", "disease"], &rows);
+    let tax = file.views.find("tax").unwrap();
+    let history = History::default();
+    let before = Before { history: &history, snapshot: None };
+    let prepared = prepare_view(&file, tax, &[adopted], &Seed([7; 32]), before, &people, "tax").unwrap();
+    assert_eq!(prepared.history.views.len(), 2);
+    assert_eq!((prepared.history.views[0].release, prepared.history.views[1].release), (0, 1));
+    // Engineers are all hiv in what is out, so engineers are not told.
+    assert!((0..prepared.release.group_count()).all(|group| prepared.release.region(group)[1] != Span::exact(1)));
+}

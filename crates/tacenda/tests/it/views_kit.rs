@@ -1,0 +1,145 @@
+//! Made-up people in views, published one after another, and the join of it all row by row.
+
+use tacenda::audit::materialise;
+use tacenda::audit::read_naively;
+use tacenda::model::Choices;
+use tacenda::model::Domain;
+use tacenda::model::Hierarchy;
+use tacenda::model::History;
+use tacenda::model::Limits;
+use tacenda::model::NamedView;
+use tacenda::model::Output;
+use tacenda::model::PolicyFile;
+use tacenda::model::Promise;
+use tacenda::model::PublishedView;
+use tacenda::model::Quasi;
+use tacenda::model::RecordKey;
+use tacenda::model::Rng;
+use tacenda::model::Schema;
+use tacenda::model::Seed;
+use tacenda::model::Series;
+use tacenda::model::Table;
+use tacenda::model::Value;
+use tacenda::model::Values;
+use tacenda::model::View;
+use tacenda::model::Views;
+use tacenda::publish::Before;
+use tacenda::publish::Prepared;
+use tacenda::publish::PublishError;
+use tacenda::publish::prepare_view;
+
+pub fn category(name: &str, rows: &[&str]) -> Quasi {
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();
+    Quasi::new(name, Domain::Category(Hierarchy::from_rows(&rows).unwrap()))
+}
+
+pub fn names(list: &[&str]) -> Vec<String> {
+    list.iter().map(|name| (*name).to_string()).collect()
+}
+
+/// A policy file with these columns and views, each for everyone.
+pub fn file(quasi: Vec<Quasi>, views: &[(&str, &[&str])], promise: Promise) -> PolicyFile {
+    let named = |&(name, columns): &(&str, &[&str])| NamedView {
+        name: name.into(),
+        columns: names(columns),
+        recipients: names(&["everyone"]),
+        adopted: None,
+    };
+    PolicyFile {
+        series: Series { name: "views".into(), ..Series::default() },
+        schema: Schema::new("id", quasi, Vec::new()),
+        promise,
+        choices: Choices::default(),
+        limits: Limits::default(),
+        output: Output::default(),
+        views: Views { list: views.iter().map(named).collect(), ..Views::default() },
+    }
+}
+
+/// A table from columns of codes.
+pub fn table(columns: Vec<Vec<u32>>) -> Table {
+    let people = columns[0].len();
+    let keys = (0..people as u64).map(|lo| RecordKey { hi: 0, lo }).collect();
+    let values = Values::from_ordered(vec![Box::from([])]);
+    Table::new(keys, columns, vec![Value(0); people], values, Vec::new(), Vec::new())
+}
+
+/// Publishes a view after `history`.
+pub fn publish(file: &PolicyFile, view: &str, history: &History, table: &Table) -> Result<Prepared, PublishError> {
+    let named = file.views.find(view).unwrap();
+    let before = Before { history, snapshot: (history.releases > 0).then_some(table) };
+    prepare_view(file, named, &[], &Seed([7; 32]), before, table, view)
+}
+
+/// Some of the columns an attacker may know.
+pub fn some_x(rng: &mut Rng) -> Vec<String> {
+    match rng.below(4) {
+        0 => names(&["a", "n"]),
+        1 => names(&["one.a", "two.a", "n"]),
+        2 => names(&["two.a", "three.n"]),
+        _ => names(&["one.a", "one.n"]),
+    }
+}
+
+/// Something that must stay open.
+pub fn some_y(rng: &mut Rng, with_records: bool) -> Vec<String> {
+    match rng.below(if with_records { 5 } else { 3 }) {
+        0 => names(&["s"]),
+        1 => names(&["t"]),
+        2 => names(&["s", "t"]),
+        3 => names(&["record"]),
+        _ => names(&["two.record"]),
+    }
+}
+
+/// Publishes three views of random people under random promises, and holds each against the join row by
+/// row. How many views were published when another was out already.
+pub fn keep_their_promise(promise: impl Fn(&mut Rng) -> Promise) -> usize {
+    let mut after_another = 0;
+    for seed in 0..300 {
+        let mut rng = Rng::from_number(seed);
+        let quasi = vec![
+            category("a", &["p;l;*", "q;l;*", "r;m;*", "s;m;*"]),
+            Quasi::new("n", Domain::Integer { lo: 0, hi: 12 }),
+            category("s", &["0", "1", "2"]),
+            category("t", &["0", "1", "2", "3"]),
+        ];
+        let people = 6 + rng.below(20) as usize;
+        let column = |quasi: &Quasi, rng: &mut Rng| -> Vec<u32> {
+            (0..people).map(|_| rng.below(quasi.size().into()) as u32).collect()
+        };
+        let columns = quasi.iter().map(|quasi| column(quasi, &mut rng)).collect();
+        let table = table(columns);
+        let list: [(&str, &[&str]); 3] = [("one", &["a", "n", "s"]), ("two", &["a", "t"]), ("three", &["n", "t"])];
+        let mut file = file(quasi, &list, promise(&mut rng));
+        if rng.below(3) == 0 {
+            file.views.also.push(Promise::XyAnonymity { x: names(&["n"]), y: names(&["record"]), k: 2 });
+        }
+        let mut order = ["one", "two", "three"];
+        rng.shuffle(&mut order);
+        let mut history = History::default();
+        for view in order {
+            match publish(&file, view, &history, &table) {
+                Ok(prepared) => {
+                    after_another += usize::from(history.releases > 0);
+                    history = prepared.history;
+                    assert_holds(&file, &history, seed);
+                }
+                Err(PublishError::Views(_) | PublishError::Refused(_)) => {}
+                Err(error) => panic!("seed {seed}: {error}"),
+            }
+        }
+    }
+    after_another
+}
+
+/// Every promise on the join of all that is out, row by row.
+fn assert_holds(file: &PolicyFile, history: &History, seed: u64) {
+    let published: Vec<PublishedView> =
+        history.views.iter().map(|past| past.published(&file.schema).unwrap()).collect();
+    let views: Vec<&View> = published.iter().map(|published| &published.view).collect();
+    let joined = materialise(&published, &file.views.impossible);
+    for requirement in file.promises().flat_map(|promise| promise.requirements(&views)) {
+        assert!(read_naively(&published, &joined, &requirement).holds, "seed {seed}");
+    }
+}
