@@ -5,13 +5,19 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::Output;
+use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::RwLock;
 use tacenda::ingest;
 use tacenda::ledger::NewProject;
 use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::model::Seed;
 use tempfile::TempDir;
+
+/// A process that is being started holds copies of all open files for a moment, the locks of projects that
+/// other tests are setting up among them: the two do not happen at once.
+static STARTING: RwLock<()> = RwLock::new(());
 
 /// A project folder that is removed at the end.
 pub struct Project {
@@ -61,6 +67,7 @@ impl Project {
 
     /// Sets up the ledger with a seed that every run shares, so that releases can be compared byte by byte.
     pub fn fix_seed(&self) {
+        let _alone = STARTING.write().unwrap();
         let loaded = ingest::read_policy(&self.file("tacenda.toml")).unwrap();
         let new = NewProject {
             series: &loaded.policy.series.name,
@@ -81,7 +88,13 @@ impl Project {
 
     /// Runs the command in this folder.
     pub fn run(&self, words: &[&str]) -> Ended {
-        Ended::of(self.command(words).output().unwrap())
+        let mut command = self.command(words);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = {
+            let _started = STARTING.read().unwrap();
+            command.spawn().unwrap()
+        };
+        Ended::of(child.wait_with_output().unwrap())
     }
 
     /// Runs the command, which must end well.
