@@ -185,6 +185,13 @@ proptest! {
         prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
     }
 
+    /// Whole groups vanish when one of their people leaves; nobody is taken for a newcomer for that.
+    #[test]
+    fn cohorts_that_withhold_are_not_accused(snapshots in kit::evolution(40, 4, 5, Events { leave: true, ..Events::ADD_ONLY }), k in 2u32..5) {
+        let policy = IncrementalKAnonymity { k, cohorts: true, l: None, tight: false, on_delete: OnDelete::Withhold };
+        prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
+    }
+
     #[test]
     fn cohorts_are_not_accused(snapshots in kit::evolution(40, 4, 5, Events::ADD_ONLY), k in 2u32..5, l in prop::option::of(2u32..3)) {
         let policy = IncrementalKAnonymity { k, cohorts: true, l, tight: false, on_delete: OnDelete::Refuse };

@@ -109,7 +109,9 @@ impl<'a> Pair<'a> {
         outcome.measure(number, "rows less, at least", less as f64);
         outcome.coverage.of += self.components.len() as u64;
         outcome.coverage.looked_at += self.components.len() as u64;
-        let has_left = less > 0 || pairs::only_grows(ask.series.promise) == Some(false);
+        let has_left = less > 0
+            || pairs::only_grows(ask.series.promise) == Some(false)
+            || pairs::lost_a_group(ask.series.promise, self.earlier, self.later);
         let mut judge = Judge::new(ask, self);
         for ((root, component), change) in self.components.iter().zip(&changes) {
             let (came, left) = match &self.moves {

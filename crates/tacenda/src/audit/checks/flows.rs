@@ -68,6 +68,9 @@ impl<'a> Flows<'a> {
         let values = pairs::value_count(ask);
         let places = (earlier, later);
         let (earlier, later) = (&ask.series.releases[earlier as usize], &ask.series.releases[later as usize]);
+        if pairs::lost_a_group(ask.series.promise, earlier, later) {
+            return Err(NoFlows::PeopleLeft);
+        }
         let (old, new) = (Stab::new(earlier, values), Stab::new(later, values));
         let components = Components::new(earlier, later, &new).list();
         if components.iter().any(|(_, component)| loses_rows(earlier, later, component)) {

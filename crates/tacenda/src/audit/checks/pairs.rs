@@ -6,6 +6,9 @@ use crate::audit::ties::Ties;
 use crate::model::DiversityMode;
 use crate::model::Promise;
 use crate::model::Release;
+use crate::model::Span;
+use crate::model::Value;
+use rustc_hash::FxHashMap;
 
 /// The pairs of releases that are compared: neighbours, or all where that is asked for. Releases
 /// without a sensitive column say nothing of values and are passed over.
@@ -25,6 +28,26 @@ pub(super) fn value_count(ask: &Ask<'_>) -> usize {
 pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
     promise
         .map(|promise| matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. }))
+}
+
+/// Whether a group of the earlier release is gone from the later one, under a promise whose groups never
+/// change: then it was withheld as a whole, and its people left.
+pub(super) fn lost_a_group(promise: Option<&Promise>, earlier: &Release, later: &Release) -> bool {
+    if !matches!(promise, Some(Promise::IncrementalKAnonymity { cohorts: true, .. })) {
+        return false;
+    }
+    let mut there: FxHashMap<(&[Span], &[Value]), u32> = FxHashMap::default();
+    for group in 0..later.group_count() {
+        *there.entry((later.region(group), later.group_values(group))).or_default() += 1;
+    }
+    let mut is_there = |group: usize| match there.get_mut(&(earlier.region(group), earlier.group_values(group))) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    };
+    !(0..earlier.group_count()).all(&mut is_there)
 }
 
 /// Whether the promise says that a person's groups all have one value set.
