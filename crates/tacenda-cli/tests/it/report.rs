@@ -101,5 +101,5 @@ fn without_a_release_there_is_nothing_to_report() {
     let project = Project::with(&[("tacenda.toml", POLICY)]);
     let ended = project.run(&["report"]);
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("R205"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("R208"), "{}", ended.stderr);
 }

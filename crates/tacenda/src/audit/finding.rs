@@ -530,7 +530,7 @@ impl Fault {
 
     /// Whether it is counted in combinations of X, not in groups.
     fn is_of_views(self) -> bool {
-        self >= Fault::JoinTooFewValues
+        (Fault::JoinTooFewValues..=Fault::JoinNotJudged).contains(&self)
     }
 
     /// Its title.

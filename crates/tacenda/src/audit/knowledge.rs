@@ -130,6 +130,20 @@ impl<'a> Knowledge<'a> {
         }
         truth
     }
+
+    /// Whose sensitive value is not the same in all releases they are in. The truth, to judge by.
+    pub(super) fn changed(&self) -> Vec<bool> {
+        let (mut last, mut changed) = (vec![None; self.keys.len()], vec![false; self.keys.len()]);
+        for (table, people) in self.tables.iter().zip(&self.people) {
+            for (&person, &value) in people.iter().zip(table.sensitive()) {
+                if person != Knowledge::ABSENT {
+                    let before: Option<Value> = last[person as usize].replace(value);
+                    changed[person as usize] |= before.is_some_and(|before| before != value);
+                }
+            }
+        }
+        changed
+    }
 }
 
 impl fmt::Debug for Knowledge<'_> {

@@ -22,6 +22,7 @@ use crate::model::DiversityMode;
 use crate::model::History;
 use crate::model::OnDelete;
 use crate::model::PolicyFile;
+use crate::model::Quasi;
 use crate::model::Promise;
 use crate::model::Regions;
 use crate::model::Release;
@@ -69,6 +70,8 @@ pub struct ReportRequest {
 
 /// The page for recipients of one release, made before anyone has it.
 pub fn page(policy: &PolicyFile, prepared: &Prepared, software: &str, policy_digest: &str) -> Vec<u8> {
+    // A view has some of the columns only.
+    let policy = prepared.view.as_ref().map_or(policy, |view| &view.file);
     let about = About {
         software: software.into(),
         policy_sha256: Some(policy_digest.into()),
@@ -117,16 +120,17 @@ pub fn series_report(
     for ((_, publication), event) in publications.iter().zip(&events) {
         step(&format!("reading release {}", publication.number));
         let folder = store.release_folder(publication.number);
-        let mut counterfeits_known = true;
-        releases.push(if event.is_adoption() {
-            let (release, known) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
-            counterfeits_known = known;
-            release
+        if event.is_adoption() {
+            let (release, counterfeits_known) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
+            releases.push(release);
+            traces.push(Traces { counterfeits_known, ..Traces::default() });
         } else {
             let published = folder::read_with(&folder, &mut values)?;
-            reordered(published.release, &published.schema, &policy.schema)
-        });
-        traces.push(Traces { counterfeits_known, ..Traces::default() });
+            let without_sensitive = published.schema.sensitive.is_empty();
+            let (release, columns) = reordered(published.release, &published.schema, &policy.schema);
+            releases.push(release);
+            traces.push(Traces { counterfeits_known: true, columns, without_sensitive, ..Traces::default() });
+        }
     }
     let thresholds = Thresholds::of(&policy.promise);
     let series = Series {
@@ -197,25 +201,21 @@ fn source(at: &str, publication: &Publication) -> Source {
     Source { at: Some(at.into()), files: publication.files.iter().map(file).collect() }
 }
 
-/// The release with its quasi attributes in the order of today's policy file: their order may change
-/// between releases, nothing else about them.
-fn reordered(release: Release, published: &Schema, policy: &Schema) -> Release {
-    let name = |at: usize| &policy.quasi[at].name;
-    let places: Vec<usize> = (0..policy.quasi.len())
-        .map(|at| {
-            let place = published.quasi.iter().position(|quasi| quasi.name == *name(at));
-            place.expect("the columns of a series stay the same, opening the project has checked that")
-        })
-        .collect();
-    if places.iter().enumerate().all(|(at, &place)| at == place) {
-        return release;
+/// The release with its quasi attributes in the order of today's policy file, and which of them it has: their
+/// order may change between releases, and a view has only some. What it has not is the root there.
+fn reordered(release: Release, published: &Schema, policy: &Schema) -> (Release, Vec<bool>) {
+    let place = |quasi: &Quasi| published.quasi.iter().position(|other| other.name == quasi.name);
+    let places: Vec<Option<usize>> = policy.quasi.iter().map(place).collect();
+    let columns = places.iter().map(Option::is_some).collect();
+    if places.iter().enumerate().all(|(at, &place)| Some(at) == place) {
+        return (release, columns);
     }
     let mut regions = Regions::new(places.len());
     for region in release.regions.iter() {
-        let region: Vec<Span> = places.iter().map(|&place| region[place]).collect();
-        regions.push(&region);
+        let span = |(at, place): (usize, &Option<usize>)| place.map_or(policy.quasi[at].root(), |place| region[place]);
+        regions.push(&places.iter().enumerate().map(span).collect::<Vec<Span>>());
     }
-    Release { regions, ..release }
+    (Release { regions, ..release }, columns)
 }
 
 fn private_facts(

@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("measure", &["model"]),
     ("made_up", &["model"]),
     ("report", &["model", "audit", "measure"]),
-    ("publish", &["model", "ingest", "policy", "audit", "ledger", "folder", "measure", "report"]),
+    ("publish", &["model", "ingest", "policy", "audit", "ledger", "folder", "measure", "made_up", "report"]),
 ];
 
 /// Words that have no place in the sources.

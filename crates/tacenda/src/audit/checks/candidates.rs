@@ -105,13 +105,15 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     let mut certain = Tally::new(Fault::ValueCertain);
     let mut few = Tally::new(Fault::FewCandidates);
     let mut histogram = [0u64; HISTOGRAM.len()];
+    let changed = ask.series.knowledge.map_or_else(Vec::new, Knowledge::changed);
     for person in seen {
         let size = left.candidates.size(person);
         if size > 0 {
             histogram[(size as usize - 1).min(HISTOGRAM.len() - 1)] += 1;
         }
-        // Whose sets contradict each other has changed: what is left is of the time since.
-        if size == 0 || size >= l || left.candidates.is_inconsistent(person) {
+        // Intersecting is for values that stay. Whose value changed is not given away by it: what is left
+        // is of the time since, or of other people. The truth says so even where no contradiction does.
+        if size == 0 || size >= l || left.candidates.is_inconsistent(person) || changed[person as usize] {
             continue;
         }
         let witness = || Witness {
@@ -128,7 +130,7 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     outcome.measure(None, "people", people as f64);
     outcome.measure(None, "people certain", certain.people() as f64);
     outcome.measure(None, "people below l", (certain.people() + few.people()) as f64);
-    outcome.measure(None, "people whose value changed", left.candidates.inconsistent() as f64);
+    outcome.measure(None, "people whose value changed", changed.iter().filter(|&&changed| changed).count() as f64);
     outcome.measure(None, "points no group covers", left.candidates.uncovered as f64);
     outcome.measure(None, "values ruled out by matching", left.refined.removed as f64);
     for (name, &count) in HISTOGRAM.iter().zip(&histogram) {
