@@ -98,8 +98,9 @@ pub(super) fn prepare(task: &Task<'_>, members: &[Vec<usize>], options: &Options
     let (tree, samples) = Tree::new(task.view, task.rows, &generalised, &fixed, &also, options.information);
     let mut prepared =
         Prepared { engine: Engine { tree, checks: Vec::new(), trail: Vec::new() }, warnings: Vec::new() };
-    for requirement in 0..task.requirements.len() {
-        add_checks(task, options, requirement, &members[requirement], &samples, &mut prepared);
+    assert_eq!(members.len(), task.requirements.len(), "every requirement says which views it is about");
+    for (requirement, members) in members.iter().enumerate() {
+        add_checks(task, options, requirement, members, &samples, &mut prepared);
     }
     for check in &mut prepared.engine.checks {
         check.is_monotone &= is_related;
