@@ -151,7 +151,8 @@ fn measure(data: &Data, point: &Point, seed: u64) -> Measured {
     let truth = [&tables[0], &tables[1]];
     measured.safe[0] = safe(point.k, truth, [(&old, &old_rows), (&new, &new_rows)], false);
     measured.discernability[0] = discernability(&new, 0);
-    let alone = |table: &Table| Series::new(&data.schema, promise(point.k, false), Choices::default()).publish(table).passed();
+    let alone =
+        |table: &Table| Series::new(&data.schema, promise(point.k, false), Choices::default()).publish(table).passed();
     let (first, scratch) = (alone(&tables[0]), alone(&tables[1]));
     measured.safe[1] = safe(point.k, truth, [part(&first), part(&scratch)], false);
     measured.time[0] = milliseconds(naive_spent);
@@ -379,7 +380,8 @@ fn time_claims(number: u32, figure: &Figure) -> Vec<Claim> {
     };
     let ((low, high), (own_low, own_high)) = (factor(independent), factor(scratch));
     let idle = figure.line(IDLE);
-    let share = 100.0 * idle.values().zip(tree.values()).map(|(idle, tree)| idle / tree).sum::<f64>() / idle.points.len() as f64;
+    let share = 100.0 * idle.values().zip(tree.values()).map(|(idle, tree)| idle / tree).sum::<f64>()
+        / idle.points.len() as f64;
     let cohorts = factor_of(independent, figure.line(COHORTS));
     let mut claims = vec![
         Claim::judged(

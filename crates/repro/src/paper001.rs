@@ -196,8 +196,13 @@ impl Sweep<'_> {
             self.line(OURS, measured, |m| m.ours.after),
             self.line(OURS_KEPT, measured, |m| m.ours_kept.after),
         ];
-        let mut loss =
-            self.report(format!("{name}a{suffix}"), format!("{of}.a{k}"), "Information loss", "information loss", lines);
+        let mut loss = self.report(
+            format!("{name}a{suffix}"),
+            format!("{of}.a{k}"),
+            "Information loss",
+            "information loss",
+            lines,
+        );
         loss.claims = self.loss_claims(&loss.figure);
         let lines = vec![
             self.line(KEPT, measured, |m| m.kept.time + m.kept.optimisation),

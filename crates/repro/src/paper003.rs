@@ -338,7 +338,9 @@ fn counterfeits_over_time(settings: &Settings, set: &Set, told: &[Told], letter:
     let claims = vec![
         Claim::ranked(
             &format!("at most {paper_most} counterfeits in a release; none in {paper_none} of 81 (5.2)"),
-            format!("with counterfeits in leavers' places only, at most {most}, none in {none} of {releases} releases."),
+            format!(
+                "with counterfeits in leavers' places only, at most {most}, none in {none} of {releases} releases."
+            ),
             Verdict::of(most <= 1.2 * paper_most && share >= 0.8 * wanted, most < paper_most && share > wanted),
             WHY_MORE,
         ),

@@ -405,7 +405,10 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> Report {
             } else {
                 "RSE − XYE varies from 0.2 % to 5.6 % and increases with Y (6.2)"
             },
-            format!("from {least:.2} % to {most:.2} %; RSE − BLE is {:.2} % for Top1.", figure.line("RSE").at(0.0) - ble),
+            format!(
+                "from {least:.2} % to {most:.2} %; RSE − BLE is {:.2} % for Top1.",
+                figure.line("RSE").at(0.0) - ble
+            ),
             least > 0.0 && most > 0.0,
             "for Top1 removing marital-status alone costs nothing, because relationship tells the same; what is generalised \
              instead costs a little. From Top2 on the benefit is there.",
