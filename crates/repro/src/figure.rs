@@ -207,11 +207,13 @@ impl Figure {
             .label_style(("sans-serif", 15))
             .axis_desc_style(("sans-serif", 16))
             .draw()?;
-        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
+        for (index, (line, colour)) in self.lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
             let points: Vec<(f64, f64)> =
                 line.points.iter().map(|point| (self.x.place(point.0), self.y.place(point.1))).collect();
             chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
-            let radius = if points.len() > 40 { 2 } else { 4 };
+            // Earlier lines have larger marks, which show as rings where a later line lies on them.
+            let above = (self.lines.len() - 1 - index) as i32;
+            let radius = if points.len() > 40 { 2 } else { 4 + above.min(3) };
             chart.draw_series(points.iter().map(|&point| Circle::new(point, radius, colour.filled())))?;
         }
         self.draw_legend(&foot, &rows)?;

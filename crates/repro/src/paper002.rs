@@ -110,7 +110,8 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
             lines[at].push((x, measure_pair(&data, before, after, step.spent.cpu)));
         }
     }
-    Ok(tell(&data, half, &lines))
+    let first = [loss(&data, &naive_old, 0), loss(&data, &paper_old.release, 0), loss(&data, &safe_old.release, 0)];
+    Ok(tell(&data, half, &lines, first))
 }
 
 fn promise(mode: DiversityMode) -> Promise {
@@ -224,7 +225,8 @@ fn root(parents: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-fn tell(data: &Data, half: usize, measured: &[Vec<(f64, Measured)>]) -> Vec<Report> {
+/// `first` is the loss of the first release: Mondrian, the paper's algorithm, safe mode.
+fn tell(data: &Data, half: usize, measured: &[Vec<(f64, Measured)>], first: [f64; 3]) -> Vec<Report> {
     let setting = format!(
         "{}; {half} random rows at first, then 10 % to 100 % as many more in one update; l = {L}; occupation sensitive. \
          Everything again and the increment alone are anonymised by an l-diverse Mondrian; the paper used full-domain \
@@ -253,7 +255,7 @@ fn tell(data: &Data, half: usize, measured: &[Vec<(f64, Measured)>]) -> Vec<Repo
     let mut loss =
         report("002-fig02", "Figure 2", "Total information loss", Axis::of("information loss"), all(&|m| m.loss));
     loss.figure.lines.push(line(3, "safe mode: rows withheld", &|m| m.withheld));
-    loss.claims = loss_claims(&loss.figure);
+    loss.claims = loss_claims(&loss.figure, first);
     let mut time =
         report("002-fig03", "Figure 3", "CPU time of the update", Axis::log("CPU seconds"), all(&|m| m.time.max(1e-4)));
     time.claims = time_claims(&time.figure);
@@ -283,11 +285,11 @@ fn risk_claims(figure: &Figure) -> Vec<Claim> {
             most(PAPER) == 0.0 && most(ALONE) == 0.0 && most(FULL) > 0.0,
             "",
         ),
-        Claim::ranked("ours is not in the paper", format!("safe mode: {}.", most(SAFE)), Verdict::New, ""),
+        Claim::new(format!("safe mode: {}.", most(SAFE))),
     ]
 }
 
-fn loss_claims(figure: &Figure) -> Vec<Claim> {
+fn loss_claims(figure: &Figure, first: [f64; 3]) -> Vec<Claim> {
     let ratio = |a: &str, b: &str| {
         let pairs = figure.line(a).points.iter().filter_map(|point| {
             let other = figure.line(b).points.iter().find(|other| other.0 == point.0)?;
@@ -304,11 +306,14 @@ fn loss_claims(figure: &Figure) -> Vec<Claim> {
             "the paper's algorithm and anonymising everything again lose less than the increment alone (4.3)",
             format!(
                 "the paper's algorithm loses {low:.3} to {high:.3} times the increment alone and {full_low:.3} to {full_high:.3} times \
-                 everything again."
+                 everything again; already in the first release it loses {:.0}, safe mode {:.0} and Mondrian {:.0}.",
+                first[1], first[2], first[0]
             ),
             high < 1.0,
-            "the paper's increment alone is full-domain generalisation, which loses much on a small table; a Mondrian does not, \
-             and loses less than classes grown from single records.",
+            "the gap is there before anything is added, so it is not the update: the paper compares with full-domain \
+             generalisation, which loses much, and we with Mondrian, which loses little; and it does not say how a class is opened. \
+             Here it takes the most frequent values first, so that others can still open classes, and only then the nearest \
+             records.",
         ),
         Claim::new(format!(
             "safe mode loses {safe_low:.3} to {safe_high:.3} times what the paper's algorithm loses and withholds at most {} rows, \
@@ -353,8 +358,7 @@ fn difference_claims(figure: &Figure) -> Vec<Claim> {
              difference.",
         ),
         Claim::new(format!(
-            "safe mode: {}; increment alone: {}; everything again: {} (its groups hang together in few large components, but \
-             figure 1 shows what intersecting them gives).",
+            "safe mode: {}; increment alone: {}; everything again: {}.",
             most(SAFE),
             most(ALONE),
             most(FULL)
