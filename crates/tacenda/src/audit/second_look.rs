@@ -111,7 +111,10 @@ mod tests {
         assert_eq!(told(&safe, lone), [("A721", 1)]);
         assert_eq!(told(&safe, two), []);
         let cohorts = Promise::IncrementalKAnonymity { k: 2, cohorts: true, l: None };
-        assert_eq!(told(&cohorts, lone), [("A723", 1)]);
+        let beside = ("1/10/a 2/11/b 3/10/a", "10-11/ab 10-11/a");
+        assert_eq!(told(&cohorts, beside), [("A701", 1), ("A723", 1)]);
+        // Cohorts never grow: a group that did is taken for one that left, and the promise's own check tells.
+        assert_eq!(told(&cohorts, lone), []);
         // The paper's modes promise nothing to newcomers.
         assert_eq!(told(&Promise::IncrementalKAnonymity { k: 2, cohorts: false, l: None }, lone), []);
         assert_eq!(told(&Promise::KAnonymity { k: 4 }, lone), [("A702", 3)]);

@@ -169,9 +169,9 @@ fn numbers_and_dates_are_read_as_written() {
 fn labels_prefixes_and_sets_are_read_as_written() {
     assert_eq!(auto(&["47302", "4730*", "47***", "47***", "48301"]), "47302|1 4730*|1 47***|2 48301|1");
     assert_eq!(auto(&["47*", "48*", "*"]), "47*|1 *|1 48*|1");
-    assert_eq!(auto(&["04711", "0471*", "05"]), "04711|1 0471*|1 05|1");
-    assert_eq!(auto(&["04711", "0471*"]), "04711|1 *|1", "the whole hull is any value");
-    assert_eq!(auto(&["{a, b}", "{b,c}", "{\"d,e\", c}"]), "{a,b}|1 {b,c}|1 {\"d,e\",c}|1");
+    assert_eq!(auto(&["04711", "0471*", "05"]), "0471*|1 04711|1 05|1");
+    assert_eq!(auto(&["04711", "0471*"]), "*|1 04711|1", "the whole hull is any value");
+    assert_eq!(auto(&["{a, b}", "{b,c}", "{\"d,e\", c}"]), "{a,b}|1 {b,c}|1 {c,\"d,e\"}|1");
     assert_eq!(auto(&["A+", "0-", "(unknown)", ""]), "(unknown)|1 0-|1 A+|1 |1");
     assert_eq!(auto(&["2020-01", "2020-12"]), "2020-01|1 2020-12|1");
     let exact = Wish { notation: Notation::Exact, ..Wish::default() };

@@ -233,6 +233,12 @@ impl<'a, const L: usize> Bucket<'a, L> {
             copies.push(size as u32);
             return;
         };
+        // Both sides are single points: nothing is gained by cutting them further in any other order.
+        if scheme.cost == 0 && self.people <= 1 {
+            self.lay_out(&orders[scheme.attribute * out.len()..][..out.len()], size, out);
+            copies.resize(copies.len() + size, 1);
+            return;
+        }
         self.partition(orders, spare, size, scheme, work);
         let middle = orders_each * self.lists * scheme.left;
         let (left, right) = spare.split_at_mut(middle);
@@ -248,6 +254,15 @@ impl<'a, const L: usize> Bucket<'a, L> {
                 || self.cut(right, right_spare, right_out, &mut right_copies, &mut Work::default()),
             );
             copies.append(&mut right_copies);
+        }
+    }
+
+    /// Makes every layer of an order a group.
+    fn lay_out(&self, order: &[u32], size: usize, out: &mut [u32]) {
+        for (layer, group) in out.chunks_exact_mut(self.lists).enumerate() {
+            for (list, place) in group.iter_mut().enumerate() {
+                *place = order[list * size + layer];
+            }
         }
     }
 
