@@ -35,7 +35,7 @@ impl Screen {
                 let json = serde_json::to_string_pretty(value);
                 json.map_err(|error| Failure::new("B701", 70, error))? + "\n"
             }
-            _ => return Err(Failure::usage("this command prints --format text or json; audit prints more")),
+            _ => unreachable!("refused before anything was done"),
         };
         self.print(&printed)
     }
@@ -106,7 +106,7 @@ impl Screen {
         }
     }
 
-    /// Asks for a line on a terminal; `None` elsewhere.
+    /// Asks for a line on a terminal; `None` elsewhere, and at the end of the input.
     pub fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Ok(None);
@@ -114,8 +114,9 @@ impl Screen {
         eprint!("{question} ");
         let mut answer = String::new();
         let read = io::stdin().read_line(&mut answer);
-        read.map_err(|error| Failure::environment(format!("standard input: {error}")))?;
-        Ok(Some(answer.trim().to_string()))
+        let read = read.map_err(|error| Failure::environment(format!("standard input: {error}")))?;
+        // The end of the input is nobody's answer.
+        Ok((read > 0).then(|| answer.trim().to_string()))
     }
 
     /// Whether colour may be used on standard error.

@@ -77,7 +77,10 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     for (release, outcome) in report.releases.iter_mut().zip(outcomes) {
         release.folder = Some(outcome.folder);
     }
-    screen.result(&text(&report), &report)?;
+    if let Err(failure) = screen.result(&text(&report), &report) {
+        // They are in the ledger: whatever happened to the report, this was not a failure to adopt.
+        screen.note(&format!("adopted, but the report could not be written: {}", failure.message));
+    }
     Ok(0)
 }
 

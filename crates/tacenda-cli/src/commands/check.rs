@@ -78,6 +78,7 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         match what_if {
             Some(variants) => {
                 for (parameter, variant) in variants {
+                    bar.set_message(parameter.clone());
                     let view = args.view.as_deref();
                     report.what_if.push(try_out(&project, &variant, parameter, &material, view).map_err(failed)?);
                 }
@@ -139,6 +140,17 @@ fn try_out(
     material: &Material,
     view: Option<&str>,
 ) -> Result<WhatIf, ProjectError> {
+    let refused = |why| WhatIf {
+        parameter: parameter.clone(),
+        refused: Some(why),
+        groups: 0,
+        counterfeits: 0,
+        withheld: 0,
+        loss: 1.0,
+    };
+    if let Some(why) = project.barred(file, material) {
+        return Ok(refused(why));
+    }
     let rehearsed = match view {
         Some(view) => project.rehearse_view_as(file, material, view, None, &|_| {}),
         None => project.rehearse_as(file, material, None, &|_| {}),
@@ -155,14 +167,7 @@ fn try_out(
                 loss: summary.loss["leaf_share"].as_f64().unwrap_or(0.0),
             })
         }
-        Err(ProjectError::Publish(error)) => Ok(WhatIf {
-            parameter,
-            refused: Some(error.to_string()),
-            groups: 0,
-            counterfeits: 0,
-            withheld: 0,
-            loss: 1.0,
-        }),
+        Err(ProjectError::Publish(error)) => Ok(refused(error.to_string())),
         Err(error) => Err(error),
     }
 }

@@ -62,6 +62,7 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     let mut draft = ingest::draft(&source).map_err(failed)?;
     bar.finish_and_clear();
     confirm(&mut draft, common, screen)?;
+    refuse_overwriting(&draft, &policy)?;
     let series = args.name.clone().unwrap_or_else(|| series_name(&args.data));
     let hierarchies = write(&draft, &policy, &series)?;
     let columns = draft.columns.iter().map(|column| InitColumn {
@@ -71,7 +72,8 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         missing: column.missing,
         distinct: column.distinct,
     });
-    let report = InitReport { policy, hierarchies, rows: draft.rows, columns: columns.collect(), notes: draft.notes };
+    let notes = draft.notes.iter().cloned().chain(draft.lacking().into_iter().map(String::from)).collect();
+    let report = InitReport { policy, hierarchies, rows: draft.rows, columns: columns.collect(), notes };
     screen.result(&text(&report, args, common), &report)?;
     Ok(0)
 }
@@ -107,6 +109,18 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
         }
     }
     Ok(())
+}
+
+/// Files that are there may be somebody's work.
+fn refuse_overwriting(draft: &Draft, policy: &Path) -> Result<(), Failure> {
+    let folder = policy.parent().unwrap_or(Path::new("."));
+    match draft.hierarchies().into_iter().map(|(name, _)| folder.join(name)).find(|path| path.exists()) {
+        Some(path) => {
+            let message = format!("{} exists already; nothing was changed: move it away first", path.display());
+            Err(Failure::new("U204", 2, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Writes the policy file and its hierarchies; answers with the hierarchies' paths.

@@ -21,6 +21,7 @@ mod shared;
 
 use crate::args::Cli;
 use crate::args::Command;
+use crate::args::Format;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
@@ -30,6 +31,7 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| Failure::environment(format!("--threads {threads}: {error}")))?;
     }
+    refuse_format(&cli)?;
     let screen = Screen::new(&cli.common);
     match &cli.command {
         Command::Demo(args) => demo::run(args, &cli.common, &screen),
@@ -50,4 +52,13 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Man => man::run(&screen),
         Command::Schemas => schemas::run(&screen),
     }
+}
+
+/// Refuses a form of output that the command does not have, before anything is done.
+fn refuse_format(cli: &Cli) -> Result<(), Failure> {
+    let has_all = matches!(cli.command, Command::Audit(_) | Command::Report(_));
+    if has_all || matches!(cli.common.format, Format::Text | Format::Json) {
+        return Ok(());
+    }
+    Err(Failure::usage("this command prints --format text or json; audit and report print more"))
 }

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs;
+use std::path;
 use std::path::Path;
 use std::path::PathBuf;
 use tacenda::policy::k_anonymity::Drift;
@@ -101,7 +102,8 @@ pub struct Plan {
 pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let mut input = shared::input(&args.data, common)?;
     if input.path.as_os_str() != "-" {
-        input.path = fs::canonicalize(&input.path)
+        // The plan may be published from another folder.
+        input.path = path::absolute(&input.path)
             .map_err(|error| Failure::environment(format!("{}: {error}", input.path.display())))?;
     }
     let project = shared::open(common, Access::Rehearse, screen)?;

@@ -65,7 +65,9 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
         ));
     }
     screen.detail(&format!("the table's SHA-256 is {}", rehearsal.data_digest));
-    let outcome = project.publish(&material, &rehearsal, &|_| {}).map_err(failed)?;
+    let bar = screen.steps(2);
+    let outcome = project.publish(&material, &rehearsal, &screen::telling(&bar)).map_err(failed)?;
+    bar.finish_and_clear();
     let headline = format!("{headline}: published");
     let text = format!("{}\nThe release is in {}\n", summary.text(&headline), outcome.folder.display());
     let release = summary.release;

@@ -69,7 +69,11 @@ pub fn failure(error: ProjectError, screen: &Screen) -> Failure {
             for problem in problems {
                 failure = failure.line(format!("  {problem}")).problem(ProblemReport {
                     code: problem.code().to_string(),
-                    message: problem.kind.title().to_string(),
+                    message: if problem.detail.is_empty() {
+                        problem.kind.title().to_string()
+                    } else {
+                        format!("{}: {}", problem.kind.title(), problem.detail)
+                    },
                     column: problem.column.clone(),
                     count: Some(problem.rows),
                     lines: problem.places.clone(),

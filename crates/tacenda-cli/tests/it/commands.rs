@@ -111,6 +111,40 @@ fn the_policy_may_not_be_loosened_between_releases() {
 }
 
 #[test]
+fn what_if_says_what_a_series_once_begun_cannot_do() {
+    let project = project();
+    project.write("tacenda.toml", &POLICY.replace("m     = 2", "m     = 3"));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    let said = project.ok(&["check", "table.csv", "--what-if", "m=2..3"]);
+    let row = |m: &str| said.lines().find(|line| line.trim_start().starts_with(m)).unwrap().to_string();
+    assert!(row("m = 2").contains("refused") && !row("m = 3").contains("refused"), "{said}");
+}
+
+#[test]
+fn a_form_that_a_command_lacks_is_refused_before_anything_is_done() {
+    let project = project();
+    let before = everything(&project);
+    for words in [&["publish", "table.csv", "--yes"][..], &["plan", "table.csv"], &["check"], &["demo", "shown"]] {
+        project.fails(&[words, &["--format", "html"]].concat(), 2, "U201");
+    }
+    assert_eq!(everything(&project), before);
+}
+
+#[test]
+fn init_overwrites_nothing() {
+    let project = Project::empty();
+    project.write("stays.csv", &patients(0, 60));
+    project.ok(&["init", "stays.csv", "--yes"]);
+    let drafted = everything(&project);
+    let hierarchy = drafted.iter().find(|(name, _)| name.starts_with("hierarchies/")).expect("init drafts a hierarchy");
+    project.write(&hierarchy.0, "somebody's work");
+    fs::remove_file(project.file("tacenda.toml")).unwrap();
+    let before = everything(&project);
+    project.fails(&["init", "stays.csv", "--yes"], 2, "U204");
+    assert_eq!(everything(&project), before);
+}
+
+#[test]
 fn labels_are_used_once() {
     let project = project();
     project.ok(&["publish", "table.csv", "--yes", "--label", "spring"]);

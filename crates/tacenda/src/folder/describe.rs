@@ -249,7 +249,11 @@ fn how_to_count(release: &Release, policy: &PolicyFile, stem: &str) -> String {
         .expect("writing to a string cannot fail");
     }
     if !policy.output.row_weight {
-        text.push_str("Every row counts as one person.");
+        text.push_str(if counts_counterfeits(release, policy) {
+            "Counts of rows are too high by that many."
+        } else {
+            "Every row counts as one person."
+        });
         return text;
     }
     let (python, r) = if policy.output.formats.contains(&Format::Csv) {

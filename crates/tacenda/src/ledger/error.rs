@@ -191,7 +191,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "L201",
         "no project here",
-        "The folder has no .tacenda/ledger.jsonl with a first line. Run tacenda init, or name the project folder with -C.",
+        "The folder has no .tacenda/ledger.jsonl with a first line. Either it is no project: run tacenda init, or name the \
+         project folder with -C. Or it has a policy file and nothing is published yet: the first tacenda plan or publish \
+         sets the ledger up.",
     ),
     (
         "L202",

@@ -40,4 +40,5 @@ pub use store::Commit;
 pub use store::NewProject;
 pub use store::Note;
 pub use store::Store;
+pub(crate) use vault::commitment;
 pub use verify::verify;

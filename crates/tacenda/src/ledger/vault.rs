@@ -281,7 +281,7 @@ impl<'a> Vault<'a> {
 }
 
 /// What the first line says of the seed: it shows that the seed was fixed then, and nothing else.
-pub(super) fn commitment(seed: &Seed) -> String {
+pub(crate) fn commitment(seed: &Seed) -> String {
     hex(&Sha256::new().chain_update(b"tacenda seed").chain_update(seed.0).finalize())
 }
 

@@ -32,9 +32,9 @@ pub struct Record {
     pub cohort: u32,
     /// The last release they were published in. 0 if never.
     pub last_release: u32,
-    /// Their group in that release, in the policy's order.
+    /// Their group in that release, in the policy's order; forgotten once they left the table.
     pub group: u32,
-    /// Their sensitive value there.
+    /// Their sensitive value there; forgotten once they left the table.
     pub value: Value,
     /// The value set of their group there.
     pub value_set: ValueSetId,
@@ -44,6 +44,12 @@ impl Record {
     /// Whether they were ever published.
     pub fn is_published(&self) -> bool {
         self.last_release != 0
+    }
+
+    /// What is kept of somebody who is no longer in the table: enough to meet their value set when they return,
+    /// and not what their value was.
+    fn gone(self) -> Record {
+        Record { group: 0, value: Value(0), ..self }
     }
 }
 
@@ -180,12 +186,20 @@ impl History {
     pub fn exposes(&self, record: &Record, value: Value, least: u32) -> bool {
         let sets = self.sets_of(record);
         let holds = |set: &ValueSetId| self.value_sets.get(*set).binary_search(&value).is_ok();
-        let Some(&own) = sets.iter().find(|set| holds(set)) else { return false };
+        sets.iter().copied().find(holds).is_some_and(|own| self.is_weak(&sets, own, least))
+    }
+
+    /// The same for whoever has the value they had in the last release they were in: it is in its set.
+    pub fn exposed(&self, record: &Record, least: u32) -> bool {
+        record.is_published() && self.is_weak(&self.sets_of(record), record.value_set, least)
+    }
+
+    fn is_weak(&self, sets: &[ValueSetId], own: ValueSetId, least: u32) -> bool {
         let own_values = self.value_sets.get(own);
         let overlaps = |other: ValueSetId| {
             other != own && self.value_sets.get(other).iter().any(|value| own_values.binary_search(value).is_ok())
         };
-        own_values.len() < least as usize || sets.into_iter().any(overlaps)
+        own_values.len() < least as usize || sets.iter().copied().any(overlaps)
     }
 
     /// The records of a table's rows, by one merge: `None` for a person never seen.
@@ -220,7 +234,7 @@ impl History {
         for row in table.rows() {
             let key = table.key(row);
             while let Some(gone) = old.next_if(|record| record.key < key) {
-                records.push(gone);
+                records.push(gone.gone());
             }
             let known = old.next_if(|record| record.key == key);
             let mut record = known.unwrap_or(Record {
@@ -250,7 +264,7 @@ impl History {
             }
             records.push(record);
         }
-        records.extend(old);
+        records.extend(old.map(Record::gone));
         past_sets.extend_from_slice(&self.past_sets);
         past_sets.sort_unstable();
         let mut regions = Regions::new(release.regions.attributes());

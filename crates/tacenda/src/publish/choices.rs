@@ -87,10 +87,15 @@ impl Project {
         KAnonymity::of(k, &file.choices).drift(&file.schema, history, material.table(), &mut rng)
     }
 
-    fn cost(&self, other: &PolicyFile, material: &Material) -> Result<Result<Cost, String>, ProjectError> {
+    /// Why the series, once begun, cannot go on under another policy file.
+    pub fn barred(&self, other: &PolicyFile, material: &Material) -> Option<String> {
         let begun = material.history().releases > 0;
         let (old, new) = (ingest::canonical(self.policy()), ingest::canonical(other));
-        if let Some(why) = ingest::is_looser(&old, &new).filter(|_| begun) {
+        ingest::is_looser(&old, &new).filter(|_| begun)
+    }
+
+    fn cost(&self, other: &PolicyFile, material: &Material) -> Result<Result<Cost, String>, ProjectError> {
+        if let Some(why) = self.barred(other, material) {
             return Ok(Err(why));
         }
         match self.rehearse_as(other, material, None, &|_| {}) {

@@ -216,7 +216,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "R201",
         "a label that cannot be used",
-        "A label stands in file names, manifests and the ledger. It is 1 to 100 letters, digits, blanks or . _ - + : /.",
+        "A label stands in file names, manifests and the ledger. It is 1 to 100 letters, digits, blanks or . _ - + : /, and not a number alone, which names a release by its place.",
     ),
     (
         "R202",

@@ -28,7 +28,6 @@ use crate::model::Regions;
 use crate::model::Release;
 use crate::model::Rng;
 use crate::model::Schema;
-use crate::model::Seed;
 use crate::model::Span;
 use crate::model::Table;
 use crate::publish::Prepared;
@@ -154,7 +153,7 @@ pub fn series_report(
     let about = About {
         software: software(),
         policy_sha256: Some(policy_digest.into()),
-        seed_commitment: Some(commitment(store.seed())),
+        seed_commitment: Some(crate::ledger::commitment(store.seed())),
         ledger_head: Some(store.head().into()),
         made_at: request.made_at.clone(),
         sources: publications.iter().map(|(at, publication)| source(at, publication)).collect(),
@@ -185,11 +184,6 @@ fn names(policy: &PolicyFile) -> About {
         contact: policy.series.contact.clone(),
         ..About::default()
     }
-}
-
-/// A hash that ties the steward to the seed and gives nothing of it away.
-fn commitment(seed: &Seed) -> String {
-    blake3::hash(&seed.key("commitment")).to_hex().to_string()
 }
 
 fn source(at: &str, publication: &Publication) -> Source {

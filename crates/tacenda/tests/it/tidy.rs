@@ -133,3 +133,30 @@ fn every_policy_is_whole() {
         }
     }
 }
+
+/// Every code has its row in docs/formats.md.
+#[test]
+fn the_table_of_codes_names_every_code() {
+    let formats = fs::read_to_string(library().join("../../../docs/formats.md")).unwrap();
+    let table = formats.split("## Error codes").nth(1).expect("a chapter on error codes");
+    // The first cell of a row is a code, several, or a range from one to another.
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for line in table.lines().filter(|line| line.starts_with("| `")) {
+        let cell = line.split('|').nth(1).unwrap();
+        for part in cell.split(", ") {
+            let ends: Vec<&str> = part.split('–').map(|end| end.trim().trim_matches('`')).collect();
+            rows.push((ends[0].to_string(), ends[ends.len() - 1].to_string()));
+        }
+    }
+    let plain = [
+        tacenda::ingest::CODES,
+        tacenda::ingest::policy_file::CODES,
+        tacenda::ledger::CODES,
+        tacenda::folder::CODES,
+        tacenda::publish::CODES,
+    ];
+    let codes = plain.concat().into_iter().map(|page| page.0).chain(tacenda::audit::CODES.iter().map(|page| page.1));
+    let covered = |code: &str| rows.iter().any(|(from, to)| from.as_str() <= code && code <= to.as_str());
+    let missing: Vec<&str> = codes.filter(|code| !covered(code)).collect();
+    assert!(missing.is_empty(), "docs/formats.md has no row for {missing:?}");
+}

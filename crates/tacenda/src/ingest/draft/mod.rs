@@ -99,7 +99,7 @@ impl Draft {
     }
 
     /// What the draft lacks to be a policy, one sentence each.
-    fn lacking(&self) -> Vec<&'static str> {
+    pub fn lacking(&self) -> Vec<&'static str> {
         let has = |role: Role| self.columns.iter().any(|column| column.role == role);
         let mut lacking = Vec::new();
         if !has(Role::Identifier) {
@@ -172,8 +172,6 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     }
     looked.notes.extend(note);
     let mut draft = Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes };
-    let lacking: Vec<String> = draft.lacking().into_iter().map(String::from).collect();
-    draft.notes.extend(lacking);
     let written_otherwise = draft.columns.iter().filter(|column| column.seen.has_other_dates());
     let other_dates: Vec<String> = written_otherwise.map(|column| other_dates_note(&column.name)).collect();
     draft.notes.extend(other_dates);

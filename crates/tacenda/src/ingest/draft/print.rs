@@ -161,7 +161,14 @@ fn rows(values: &[String]) -> Vec<Vec<String>> {
 
 fn path(column: &Finding) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || letter == '-' || letter == '_' { letter } else { '_' };
-    format!("hierarchies/{}.csv", column.name.chars().map(plain).collect::<String>())
+    let name: String = column.name.chars().map(plain).collect();
+    // `zip code` and `zip_code` are two columns.
+    let apart = if name == column.name {
+        String::new()
+    } else {
+        format!("-{}", &blake3::hash(column.name.as_bytes()).to_hex()[..6])
+    };
+    format!("hierarchies/{name}{apart}.csv")
 }
 
 /// A name that a series may have.

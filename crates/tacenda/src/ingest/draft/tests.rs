@@ -110,8 +110,8 @@ fn a_draft_without_identifier_or_quasi_says_so_at_the_top() {
     let top: Vec<&str> = toml.lines().take(3).collect();
     assert!(top[1].starts_with("# NOT USABLE YET: no column names a person"), "{toml}");
     assert!(top[2].starts_with("# NOT USABLE YET: no column looks like what an attacker may know"), "{toml}");
-    assert!(draft.notes.iter().any(|note| note.starts_with("no column names a person")), "{:?}", draft.notes);
-    assert!(draft.notes.iter().any(|note| note.starts_with("no column looks like")), "{:?}", draft.notes);
+    assert!(draft.lacking()[0].starts_with("no column names a person"), "{:?}", draft.lacking());
+    assert!(draft.lacking()[1].starts_with("no column looks like"), "{:?}", draft.lacking());
 }
 
 #[test]

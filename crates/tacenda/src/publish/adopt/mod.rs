@@ -180,8 +180,7 @@ impl Project {
         let after = history.after(&table, &release, &membership, Published::default());
         let exposed = match self.policy().promise {
             Promise::MInvariance { m, .. } => {
-                let published = after.records.iter().filter(|record| record.is_published());
-                published.filter(|record| after.exposes(record, record.value, m)).count() as u64
+                after.records.iter().filter(|record| after.exposed(record, m)).count() as u64
             }
             _ => 0,
         };
