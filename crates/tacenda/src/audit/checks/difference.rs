@@ -29,6 +29,7 @@ use crate::audit::checks::tally::Tally;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
 use crate::audit::stab::United;
+use crate::model::Promise;
 use crate::model::Release;
 use crate::model::Span;
 use crate::model::Value;
@@ -181,7 +182,11 @@ impl<'a, 'b> Judge<'a, 'b> {
     fn new(ask: &Ask<'_>, pair: &'b Pair<'a>) -> Judge<'a, 'b> {
         Judge {
             pair,
-            k: ask.thresholds.k.into(),
+            // Under m-invariance groups have k people; that newcomers are k is promised to nobody.
+            k: match ask.series.promise {
+                Some(Promise::MInvariance { .. }) => 0,
+                _ => ask.thresholds.k.into(),
+            },
             l: ask.thresholds.l.into(),
             certain: Tally::new(Fault::ArrivalsCertain),
             few_values: Tally::new(Fault::ArrivalsFewValues),
