@@ -36,6 +36,7 @@ pub use group::Regions;
 pub use hierarchy::Hierarchy;
 pub use hierarchy::HierarchyError;
 pub use history::History;
+pub use history::Met;
 pub use history::PastGroups;
 pub use history::PastView;
 pub use history::Published;
