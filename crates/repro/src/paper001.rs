@@ -120,7 +120,7 @@ impl Sweep<'_> {
         let way = |history: History| {
             let mut plain = series(data, k, false, None, history);
             let step = plain.publish(&new).passed();
-            let policy = KAnonymity { k, optimise: true, refresh: None, loss: LossKind::Height };
+            let policy = KAnonymity { loss: LossKind::Height, ..KAnonymity::new(k) };
             let optimise = |schema: &Schema, history: &History| Ok(policy.optimise_last(schema, history, &new));
             let optimised = plain.publish_with(&new, optimise).passed();
             Way {

@@ -94,7 +94,7 @@ impl Series {
         let (release, membership) = recode(&self.file, &grouping, table, &self.seed, number, "repro");
         let evidence = Evidence { schema, history: &self.history, table, release: &release, membership: &membership };
         let findings = gate(&self.policy.promise(), evidence);
-        let published = Published { cells: grouping.cells, facts: grouping.facts };
+        let published = Published { cells: grouping.cells, facts: grouping.facts, ..Published::default() };
         self.history = self.history.after(table, &release, &membership, published);
         Step { release, membership, spent, findings }
     }

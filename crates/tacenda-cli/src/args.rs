@@ -162,6 +162,9 @@ pub struct InitArgs {
     /// The series' name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// The promise to draft; `tacenda promises` lists them. The one that fits the columns where not given
+    #[arg(long, value_name = "NAME")]
+    pub promise: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -12,6 +12,7 @@ use crate::screen::percent;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
+use tacenda::ingest;
 use tacenda::model::Limits;
 use tacenda::model::PolicyFile;
 use tacenda::model::Promise;
@@ -52,6 +53,12 @@ pub struct WhatIf {
     pub withheld: u64,
     /// Mean loss.
     pub loss: f64,
+}
+
+impl WhatIf {
+    fn refused(parameter: String, why: String) -> WhatIf {
+        WhatIf { parameter, refused: Some(why), groups: 0, counterfeits: 0, withheld: 0, loss: 1.0 }
+    }
 }
 
 pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
@@ -140,16 +147,14 @@ fn try_out(
     material: &Material,
     view: Option<&str>,
 ) -> Result<WhatIf, ProjectError> {
-    let refused = |why| WhatIf {
-        parameter: parameter.clone(),
-        refused: Some(why),
-        groups: 0,
-        counterfeits: 0,
-        withheld: 0,
-        loss: 1.0,
-    };
     if let Some(why) = project.barred(file, material) {
-        return Ok(refused(why));
+        return Ok(WhatIf::refused(parameter, why));
+    }
+    // What the policy file could not say is not answered either.
+    let faults: Vec<String> =
+        ingest::faults_of(file).iter().map(|fault| format!("{}: {}", fault.code, fault.message)).collect();
+    if !faults.is_empty() {
+        return Ok(WhatIf::refused(parameter, faults.join("; ")));
     }
     let rehearsed = match view {
         Some(view) => project.rehearse_view_as(file, material, view, None, &|_| {}),
@@ -167,7 +172,7 @@ fn try_out(
                 loss: summary.loss["leaf_share"].as_f64().unwrap_or(0.0),
             })
         }
-        Err(ProjectError::Publish(error)) => Ok(refused(error.to_string())),
+        Err(ProjectError::Publish(error)) => Ok(WhatIf::refused(parameter, error.to_string())),
         Err(error) => Err(error),
     }
 }

@@ -61,6 +61,11 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     bar.set_message("looking at every row");
     let mut draft = ingest::draft(&source).map_err(failed)?;
     bar.finish_and_clear();
+    if let Some(promise) = &args.promise
+        && !draft.set_promise(promise)
+    {
+        return Err(Failure::usage("there is no such promise; tacenda promises lists them"));
+    }
     confirm(&mut draft, common, screen)?;
     refuse_overwriting(&draft, &policy)?;
     let series = args.name.clone().unwrap_or_else(|| series_name(&args.data));

@@ -212,6 +212,11 @@ fn drift_text(drift: &Drift) -> String {
         (Some(factor), true) => {
             writeln!(out, "  {:<13} {ratio}, more than {factor}: everything is clustered from scratch", "refresh")
         }
+        (Some(factor), false) if drift.kept > factor * drift.last_scratch => writeln!(
+            out,
+            "  {:<13} {ratio}, more than {factor}, but from scratch would be no better: the clusters are kept",
+            "refresh"
+        ),
         (Some(factor), false) => {
             writeln!(out, "  {:<13} {ratio}, not more than {factor}: the clusters are kept", "refresh")
         }

@@ -24,6 +24,7 @@ use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::model::PolicyFile;
 use tacenda::model::Promise;
+use tacenda::model::Row;
 use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::Material;
@@ -155,6 +156,10 @@ pub struct Summary {
     pub published: u64,
     /// People who are left out of this release.
     pub withheld: u64,
+    /// Those of them who were never published and wait.
+    pub waiting: u64,
+    /// Those of them who were published before: out for good where records are only added.
+    pub taken_out: u64,
     /// Groups.
     pub groups: u64,
     /// Rows with nobody behind them.
@@ -165,7 +170,7 @@ pub struct Summary {
     pub loss: serde_json::Value,
     /// Median relative error of random count queries, against the snapshot.
     pub query_error: Option<f64>,
-    /// What comparing with the last release reveals, for a promise that holds per release only.
+    /// What comparing with the earlier releases reveals, for a promise that holds per release only.
     pub series_risk: Option<String>,
     /// Whether the policy file has to say why that is acceptable before this can be published.
     pub needs_reason: bool,
@@ -237,6 +242,12 @@ impl Summary {
     pub fn new(file: &PolicyFile, material: &Material, rehearsal: &Rehearsal) -> Summary {
         let (release, change) = (&rehearsal.prepared.release, rehearsal.prepared.change);
         let counterfeits = release.counterfeit_count();
+        let withheld = &rehearsal.prepared.membership.withheld;
+        let was_published = |row: &&Row| {
+            let record = material.history().record(material.table().key(**row));
+            record.is_some_and(|record| record.is_published())
+        };
+        let taken_out = withheld.iter().filter(was_published).count() as u64;
         Summary {
             series: file.series.name.clone(),
             release: release.number,
@@ -250,7 +261,9 @@ impl Summary {
             quasi_changed: change.quasi_changed,
             sensitive_changed: change.sensitive_changed,
             published: release.row_count() as u64 - counterfeits,
-            withheld: rehearsal.prepared.membership.withheld.len() as u64,
+            withheld: withheld.len() as u64,
+            waiting: withheld.len() as u64 - taken_out,
+            taken_out,
             groups: release.group_count() as u64,
             counterfeits,
             value_sets: rehearsal.prepared.history.value_sets.len() as u64,
@@ -292,14 +305,19 @@ impl Summary {
             "counterfeits",
             format!("{} ({} of rows)", number(self.counterfeits), percent(share(self.counterfeits, rows))),
         );
+        let parts = match self.taken_out {
+            0 => String::new(),
+            out => format!(": {} published before and out, {} waiting", number(out), number(self.waiting)),
+        };
         line(
             "withheld",
-            format!("{} ({} of people)", number(self.withheld), percent(share(self.withheld, self.people))),
+            format!("{} ({} of people){parts}", number(self.withheld), percent(share(self.withheld, self.people))),
         );
         if self.view.is_none() {
             line("value sets", number(self.value_sets));
         }
         line("loss", loss_line(&self.loss));
+        line("", loss_more(&self.loss));
         if let Some(error) = self.query_error {
             line("count queries", format!("median error {} over random count queries", percent(error)));
         }
@@ -339,6 +357,18 @@ pub fn loss_line(loss: &serde_json::Value) -> String {
         .collect();
     let _ = write!(text, " ({})", parts.join(", "));
     text
+}
+
+/// The other measures of loss in one line: of paper 001 in all and per person, and of group sizes.
+pub fn loss_more(loss: &serde_json::Value) -> String {
+    let of = |name: &str| loss[name].as_f64().unwrap_or(0.0);
+    format!(
+        "information loss {:.2}, {:.4} a person; discernability {}; C_avg {:.3}",
+        of("information_loss"),
+        of("information_loss_per_person"),
+        number(loss["discernability"].as_u64().unwrap_or(0)),
+        of("c_avg")
+    )
 }
 
 /// A share, 0 of nothing.

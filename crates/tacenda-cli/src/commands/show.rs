@@ -76,6 +76,7 @@ fn text(report: &ShowReport) -> String {
     line("counterfeits", number(report.counterfeits));
     line("smallest", format!("group of {} people", report.smallest_group));
     line("loss", shared::loss_line(&report.loss));
+    line("", shared::loss_more(&report.loss));
     line("promise", report.promise.clone());
     for limit in &report.limits {
         line("but", limit.clone());

@@ -70,6 +70,7 @@ fn a_plan_shows_the_drift_and_what_the_rule_does_about_it() {
         policy(&format!("model = \"k-anonymity\"\nk = 3\n{rule}"), "")
     };
     let project = Project::with(&[("tacenda.toml", &rule("1.1"))]);
+    project.fix_seed();
     let line = |id: u32, age: u32| format!("p{id},N,{age},F,{}\n", ["flu", "asthma"][(id % 2) as usize]);
     let head = "patient_id,full_name,age,sex,diagnosis\n";
     let near: String = (0..30).map(|id| line(id, 30 + id)).collect();
@@ -83,8 +84,11 @@ fn a_plan_shows_the_drift_and_what_the_rule_does_about_it() {
         ["loss_kept", "loss_from_scratch", "loss_static"].map(|name| drift[name].as_f64().unwrap());
     assert!(scratch > 0.0 && last > 0.0 && kept > 1.1 * last, "{drift}");
     assert_eq!(drift["ratio"], kept / last);
-    assert_eq!(drift["refreshes"], true);
-    assert!(project.ok(&["plan", "table.csv"]).contains("everything is clustered from scratch"));
+    // How good a clustering from scratch is depends on the seed; it is taken only if it is better.
+    assert_eq!(drift["refreshes"], scratch < kept, "{drift}");
+    let wanted =
+        if scratch < kept { "everything is clustered from scratch" } else { "from scratch would be no better" };
+    assert!(project.ok(&["plan", "table.csv"]).contains(wanted));
     project.write("tacenda.toml", &rule("1000"));
     let kept_plan = plan(&project);
     let kept_summary = kept_plan["summary"]["loss"]["leaf_share"].as_f64().unwrap();
@@ -92,6 +96,69 @@ fn a_plan_shows_the_drift_and_what_the_rule_does_about_it() {
     // What is planned is what the drift is about: the losses are the same number.
     assert!((kept_summary - kept).abs() < 1e-6, "{kept_summary} {kept}");
     assert!(project.ok(&["plan", "table.csv"]).contains("the clusters are kept"));
+}
+
+/// Two leave a group of three, one newcomer comes: who is out for good and who waits are two numbers.
+#[test]
+fn a_plan_tells_who_is_out_from_who_waits() {
+    let file = policy("model = \"incremental-k-anonymity\"\nk = 2\non_delete = \"withhold\"", "");
+    let project = Project::with(&[("tacenda.toml", &file)]);
+    let line = |id: u32, age: u32| format!("p{id},N,{age},F,flu\n");
+    let table = |people: &[(u32, u32)]| {
+        let rows: String = people.iter().map(|&(id, age)| line(id, age)).collect();
+        format!("patient_id,full_name,age,sex,diagnosis\n{rows}")
+    };
+    project.write("table.csv", &table(&[(1, 10), (2, 11), (3, 70), (4, 71)]));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.write("table.csv", &table(&[(1, 10), (3, 70), (4, 71), (5, 12)]));
+    let summary = &plan(&project)["summary"];
+    let [withheld, waiting, taken_out] =
+        ["withheld", "waiting", "taken_out"].map(|name| summary[name].as_u64().unwrap());
+    assert_eq!((withheld, waiting, taken_out), (2, 1, 1));
+    let said = project.ok(&["plan", "table.csv"]);
+    assert!(said.contains("1 published before and out, 1 waiting"), "{said}");
+    assert!(said.contains("discernability") && said.contains("C_avg"), "{said}");
+}
+
+/// The file refuses the guard without cohorts, so asking what it would cost has the same answer.
+#[test]
+fn what_if_answers_what_the_file_would() {
+    let cells = policy("model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false", "");
+    let project = Project::with(&[("tacenda.toml", &cells)]);
+    project.write("table.csv", &patients(0, 100));
+    let said = project.ok(&["check", "table.csv", "--what-if", "l=2..3"]);
+    assert_eq!(said.matches("refused: P214: the guard l needs cohorts").count(), 2, "{said}");
+    assert!(!project.ok(&["check", "table.csv", "--what-if", "k=3..4"]).contains("refused"));
+}
+
+/// A study on made-up data says so in what recipients get.
+#[test]
+fn a_release_of_made_up_data_says_so() {
+    let model = "model = \"incremental-l-diversity\"\nl = 2\nmode = \"paper\"";
+    for (made_up, wanted) in [("", false), ("\nmade_up = true", true)] {
+        let project = Project::with(&[("tacenda.toml", &policy(&format!("{model}{made_up}"), ""))]);
+        project.write("table.csv", &patients(0, 30));
+        project.ok(&["publish", "table.csv", "--yes"]);
+        let folder = "releases/ward-stays/r0001";
+        assert_eq!(project.read(&format!("{folder}/README.md")).contains("The data are made up"), wanted);
+        let manifest: Value = serde_json::from_str(&project.read(&format!("{folder}/manifest.json"))).unwrap();
+        assert_eq!(manifest["made_up"] == true, wanted);
+    }
+}
+
+/// `init --promise` drafts a policy that can be used as it is.
+#[test]
+fn any_promise_can_be_asked_for() {
+    for promise in ["incremental-k-anonymity", "incremental-l-diversity", "k-anonymity", "m-invariance"] {
+        let project = Project::empty();
+        project.write("table.csv", &patients(0, 200));
+        project.ok(&["init", "table.csv", "--yes", "--promise", promise]);
+        assert!(project.read("tacenda.toml").contains(&format!("model = \"{promise}\"")));
+        project.ok(&["check", "table.csv"]);
+    }
+    let project = Project::empty();
+    project.write("table.csv", &patients(0, 20));
+    project.fails(&["init", "table.csv", "--yes", "--promise", "magic"], 2, "U");
 }
 
 /// The rows of a release's CSV: the first cell, and the rest.

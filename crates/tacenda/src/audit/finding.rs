@@ -65,6 +65,8 @@ pub enum Fault {
     LeftAlone,
     /// A person who was left out of an earlier release is back.
     CameBack,
+    /// A group that was published before is published otherwise.
+    GroupAltered,
     /// Comparing releases leaves a person with too few possible values.
     TooFewCandidates,
     /// Comparing releases singles people out.
@@ -267,6 +269,12 @@ pub const CODES: &[(Fault, &str, &str, &str)] = &[
         "A627",
         "a person who was left out is back",
         "Someone who was published and then left out must stay out under this promise: the gap sets them apart.",
+    ),
+    (
+        Fault::GroupAltered,
+        "A628",
+        "a group that was published before is published otherwise",
+        "Under this promise groups never change once published: each comes again with the same people and the same region, or is left out whole. Whoever knows who arrived when could undo any other change, and the difference of two releases would no longer be the newcomers alone.",
     ),
     (
         Fault::TooFewCandidates,

@@ -78,8 +78,9 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
             faults.merge(no_counterfeits(&evidence));
             if evidence.history.releases > 0 {
                 // Differences are one way to break it; a division can give old members away as well. What is
-                // known to be enough is balance and constant sets, so anything less is a finding.
-                faults.merge(invariance::check(*l, Some(1), &evidence));
+                // known to be enough is balance and constant sets, so anything less is a finding, where
+                // something changed.
+                faults.merge(invariance::check_changed(*l, Some(1), &evidence));
             }
         }
         Promise::IncrementalKAnonymity { k, cohorts, l } => {

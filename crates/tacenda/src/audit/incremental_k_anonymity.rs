@@ -24,7 +24,9 @@
 //!
 //! With cohorts, someone who knows arrivals can tell people apart by their history. So the people of
 //! a group who come from one group of the last release, or are new, must be at least k, and pass the
-//! guard; and people of different cohorts may not stand in one group.
+//! guard; and people of different cohorts may not stand in one group. Groups never change once published:
+//! one of the last release comes again with the same people and the same region, or not at all. The auditor's
+//! difference of two releases rests on that.
 //!
 //! # Departures
 //! Regions of one release must be equal or disjoint without cohorts: the theorem does not need it, but
@@ -188,6 +190,7 @@ impl<'a> Case<'a> {
         breaches.extend(self.torn());
         breaches.extend(self.stragglers());
         if self.claim.cohorts {
+            breaches.extend(self.altered());
             breaches.extend(self.mixed());
             breaches.extend(self.small_units());
         } else {
@@ -327,6 +330,25 @@ impl<'a> Case<'a> {
             let mut cohorts = self.people(group).map(|row| self.origin(row).cohort);
             let first = cohorts.next();
             if cohorts.all(|cohort| Some(cohort) == first) { 0 } else { self.people(group).count() as u32 }
+        })
+    }
+
+    /// Groups of people of the last release that are not one of its groups as it was, whole and with its
+    /// region. Part of a group that was left out is told elsewhere.
+    fn altered(&self) -> Option<Breach> {
+        self.by_group(Fault::GroupAltered, "a group that was published before is not published as it was", |group| {
+            let mut origins = self.people(group).map(|row| self.origin(row).group);
+            let first = origins.next().unwrap_or(NEW);
+            let same = 1 + origins.by_ref().take_while(|&origin| origin == first).count() as u32;
+            let people = self.people(group).count() as u32;
+            if first >= BACK {
+                // Newcomers, and perhaps people of an old group among them.
+                let old = self.people(group).filter(|&row| self.origin(row).group < BACK);
+                return old.count() as u32;
+            }
+            let is_whole = same == people && same == self.fates[first as usize].stay;
+            let is_where_it_was = self.release.region(group) == self.history.groups.regions.get(first as usize);
+            if is_whole && is_where_it_was { 0 } else { people }
         })
     }
 

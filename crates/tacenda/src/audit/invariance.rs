@@ -20,9 +20,40 @@ use crate::model::ValueSetId;
 
 /// Checks the groups of the release, and every person against all value sets they ever had.
 pub(crate) fn check(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
+    check_where(m, k, evidence, |_, _| true)
+}
+
+/// The same of the groups that are not a group of the last release with the very same people: whoever compares
+/// the two releases learns nothing from those.
+pub(crate) fn check_changed(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
+    let history = evidence.history;
+    let mut sizes = vec![0usize; history.groups.regions.len()];
+    let is_current = |record: &&Record| record.is_published() && record.last_release == history.releases;
+    history.records.iter().filter(is_current).for_each(|record| sizes[record.group as usize] += 1);
+    check_where(m, k, evidence, |group, records| {
+        let rows = evidence.release.group_rows(group);
+        let size = rows.len();
+        let mut origins = rows.map(|row| {
+            let record = evidence.membership.person(row).and_then(|person| records[person.index()]);
+            record.filter(is_current).map(|record| record.group)
+        });
+        let first = origins.next().flatten();
+        !first.is_some_and(|first| origins.all(|origin| origin == Some(first)) && sizes[first as usize] == size)
+    })
+}
+
+fn check_where(
+    m: u32,
+    k: Option<u32>,
+    evidence: &Evidence<'_>,
+    is_asked: impl Fn(usize, &[Option<&Record>]) -> bool + Sync,
+) -> Faults {
     let (release, history) = (evidence.release, evidence.history);
     let records: Vec<Option<&Record>> = history.align(evidence.table).collect();
     each_group(evidence, |group, faults| {
+        if !is_asked(group, &records) {
+            return;
+        }
         let values = release.group_values(group);
         let people = u64::from(release.people(group));
         let (set, copies) = distinct(values);

@@ -1,90 +1,266 @@
-//! What two releases give away though each is k-anonymous.
+//! What a series gives away though each release is k-anonymous.
 //!
-//! The promise speaks of one release, and the gate checks it there. Someone with two of them, who knows
-//! whom they look for, can lay the regions over each other: who stands in both lies where the two regions
-//! meet, and the more they differ the fewer people share that place. And where a group stayed but for one
-//! person who came or went, a side of its region that moved is that person's value. [`series_risk`] counts
-//! both; it names nobody.
+//! The promise speaks of one release, and the gate checks it there. Someone with several of them, who knows
+//! whom they look for, can lay them over each other (SCIENCE A1.6):
+//!
+//! - who stands in some of them lies where their regions meet, and the more these differ the fewer people
+//!   share that place. The meeting place of everyone is kept in the history, and the fewest who ever shared
+//!   one: what was learned once is not forgotten because the next release looks better;
+//! - what groups that hang together have more or less than in the last release are the rows of those who
+//!   came or left. That is the auditor's own check, asked with everything the truth says;
+//! - where a group stayed but for one person who came or went, a side of its region that moved is that
+//!   person's value.
+//!
+//! [`account`] counts all three; it names nobody.
+//!
+//! # Not measured
+//! Releases that were adopted without the table behind them: nobody's place in them is known, and that is
+//! said. Differences between releases that do not follow each other. Where a person's own values changed so
+//! that the regions do not meet, their place begins anew with the later one.
 
+use crate::audit::Attacker;
+use crate::audit::Check;
+use crate::audit::Evidence;
+use crate::audit::Fault;
+use crate::audit::Limits;
+use crate::audit::Series;
+use crate::audit::Thresholds;
+use crate::audit::Traces;
+use crate::audit::examine_only;
+use crate::audit::knowledge::Knowledge;
+use crate::audit::second_look::last_release;
 use crate::model::History;
 use crate::model::Membership;
+use crate::model::Met;
+use crate::model::Promise;
+use crate::model::Regions;
 use crate::model::Release;
-use crate::model::Schema;
+use crate::model::Row;
 use crate::model::Span;
 use crate::model::Table;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
-/// What someone who has the last release and this one learns beyond either. Counts only.
+/// How many releases are out whose people are not known, as the history keeps it.
+pub const UNKNOWN_RELEASES: &str = "series_unknown_releases";
+
+/// How many people's values differences gave away so far.
+const GIVEN_AWAY: &str = "series_given_away";
+
+/// How many groups one person moved so far.
+const MOVED_BY_ONE: &str = "series_moved_by_one";
+
+/// What someone who has all releases learns beyond the last. Counts only.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SeriesRisk {
-    /// People who stand in both releases.
-    pub in_both: u32,
-    /// Those of them whose two regions meet in a place that fewer than `k` people share.
+    /// People of this release who were published before.
+    pub again: u32,
+    /// Those of them whose regions met, now or at an earlier release, in a place that fewer than `k` people
+    /// shared.
     pub below_k: u32,
-    /// Those of them who are alone there.
+    /// Those of them who were alone there.
     pub alone: u32,
-    /// The smallest number of people who share such a place; 0 if nobody stands in both.
+    /// The smallest number of people who shared such a place; 0 if nobody was published before.
     pub smallest: u32,
-    /// Groups that exactly one person joined or left and whose region moved on some side: the moved
-    /// side is that person's value.
-    pub moved_by_one: u32,
+    /// How many people who came or left the difference of two releases gave away the value of, since the
+    /// first release.
+    pub given_away: u64,
+    /// Groups that exactly one person joined or left and whose region moved on some side, since the first
+    /// release: the moved side is that person's value.
+    pub moved_by_one: u64,
+    /// Earlier releases whose people are not known: nothing of the above is measured with them.
+    pub unknown_releases: u64,
 }
 
 impl fmt::Display for SeriesRisk {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.again {
+            0 => write!(out, "nobody of this release is known to have been in an earlier one")?,
+            again => write!(
+                out,
+                "whoever compares this release with the earlier ones finds {} of {again} people among fewer than k, {} of \
+                 them alone",
+                self.below_k, self.alone
+            )?,
+        }
         write!(
             out,
-            "whoever compares this release with the last one finds {} of {} people among fewer than k, {} of them alone, and {} \
-             groups whose boundary gives one person's value away",
-            self.below_k, self.in_both, self.alone, self.moved_by_one
-        )
+            "; so far the differences give away the sensitive value of {} people who came or left, and {} groups have \
+             a boundary that gives one person's value away",
+            self.given_away, self.moved_by_one
+        )?;
+        match self.unknown_releases {
+            0 => Ok(()),
+            count => write!(
+                out,
+                "; not measured: {count} earlier {} whose people are not known, and which may reveal more",
+                if count == 1 { "release" } else { "releases" }
+            ),
+        }
     }
 }
 
-/// Compares the last release with this one, for `k`: how many people share the place where their two
-/// regions meet, and how many groups one person moved.
-pub fn series_risk(
-    k: u32,
-    schema: &Schema,
-    history: &History,
-    table: &Table,
-    release: &Release,
-    membership: &Membership,
-) -> SeriesRisk {
-    if history.releases == 0 {
-        return SeriesRisk::default();
-    }
+/// What a release adds to the account of a series.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Account {
+    /// What the series reveals; `None` for its first release.
+    pub risk: Option<SeriesRisk>,
+    /// Per row of the table, where all releases together put that person.
+    pub met: Vec<Met>,
+    /// The places that `met` names; those of the history come first.
+    pub places: Regions,
+    /// The sums, for the next time.
+    pub facts: BTreeMap<String, u64>,
+}
+
+/// Takes a release that is k-anonymous for `k` to account. `snapshot` is the table of the last release.
+pub fn account(k: u32, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Account {
+    let Evidence { history, table, release, membership, .. } = *evidence;
     let groups = groups_of(release, membership, table.len());
-    let attributes = schema.quasi.len();
-    // Who stands in both, by old and new group: the number of people per pair of groups.
+    let (mut met, places) = meet(evidence, &groups);
+    if history.releases == 0 {
+        return Account { risk: None, met, places, facts: BTreeMap::new() };
+    }
+    let mut risk = share(k, history, table, &groups, &mut met);
+    let fact = |name: &str| history.facts.get(name).copied().unwrap_or(0);
+    risk.unknown_releases = fact(UNKNOWN_RELEASES);
+    if history.met.is_empty() {
+        // Written by a version that kept no account: only the last release is known.
+        risk.unknown_releases = risk.unknown_releases.max(u64::from(history.releases - 1));
+    }
+    risk.moved_by_one = fact(MOVED_BY_ONE) + u64::from(moved_by_one(history, release, &pairs_of(evidence, &groups)));
+    risk.given_away = fact(GIVEN_AWAY);
+    let is_last_known = history.records.iter().any(|record| is_current(history, record));
+    match snapshot.filter(|_| is_last_known) {
+        Some(snapshot) => risk.given_away += given_away(k, evidence, snapshot),
+        // The sum would be silent about the people between the last release and this one.
+        None => risk.unknown_releases = risk.unknown_releases.max(1),
+    }
+    let facts =
+        [(UNKNOWN_RELEASES, risk.unknown_releases), (GIVEN_AWAY, risk.given_away), (MOVED_BY_ONE, risk.moved_by_one)];
+    let facts = facts.into_iter().filter(|fact| fact.1 > 0).map(|(name, count)| (name.to_string(), count)).collect();
+    Account { risk: Some(risk), met, places, facts }
+}
+
+fn is_current(history: &History, record: &crate::model::Record) -> bool {
+    record.is_published() && record.last_release == history.releases
+}
+
+/// Where everyone's regions meet, with this release. The numbers of people are those of before.
+fn meet(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> (Vec<Met>, Regions) {
+    let Evidence { schema, history, table, release, .. } = *evidence;
+    let mut places = Regions::new(schema.quasi.len());
+    let mut numbers: FxHashMap<Vec<Span>, u32> = FxHashMap::default();
+    // Of an older vault, the last release is all there is.
+    let kept = if history.met.is_empty() { &history.groups.regions } else { &history.places };
+    for place in kept.iter() {
+        numbers.entry(place.to_vec()).or_insert(places.len() as u32);
+        places.push(place);
+    }
+    let mut seen: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut index = 0;
+    let mut met = Vec::with_capacity(table.len());
+    for (row, group) in table.rows().zip(groups) {
+        let key = table.key(row);
+        while history.records.get(index).is_some_and(|record| record.key < key) {
+            index += 1;
+        }
+        let record = history.records.get(index).filter(|record| record.key == key);
+        let before = record.map_or(Met::NEVER, |record| match history.met.get(index) {
+            Some(&met) => met,
+            None if is_current(history, record) => Met { place: record.group, ..Met::NEVER },
+            None => Met::NEVER,
+        });
+        let place = group.map_or(before.place, |group| {
+            *seen.entry((before.place, group)).or_insert_with(|| {
+                let now = release.region(group as usize);
+                let both: Vec<Span> = match before.place {
+                    Met::NOWHERE => now.to_vec(),
+                    place => places.get(place as usize).iter().zip(now).map(|(then, now)| then.meet(*now)).collect(),
+                };
+                let both = if both.iter().any(|span| span.is_empty()) { now.to_vec() } else { both };
+                *numbers.entry(both).or_insert_with_key(|both| {
+                    places.push(both);
+                    places.len() as u32 - 1
+                })
+            })
+        });
+        met.push(Met { place, ..before });
+    }
+    (met, places)
+}
+
+/// How many people of this release who were published before share each place, and the fewest so far.
+fn share(k: u32, history: &History, table: &Table, groups: &[Option<u32>], met: &mut [Met]) -> SeriesRisk {
+    let again: Vec<bool> = history
+        .align(table)
+        .zip(groups)
+        .map(|(record, group)| group.is_some() && record.is_some_and(|record| record.is_published()))
+        .collect();
+    let mut counts: FxHashMap<u32, u32> = FxHashMap::default();
+    for (met, _) in met.iter().zip(&again).filter(|(_, again)| **again) {
+        *counts.entry(met.place).or_default() += 1;
+    }
+    let mut risk = SeriesRisk { smallest: u32::MAX, ..SeriesRisk::default() };
+    for (met, _) in met.iter_mut().zip(&again).filter(|(_, again)| **again) {
+        met.fewest = met.fewest.min(counts[&met.place]);
+        risk.again += 1;
+        risk.below_k += u32::from(met.fewest < k);
+        risk.alone += u32::from(met.fewest == 1);
+        risk.smallest = risk.smallest.min(met.fewest);
+    }
+    if risk.again == 0 {
+        risk.smallest = 0;
+    }
+    risk
+}
+
+/// Of how many people who came or left the last release and this one give the value away, by the auditor's
+/// own check and with all that the truth says of quasi values and presence.
+fn given_away(k: u32, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
+    let history = evidence.history;
+    let is_out = |record: Option<&crate::model::Record>| !record.is_some_and(|record| is_current(history, record));
+    let records = history.align(snapshot);
+    let withheld: Vec<Row> =
+        snapshot.rows().zip(records).filter(|(_, record)| is_out(*record)).map(|(row, _)| row).collect();
+    let before = Membership { withheld, ..Membership::default() };
+    let knowledge = Knowledge::from_published([(snapshot, &before), (evidence.table, evidence.membership)]);
+    let releases = [last_release(history), evidence.release.clone()];
+    let without_sensitive = evidence.schema.sensitive.is_empty();
+    let traces = vec![Traces { counterfeits_known: true, without_sensitive, ..Traces::default() }; 2];
+    let promise = Promise::KAnonymity { k };
+    let series = Series {
+        schema: evidence.schema,
+        releases: &releases,
+        traces: &traces,
+        promise: Some(&promise),
+        knowledge: Some(&knowledge),
+    };
+    // One value left is what gives a person away; the promise itself draws no line for values.
+    let lines = Thresholds { k, l: 2, t: None };
+    let answer = examine_only(&series, Attacker::default(), &lines, &Limits::default(), &|_| {}, &[Check::Difference]);
+    let is_certain = |fault: Fault| matches!(fault, Fault::ArrivalsCertain | Fault::LeaversCertain);
+    answer.findings().filter(|finding| is_certain(finding.fault)).map(|finding| finding.people).sum()
+}
+
+/// Who stands in the last release and in this one, by old and new group: the number of people.
+fn pairs_of(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> FxHashMap<(u32, u32), u32> {
+    let history = evidence.history;
     let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    for (group, record) in groups.iter().zip(history.align(table)) {
-        let record = record.filter(|record| record.is_published() && record.last_release == history.releases);
-        if let Some((group, record)) = group.zip(record) {
+    for (group, record) in groups.iter().zip(history.align(evidence.table)) {
+        if let Some((group, record)) = group.zip(record.filter(|record| is_current(history, record))) {
             *pairs.entry((record.group, group)).or_default() += 1;
         }
     }
-    // Two pairs of groups whose regions meet in the same place cannot be told apart by it.
-    let mut places: FxHashMap<Vec<Span>, u32> = FxHashMap::default();
-    for (&(old, new), &people) in &pairs {
-        let regions = history.groups.regions.get(old as usize).iter().zip(release.region(new as usize));
-        let place: Vec<Span> = regions.take(attributes).map(|(old, new)| old.meet(*new)).collect();
-        *places.entry(place).or_default() += people;
-    }
-    let mut risk = SeriesRisk { in_both: pairs.values().sum(), ..SeriesRisk::default() };
-    risk.smallest = places.values().copied().min().unwrap_or(0);
-    risk.below_k = places.values().filter(|&&people| people < k).sum();
-    risk.alone = places.values().filter(|&&people| people == 1).sum();
-    risk.moved_by_one = moved_by_one(history, release, &pairs);
-    risk
+    pairs
 }
 
 /// Groups that are an old group but for one person, and whose region is not the old one.
 fn moved_by_one(history: &History, release: &Release, pairs: &FxHashMap<(u32, u32), u32>) -> u32 {
     let mut old_sizes = vec![0u32; history.groups.regions.len()];
-    for record in history.records.iter().filter(|record| record.last_release == history.releases) {
-        old_sizes[record.group as usize] += u32::from(record.is_published());
+    for record in history.records.iter().filter(|record| is_current(history, record)) {
+        old_sizes[record.group as usize] += 1;
     }
     let moved = pairs.iter().filter(|&(&(old, new), &people)| {
         let left = old_sizes[old as usize] - people;
@@ -110,66 +286,129 @@ fn groups_of(release: &Release, membership: &Membership, rows: usize) -> Vec<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::sketch;
     use crate::model::Domain;
     use crate::model::Published;
     use crate::model::Quasi;
-    use crate::model::RecordKey;
-    use crate::model::Regions;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::Schema;
+    use crate::model::Sensitive;
 
     fn schema() -> Schema {
-        Schema::new("id", vec![Quasi::new("age", Domain::Integer { lo: 0, hi: 100 })], vec![])
+        let sensitive = vec![Sensitive::open("s")];
+        Schema::new("id", vec![Quasi::new("age", Domain::Integer { lo: 0, hi: 100 })], sensitive)
     }
 
-    /// People as `(key, age)`, ascending by key.
-    fn table(people: &[(u64, u32)]) -> Table {
-        let keys = people.iter().map(|&(key, _)| RecordKey { hi: 0, lo: key }).collect();
-        let ages = people.iter().map(|&(_, age)| age).collect();
-        Table::new(keys, vec![ages], vec![Value(0); people.len()], Values::of(["-"]), vec![], vec![])
+    /// A series of releases: people as `id/age/value`, and groups as the ids in them, published with the
+    /// smallest regions.
+    struct Told {
+        history: History,
+        last: Option<Table>,
     }
 
-    /// A release of groups given as the rows in them and the region they are published with.
-    fn release(number: u32, groups: &[(&[u32], [u32; 2])]) -> (Release, Membership) {
-        let mut release = Release { number, regions: Regions::new(1), ..Release::default() };
-        let mut membership = Membership::default();
-        for (index, (rows, [lo, hi])) in groups.iter().enumerate() {
-            membership.rows.extend_from_slice(rows);
-            membership.policy_groups.push(index as u32);
-            release.ends.push(membership.rows.len() as u32);
-            release.regions.push(&[Span::new(*lo, *hi)]);
-            release.counterfeits.push(rows.iter().filter(|&&row| row == Membership::COUNTERFEIT).count() as u32);
+    impl Told {
+        fn new() -> Told {
+            Told { history: History::default(), last: None }
         }
-        release.sensitive = vec![Value(0); membership.rows.len()];
-        (release, membership)
+
+        fn publish(&mut self, k: u32, people: &str, groups: &[&[u64]]) -> Option<SeriesRisk> {
+            let table = sketch::table(people);
+            let number = self.history.releases + 1;
+            let mut release =
+                Release { number, regions: Regions::new(1), values: table.values.clone(), ..Release::default() };
+            let mut membership = Membership::default();
+            for (at, ids) in groups.iter().enumerate() {
+                let row = |id: &u64| table.keys().iter().position(|key| key.hi == *id).unwrap() as u32;
+                let mut rows: Vec<u32> = ids.iter().map(row).collect();
+                rows.sort_unstable_by_key(|&row| table.sensitive()[row as usize]);
+                let ages = || rows.iter().map(|&row| table.quasi(0)[row as usize]);
+                release.regions.push(&[Span::new(ages().min().unwrap(), ages().max().unwrap())]);
+                release.sensitive.extend(rows.iter().map(|&row| table.sensitive()[row as usize]));
+                membership.rows.extend_from_slice(&rows);
+                membership.policy_groups.push(at as u32);
+                release.ends.push(membership.rows.len() as u32);
+                release.counterfeits.push(0);
+            }
+            let schema = schema();
+            let evidence = Evidence {
+                schema: &schema,
+                history: &self.history,
+                table: &table,
+                release: &release,
+                membership: &membership,
+            };
+            let account = account(k, &evidence, self.last.as_ref());
+            let Account { risk, met, places, facts } = account;
+            let published = Published { facts, met, places, ..Published::default() };
+            self.history = self.history.after(&table, &release, &membership, published);
+            self.last = Some(table);
+            risk
+        }
     }
 
     #[test]
     fn two_releases_meet_where_few_stand() {
-        let people = [(1, 20), (2, 25), (3, 50), (4, 55), (5, 60), (6, 65)];
-        let before = table(&people);
-        let (first, who) = release(1, &[(&[0, 1, 2], [20, 50]), (&[3, 4, 5], [55, 65])]);
-        let history = History::default().after(&before, &first, &who, Published::default());
-        assert_eq!(series_risk(2, &schema(), &History::default(), &before, &first, &who), SeriesRisk::default());
-        // The same groups again: nothing new. Then other groups: person 3 is alone in both.
-        let (same, who) = release(2, &[(&[0, 1, 2], [20, 50]), (&[3, 4, 5], [55, 65])]);
-        let risk = series_risk(2, &schema(), &history, &before, &same, &who);
-        assert_eq!(risk, SeriesRisk { in_both: 6, smallest: 3, ..SeriesRisk::default() });
-        let (other, who) = release(2, &[(&[0, 1], [20, 25]), (&[2, 3, 4, 5], [50, 65])]);
-        let risk = series_risk(3, &schema(), &history, &before, &other, &who);
-        assert_eq!(risk, SeriesRisk { in_both: 6, below_k: 3, alone: 1, smallest: 1, moved_by_one: 2 });
+        let people = "1/20/a 2/25/b 3/50/c 4/55/a 5/60/b 6/65/c";
+        let mut told = Told::new();
+        assert_eq!(told.publish(2, people, &[&[1, 2, 3], &[4, 5, 6]]), None);
+        // The same groups again: nothing new. Then other groups: person 3 is alone in all of them.
+        let risk = told.publish(3, people, &[&[1, 2, 3], &[4, 5, 6]]).unwrap();
+        assert_eq!(risk, SeriesRisk { again: 6, smallest: 3, ..SeriesRisk::default() });
+        let risk = told.publish(3, people, &[&[1, 2], &[3, 4, 5, 6]]).unwrap();
+        let expected = SeriesRisk { again: 6, below_k: 3, alone: 1, smallest: 1, moved_by_one: 2, ..risk };
+        assert_eq!(risk, expected);
     }
 
     #[test]
     fn a_leaver_at_the_edge_moves_the_region() {
-        let (first, who) = release(1, &[(&[0, 1, 2], [20, 50]), (&[3, 4], [55, 60])]);
-        let before = table(&[(1, 20), (2, 25), (3, 50), (4, 55), (5, 60)]);
-        let history = History::default().after(&before, &first, &who, Published::default());
-        let after = table(&[(1, 20), (2, 25), (4, 55), (5, 60)]);
-        let (shrunk, who) = release(2, &[(&[0, 1], [20, 25]), (&[2, 3], [55, 60])]);
-        assert_eq!(series_risk(2, &schema(), &history, &after, &shrunk, &who).moved_by_one, 1);
-        // Published as before, the leaver leaves no trace in the region.
-        let (kept, who) = release(2, &[(&[0, 1], [20, 50]), (&[2, 3], [55, 60])]);
-        assert_eq!(series_risk(2, &schema(), &history, &after, &kept, &who).moved_by_one, 0);
+        let mut told = Told::new();
+        told.publish(2, "1/20/a 2/25/b 3/50/c 4/55/a 5/60/b", &[&[1, 2, 3], &[4, 5]]);
+        let risk = told.publish(2, "1/20/a 2/25/b 4/55/a 5/60/b", &[&[1, 2], &[4, 5]]).unwrap();
+        assert_eq!((risk.moved_by_one, risk.given_away), (1, 1));
+        // What was given away stays so.
+        let risk = told.publish(2, "1/20/a 2/25/b 4/55/a 5/60/b", &[&[1, 2], &[4, 5]]).unwrap();
+        assert_eq!((risk.moved_by_one, risk.given_away), (1, 1));
+    }
+
+    /// SCIENCE A1.6, difference of multisets: each newcomer is what their group has more.
+    #[test]
+    fn newcomers_who_are_the_only_difference_are_counted() {
+        let mut told = Told::new();
+        told.publish(2, "1/10/a 2/12/b 3/30/a 4/34/b", &[&[1, 2], &[3, 4]]);
+        let all = "1/10/a 2/12/b 3/30/a 4/34/b 5/11/a 6/31/b";
+        let risk = told.publish(2, all, &[&[1, 2, 5], &[3, 4, 6]]).unwrap();
+        assert_eq!(risk, SeriesRisk { again: 4, smallest: 2, given_away: 2, ..SeriesRisk::default() });
+    }
+
+    #[test]
+    fn who_was_singled_out_once_stays_so() {
+        let mut told = Told::new();
+        told.publish(2, "1/10/a 2/12/b 3/30/a 4/34/b", &[&[1, 2], &[3, 4]]);
+        for _ in 0..2 {
+            let risk = told.publish(2, "1/10/a 3/30/a 4/34/b", &[&[1, 3, 4]]).unwrap();
+            assert_eq!((risk.again, risk.below_k, risk.alone), (3, 1, 1));
+        }
+    }
+
+    /// Neighbours meet where two stand, the first and the last where one does.
+    #[test]
+    fn releases_that_do_not_follow_each_other_meet_too() {
+        let people = "1/10/a 2/20/b 3/30/a 4/40/b";
+        let mut told = Told::new();
+        told.publish(2, people, &[&[1, 2], &[3, 4]]);
+        assert_eq!(told.publish(2, people, &[&[1, 2, 3, 4]]).unwrap().below_k, 0);
+        let risk = told.publish(2, people, &[&[1, 4], &[2, 3]]).unwrap();
+        assert_eq!((risk.below_k, risk.alone), (4, 4));
+    }
+
+    #[test]
+    fn a_release_without_its_people_is_not_called_harmless() {
+        let mut told = Told::new();
+        told.history.releases = 1;
+        told.history.facts.insert(UNKNOWN_RELEASES.into(), 1);
+        let risk = told.publish(2, "1/10/a 2/12/b", &[&[1, 2]]).unwrap();
+        assert_eq!(risk, SeriesRisk { unknown_releases: 1, ..SeriesRisk::default() });
+        let text = risk.to_string();
+        assert!(text.contains("not measured: 1 earlier release whose people are not known"), "{text}");
+        assert!(!text.contains("0 of 0"), "{text}");
     }
 }

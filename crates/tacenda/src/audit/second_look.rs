@@ -58,7 +58,7 @@ fn only_adds(promise: &Promise) -> bool {
 }
 
 /// The last release as far as the history has it: its groups in the policy's order, people only.
-fn last_release(history: &History) -> Release {
+pub(super) fn last_release(history: &History) -> Release {
     let regions = history.groups.regions.clone();
     let here = history.records.iter().filter(|record| record.last_release == history.releases);
     let mut rows: Vec<(u32, Value)> = here.map(|record| (record.group, record.value)).collect();

@@ -158,6 +158,13 @@ pub fn readme(release: &Release, policy: &PolicyFile) -> String {
             },
         ),
     );
+    if policy.choices.made_up {
+        say(
+            &mut page,
+            "**The data are made up.** No row stands for a real person. The release shows what a study mode does, and may \
+             break what it promises.",
+        );
+    }
     say(&mut page, "## What is promised");
     say(&mut page, &format!("> {}", policy.promise.sentence()));
     say(&mut page, "What this does not cover:");

@@ -83,6 +83,9 @@ pub fn manifest(release: &Release, policy: &PolicyFile, facts: &ManifestFacts, f
         "policy_sha256": facts.policy_digest,
         "software": facts.software,
     });
+    if policy.choices.made_up {
+        manifest["made_up"] = json!(true);
+    }
     if let Some(view) = &facts.view {
         manifest["view"] = json!(view);
         manifest["also"] = policy.views.also.iter().map(promise).collect();

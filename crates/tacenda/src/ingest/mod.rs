@@ -29,6 +29,7 @@ pub use error::Problem;
 pub use policy_file::Loaded;
 pub use policy_file::PolicyFileError;
 pub use policy_file::canonical;
+pub use policy_file::faults_of;
 pub use policy_file::is_looser;
 pub use policy_file::read_policy;
 pub use snapshot::ReadOptions;

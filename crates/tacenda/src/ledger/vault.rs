@@ -9,6 +9,7 @@
 //! | `records-NNNN.parquet` | in the same order: `first_seen`, `cohort`, `last_release`, `group`, `value`, `value_set` |
 //! | `past-NNNN.parquet` | earlier value sets: `hi`, `lo`, `value_set` |
 //! | `regions-NNNN.parquet`, `cells-NNNN.parquet` | the last release's groups: `lo_0`, `hi_0`, `lo_1`, … |
+//! | `met-NNNN.parquet`, `places-NNNN.parquet` | for a promise per release: where all releases put each record: `place`, `fewest`; and these places: `lo_0`, … |
 //! | `views-NNNN.parquet` | for promises about views: what each view is out with: `view`, `count`, `lo_0`, `hi_0`, … |
 //! | `snapshot-NNNN.parquet` | those present, in the same order: `quasi_0`, …, `sensitive`, and `public` where there is one |
 //! | `history-NNNN.json`, `snapshot-NNNN.json` | texts of values, value sets, facts, public texts |
@@ -29,6 +30,7 @@ use crate::ledger::columns::ColumnFile;
 use crate::ledger::head::NEXT;
 use crate::ledger::line::hex;
 use crate::model::History;
+use crate::model::Met;
 use crate::model::PastGroups;
 use crate::model::PastView;
 use crate::model::Record;
@@ -76,7 +78,10 @@ pub(super) fn name(kind: &str, release: u32) -> String {
 
 /// Whether a file belongs to the state of some release (or to one that was never committed).
 pub(super) fn is_state(name: &str) -> bool {
-    let kinds = ["policy", "keys", "records", "past", "regions", "cells", "snapshot", "history", "texts", "views"];
+    let kinds = [
+        "policy", "keys", "records", "past", "regions", "cells", "met", "places", "snapshot", "history", "texts",
+        "views",
+    ];
     let release = name.split(['-', '.']).nth(1).and_then(|digits| digits.parse().ok());
     name == SEED
         || name == NEXT
@@ -91,6 +96,8 @@ struct SmallHistory {
     facts: BTreeMap<String, u64>,
     region_attributes: usize,
     cell_attributes: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    place_attributes: usize,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     views: Vec<SmallView>,
 }
@@ -150,6 +157,10 @@ impl<'a> Vault<'a> {
         put("regions", &|out| write_regions(out, &history.groups.regions))?;
         put("cells", &|out| write_regions(out, &history.groups.cells))?;
         put("snapshot", &|out| write_snapshot(out, snapshot))?;
+        if !history.met.is_empty() {
+            put("met", &|out| write_met(out, &history.met))?;
+            put("places", &|out| write_regions(out, &history.places))?;
+        }
         if !history.views.is_empty() {
             put("views", &|out| write_views(out, &history.views))?;
         }
@@ -236,6 +247,18 @@ impl<'a> Vault<'a> {
             false => read_views(&self.columns(files, "views", release)?, small.views)
                 .ok_or_else(|| unreadable("views", release))?,
         };
+        let has_places = small.place_attributes > 0;
+        let met = match has_places {
+            true => read_met(&self.columns(files, "met", release)?).ok_or_else(|| unreadable("met", release))?,
+            false => Vec::new(),
+        };
+        let places = match has_places {
+            true => regions("places", small.place_attributes)?,
+            false => Regions::default(),
+        };
+        if has_places && (met.len() != records.len() || met.iter().any(|met| !is_among(met, &places))) {
+            return Err(unreadable("met", release));
+        }
         Ok(History {
             releases: small.releases,
             records,
@@ -247,6 +270,8 @@ impl<'a> Vault<'a> {
                 cells: regions("cells", small.cell_attributes)?,
             },
             facts: small.facts,
+            met,
+            places,
             views,
         })
     }
@@ -361,6 +386,7 @@ impl SmallHistory {
             facts: history.facts.clone(),
             region_attributes: history.groups.regions.attributes(),
             cell_attributes: history.groups.cells.attributes(),
+            place_attributes: if history.met.is_empty() { 0 } else { history.places.attributes() },
             views: history.views.iter().map(SmallView::of).collect(),
         }
     }
@@ -438,6 +464,27 @@ fn write_regions(out: &mut Sealed, regions: &Regions) -> Result<(), ParquetError
         })
         .collect();
     columns::write(out, regions.len(), &columns)
+}
+
+fn write_met(out: &mut Sealed, met: &[Met]) -> Result<(), ParquetError> {
+    let columns = [
+        Column::numbers("place", |rows| met[rows].iter().map(|met| met.place).collect()),
+        Column::numbers("fewest", |rows| met[rows].iter().map(|met| met.fewest).collect()),
+    ];
+    columns::write(out, met.len(), &columns)
+}
+
+fn read_met(file: &ColumnFile) -> Option<Vec<Met>> {
+    let (places, fewest) = (file.numbers(0)?, file.numbers(1)?);
+    Some(places.into_iter().zip(fewest).map(|(place, fewest)| Met { place, fewest }).collect())
+}
+
+fn is_among(met: &Met, places: &Regions) -> bool {
+    met.place == Met::NOWHERE || (met.place as usize) < places.len()
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// All views one after another: which view, how often, and the spans; a view with fewer columns leaves zeros.

@@ -84,10 +84,33 @@ pub struct History {
     pub values: Values,
     /// The groups of the last release.
     pub groups: PastGroups,
-    /// What the policy wanted to be reminded of.
+    /// What the policy wanted to be reminded of, and what the auditor counted.
     pub facts: BTreeMap<String, u64>,
+    /// Per record, where all releases so far together put that person; empty for promises that hold
+    /// for the whole series, which need no such account.
+    pub met: Vec<Met>,
+    /// The places that `met` names.
+    pub places: Regions,
     /// The views that are out, in the order they left; empty for promises that are not about views.
     pub views: Vec<PastView>,
+}
+
+/// Where all releases so far together put a person.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Met {
+    /// Where the regions they were published with meet, among the places; [`Met::NOWHERE`] if never published.
+    pub place: u32,
+    /// The fewest people who ever shared such a place with them, themselves included; [`Met::NOWHERE`]
+    /// while they were in one release only.
+    pub fewest: u32,
+}
+
+impl Met {
+    /// Marks that there is no place, or no number, yet.
+    pub const NOWHERE: u32 = u32::MAX;
+
+    /// Of somebody never published.
+    pub const NEVER: Met = Met { place: Met::NOWHERE, fewest: Met::NOWHERE };
 }
 
 /// A view that is out: its distinct rows, and how often each occurs.
@@ -230,14 +253,19 @@ impl History {
         }
         let mut past_sets = Vec::new();
         let mut records = Vec::with_capacity(self.records.len().max(table.len()));
-        let mut old = self.records.iter().copied().peekable();
+        let mut met = Vec::new();
+        let mut old = self.records.iter().copied().enumerate().peekable();
+        // Who is not in the table is where they were.
+        let met_before = |index: usize| self.met.get(index).copied().unwrap_or(Met::NEVER);
         for row in table.rows() {
             let key = table.key(row);
-            while let Some(gone) = old.next_if(|record| record.key < key) {
+            while let Some((index, gone)) = old.next_if(|(_, record)| record.key < key) {
                 records.push(gone.gone());
+                met.push(met_before(index));
             }
-            let known = old.next_if(|record| record.key == key);
-            let mut record = known.unwrap_or(Record {
+            met.extend(published.met.get(row.index()));
+            let known = old.next_if(|(_, record)| record.key == key);
+            let mut record = known.map(|(_, record)| record).unwrap_or(Record {
                 key,
                 first_seen: number,
                 cohort: 0,
@@ -264,7 +292,17 @@ impl History {
             }
             records.push(record);
         }
-        records.extend(old.map(Record::gone));
+        for (index, gone) in old {
+            records.push(gone.gone());
+            met.push(met_before(index));
+        }
+        let places = match published.met.is_empty() {
+            true => Regions::default(),
+            false => only_used(&mut met, &published.places),
+        };
+        if published.met.is_empty() {
+            met.clear();
+        }
         past_sets.extend_from_slice(&self.past_sets);
         past_sets.sort_unstable();
         let mut regions = Regions::new(release.regions.attributes());
@@ -279,9 +317,26 @@ impl History {
             values: table.values.clone(),
             groups: PastGroups { regions, cells: published.cells },
             facts: published.facts,
+            met,
+            places,
             views: Vec::new(),
         }
     }
+}
+
+/// The places that somebody is in, numbered anew.
+fn only_used(met: &mut [Met], places: &Regions) -> Regions {
+    let mut numbers = vec![Met::NOWHERE; places.len()];
+    let mut used = Regions::new(places.attributes());
+    for met in met.iter_mut().filter(|met| met.place != Met::NOWHERE) {
+        let number = &mut numbers[met.place as usize];
+        if *number == Met::NOWHERE {
+            *number = used.len() as u32;
+            used.push(places.get(met.place as usize));
+        }
+        met.place = *number;
+    }
+    used
 }
 
 /// What a grouping leaves behind beside the release itself.
@@ -289,8 +344,12 @@ impl History {
 pub struct Published {
     /// The groups' cells in the policy's order, or empty.
     pub cells: Regions,
-    /// What the policy wants to be reminded of.
+    /// What the policy wants to be reminded of, and what the auditor counted.
     pub facts: BTreeMap<String, u64>,
+    /// Per row of the table, where all releases so far together put that person; or empty.
+    pub met: Vec<Met>,
+    /// The places that `met` names, and those of the history before.
+    pub places: Regions,
 }
 
 impl fmt::Debug for History {

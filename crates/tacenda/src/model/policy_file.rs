@@ -52,6 +52,10 @@ pub struct Choices {
     pub tight: bool,
     /// Run the loss optimisation of paper 001.
     pub optimise: bool,
+    /// What a clustering from scratch begins with; `None`: the tree with `optimise`, k-member without.
+    pub base: Option<Base>,
+    /// From where k-member looks for its next seed.
+    pub seed_rule: SeedRule,
     /// Re-cluster from scratch when the loss exceeds this many times the loss of the last time.
     pub refresh: Option<f64>,
     /// What clusterings minimise.
@@ -71,6 +75,8 @@ impl Default for Choices {
             on_delete: OnDelete::Refuse,
             tight: false,
             optimise: true,
+            base: None,
+            seed_rule: SeedRule::LastAdded,
             refresh: None,
             loss: LossKind::LeafShare,
             accept_series_risk: None,
@@ -98,6 +104,24 @@ pub enum OnDelete {
     Refuse,
     /// The whole unit is withheld, for good.
     Withhold,
+}
+
+/// What a clustering from scratch begins with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Base {
+    /// Greedy k-member, as in paper 001.
+    KMember,
+    /// Cuts from the top, then exchanges between neighbours.
+    Tree,
+}
+
+/// From where k-member looks for its next seed: the farthest row from there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SeedRule {
+    /// From the last row added to a cluster, as its pseudo-code says.
+    LastAdded,
+    /// From the last seed, as some programs do.
+    LastSeed,
 }
 
 /// What clusterings minimise.

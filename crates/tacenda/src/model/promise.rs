@@ -181,9 +181,13 @@ impl Promise {
                     "It does not hide who is in the data.",
                     "It does not limit what is learned about sensitive values: no guard is named.",
                 ],
-                (false, _) => &[
+                (false, None) => &[
                     "It does not protect against someone who knows when a person entered the data.",
-                    "It does not limit what is learned about sensitive values by comparing releases.",
+                    "It does not limit what is learned about sensitive values: no guard is named.",
+                ],
+                (false, Some(_)) => &[
+                    "It does not protect against someone who knows when a person entered the data.",
+                    "Its guard holds in each release alone, not for what is learned by comparing releases.",
                 ],
             },
             Promise::KAnonymity { .. } => &[

@@ -24,6 +24,9 @@
 //! Both tell newcomers (and after a division old members) apart by the numbers of the values (A2.3). In safe
 //! mode newcomers enter only in whole copies of a value set, so every class stays balanced.
 //!
+//! Who left a release that was made elsewhere and adopted is out for good: a single member who came back would
+//! have to be matched by a counterfeit.
+//!
 //! # Cost
 //! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
 
@@ -32,7 +35,9 @@ use crate::model::Grouping;
 use crate::model::History;
 use crate::model::OnIneligible;
 use crate::model::Promise;
+use crate::model::Record;
 use crate::model::Rng;
+use crate::model::Row;
 use crate::model::Schema;
 use crate::model::Table;
 use crate::policy::MInvariance;
@@ -56,6 +61,32 @@ impl Policy for IncrementalLDiversity {
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, PolicyError> {
         check_only_added(history, table)?;
+        let is_back = |record: Option<&Record>| {
+            record.is_some_and(|record| !is_current(history, record) && record.is_published())
+        };
+        let records = table.rows().zip(history.align(table));
+        let back: Vec<Row> = records.filter(|(_, record)| is_back(*record)).map(|(row, _)| row).collect();
+        if back.is_empty() {
+            return self.group_present(schema, history, table);
+        }
+        // They left a release that was made elsewhere, and a class they came back to would be out of balance.
+        let (present, rows) = without(table, &back);
+        let inner = self.group_present(schema, history, &present)?;
+        let place = |row: &Row| rows[row.index()];
+        let mut grouping = Grouping::default();
+        for group in inner.groups() {
+            grouping.push(&group.rows.iter().map(place).collect::<Vec<Row>>(), group.counterfeits);
+        }
+        grouping.withheld = inner.withheld.iter().map(place).chain(back).collect();
+        grouping.withheld.sort_unstable();
+        grouping.facts = inner.facts;
+        Ok(grouping)
+    }
+}
+
+impl IncrementalLDiversity {
+    /// Groups a table in which everyone published before was in the last release.
+    fn group_present(&self, schema: &Schema, history: &History, table: &Table) -> Result<Grouping, PolicyError> {
         match self.mode {
             DiversityMode::Paper => paper_l_diversity::group(self.l, schema, history, table),
             DiversityMode::Safe => {
@@ -69,15 +100,36 @@ impl Policy for IncrementalLDiversity {
     }
 }
 
+fn is_current(history: &History, record: &Record) -> bool {
+    record.is_published() && record.last_release == history.releases
+}
+
+/// The table without some rows, which ascend, and for each row of it the row it was.
+fn without(table: &Table, some: &[Row]) -> (Table, Vec<Row>) {
+    let rows: Vec<Row> = table.rows().filter(|row| some.binary_search(row).is_err()).collect();
+    let pick = |column: &[u32]| rows.iter().map(|row| column[row.index()]).collect::<Vec<u32>>();
+    let public = if table.public().is_empty() { Vec::new() } else { pick(table.public()) };
+    let present = Table::new(
+        rows.iter().map(|&row| table.key(row)).collect(),
+        (0..table.quasi_count()).map(|attribute| pick(table.quasi(attribute))).collect(),
+        rows.iter().map(|row| table.sensitive()[row.index()]).collect(),
+        table.values.clone(),
+        public,
+        table.public_texts.clone(),
+    );
+    (present, rows)
+}
+
 /// Refuses a table in which somebody published before is gone or has another value.
 ///
 /// Of a quasi value only a change beyond the published region can be seen here, and only that matters:
-/// value sets are kept whatever the quasi values.
+/// value sets are kept whatever the quasi values. Who was not in the last release left before: only a
+/// series that goes on from releases made elsewhere has such people, and they stay out.
 fn check_only_added(history: &History, table: &Table) -> Result<(), PolicyError> {
-    let published = history.records.iter().filter(|record| record.is_published()).count();
+    let published = history.records.iter().filter(|record| is_current(history, record)).count();
     let (mut found, mut sensitive, mut quasi) = (0, 0, 0);
     for (row, record) in table.rows().zip(history.align(table)) {
-        let Some(record) = record.filter(|record| record.is_published()) else { continue };
+        let Some(record) = record.filter(|record| is_current(history, record)) else { continue };
         found += 1;
         sensitive += usize::from(table.sensitive()[row.index()] != record.value);
         let region = history.groups.regions.get(record.group as usize);
@@ -190,6 +242,34 @@ mod tests {
             PolicyError::Changed { records: 1, what: "sensitive", .. }
         ));
         assert!(matches!(answer(&[(1, 20, 1), (2, 31, 0)]), PolicyError::Changed { records: 1, what: "quasi", .. }));
+    }
+
+    /// A second release made elsewhere lacks people of the first. They are back in the table, or not.
+    #[test]
+    fn who_left_an_adopted_release_stays_out() {
+        let everyone = [(1, 20, 1), (2, 30, 0), (3, 80, 1), (4, 90, 0)];
+        let first = ward(&everyone);
+        let mut grouping = Grouping::default();
+        for group in [[0, 1], [2, 3]] {
+            grouping.push(&group.map(Row), &[]);
+        }
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let second = ward(&everyone[..2]);
+        let mut grouping = Grouping::default();
+        grouping.push(&[Row(0), Row(1)], &[]);
+        let history = after(&schema(&[100]), &history, &second, &grouping);
+        for mode in [DiversityMode::Safe, DiversityMode::Paper] {
+            let third = ward(&everyone);
+            let grouping = run(mode, 2, &history, &third).unwrap();
+            grouping.assert_covers(&third);
+            assert_eq!(groups(&third, &grouping), sets([&[1, 2]]), "{mode:?}");
+            assert_eq!(grouping.withheld, [Row(2), Row(3)]);
+            // One who is back alone does not ask for a counterfeit.
+            let one = ward(&everyone[..3]);
+            assert_eq!(run(mode, 2, &history, &one).unwrap().withheld, [Row(2)]);
+            let gone = ward(&everyone[..2]);
+            assert_eq!(groups(&gone, &run(mode, 2, &history, &gone).unwrap()), sets([&[1, 2]]));
+        }
     }
 
     fn batches() -> impl Strategy<Value = Vec<Vec<(u32, u32)>>> {

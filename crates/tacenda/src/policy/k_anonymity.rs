@@ -21,8 +21,8 @@
 //! | update: delete, then insert | `stayed`: who left their region is a newcomer |
 //! | IL_Optimization, ComputeOptimalBreak | `cluster::optimise` |
 //!
-//! `optimise = false, loss = height` is the paper without its optimiser. `optimise = true` breaks needless
-//! clusters after every change, as the paper does, and begins with a clustering of our own: cut from the
+//! `base = k-member, loss = height` is the paper; `optimise = false` leaves its optimiser out. Without `base`,
+//! `optimise = true` begins with a clustering of our own, `base = tree`: cut from the
 //! top (`cluster::cut`), brought down to `k` (`cluster::even`), rows exchanged between neighbours
 //! (`cluster::exchange`), needless clusters broken. `loss = leaf-share` minimises what is published:
 //! the share of the values that a region leaves open.
@@ -40,7 +40,9 @@
 //! - A row whose codes changed but still lie in its group's region stays: nothing else is remembered of
 //!   where it was.
 //! - `refresh`: when the loss of a row exceeds so many times that after the last clustering from scratch,
-//!   everything is clustered from scratch. The paper says "from time to time".
+//!   everything is clustered from scratch, if that is better. The paper says "from time to time".
+//! - `seed_rule`: the pseudo-code of k-member looks for the next seed far from the last row added; `last-seed` looks
+//!   from the last seed.
 //!
 //! # Cost
 //! n rows, d attributes, v clusters. k-member: O(n B d / k) with blocks of B rows. Ours: O(n d log n) for the
@@ -48,6 +50,7 @@
 //! search, sub-linear in v in practice, O(v d) at worst. A split: O(k |cl| d). Memory: the codes once more,
 //! and the clusters' bounds.
 
+use crate::model::Base;
 use crate::model::Choices;
 use crate::model::Grouping;
 use crate::model::History;
@@ -56,6 +59,7 @@ use crate::model::Promise;
 use crate::model::Rng;
 use crate::model::Row;
 use crate::model::Schema;
+use crate::model::SeedRule;
 use crate::model::Span;
 use crate::model::Table;
 use crate::policy::Policy;
@@ -79,8 +83,12 @@ use crate::policy::cluster::store::total_loss;
 pub struct KAnonymity {
     /// The least number of people of a group.
     pub k: u32,
-    /// Spend more work on less loss: our own first clustering, and needless clusters broken up.
+    /// Break needless clusters up after every change: IL_Optimization.
     pub optimise: bool,
+    /// What a clustering from scratch begins with; `None`: the tree with `optimise`, k-member without.
+    pub base: Option<Base>,
+    /// From where k-member looks for its next seed.
+    pub seed_rule: SeedRule,
     /// Cluster from scratch when the loss of a row exceeds this many times that after the last time.
     pub refresh: Option<f64>,
     /// What should be small.
@@ -89,6 +97,9 @@ pub struct KAnonymity {
 
 /// The loss of a row after the last clustering from scratch, as a share of the greatest, in 2^-32.
 const STATIC_LOSS: &str = "static_loss";
+
+/// What that loss was measured in: losses of two kinds cannot be compared.
+const STATIC_UNIT: &str = "static_unit";
 
 /// In the first clustering, a row beyond `k` counts for each row of its cluster as much as this part
 /// of losing everything.
@@ -106,12 +117,9 @@ impl Policy for KAnonymity {
         }
         let (costs, points, sizes) = (Costs::new(schema, self.loss), Points::of(table), sizes(schema));
         let space = Space { points: &points, costs: &costs, sizes: &sizes, k: k as usize, crowding: 0 };
-        let static_loss = history.facts.get(STATIC_LOSS).copied();
-        let kept = self.maintain(space, history, table).filter(|clusters| {
-            static_loss.is_none_or(|loss| !self.has_drifted(row_loss(space, clusters, table.len()), loss))
-        });
-        let (clusters, static_loss) = match kept {
-            Some(clusters) => (clusters, static_loss),
+        let static_loss = self.static_loss(history);
+        let (clusters, static_loss) = match self.maintain(space, history, table) {
+            Some(kept) => self.refreshed(space, kept, static_loss, table.len(), rng),
             None => {
                 let clusters = self.cluster_anew(space, table.len(), rng);
                 let loss = row_loss(space, &clusters, table.len());
@@ -119,7 +127,10 @@ impl Policy for KAnonymity {
             }
         };
         let mut grouping = grouping_of(clusters);
-        grouping.facts.extend(static_loss.map(|loss| (STATIC_LOSS.to_string(), loss)));
+        if let Some(loss) = static_loss {
+            grouping.facts.insert(STATIC_LOSS.into(), loss);
+            grouping.facts.insert(STATIC_UNIT.into(), self.unit());
+        }
         Ok(grouping)
     }
 }
@@ -139,7 +150,8 @@ fn grouping_of(clusters: Vec<Cluster>) -> Grouping {
 pub struct Drift {
     /// The loss with the clusters of the last release and the changes since.
     pub kept: f64,
-    /// The loss when everything was last clustered from scratch: the "static" of the rule.
+    /// The loss when everything was last clustered from scratch: the "static" of the rule. Where that is not
+    /// known, that of doing so now.
     pub last_scratch: f64,
     /// The loss of clustering this table from scratch.
     pub scratch: f64,
@@ -150,25 +162,80 @@ pub struct Drift {
 }
 
 impl KAnonymity {
+    /// The policy with nothing chosen but `k`.
+    pub const fn new(k: u32) -> KAnonymity {
+        KAnonymity {
+            k,
+            optimise: true,
+            base: None,
+            seed_rule: SeedRule::LastAdded,
+            refresh: None,
+            loss: LossKind::LeafShare,
+        }
+    }
+
     /// The policy with the choices of a policy file.
     pub fn of(k: u32, choices: &Choices) -> KAnonymity {
-        KAnonymity { k, optimise: choices.optimise, refresh: choices.refresh, loss: choices.loss }
+        KAnonymity {
+            k,
+            optimise: choices.optimise,
+            base: choices.base,
+            seed_rule: choices.seed_rule,
+            refresh: choices.refresh,
+            loss: choices.loss,
+        }
+    }
+
+    /// The number that stands for the kind of loss in the history.
+    fn unit(&self) -> u64 {
+        match self.loss {
+            LossKind::Height => 1,
+            LossKind::LeafShare => 2,
+        }
+    }
+
+    /// The loss of the last clustering from scratch, where it is known in the kind of loss chosen now.
+    fn static_loss(&self, history: &History) -> Option<u64> {
+        history.facts.get(STATIC_LOSS).copied().filter(|_| history.facts.get(STATIC_UNIT) == Some(&self.unit()))
+    }
+
+    /// The kept clusters, or better ones from scratch where the rule wants them; and the static loss.
+    ///
+    /// After releases made elsewhere, or with another kind of loss, there is none to compare with: then it
+    /// is measured on this table.
+    fn refreshed(
+        &self,
+        space: Space,
+        kept: Vec<Cluster>,
+        static_loss: Option<u64>,
+        rows: usize,
+        rng: &mut Rng,
+    ) -> (Vec<Cluster>, Option<u64>) {
+        let loss = row_loss(space, &kept, rows);
+        let is_fine = static_loss.is_some_and(|static_loss| !self.has_drifted(loss, static_loss));
+        if self.refresh.is_none() || is_fine {
+            return (kept, static_loss);
+        }
+        let anew = self.cluster_anew(space, rows, rng);
+        let scratch = row_loss(space, &anew, rows);
+        let is_wanted = self.has_drifted(loss, static_loss.unwrap_or(scratch)) && scratch < loss;
+        (if is_wanted { anew } else { kept }, Some(scratch))
     }
 
     /// Clusters a table both ways and compares. `None` where there is nothing to maintain.
     pub fn drift(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Option<Drift> {
-        let last_scratch = history.facts.get(STATIC_LOSS).copied()?;
         let (costs, points, sizes) = (Costs::new(schema, self.loss), Points::of(table), sizes(schema));
         let space = Space { points: &points, costs: &costs, sizes: &sizes, k: self.k.max(1) as usize, crowding: 0 };
         let kept = row_loss(space, &self.maintain(space, history, table)?, table.len());
         let scratch = row_loss(space, &self.cluster_anew(space, table.len(), rng), table.len());
+        let last_scratch = self.static_loss(history).unwrap_or(scratch);
         let share = |loss: u64| loss as f64 / (1u64 << 32) as f64;
         Some(Drift {
             kept: share(kept),
             last_scratch: share(last_scratch),
             scratch: share(scratch),
             factor: self.refresh,
-            refreshes: self.has_drifted(kept, last_scratch),
+            refreshes: self.has_drifted(kept, last_scratch) && scratch < kept,
         })
     }
 
@@ -193,8 +260,13 @@ impl KAnonymity {
     /// Clusters all rows, whatever was published before.
     fn cluster_anew(&self, space: Space, rows: usize, rng: &mut Rng) -> Vec<Cluster> {
         let rows: Vec<u32> = (0..rows as u32).collect();
-        if !self.optimise {
-            return k_member(space, rows);
+        let base = self.base.unwrap_or(if self.optimise { Base::Tree } else { Base::KMember });
+        if base == Base::KMember {
+            let mut clusters = k_member(space, rows, self.seed_rule);
+            if self.optimise {
+                optimise(space, &mut clusters, None);
+            }
+            return clusters;
         }
         let space = Space { crowding: space.costs.full() / CROWDING, ..space };
         let ranks = ranks(space, &rows);
@@ -335,7 +407,7 @@ mod tests {
     }
 
     fn policy(k: u32) -> KAnonymity {
-        KAnonymity { k, optimise: true, refresh: None, loss: LossKind::LeafShare }
+        KAnonymity::new(k)
     }
 
     fn group(policy: &KAnonymity, history: &History, table: &Table) -> Grouping {
@@ -384,6 +456,88 @@ mod tests {
         assert_eq!(anew.facts[STATIC_LOSS], scratch, "beyond it everything is clustered anew");
     }
 
+    /// After releases made elsewhere there is no mark to compare with: the rule still works.
+    #[test]
+    fn a_series_without_a_mark_is_refreshed_too() {
+        let near: Vec<(u64, u32, u32)> = (0..12).map(|key| (key, key as u32, 0)).collect();
+        let before = table(&near);
+        // Somebody else put everyone with somebody far away.
+        let mut theirs = Grouping::default();
+        for row in 0..6 {
+            theirs.push(&[Row(row), Row(row + 6)], &[]);
+        }
+        let history = published(&History::default(), &before, &theirs);
+        assert!(history.facts.is_empty());
+        let rule = KAnonymity { optimise: false, refresh: Some(1.1), ..policy(2) };
+        let grouping = group(&rule, &history, &before);
+        assert_eq!(grouping.facts[STATIC_UNIT], rule.unit());
+        assert_ne!(keys(&before, &grouping), keys(&before, &theirs));
+        let drift = rule.drift(&schema(), &history, &before, &mut Rng::from_number(1)).unwrap();
+        assert!(drift.refreshes && drift.kept > drift.scratch && drift.last_scratch == drift.scratch);
+        // Without a rule nothing is clustered from scratch, and there is no mark to keep.
+        let kept = group(&KAnonymity { refresh: None, ..rule }, &history, &before);
+        assert_eq!((keys(&before, &kept), kept.facts.len()), (keys(&before, &theirs), 0));
+    }
+
+    #[test]
+    fn a_mark_in_another_kind_of_loss_is_not_compared_with() {
+        let people: Vec<(u64, u32, u32)> = (0..20).map(|key| (key, 2 * key as u32, (key % 4) as u32)).collect();
+        let before = table(&people);
+        let height = KAnonymity { loss: LossKind::Height, optimise: false, refresh: Some(1.0), ..policy(2) };
+        let first = group(&height, &History::default(), &before);
+        let history = published(&History::default(), &before, &first);
+        let share = KAnonymity { loss: LossKind::LeafShare, ..height };
+        let anew = group(&share, &History::default(), &before);
+        let second = group(&share, &history, &before);
+        assert_eq!(second.facts[STATIC_UNIT], share.unit());
+        assert_eq!(second.facts[STATIC_LOSS], anew.facts[STATIC_LOSS], "measured on this table, in this kind of loss");
+    }
+
+    fn random_table(seed: u64, rows: u64) -> Table {
+        let mut rng = Rng::from_number(seed);
+        let people: Vec<(u64, u32, u32)> =
+            (0..rows).map(|key| (key, rng.below(40) as u32, rng.below(4) as u32)).collect();
+        table(&people)
+    }
+
+    /// Clusters that are better than those from scratch are not given up, whatever the mark says.
+    #[test]
+    fn nothing_is_swapped_for_something_worse() {
+        let plain = KAnonymity { optimise: false, refresh: Some(1.0), ..policy(3) };
+        let is_better = |seed: &u64| {
+            let before = random_table(*seed, 40);
+            let [ours, scratch] =
+                [policy(3), plain].map(|policy| group(&policy, &History::default(), &before).facts[STATIC_LOSS]);
+            ours < scratch
+        };
+        let before = random_table((0..50).find(is_better).expect("the tree is better somewhere"), 40);
+        let ours = group(&policy(3), &History::default(), &before);
+        let mut history = published(&History::default(), &before, &ours);
+        history.facts.insert(STATIC_LOSS.into(), 1);
+        let grouping = group(&plain, &history, &before);
+        assert_eq!(keys(&before, &grouping), keys(&before, &ours));
+        assert!(!plain.drift(&schema(), &history, &before, &mut Rng::from_number(1)).unwrap().refreshes);
+    }
+
+    /// The paper's own way: k-member, then IL_Optimization, which only makes it better.
+    #[test]
+    fn the_papers_base_can_be_optimised() {
+        let plain = KAnonymity { optimise: false, loss: LossKind::Height, ..policy(3) };
+        let paper = KAnonymity { base: Some(Base::KMember), optimise: true, ..plain };
+        let (tree, seeds) = (KAnonymity { base: None, ..paper }, KAnonymity { seed_rule: SeedRule::LastSeed, ..plain });
+        let (mut is_better, mut is_another) = (false, [false; 2]);
+        for seed in 0..30 {
+            let before = random_table(seed, 60);
+            let [plain, paper, tree, seeds] =
+                [plain, paper, tree, seeds].map(|policy| group(&policy, &History::default(), &before));
+            assert!(paper.facts[STATIC_LOSS] <= plain.facts[STATIC_LOSS]);
+            is_better |= paper.facts[STATIC_LOSS] < plain.facts[STATIC_LOSS];
+            is_another[0] |= paper != tree;
+            is_another[1] |= seeds != plain;
+        }
+        assert!(is_better && is_another == [true; 2], "each choice does something");
+    }
+
     #[test]
     fn threads_and_the_order_of_rows_do_not_matter() {
         let mut rng = Rng::from_number(5);
@@ -408,9 +562,11 @@ mod tests {
             optimise in any::<bool>(),
             height in any::<bool>(),
             refresh in prop::option::of(1.0f64..1.5),
+            (base, last_seed) in (prop::option::of(Just(Base::KMember)), any::<bool>()),
         ) {
             let loss = if height { LossKind::Height } else { LossKind::LeafShare };
-            let policy = KAnonymity { k, optimise, refresh, loss };
+            let seed_rule = if last_seed { SeedRule::LastSeed } else { SeedRule::LastAdded };
+            let policy = KAnonymity { k, optimise, base, seed_rule, refresh, loss };
             let mut history = History::default();
             for people in &snapshots {
                 let people: Vec<(u64, u32, u32)> = people.iter().map(|(&key, &(age, place))| (key, age, place)).collect();

@@ -77,7 +77,7 @@ pub const POLICIES: &[Entry] = &[
     Entry {
         name: "k-anonymity",
         line: "each release on its own: a person is one of k records; says nothing of the series",
-        parameters: "k; optimise; refresh; loss = leaf-share | height; accept_series_risk",
+        parameters: "k; optimise; base = tree | k-member; seed_rule = last-added | last-seed; refresh; loss = leaf-share | height; accept_series_risk",
         paper: "001",
     },
     Entry {

@@ -22,7 +22,8 @@ pub fn group(l: u32, schema: &Schema, history: &History, table: &Table) -> Resul
     let mut classes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut newcomers = Vec::new();
     for (row, record) in table.rows().zip(history.align(table)) {
-        match record.filter(|record| record.is_published()) {
+        // Groups are numbered by the last release.
+        match record.filter(|record| record.is_published() && record.last_release == history.releases) {
             Some(record) => classes.entry(record.group).or_default().push(row.0),
             None => newcomers.push(row.0),
         }

@@ -40,6 +40,7 @@ use crate::audit::Fault;
 use crate::audit::Finding;
 use crate::audit::gate;
 use crate::audit::k_anonymity;
+use crate::audit::k_anonymity::Account;
 use crate::audit::k_anonymity::SeriesRisk;
 use crate::model::Change;
 use crate::model::DiversityMode;
@@ -69,7 +70,7 @@ pub struct Prepared {
     pub change: Change,
     /// What a study mode breaks on made-up data; always empty for real data.
     pub findings: Vec<Finding>,
-    /// What comparing with the last release reveals, for a promise that holds per release only.
+    /// What comparing with the earlier releases reveals, for a promise that holds per release only.
     pub series_risk: Option<SeriesRisk>,
     /// The view it is of, for promises about views.
     pub view: Option<PreparedView>,
@@ -153,8 +154,11 @@ pub fn prepare(
     within_limits(file, &grouping, table)?;
     let (release, membership) = recode(file, &grouping, table, seed, number, label);
     let findings = judge(file, policy, before.history, table, &release, &membership)?;
-    let series_risk = series_risk(file, before.history, table, &release, &membership);
-    let published = Published { cells: grouping.cells, facts: grouping.facts };
+    let evidence =
+        Evidence { schema: &file.schema, history: before.history, table, release: &release, membership: &membership };
+    let account = account(&file.promise, &evidence, before.snapshot);
+    let series_risk = account.risk;
+    let published = published(grouping, account);
     let history = before.history.after(table, &release, &membership, published);
     let change = Change::between(before.history, before.snapshot, table);
     Ok(Prepared { release, membership, history, change, findings, series_risk, view: None })
@@ -191,19 +195,19 @@ fn judge(
     }
 }
 
-fn series_risk(
-    file: &PolicyFile,
-    history: &History,
-    table: &Table,
-    release: &Release,
-    membership: &Membership,
-) -> Option<SeriesRisk> {
-    match file.promise {
-        Promise::KAnonymity { k } if history.releases > 0 => {
-            Some(k_anonymity::series_risk(k, &file.schema, history, table, release, membership))
-        }
-        _ => None,
+/// What the series reveals, for a promise that holds per release only.
+fn account(promise: &Promise, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Account {
+    match promise {
+        Promise::KAnonymity { k } => k_anonymity::account(*k, evidence, snapshot),
+        _ => Account::default(),
     }
+}
+
+/// What a grouping and the account of the series leave behind.
+fn published(grouping: Grouping, account: Account) -> Published {
+    let mut facts = grouping.facts;
+    facts.extend(account.facts);
+    Published { cells: grouping.cells, facts, met: account.met, places: account.places }
 }
 
 fn within_limits(file: &PolicyFile, grouping: &Grouping, table: &Table) -> Result<(), PublishError> {

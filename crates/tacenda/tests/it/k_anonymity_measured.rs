@@ -30,9 +30,9 @@ use tacenda::policy::Policy;
 const ADULT: [&str; 8] =
     ["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"];
 
-pub const OURS: KAnonymity = KAnonymity { k: 10, optimise: true, refresh: None, loss: LossKind::LeafShare };
-pub const PLAIN: KAnonymity = KAnonymity { k: 10, optimise: false, refresh: None, loss: LossKind::LeafShare };
-const PAPER: KAnonymity = KAnonymity { k: 10, optimise: false, refresh: None, loss: LossKind::Height };
+pub const OURS: KAnonymity = KAnonymity::new(10);
+pub const PLAIN: KAnonymity = KAnonymity { optimise: false, ..OURS };
+const PAPER: KAnonymity = KAnonymity { loss: LossKind::Height, ..PLAIN };
 
 pub fn data() -> PathBuf {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");

@@ -111,7 +111,9 @@ impl Events {
     pub const ADD_ONLY: Events = Events { leave: false, move_house: false, fall_ill_anew: false };
 }
 
-/// Random histories: people arrive, and as allowed leave, return, move and get another disease.
+/// Random histories: people arrive, and as allowed leave, return, move and get another disease. In some of
+/// them one disease is far more frequent than the others, in some of them people are the older the later they
+/// arrive.
 pub fn evolution(
     most_people: u32,
     snapshots: usize,
@@ -125,7 +127,18 @@ pub fn evolution(
     people.prop_flat_map(move |count| {
         let first = prop::collection::vec(person.clone(), count);
         let steps = prop::collection::vec(prop::collection::vec(step.clone(), count), snapshots);
-        (first, steps).prop_map(move |(first, steps)| unroll(&first, &steps, events))
+        (first, steps, 0u8..4, 0u8..3).prop_map(move |(mut first, steps, skewed, timed)| {
+            for (person, (age, place, disease)) in first.iter_mut().enumerate() {
+                if skewed == 0 && *place < 5 {
+                    *disease = 0;
+                }
+                if timed == 0 {
+                    let arrival = steps.iter().position(|step| step[person].0 <= 3).unwrap_or(0) as u32;
+                    *age = (arrival * 100 + *age) / steps.len() as u32;
+                }
+            }
+            unroll(&first, &steps, events)
+        })
     })
 }
 

@@ -12,6 +12,8 @@ use crate::views_kit;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use tacenda::audit::Fault;
 use tacenda::audit::candidates;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::worlds;
@@ -123,6 +125,27 @@ proptest! {
         publish(&IncrementalLDiversity { l, mode: DiversityMode::Safe }, &snapshots);
     }
 
+    /// SCIENCE E1, 20, its second half: whenever classes that hang together received newcomers with fewer than l
+    /// values, the gate says so, and refuses data that are not made up.
+    #[test]
+    fn the_paper_mode_is_always_caught(snapshots in evolution(30, 4, 4, Events::ADD_ONLY), l in 2u32..4) {
+        let policy = IncrementalLDiversity { l, mode: DiversityMode::Paper };
+        let mut file = kit::file(policy.promise());
+        file.choices.made_up = true;
+        let Ok(done) = publish_all(&file, &policy, &snapshots) else { return Ok(()) };
+        let mut is_planted = false;
+        for pair in done.windows(2) {
+            let planted = few_new_values(&pair[0], &pair[1], l as usize);
+            let told = pair[1].1.findings.iter().any(|finding| finding.fault == Fault::TooFewCandidates);
+            prop_assert_eq!(planted, told);
+            is_planted |= planted;
+        }
+        if is_planted {
+            let real = publish_all(&kit::file(policy.promise()), &policy, &snapshots);
+            prop_assert!(matches!(real, Err(PublishError::Refused(_))));
+        }
+    }
+
     /// SCIENCE E1, 21: brute-force risk on tiny histories.
     #[test]
     fn incremental_l_diversity_risk_is_at_most_one_in_l(snapshots in evolution(11, 3, 4, Events::ADD_ONLY), l in 2u32..4) {
@@ -151,7 +174,7 @@ proptest! {
     #[test]
     fn k_anonymity_keeps_its_promise(snapshots in evolution(50, 4, 5, Events::ALL), k in 2u32..6, optimise in any::<bool>()) {
         for loss in [LossKind::Height, LossKind::LeafShare] {
-            publish(&KAnonymity { k, optimise, refresh: None, loss }, &snapshots);
+            publish(&KAnonymity { optimise, loss, ..KAnonymity::new(k) }, &snapshots);
         }
     }
 }
@@ -209,6 +232,41 @@ fn forgetting_those_who_left_is_caught_within_a_thousand_histories() {
         matches!(publish_all(&kit::file(policy.promise()), &policy, &snapshots), Err(PublishError::Refused(_)))
     });
     assert!(caught);
+}
+
+/// Whether some classes of two releases that share people, directly or by others, have newcomers among them with
+/// fewer than `l` values. Plainly: everyone begins with a class of their own and neighbours take the lower name.
+fn few_new_values(before: &(Table, Prepared), after: &(Table, Prepared), l: usize) -> bool {
+    let groups = |(table, prepared): &(Table, Prepared)| -> BTreeMap<_, usize> {
+        let release = &prepared.release;
+        let rows = (0..release.group_count()).flat_map(|group| release.group_rows(group).map(move |row| (group, row)));
+        let person = |row: usize| prepared.membership.person(row).expect("nobody is counterfeit");
+        rows.map(|(group, row)| (table.key(person(row)), group)).collect()
+    };
+    let (old, new) = (groups(before), groups(after));
+    let mut names: BTreeMap<_, usize> = new.keys().copied().zip(0..).collect();
+    loop {
+        let was = names.clone();
+        for (a, group) in &new {
+            for (b, other) in &new {
+                let both_old = old.get(a).is_some_and(|group| old.get(b) == Some(group));
+                if group == other || both_old {
+                    let name = names[a].min(names[b]);
+                    names.insert(*a, name);
+                    names.insert(*b, name);
+                }
+            }
+        }
+        if was == names {
+            break;
+        }
+    }
+    let value = |key| after.0.sensitive()[after.0.find(key).expect("they are in the table").index()];
+    let mut values: BTreeMap<usize, BTreeSet<_>> = BTreeMap::new();
+    for (key, name) in names.iter().filter(|(key, _)| !old.contains_key(key)) {
+        values.entry(*name).or_default().insert(value(*key));
+    }
+    values.values().any(|values| values.len() < l)
 }
 
 /// How many people the candidate attack leaves with fewer than m values.

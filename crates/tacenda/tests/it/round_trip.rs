@@ -12,6 +12,7 @@ use tacenda::ledger::Folder;
 use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::model::History;
+use tacenda::model::Met;
 use tacenda::model::PastGroups;
 use tacenda::model::PastView;
 use tacenda::model::Record;
@@ -119,7 +120,17 @@ fn history() -> impl Strategy<Value = History> {
         past_sets.sort_unstable();
         let groups = PastGroups { regions, cells };
         let views = (0..any() % 4).map(|_| past_view(&mut any)).collect();
-        History { releases: 1, records, past_sets, value_sets, values, groups, facts, views }
+        let mut places = Regions::default();
+        let mut met = Vec::new();
+        if any() % 2 == 0 && !records.is_empty() {
+            places = Regions::new(2);
+            places.push(&[Span { lo: any(), hi: any() }, Span { lo: any(), hi: any() }]);
+            met.extend(records.iter().map(|_| match any() % 2 {
+                0 => Met::NEVER,
+                _ => Met { place: 0, fewest: any() },
+            }));
+        }
+        History { releases: 1, records, past_sets, value_sets, values, groups, facts, met, places, views }
     })
 }
 

@@ -100,7 +100,7 @@ pub fn state(number: u32) -> (History, Table) {
         values: values.clone(),
         groups: PastGroups { regions: regions.clone(), cells: regions },
         facts: [("cuts".to_string(), u64::from(number)), ("most".to_string(), u64::MAX)].into(),
-        views: Vec::new(),
+        ..History::default()
     };
     let here = keys[1..].to_vec();
     let rows = here.len() as u32;

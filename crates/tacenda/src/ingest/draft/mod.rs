@@ -11,6 +11,7 @@ use crate::ingest::columnar;
 use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
 use crate::ingest::error::Problem;
+use crate::ingest::policy_file::MODELS;
 use crate::ingest::source::Content;
 use crate::ingest::source::Source;
 use crate::ingest::text;
@@ -26,6 +27,8 @@ pub struct Draft {
     pub rows: u64,
     /// What was concluded about the input, one sentence each.
     pub notes: Vec<String>,
+    /// The model of the promise; the one that fits the columns where none was asked for.
+    model: Option<&'static str>,
 }
 
 /// What was found about one column, and what is proposed for it.
@@ -98,6 +101,17 @@ impl Draft {
         true
     }
 
+    /// Decides the promise by its model's name; false if there is no such model.
+    pub fn set_promise(&mut self, name: &str) -> bool {
+        self.model = MODELS.iter().map(|(model, _)| *model).find(|model| *model == name);
+        self.model.is_some()
+    }
+
+    /// Whether the promise is about views.
+    fn has_views(&self) -> bool {
+        self.model.is_some_and(|model| model.starts_with("xy-"))
+    }
+
     /// What the draft lacks to be a policy, one sentence each.
     pub fn lacking(&self) -> Vec<&'static str> {
         let has = |role: Role| self.columns.iter().any(|column| column.role == role);
@@ -114,6 +128,10 @@ impl Draft {
                  \"quasi\"",
             );
         }
+        let about_values = self.has_views() || matches!(self.model, Some("m-invariance" | "incremental-l-diversity"));
+        if about_values && !has(Role::Sensitive) {
+            lacking.push("the promise is about sensitive values, and no column has that role");
+        }
         lacking
     }
 
@@ -124,7 +142,7 @@ impl Draft {
 
     /// The hierarchy files that the policy file names: path, relative to it, and contents.
     pub fn hierarchies(&self) -> Vec<(String, String)> {
-        self.columns.iter().filter_map(print::hierarchy).collect()
+        self.columns.iter().filter_map(|column| print::hierarchy(column, self.has_views())).collect()
     }
 }
 
@@ -171,7 +189,7 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
         return Err(IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", source.name())));
     }
     looked.notes.extend(note);
-    let mut draft = Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes };
+    let mut draft = Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes, model: None };
     let written_otherwise = draft.columns.iter().filter(|column| column.seen.has_other_dates());
     let other_dates: Vec<String> = written_otherwise.map(|column| other_dates_note(&column.name)).collect();
     draft.notes.extend(other_dates);

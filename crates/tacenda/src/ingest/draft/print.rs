@@ -36,10 +36,11 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
     let width = draft.columns.iter().map(|column| key(&column.name).chars().count()).max().unwrap_or(0);
     for column in &draft.columns {
         line(&mut out, &format!("# {}: {}", said(&column.name), describe(column)));
-        if column.role == Role::Quasi && column.kind == Guess::Category {
+        let is_declared = column.role == Role::Quasi && column.kind == Guess::Category;
+        if is_declared || draft.has_views() && column.role == Role::Sensitive {
             line(&mut out, EVERY_VALUE);
         }
-        line(&mut out, &format!("{:width$} = {}", key(&column.name), declaration(column)));
+        line(&mut out, &format!("{:width$} = {}", key(&column.name), declaration(column, draft.has_views())));
     }
     line(&mut out, "");
     promise(draft, &mut out);
@@ -53,23 +54,62 @@ fn promise(draft: &Draft, out: &mut String) {
     // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
     let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
     let m = (draft.rows / most).min(4);
-    let text = if sensitive.is_empty() || m < 2 {
-        let why = if sensitive.is_empty() {
-            "No column is sensitive"
-        } else {
-            "More than half of the rows have one sensitive value"
-        };
-        format!(
-            "# {why}: people are hidden among k others. Records may only be added.\n\
-             [promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
-        )
-    } else {
-        format!(
+    let has_even_values = !sensitive.is_empty() && m >= 2;
+    let model = draft.model.unwrap_or(if has_even_values { "m-invariance" } else { "incremental-k-anonymity" });
+    let m = m.max(2);
+    let text = match model {
+        "m-invariance" => format!(
             "# Each person's sensitive value is one of m, over all releases together.\n\
              [promise]\nmodel = \"m-invariance\"\nm     = {m}\n"
-        )
+        ),
+        "incremental-l-diversity" => format!(
+            "# Each person's sensitive value is one of l, over all releases together. Records may only be added; some wait.\n\
+             [promise]\nmodel = \"incremental-l-diversity\"\nl     = {m}\n"
+        ),
+        "k-anonymity" => {
+            "# People are hidden among k others in each release alone. To publish a second one, say why what the two\n\
+             # together reveal is acceptable: accept_series_risk = \"…\".\n\
+             [promise]\nmodel = \"k-anonymity\"\nk     = 5\n"
+                .into()
+        }
+        "xy-anonymity" | "xy-linkability" => views(draft, model, m),
+        _ => {
+            let why = match (draft.model, sensitive.is_empty()) {
+                (Some(_), _) => "As asked",
+                (None, true) => "No column is sensitive",
+                (None, false) => "More than half of the rows have one sensitive value",
+            };
+            format!(
+                "# {why}: people are hidden among k others. Records may only be added.\n\
+                 [promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
+            )
+        }
     };
     out.push_str(&text);
+}
+
+/// Two views to begin with, and a promise about whoever lays them side by side.
+fn views(draft: &Draft, model: &str, m: u64) -> String {
+    let names = |role: Role| -> Vec<String> {
+        let columns = draft.columns.iter().filter(|column| column.role == role);
+        columns.map(|column| quoted(&column.name)).collect()
+    };
+    let (quasi, sensitive) = (names(Role::Quasi), names(Role::Sensitive));
+    let joined: Vec<String> = quasi.iter().take(1).chain(&sensitive).cloned().collect();
+    let line = match model {
+        "xy-anonymity" => format!("k     = {m}"),
+        _ => format!("max_confidence = {:.3}", 1.0 / m as f64),
+    };
+    format!(
+        "# Which columns go to whom, one view after another; rows of two views are matched on the columns they share.\n\
+         [views.people]\ncolumns    = [{all}]\nrecipients = [\"everyone\"]\n\n\
+         [views.values]\ncolumns    = [{joined}]\nrecipients = [\"everyone\"]\n\n\
+         # Whoever knows x is left with this many values of y, or with shares of at most this.\n\
+         [promise]\nmodel = \"{model}\"\nx     = [{all}]\ny     = [{sensitive}]\n{line}\n",
+        all = quasi.join(", "),
+        joined = joined.join(", "),
+        sensitive = sensitive.join(", "),
+    )
 }
 
 fn describe(column: &Finding) -> String {
@@ -81,7 +121,7 @@ fn describe(column: &Finding) -> String {
     format!("{distinct}{missing}; {}", column.because)
 }
 
-fn declaration(column: &Finding) -> String {
+fn declaration(column: &Finding, has_views: bool) -> String {
     let missing = |usual: &str| {
         if usual == "error" && column.missing > 0 { ", missing = \"value\"" } else { "" }
     };
@@ -89,6 +129,10 @@ fn declaration(column: &Finding) -> String {
         Role::Identifier => "{ role = \"identifier\" }".into(),
         Role::Drop => "{ role = \"drop\" }".into(),
         Role::Public => "{ role = \"public\", because = \"\" } # say why this harms no one".into(),
+        // Any column of a view may join it to another, so its values are declared.
+        Role::Sensitive if has_views => {
+            format!("{{ role = \"sensitive\", {}{} }}", declared(column), missing("error"))
+        }
         Role::Sensitive => format!("{{ role = \"sensitive\", type = \"category\"{} }}", missing("error")),
         Role::Quasi => format!("{{ role = \"quasi\", {} }}", quasi(column)),
     }
@@ -109,13 +153,18 @@ fn quasi(column: &Finding) -> String {
             let grid = if born { "year" } else { "month" };
             format!("type = \"date\", domain = [{lo:04}-01-01, {hi:04}-01-01], grid = \"{grid}\"")
         }
-        Guess::Category => match listed(column) {
-            Some(values) => {
-                let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
-                format!("type = \"category\", values = [{}]", values.join(", "))
-            }
-            None => format!("type = \"category\", hierarchy = {}", quoted(&path(column))),
-        },
+        Guess::Category => format!("type = \"category\", {}", declared(column)),
+    }
+}
+
+/// The values of a category, or the hierarchy file that has them.
+fn declared(column: &Finding) -> String {
+    match listed(column) {
+        Some(values) => {
+            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+            format!("values = [{}]", values.join(", "))
+        }
+        None => format!("hierarchy = {}", quoted(&path(column))),
     }
 }
 
@@ -131,8 +180,10 @@ fn usable(mut values: Vec<String>) -> Vec<String> {
 }
 
 /// The hierarchy file of a category with many values.
-pub(super) fn hierarchy(column: &Finding) -> Option<(String, String)> {
-    if column.role != Role::Quasi || column.kind != Guess::Category || listed(column).is_some() {
+pub(super) fn hierarchy(column: &Finding, has_views: bool) -> Option<(String, String)> {
+    let is_quasi = column.role == Role::Quasi && column.kind == Guess::Category;
+    let is_declared = is_quasi || has_views && column.role == Role::Sensitive;
+    if !is_declared || listed(column).is_some() {
         return None;
     }
     let values = usable(column.seen.values().unwrap_or_default());

@@ -92,6 +92,27 @@ fn the_draft_is_a_policy_that_reads_its_table() {
 }
 
 #[test]
+fn any_promise_can_be_drafted_and_is_a_policy() {
+    let text = hospital();
+    let mut draft = look(&text);
+    for (model, wanted) in [
+        ("m-invariance", "m     = 4"),
+        ("incremental-k-anonymity", "k     = 5"),
+        ("k-anonymity", "accept_series_risk"),
+        ("incremental-l-diversity", "l     = 4"),
+        ("xy-anonymity", "y     = [\"diagnosis\"]"),
+        ("xy-linkability", "max_confidence = 0.250"),
+    ] {
+        assert!(draft.set_promise(model));
+        let toml = round(&draft, &text);
+        assert!(toml.contains(&format!("model = \"{model}\"")) && toml.contains(wanted), "{toml}");
+    }
+    assert!(!draft.set_promise("differential-privacy"));
+    assert!(draft.set_role("diagnosis", Role::Drop) && draft.set_promise("incremental-l-diversity"));
+    assert!(draft.to_toml("s").contains("NOT USABLE YET: the promise is about sensitive values"));
+}
+
+#[test]
 fn lists_come_with_a_warning_that_they_cannot_change() {
     let toml = look(&hospital()).to_toml("s");
     let lines: Vec<&str> = toml.lines().collect();

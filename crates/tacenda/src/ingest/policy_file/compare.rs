@@ -138,6 +138,8 @@ fn promise_json(policy: &PolicyFile) -> Value {
         ("on_ineligible", json!(format!("{:?}", choices.on_ineligible).to_lowercase())),
         ("on_delete", json!(format!("{:?}", choices.on_delete).to_lowercase())),
         ("optimise", json!(choices.optimise)),
+        ("base", json!(choices.base.map(|base| format!("{base:?}").to_lowercase()))),
+        ("seed_rule", json!(format!("{:?}", choices.seed_rule).to_lowercase())),
         ("refresh", json!(choices.refresh)),
         ("loss", json!(format!("{:?}", choices.loss).to_lowercase())),
         ("accept_series_risk", json!(choices.accept_series_risk)),

@@ -150,6 +150,20 @@ pub const KEYS: &[Key] = &[
     key("promise", "optimise", "true, false", "true", "k-anonymity: run the loss optimisation"),
     key(
         "promise",
+        "base",
+        "k-member, tree",
+        "tree with optimise, else k-member",
+        "k-anonymity: what a grouping from scratch begins with",
+    ),
+    key(
+        "promise",
+        "seed_rule",
+        "last-added, last-seed",
+        "last-added",
+        "k-anonymity: from where k-member looks for its next seed",
+    ),
+    key(
+        "promise",
         "refresh",
         "a number, or \"when loss > 1.1 x static\"",
         "never",

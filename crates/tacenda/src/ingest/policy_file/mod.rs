@@ -15,6 +15,8 @@ pub use compare::canonical;
 pub use compare::is_looser;
 pub use keys::KEYS;
 pub use keys::Key;
+pub(in crate::ingest) use promise::MODELS;
+pub use promise::faults_of;
 
 use crate::ingest::source::hex;
 use crate::model::Output;

@@ -1,8 +1,10 @@
 //! `[promise]`, the limits and `[output]`.
 
+use crate::ingest::policy_file::Fault;
 use crate::ingest::policy_file::views;
 use crate::ingest::policy_file::walk::Section;
 use crate::ingest::policy_file::walk::Walk;
+use crate::model::Base;
 use crate::model::Choices;
 use crate::model::DiversityMode;
 use crate::model::Format;
@@ -11,14 +13,17 @@ use crate::model::LossKind;
 use crate::model::OnDelete;
 use crate::model::OnIneligible;
 use crate::model::Output;
+use crate::model::PolicyFile;
 use crate::model::Promise;
 use crate::model::Schema;
+use crate::model::SeedRule;
 use crate::model::Sensitive;
 use std::collections::BTreeSet;
 use toml::de::DeValue;
 
+/// Which promise a file asks for.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Model {
+pub(in crate::ingest) enum Model {
     Invariance,
     Incremental,
     Single,
@@ -27,7 +32,8 @@ enum Model {
     Linkability,
 }
 
-const MODELS: [(&str, Model); 6] = [
+/// The promises by name.
+pub(in crate::ingest) const MODELS: [(&str, Model); 6] = [
     ("m-invariance", Model::Invariance),
     ("incremental-k-anonymity", Model::Incremental),
     ("k-anonymity", Model::Single),
@@ -49,7 +55,9 @@ pub(super) fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mu
     let allowed: &[&str] = match model {
         Model::Invariance => &["model", "m", "k", "on_ineligible", "accept_adopted"],
         Model::Incremental => &["model", "k", "cohorts", "l", "tight", "on_delete"],
-        Model::Single => &["model", "k", "optimise", "refresh", "loss", "accept_series_risk", "accept_adopted"],
+        Model::Single => {
+            &["model", "k", "optimise", "base", "seed_rule", "refresh", "loss", "accept_series_risk", "accept_adopted"]
+        }
         Model::Diversity => &["model", "l", "mode", "made_up"],
         Model::Anonymity => &[&views::ANONYMITY[..], &views::ONCE].concat(),
         Model::Linkability => &[&views::LINKABILITY[..], &views::ONCE].concat(),
@@ -84,35 +92,8 @@ pub(super) fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mu
 /// What only shows when promise, choices and columns are seen together.
 fn check(section: &Section<'_, '_>, promise: &Promise, choices: &Choices, schema: Option<&Schema>, walk: &mut Walk) {
     let at = |key: &str| section.get(key).map_or(section.span(), |value| value.span());
-    let about_values = matches!(
-        promise,
-        Promise::MInvariance { .. }
-            | Promise::IncrementalLDiversity { .. }
-            | Promise::IncrementalKAnonymity { l: Some(_), .. }
-    );
-    if about_values && schema.is_some_and(|schema| schema.sensitive.is_empty()) {
-        let help = "give a column role = \"sensitive\", or choose a k-anonymity promise";
-        walk.fault("P209", "the promise is about sensitive values, and no column has that role", at("model"), help);
-    }
-    check_declared_values(section, promise, schema, walk);
-    if let Promise::IncrementalKAnonymity { cohorts, l, .. } = promise {
-        if *cohorts && choices.tight {
-            walk.fault(
-                "P214",
-                "tight says nothing with cohorts",
-                at("tight"),
-                "set cohorts = false, or take tight out",
-            );
-        }
-        if !cohorts && l.is_some() {
-            walk.fault("P214", "the guard l needs cohorts", at("l"), "set cohorts = true, or take l out");
-        }
-    }
-    if let Promise::IncrementalLDiversity { mode, .. } = promise
-        && *mode == DiversityMode::Safe
-        && choices.made_up
-    {
-        walk.fault("P214", "made_up says nothing in mode safe", at("made_up"), "take it out");
+    for Contradiction { code, key, message, help } in contradictions(promise, choices, schema) {
+        walk.fault(code, message, at(key), help);
     }
     if matches!(promise, Promise::KAnonymity { .. }) {
         walk.notes.push(
@@ -123,22 +104,73 @@ fn check(section: &Section<'_, '_>, promise: &Promise, choices: &Choices, schema
     }
 }
 
-/// Faults a promise of more values than there can be.
-fn check_declared_values(section: &Section<'_, '_>, promise: &Promise, schema: Option<&Schema>, walk: &mut Walk) {
+/// The faults of a policy that was changed after it was read, as the file with that change would have them.
+pub fn faults_of(file: &PolicyFile) -> Vec<Fault> {
+    let found = contradictions(&file.promise, &file.choices, Some(&file.schema));
+    found
+        .into_iter()
+        .map(|Contradiction { code, message, help, .. }| Fault { code, message, span: None, help })
+        .collect()
+}
+
+/// What in a promise does not go together, and the key that says it.
+struct Contradiction {
+    code: &'static str,
+    key: &'static str,
+    message: String,
+    help: String,
+}
+
+fn contradictions(promise: &Promise, choices: &Choices, schema: Option<&Schema>) -> Vec<Contradiction> {
+    let mut found = Vec::new();
+    let mut say = |code, key, message: &str, help: &str| {
+        found.push(Contradiction { code, key, message: message.into(), help: help.into() });
+    };
+    let about_values = matches!(
+        promise,
+        Promise::MInvariance { .. }
+            | Promise::IncrementalLDiversity { .. }
+            | Promise::IncrementalKAnonymity { l: Some(_), .. }
+    );
+    if about_values && schema.is_some_and(|schema| schema.sensitive.is_empty()) {
+        let help = "give a column role = \"sensitive\", or choose a k-anonymity promise";
+        say("P209", "model", "the promise is about sensitive values, and no column has that role", help);
+    }
+    if let Promise::IncrementalKAnonymity { cohorts, l, .. } = promise {
+        if *cohorts && choices.tight {
+            say("P214", "tight", "tight says nothing with cohorts", "set cohorts = false, or take tight out");
+        }
+        if !cohorts && l.is_some() {
+            say("P214", "l", "the guard l needs cohorts", "set cohorts = true, or take l out");
+        }
+    }
+    if choices.base == Some(Base::Tree) && !choices.optimise {
+        say("P214", "base", "the base tree needs optimise", "set optimise = true, or base = \"k-member\"");
+    }
+    let is_safe = matches!(promise, Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. });
+    if is_safe && choices.made_up {
+        say("P214", "made_up", "made_up says nothing in mode safe", "take it out");
+    }
+    found.extend(too_few_declared(promise, schema));
+    found
+}
+
+/// A promise of more values than there can be.
+fn too_few_declared(promise: &Promise, schema: Option<&Schema>) -> Option<Contradiction> {
     let (key, wanted) = match promise {
         Promise::MInvariance { m, .. } => ("m", *m),
         Promise::IncrementalLDiversity { l, .. } | Promise::IncrementalKAnonymity { l: Some(l), .. } => ("l", *l),
-        _ => return,
+        _ => return None,
     };
-    let Some(declared) = schema.and_then(declared_values) else { return };
-    if declared < u64::from(wanted) {
-        let span = section.get(key).map_or(section.span(), |value| value.span());
-        let message = format!(
+    let declared = schema.and_then(declared_values).filter(|&declared| declared < u64::from(wanted))?;
+    Some(Contradiction {
+        code: "P228",
+        key,
+        message: format!(
             "{key} = {wanted} needs at least {wanted} sensitive values, and the policy file declares {declared}"
-        );
-        let help = format!("lower {key}, or declare every sensitive value that may ever come");
-        walk.fault("P228", message, span, help);
-    }
+        ),
+        help: format!("lower {key}, or declare every sensitive value that may ever come"),
+    })
 }
 
 /// How many combinations of sensitive values there can be; `None` where any value is accepted.
@@ -158,12 +190,15 @@ fn read_choices(section: &Section<'_, '_>, walk: &mut Walk) -> Choices {
     let uneven =
         [("refuse", OnIneligible::Refuse), ("defer", OnIneligible::Defer), ("counterfeit", OnIneligible::Counterfeit)];
     let gone = [("refuse", OnDelete::Refuse), ("withhold", OnDelete::Withhold)];
+    let seeds = [("last-added", SeedRule::LastAdded), ("last-seed", SeedRule::LastSeed)];
     let losses = [("leaf-share", LossKind::LeafShare), ("height", LossKind::Height)];
     Choices {
         on_ineligible: walk.word(section, "on_ineligible", &uneven).unwrap_or(usual.on_ineligible),
         on_delete: walk.word(section, "on_delete", &gone).unwrap_or(usual.on_delete),
         tight: walk.boolean(section, "tight").unwrap_or(usual.tight),
         optimise: walk.boolean(section, "optimise").unwrap_or(usual.optimise),
+        base: walk.word(section, "base", &[("k-member", Base::KMember), ("tree", Base::Tree)]),
+        seed_rule: walk.word(section, "seed_rule", &seeds).unwrap_or(usual.seed_rule),
         refresh: read_refresh(section, walk),
         loss: walk.word(section, "loss", &losses).unwrap_or(usual.loss),
         accept_series_risk: read_reason(section, "accept_series_risk", walk),

@@ -1,6 +1,7 @@
 //! What a policy file may say, what it may not, and where the finger points.
 
 use super::*;
+use crate::model::Base;
 use crate::model::Choices;
 use crate::model::DiversityMode;
 use crate::model::Domain;
@@ -12,6 +13,7 @@ use crate::model::OnDelete;
 use crate::model::OnIneligible;
 use crate::model::Promise;
 use crate::model::Score;
+use crate::model::SeedRule;
 use crate::model::Span;
 use proptest::prelude::*;
 
@@ -149,6 +151,10 @@ fn every_promise_is_read() {
         )
     );
     assert_eq!(promise("model = \"k-anonymity\"\nk = 5\nrefresh = 2\n").1.refresh, Some(2.0));
+    assert_eq!(
+        promise("model = \"k-anonymity\"\nk = 5\nbase = \"k-member\"\nseed_rule = \"last-seed\"\n").1,
+        Choices { base: Some(Base::KMember), seed_rule: SeedRule::LastSeed, ..usual() }
+    );
     assert_eq!(
         promise("model = \"incremental-l-diversity\"\nl = 3\n"),
         (Promise::IncrementalLDiversity { l: 3, mode: DiversityMode::Safe }, usual())

@@ -4,6 +4,7 @@
 //! it need be, or keeps other rows waiting for company. The spare rows of all clusters, those that
 //! widen theirs the most, are cut and clustered again until fewer than `2k` are left.
 
+use crate::model::SeedRule;
 use crate::policy::cluster::cut::cut;
 use crate::policy::cluster::k_member::greedy;
 use crate::policy::cluster::k_member::place;
@@ -22,7 +23,7 @@ pub(crate) fn cut_and_cluster(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Ve
             }
             // The rarest first: of equally good companions they are the harder to place elsewhere.
             part.sort_unstable_by_key(|&row| ranks[row as usize]);
-            let (mut clusters, rest) = greedy(space, part);
+            let (mut clusters, rest) = greedy(space, part, SeedRule::LastAdded);
             place(space, &mut clusters, &rest);
             clusters
         })

@@ -5,6 +5,7 @@
 //! the seed alone, so the companions are found by going through the rows in the order of that distance
 //! until none can be cheaper any more.
 
+use crate::model::SeedRule;
 use crate::model::Span;
 use crate::policy::cluster::cost::widen;
 use crate::policy::cluster::cut::blocks;
@@ -22,13 +23,13 @@ const BLOCK: usize = 1 << 12;
 const NEAREST: usize = 256;
 
 /// Clusters all rows: in one piece where they are few, block by block where they are many.
-pub(crate) fn k_member(space: Space, rows: Vec<u32>) -> Vec<Cluster> {
+pub(crate) fn k_member(space: Space, rows: Vec<u32>, seed_rule: SeedRule) -> Vec<Cluster> {
     let pieces = if rows.len() <= EXACT { vec![rows] } else { blocks(space, rows, BLOCK) };
     let done: Vec<(Vec<Cluster>, Vec<u32>)> = pieces
         .into_par_iter()
         .map(|mut rows| {
             rows.sort_unstable();
-            greedy(space, rows)
+            greedy(space, rows, seed_rule)
         })
         .collect();
     let mut clusters = Vec::new();
@@ -46,7 +47,7 @@ pub(crate) fn k_member(space: Space, rows: Vec<u32>) -> Vec<Cluster> {
 
 /// Forms clusters of exactly `k` from rows in order of preference, and returns them with the fewer
 /// than `k` rows that are left.
-pub(crate) fn greedy(space: Space, mut rows: Vec<u32>) -> (Vec<Cluster>, Vec<u32>) {
+pub(crate) fn greedy(space: Space, mut rows: Vec<u32>, seed_rule: SeedRule) -> (Vec<Cluster>, Vec<u32>) {
     let mut clusters = Vec::with_capacity(rows.len() / space.k);
     let mut ruler = Ruler::new(space);
     let mut distances = Vec::new();
@@ -65,7 +66,10 @@ pub(crate) fn greedy(space: Space, mut rows: Vec<u32>) -> (Vec<Cluster>, Vec<u32
         let taken = companions(space, &mut ruler, &mut distances, seed, &rows);
         let mut members = vec![seed];
         members.extend(taken.iter().map(|&position| rows[position as usize]));
-        last = members[members.len() - 1];
+        last = match seed_rule {
+            SeedRule::LastAdded => members[members.len() - 1],
+            SeedRule::LastSeed => seed,
+        };
         let mut gone = taken;
         gone.sort_unstable();
         let mut position = 0;

@@ -11,6 +11,7 @@ mod translate;
 use crate::audit::Evidence;
 use crate::audit::Finding;
 use crate::audit::gate;
+use crate::audit::k_anonymity::UNKNOWN_RELEASES;
 use crate::folder;
 use crate::ingest;
 use crate::ingest::ReadOptions;
@@ -21,10 +22,10 @@ use crate::ingest::foreign::Foreign;
 use crate::ledger::Commit;
 use crate::ledger::Publication;
 use crate::ledger::Staging;
+use crate::model::Grouping;
 use crate::model::History;
 use crate::model::PastGroups;
 use crate::model::Promise;
-use crate::model::Published;
 use crate::model::Regions;
 use crate::model::Release;
 use crate::model::Schema;
@@ -34,11 +35,13 @@ use crate::publish::Outcome;
 use crate::publish::Project;
 use crate::publish::ProjectError;
 use crate::publish::PublishError;
+use crate::publish::account;
 use crate::publish::adopt::seats::Seating;
 use crate::publish::adopt::seats::seat;
 use crate::publish::adopt::translate::Question;
 use crate::publish::adopt::translate::translate;
 use crate::publish::project;
+use crate::publish::published;
 use serde_json::json;
 use std::io;
 use std::path::Path;
@@ -105,7 +108,7 @@ impl Project {
             release.label = self.label(foundling, release.number, &adoptions)?;
             let known = Known { read: &read, at, foundling };
             let adoption = match truth {
-                Some(table) => self.judge(release, table, &history, &known)?,
+                Some(table) => self.judge(release, table, (&history, &snapshot), &known)?,
                 None => self.take_unknown(release, &history, &snapshot, &values, &known)?,
             };
             history = adoption.history.clone();
@@ -168,7 +171,7 @@ impl Project {
         &self,
         release: Release,
         table: Table,
-        history: &History,
+        (history, snapshot): (&History, &Table),
         known: &Known<'_>,
     ) -> Result<Adoption, ProjectError> {
         let unfit = |rows| ProjectError::AdoptUnfit { file: known.name(), rows, of: release.row_count() as u64 };
@@ -177,7 +180,8 @@ impl Project {
         let schema = Schema { public: Vec::new(), ..self.policy().schema.clone() };
         let evidence = Evidence { schema: &schema, history, table: &table, release: &release, membership: &membership };
         let findings = gate(&self.policy().promise, evidence);
-        let after = history.after(&table, &release, &membership, Published::default());
+        let account = account(&self.policy().promise, &evidence, Some(snapshot));
+        let after = history.after(&table, &release, &membership, published(Grouping::default(), account));
         let exposed = match self.policy().promise {
             Promise::MInvariance { m, .. } => {
                 after.records.iter().filter(|record| after.exposed(record, m)).count() as u64
@@ -213,13 +217,8 @@ impl Project {
             return Err(ProjectError::AdoptNeedsTruth { model: promise.model(), file: known.name() });
         }
         let groups = PastGroups { regions: Regions::new(self.policy().schema.quasi.len()), cells: Regions::default() };
-        let after = History {
-            releases: release.number,
-            values: values.clone(),
-            groups,
-            facts: Default::default(),
-            ..history.clone()
-        };
+        let mut after = History { releases: release.number, values: values.clone(), groups, ..history.clone() };
+        *after.facts.entry(UNKNOWN_RELEASES.into()).or_default() += 1;
         let mut snapshot = snapshot.clone();
         snapshot.values = values.clone();
         Ok(Adoption {
