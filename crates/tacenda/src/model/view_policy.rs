@@ -200,7 +200,8 @@ pub fn asked(
             requirement.x.iter_mut().chain(&mut requirement.y).for_each(renumber);
             let one = Asked { promise, members: members.clone(), requirement };
             // A part without X tells nothing about anybody.
-            if !(is_part && one.requirement.x.is_empty()) && !asked.contains(&one) {
+            let says_nothing = is_part && one.requirement.x.is_empty();
+            if !says_nothing && !asked.contains(&one) {
                 asked.push(one);
             }
         }

@@ -239,7 +239,10 @@ pub(super) fn prepare_setting(
 ) -> Result<Prepared, PublishError> {
     assert_same_people(setting, before, table)?;
     let task = setting.task();
-    let mut outcome = views::specialise_among(&task, &setting.members, &setting.options())?;
+    // A steward knows the promises of the policy file, and not how often each is asked.
+    let number = |requirement: usize| setting.promise_of[requirement - 1] + 1;
+    let outcome = views::specialise_among(&task, &setting.members, &setting.options());
+    let mut outcome = outcome.map_err(|error| error.numbered(number))?;
     let made =
         Made { file: project(setting.file, setting.named), table: narrow(setting, table), history: before.history };
     let stamp = Stamp { seed, number: before.history.releases + 1, label };
@@ -275,7 +278,9 @@ pub(super) fn prepare_setting(
     let own = own.expect("there are no sensitive values to encode");
     let mut past = setting.past.clone();
     past.push(PastView::of(&own, stamp.number, setting.named.recipients.clone()));
-    let mut notes: Vec<String> = outcome.warnings.iter().map(ToString::to_string).collect();
+    let warnings = outcome.warnings.iter().map(|warning| warning.clone().numbered(number).to_string());
+    let mut notes: Vec<String> = warnings.collect();
+    notes.dedup();
     notes.extend(verdict.standing.iter().chain(&verdict.warnings).cloned());
     let view = PreparedView {
         name: setting.named.name.clone(),

@@ -296,6 +296,20 @@ fn who_is_missing_elsewhere_is_judged_without_it() {
     assert!(verdict.warnings.iter().any(|warning| warning.contains("judged without it")), "{:?}", verdict.warnings);
 }
 
+/// The promise is asked of the join of all and of its parts; an error speaks of the promise.
+#[test]
+fn an_error_numbers_the_promises_of_the_policy_file() {
+    let (mut file, people) = example_1();
+    file.promise = share_of_hiv(600);
+    let health = publish(&file, "health", &History::default(), &people).unwrap();
+    file.promise = share_of_hiv(1);
+    let ward = past("ward", &["job"], &[([Span::exact(0)], 2), ([Span::exact(2)], 1), ([Span::exact(3)], 1)]);
+    let before = Before { history: &health.history, snapshot: Some(&people) };
+    let tax = file.views.find("tax").unwrap();
+    let refused = prepare_view(&file, tax, &[ward], &Seed([7; 32]), before, &people, "tax").unwrap_err();
+    assert!(refused.to_string().contains("requirement 1"), "{refused}");
+}
+
 /// Three views that nothing joins, four rows each, and steps for two of them only.
 #[test]
 fn a_join_of_which_only_pairs_were_judged_is_refused_unless_the_policy_is_content() {
