@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
+use tacenda::ledger::PublishedTo;
 use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::ledger::What;
@@ -22,6 +23,15 @@ pub struct LogReport {
     pub head: String,
     /// All events, the oldest first.
     pub events: Vec<LogEvent>,
+}
+
+/// A view made elsewhere.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct LogView {
+    /// Its name.
+    pub name: String,
+    /// Who has it.
+    pub recipients: Vec<String>,
 }
 
 /// One event.
@@ -43,6 +53,8 @@ pub struct LogEvent {
     pub view: Option<String>,
     /// Who got it.
     pub recipients: Vec<String>,
+    /// Views made elsewhere that were laid beside it for the first time.
+    pub taken_in: Vec<LogView>,
     /// Its rows, counterfeits included.
     pub rows: Option<u64>,
     /// Its groups.
@@ -79,6 +91,11 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
                 recipients: publication
                     .and_then(|publication| publication.view.as_ref())
                     .map_or(Vec::new(), |view| view.recipients.clone()),
+                taken_in: publication.map_or(Vec::new(), |publication| {
+                    let view =
+                        |view: &PublishedTo| LogView { name: view.name.clone(), recipients: view.recipients.clone() };
+                    publication.taken_in.iter().map(view).collect()
+                }),
                 rows: count("rows"),
                 groups: count("groups"),
                 counterfeits: count("counterfeits"),
@@ -124,9 +141,14 @@ fn text(report: &LogReport) -> String {
 
 /// Which release of which view went to whom; nothing where there are no views.
 fn matrix(events: &[LogEvent]) -> String {
-    let views: Vec<&LogEvent> = events.iter().filter(|event| event.view.is_some()).collect();
+    let mut views: Vec<(&str, &[String], String)> = Vec::new();
+    for event in events {
+        views.extend(event.taken_in.iter().map(|view| (&view.name[..], &view.recipients[..], "elsewhere".into())));
+        let release = format!("r{:04}", event.release.unwrap_or(0));
+        views.extend(event.view.iter().map(|view| (&view[..], &event.recipients[..], release.clone())));
+    }
     let mut recipients: Vec<&str> = Vec::new();
-    for name in views.iter().flat_map(|event| &event.recipients) {
+    for name in views.iter().flat_map(|view| view.1) {
         if !recipients.contains(&name.as_str()) {
             recipients.push(name);
         }
@@ -134,19 +156,23 @@ fn matrix(events: &[LogEvent]) -> String {
     if views.is_empty() {
         return String::new();
     }
-    let name_of = |event: &LogEvent| event.view.clone().unwrap_or_default();
-    let wide = views.iter().map(|event| name_of(event).chars().count()).max().unwrap_or(0);
+    let wide = views.iter().map(|view| view.0.chars().count()).max().unwrap_or(0);
+    // A column is as wide as its widest cell.
+    let width = |name: &str| {
+        let cells = views.iter().filter(|view| view.1.iter().any(|recipient| recipient == name));
+        cells.map(|view| view.2.len()).max().unwrap_or(0).max(name.chars().count())
+    };
     let mut out = format!("\n  {:wide$}", "");
     for name in &recipients {
-        let _ = write!(out, "  {name}");
+        let _ = write!(out, "  {name:<0$}", width(name));
     }
+    out.truncate(out.trim_end().len());
     out.push('\n');
-    for event in views {
-        let _ = write!(out, "  {:wide$}", name_of(event));
+    for (view, to, release) in &views {
+        let _ = write!(out, "  {view:wide$}");
         for name in &recipients {
-            let has = event.recipients.iter().any(|recipient| recipient == name);
-            let cell = if has { format!("r{:04}", event.release.unwrap_or(0)) } else { "-".into() };
-            let _ = write!(out, "  {cell:<0$}", name.chars().count());
+            let cell = if to.iter().any(|recipient| recipient == name) { release } else { "-" };
+            let _ = write!(out, "  {cell:<0$}", width(name));
         }
         out.truncate(out.trim_end().len());
         out.push('\n');

@@ -195,6 +195,10 @@ pub struct ViewSummary {
     pub distortion_categories: f64,
     /// Per row, the share of the domain its numbers leave open, summed over the columns.
     pub distortion_numbers: f64,
+    /// Its columns, in the order of `information_kept`.
+    pub columns: Vec<String>,
+    /// The column whose values detail should tell apart.
+    pub target: Option<String>,
     /// Per column, the share of what it told of the target that it still tells; null where it told nothing.
     pub information_kept: Vec<Option<f64>>,
     /// What was found and what was not looked at.
@@ -210,6 +214,8 @@ impl ViewSummary {
             steps_back: view.steps_back as u64,
             distortion_categories: view.utility.distortion_categories,
             distortion_numbers: view.utility.distortion_numbers,
+            columns: view.file.schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
+            target: view.file.views.target.clone(),
             information_kept: view.utility.information_kept.clone(),
             notes: view.notes.clone(),
         }
@@ -224,6 +230,12 @@ impl ViewSummary {
                 self.distortion_categories, self.distortion_numbers
             ),
         );
+        let kept = self.columns.iter().zip(&self.information_kept);
+        let kept: Vec<String> =
+            kept.filter_map(|(name, kept)| Some(format!("{name} {:.0} %", (*kept)? * 100.0))).collect();
+        if let (Some(target), false) = (&self.target, kept.is_empty()) {
+            line("still told", format!("of what it told about {target}: {}", kept.join(", ")));
+        }
         if self.steps_back > 0 {
             let steps = number(self.steps_back);
             line("stepped back", format!("{steps} specialisations were taken back: the finished view did not pass"));

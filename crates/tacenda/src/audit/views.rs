@@ -1,29 +1,34 @@
 //! The gate for views: a finished view is judged with everything that is out, before it exists.
 //!
 //! # Definition
-//! The view must be true like any release. Then, for each group of recipients who may pool, all views
+//! The view must be true like any release. Then, for each group of recipients who may pool, the views
 //! they see are joined: on the join, and on its kernel (`join` says what these are), every promise must
-//! hold. The new view is read off the finished release and not taken from whoever made it.
+//! hold. Nobody has to use all they hold, and a view that lacks somebody takes them out of the join, so the
+//! same must hold on the join of the new view with any of the others (`model::SubJoins`).
+//! The new view is read off the finished release and not taken from whoever made it.
 //!
 //! # Not concluded
-//! With three and more views the kernel looks at two at a time, and where the whole join is too large so
-//! does everything; a warning says so. What could not be judged at all is a finding.
+//! Where more views are seen together than all selections can be tried of, some are, and a warning says
+//! so. With three and more views the kernel looks at two at a time. A join that is too large to be counted
+//! is a finding, unless the policy is content with each two views (`too_large = "pairs"`).
 
 use crate::audit::Evidence;
 use crate::audit::Fault;
 use crate::audit::Finding;
 use crate::audit::JoinEvidence;
 use crate::audit::JoinReport;
+use crate::audit::Reading;
 use crate::audit::RequirementReport;
 use crate::audit::gate;
 use crate::audit::join::Coverage;
-use crate::audit::judge_join;
-use crate::model::Bound;
+use crate::audit::judge_joins;
+use crate::model::Asked;
 use crate::model::Impossible;
 use crate::model::Promise;
 use crate::model::PublishedView;
 use crate::model::Requirement;
-use crate::model::View;
+use crate::model::SubJoins;
+use crate::model::asked;
 use std::collections::BTreeMap;
 
 /// What the gate looks at. Private: holds the truth.
@@ -41,8 +46,11 @@ pub struct ViewEvidence<'a> {
     pub promises: &'a [&'a Promise],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
-    /// Whether views are of the same people, row for row. Releases made elsewhere may not be.
-    pub same_people: bool,
+    /// Per earlier view, whether it was made elsewhere: it may lack people or have others, while ours are all
+    /// of the same people, row for row.
+    pub elsewhere: &'a [bool],
+    /// Whether it is enough that each two views were judged where the join of all is too large.
+    pub pairs_suffice: bool,
     /// How many steps the counting may take.
     pub limit: u64,
 }
@@ -52,8 +60,8 @@ pub struct ViewEvidence<'a> {
 pub struct ViewVerdict {
     /// Why it is refused; empty: it is not.
     pub findings: Vec<Finding>,
-    /// How every promise fares for each group of recipients, in the order of `seen`.
-    pub reports: Vec<JoinReport>,
+    /// Where every promise stands on the worst of all joins, one sentence each.
+    pub standing: Vec<String>,
     /// What was not looked at, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -71,34 +79,51 @@ pub fn gate_view(evidence: &ViewEvidence<'_>) -> ViewVerdict {
         return verdict;
     };
     let mut found: BTreeMap<Fault, (u64, u64)> = BTreeMap::new();
+    let mut worst: Vec<Option<Reading>> = vec![None; evidence.promises.len()];
     for seen in evidence.seen {
-        let report = judge_pool(evidence, &own, seen);
-        collect(evidence, &report, &mut found, &mut verdict.warnings);
-        verdict.reports.push(report);
+        let (asked, report) = judge_pool(evidence, &own, seen);
+        collect(evidence, seen, &report, &mut found, &mut verdict.warnings);
+        for (asked, report) in asked.iter().zip(report.requirements) {
+            let reading = report.kernel.unwrap_or(report.raw);
+            let worst = &mut worst[asked.promise];
+            *worst = Some(worst.take().unwrap_or_default().and(reading));
+        }
+        if !SubJoins::of(seen).is_complete {
+            verdict.warnings.push(format!(
+                "{} views are seen together: not every selection of them was joined, but each with the new one, all but one, \
+                 and all",
+                seen.len() + 1
+            ));
+        }
     }
+    let standing =
+        evidence.promises.iter().zip(&worst).filter_map(|(promise, worst)| describe(promise, worst.as_ref()?));
+    verdict.standing = standing.collect();
+    verdict.warnings.dedup();
     let number = release.number;
     verdict.findings.extend(found.into_iter().map(|(fault, (people, values))| finding(fault, number, people, values)));
     verdict
 }
 
-/// The join of the new view with those of one group of recipients.
-fn judge_pool(evidence: &ViewEvidence<'_>, own: &PublishedView, seen: &[usize]) -> JoinReport {
+/// The joins of the new view with those of one group of recipients.
+fn judge_pool(evidence: &ViewEvidence<'_>, own: &PublishedView, seen: &[usize]) -> (Vec<Asked>, JoinReport) {
     let mut views = vec![own.clone()];
     views.extend(seen.iter().map(|&view| evidence.earlier[view].clone()));
-    let names: Vec<&View> = views.iter().map(|published| &published.view).collect();
-    let requirements: Vec<Requirement> =
-        evidence.promises.iter().flat_map(|promise| promise.requirements(&names)).collect();
-    judge_join(&JoinEvidence {
-        views: &views,
-        requirements: &requirements,
-        impossible: evidence.impossible,
-        limit: evidence.limit,
-    })
+    let is_exact = own.exact_columns();
+    let new = (&own.view, |column: usize| is_exact[column]);
+    let asked = asked(evidence.promises, new, &views[1..], &[(0..seen.len()).collect()]);
+    let requirements: Vec<Requirement> = asked.iter().map(|asked| asked.requirement.clone()).collect();
+    let with_own = |asked: &Asked| std::iter::once(0).chain(asked.members.iter().copied()).collect();
+    let members: Vec<Vec<usize>> = asked.iter().map(with_own).collect();
+    let (impossible, limit) = (evidence.impossible, evidence.limit);
+    let report = judge_joins(&JoinEvidence { views: &views, requirements: &requirements, impossible, limit }, &members);
+    (asked, report)
 }
 
 /// Turns a report into faults: the people and the combinations of X each concerns.
 fn collect(
     evidence: &ViewEvidence<'_>,
+    seen: &[usize],
     report: &JoinReport,
     found: &mut BTreeMap<Fault, (u64, u64)>,
     warnings: &mut Vec<String>,
@@ -113,36 +138,50 @@ fn collect(
             warnings.push(text.to_string());
         }
     };
-    let dangling: u64 = report.dangling.iter().sum();
-    match (dangling > 0, evidence.same_people) {
-        (true, true) => add(Fault::ViewsNotRelated, dangling, 0),
-        (true, false) => warn("some rows of a view match no row of another: they are no part of the join"),
-        _ => {}
+    let is_ours = |view: usize| view == 0 || !evidence.elsewhere[seen[view - 1]];
+    let mut alone = (0, 0);
+    for (view, others) in report.lonely.iter().enumerate() {
+        let rows = |ours: bool| {
+            let of = others.iter().enumerate().filter(|(other, _)| (is_ours(view) && is_ours(*other)) == ours);
+            of.map(|(_, &rows)| rows).max().unwrap_or(0)
+        };
+        alone = (alone.0 + rows(true), alone.1 + rows(false));
     }
-    match (report.has_assignment, evidence.same_people) {
-        (Some(false), true) => add(Fault::ViewsNotRelated, rows, 0),
-        (Some(false), false) => {
-            warn("the rows of two views cannot all be matched: what lies in no matching was not left out")
+    if alone.0 > 0 {
+        add(Fault::ViewsNotRelated, alone.0, 0);
+    }
+    if alone.1 > 0 {
+        warn("some rows of a view match no row of one made elsewhere: they were judged without it");
+    }
+    for &(view, other) in &report.unassigned {
+        if is_ours(view) && is_ours(other) {
+            add(Fault::ViewsNotRelated, rows, 0);
+        } else {
+            warn(
+                "the rows of a view made elsewhere cannot all be matched with those of another: between these two, what \
+                 lies in no matching was not left out",
+            );
         }
-        _ => {}
     }
     if report.dangling.len() > 2 {
         warn("with three and more views, pairs of rows that lie in no matching are left out for two views at a time");
     }
     for requirement in &report.requirements {
-        judge(evidence, requirement, report.has_assignment == Some(false), &mut add, &mut warn);
+        judge(evidence, requirement, &mut add, &mut warn);
     }
 }
 
 fn judge(
     evidence: &ViewEvidence<'_>,
     report: &RequirementReport,
-    no_assignment: bool,
     add: &mut impl FnMut(Fault, u64, u64),
     warn: &mut impl FnMut(&str),
 ) {
     match report.coverage {
         Coverage::NotAssessed => add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0),
+        Coverage::PairsOnly if !evidence.pairs_suffice => {
+            add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0);
+        }
         Coverage::PairsOnly => {
             warn(
                 "the join of all views is too large: each two were judged alone, and what three tell together was not",
@@ -159,24 +198,22 @@ fn judge(
             add(Fault::MatchingTellsMore, kernel.people, kernel.broken)
         }
         Some(_) => {}
-        // Where there is no assignment at all, that is said once; otherwise the kernel was too large.
-        None if no_assignment => {}
         None => add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0),
     }
 }
 
-/// In words: how a requirement fares on join and kernel, for a steward.
-pub fn describe(requirement: &Requirement, report: &RequirementReport) -> String {
-    let reading = report.kernel.as_ref().unwrap_or(&report.raw);
-    match requirement.bound {
-        Bound::Anonymity { k } => match reading.least {
+/// In words: how a promise fares, for a steward.
+fn describe(promise: &Promise, reading: &Reading) -> Option<String> {
+    match promise {
+        Promise::XyAnonymity { k, .. } => Some(match reading.least {
             Some(least) => format!("every combination of X goes with at least {least} values of Y, {k} are promised"),
             None => "no combination of X occurs".into(),
-        },
-        Bound::Linkability { .. } => match reading.largest_ppm {
+        }),
+        Promise::XyLinkability { .. } => Some(match reading.largest_ppm {
             Some(ppm) => format!("no sensitive value of Y exceeds a share of {:.1} %", ppm as f64 / 10_000.0),
             None => "no sensitive value of Y occurs".into(),
-        },
+        }),
+        _ => None,
     }
 }
 

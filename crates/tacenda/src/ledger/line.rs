@@ -96,6 +96,9 @@ pub struct Publication {
     /// The view it is of and who gets it, for promises about views.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<PublishedTo>,
+    /// Views made elsewhere that were laid beside it for the first time, and who has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_in: Vec<PublishedTo>,
     /// The published files.
     pub files: BTreeMap<String, FileDigest>,
     /// Keyed digests of the files of the vault: together the state after this release.

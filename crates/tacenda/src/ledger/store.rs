@@ -313,11 +313,19 @@ impl Store {
             policy_digest: commit.policy_digest.into(),
             numbers: commit.numbers,
             view: view_of(commit.history),
+            taken_in: self.taken_in(commit.history),
             files,
             vault,
         };
         let what = if commit.adopted { What::Adopt(publication) } else { What::Publish(publication) };
         self.append(commit.at, what, Some(staging))
+    }
+
+    /// The views made elsewhere that no line names yet.
+    fn taken_in(&self, history: &History) -> Vec<PublishedTo> {
+        let known = |name: &str| self.publications().any(|line| line.taken_in.iter().any(|view| view.name == name));
+        let new = history.views.iter().filter(|view| view.release == 0 && !known(&view.name));
+        new.map(|view| PublishedTo { name: view.name.clone(), recipients: view.recipients.clone() }).collect()
     }
 
     /// Appends a line: the commit. Then puts the staged folder and the head in place.

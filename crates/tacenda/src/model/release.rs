@@ -1,7 +1,9 @@
 //! A release: what leaves. And its private shadow, who stands in which row.
 
+use crate::model::Quasi;
 use crate::model::Regions;
 use crate::model::Row;
+use crate::model::Schema;
 use crate::model::Span;
 use crate::model::Value;
 use crate::model::Values;
@@ -48,6 +50,24 @@ pub struct Membership {
 }
 
 impl Release {
+    /// The release, published with the columns of `own`, with the quasi attributes of `all` in their order;
+    /// and which of them it has. Their order may change between releases, and a view has only some: what
+    /// it has not is the root there.
+    pub fn laid_out(self, own: &Schema, all: &Schema) -> (Release, Vec<bool>) {
+        let place = |quasi: &Quasi| own.quasi.iter().position(|other| other.name == quasi.name);
+        let places: Vec<Option<usize>> = all.quasi.iter().map(place).collect();
+        let columns = places.iter().map(Option::is_some).collect();
+        if places.len() == own.quasi.len() && places.iter().enumerate().all(|(at, &place)| Some(at) == place) {
+            return (self, columns);
+        }
+        let mut regions = Regions::new(places.len());
+        for region in self.regions.iter() {
+            let span = |(at, place): (usize, &Option<usize>)| place.map_or(all.quasi[at].root(), |place| region[place]);
+            regions.push(&places.iter().enumerate().map(span).collect::<Vec<Span>>());
+        }
+        (Release { regions, ..self }, columns)
+    }
+
     /// How many groups there are.
     pub fn group_count(&self) -> usize {
         self.ends.len()

@@ -323,6 +323,11 @@ impl PublishedView {
         PublishedView::new(view.clone(), columns.collect())
     }
 
+    /// Per column, whether every row has a single value there.
+    pub fn exact_columns(&self) -> Vec<bool> {
+        self.columns.iter().map(|column| column.spans.iter().all(|span| span.width() == 1)).collect()
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows

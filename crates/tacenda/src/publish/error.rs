@@ -237,7 +237,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "R206",
         "a view that cannot be published",
-        "The policy file has no such view, or it is out already. What is out cannot be changed: hand the same release to more recipients, or name a new view.",
+        "The policy file has no such view, or it is out already, and what is out cannot be changed: name a new view. With pool, each view was judged for the recipients it went to, so that a view that is out gets no more of them: whom else it is handed to sees what was not judged. Without pool all views are judged together, whoever has them.",
     ),
     (
         "R207",

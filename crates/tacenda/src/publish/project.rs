@@ -26,6 +26,7 @@ use crate::measure::least_group;
 use crate::measure::loss;
 use crate::measure::query_error;
 use crate::model::History;
+use crate::model::PastView;
 use crate::model::PolicyFile;
 use crate::model::Rng;
 use crate::model::Schema;
@@ -329,7 +330,18 @@ impl Project {
         }
         if let Some(out) = material.history.views.iter().find(|out| out.name == view) {
             let what = format!("view {view} is out as release {}", out.release);
-            return Err(bad(what, "what is out cannot be changed: hand it on as it is, or name a new view".into()));
+            return Err(bad(what, "what is out cannot be changed: name a new view".into()));
+        }
+        // Without pools everything is judged together, whoever has it.
+        let has_more = |out: &&PastView| {
+            let named = file.views.find(&out.name).map_or(&[][..], |named| &named.recipients);
+            named.iter().any(|name| !out.recipients.contains(name))
+        };
+        if let Some(out) = material.history.views.iter().find(|out| !file.views.pools.is_empty() && has_more(out)) {
+            let what = format!("view {} is out and has recipients in the policy file that it did not go to", out.name);
+            let way_out =
+                "it was judged for those it went to: take them out, name a new view for them, or take pool out";
+            return Err(bad(what, way_out.into()));
         }
         let adopted = adopted::read(file, &material.history.views)?;
         Ok(Setting::new(file, named, &material.history, &adopted, material.table()))

@@ -23,12 +23,8 @@ use crate::model::History;
 use crate::model::OnDelete;
 use crate::model::PolicyFile;
 use crate::model::Promise;
-use crate::model::Quasi;
-use crate::model::Regions;
 use crate::model::Release;
 use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::Span;
 use crate::model::Table;
 use crate::publish::Prepared;
 use crate::publish::ProjectError;
@@ -126,7 +122,7 @@ pub fn series_report(
         } else {
             let published = folder::read_with(&folder, &mut values)?;
             let without_sensitive = published.schema.sensitive.is_empty();
-            let (release, columns) = reordered(published.release, &published.schema, &policy.schema);
+            let (release, columns) = published.release.laid_out(&published.schema, &policy.schema);
             releases.push(release);
             traces.push(Traces { counterfeits_known: true, columns, without_sensitive, ..Traces::default() });
         }
@@ -193,23 +189,6 @@ fn source(at: &str, publication: &Publication) -> Source {
         sha256: digest.sha256.clone(),
     };
     Source { at: Some(at.into()), files: publication.files.iter().map(file).collect() }
-}
-
-/// The release with its quasi attributes in the order of today's policy file, and which of them it has: their
-/// order may change between releases, and a view has only some. What it has not is the root there.
-fn reordered(release: Release, published: &Schema, policy: &Schema) -> (Release, Vec<bool>) {
-    let place = |quasi: &Quasi| published.quasi.iter().position(|other| other.name == quasi.name);
-    let places: Vec<Option<usize>> = policy.quasi.iter().map(place).collect();
-    let columns = places.iter().map(Option::is_some).collect();
-    if places.iter().enumerate().all(|(at, &place)| Some(at) == place) {
-        return (release, columns);
-    }
-    let mut regions = Regions::new(places.len());
-    for region in release.regions.iter() {
-        let span = |(at, place): (usize, &Option<usize>)| place.map_or(policy.quasi[at].root(), |place| region[place]);
-        regions.push(&places.iter().enumerate().map(span).collect::<Vec<Span>>());
-    }
-    (Release { regions, ..release }, columns)
 }
 
 fn private_facts(

@@ -28,8 +28,8 @@ use crate::model::Score;
 use crate::model::Seed;
 use crate::model::Table;
 use crate::model::View;
-use crate::model::ViewColumn;
 use crate::model::ViewRows;
+use crate::model::asked;
 use crate::policy::PolicyError;
 use crate::policy::views;
 use crate::policy::views::Information;
@@ -75,6 +75,8 @@ pub(super) struct Setting<'a> {
     requirements: Vec<Requirement>,
     /// Per requirement, the earlier views it is about, numbered from 1.
     members: Vec<Vec<usize>>,
+    /// Per requirement, the promise it stands for.
+    promise_of: Vec<usize>,
 }
 
 impl<'a> Setting<'a> {
@@ -99,25 +101,12 @@ impl<'a> Setting<'a> {
         let earlier: Vec<PublishedView> = past.iter().map(published).collect();
         let recipients: Vec<Vec<String>> = past.iter().map(|past| recipients(file, past)).collect();
         let seen = file.views.seen_together(&named.recipients, &recipients);
-        let mut setting =
-            Setting { file, named, view, rows, earlier, past, seen, requirements: Vec::new(), members: Vec::new() };
-        setting.ask();
-        setting
-    }
-
-    /// What must hold for each group of recipients.
-    fn ask(&mut self) {
-        for seen in &self.seen {
-            let views: Vec<&View> =
-                std::iter::once(&self.view).chain(seen.iter().map(|&view| &self.earlier[view].view)).collect();
-            let members: Vec<usize> = seen.iter().map(|&view| view + 1).collect();
-            let renumber = |at: &mut ViewColumn| at.view = if at.view == 0 { 0 } else { members[at.view - 1] };
-            for mut asked in self.file.promises().flat_map(|promise| promise.requirements(&views)) {
-                asked.x.iter_mut().chain(&mut asked.y).for_each(renumber);
-                self.requirements.push(asked);
-                self.members.push(members.clone());
-            }
-        }
+        let promises: Vec<&Promise> = file.promises().collect();
+        // Whatever stands in Y is published as it is.
+        let asked = asked(&promises, (&view, |_| true), &earlier, &seen);
+        let promise_of = asked.iter().map(|asked| asked.promise).collect();
+        let (members, requirements) = asked.into_iter().map(|asked| (asked.members, asked.requirement)).unzip();
+        Setting { file, named, view, rows, earlier, past, seen, requirements, members, promise_of }
     }
 
     fn task(&self) -> Task<'_> {
@@ -130,9 +119,9 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Views made elsewhere may lack people or have counterfeits.
-    fn same_people(&self) -> bool {
-        self.past.iter().all(|past| past.release > 0)
+    /// Per earlier view, whether it was made elsewhere: it may lack people or have counterfeits.
+    fn elsewhere(&self) -> Vec<bool> {
+        self.past.iter().map(|past| past.release == 0).collect()
     }
 
     fn options(&self) -> Options {
@@ -142,7 +131,7 @@ impl<'a> Setting<'a> {
             Score::Distortion => Information::Distortion,
             Score::Discernability => Information::Discernability,
         };
-        let unrelated = if self.same_people() { Unrelated::Refuse } else { Unrelated::Allow };
+        let unrelated = if self.elsewhere().contains(&true) { Unrelated::Allow } else { Unrelated::Refuse };
         Options { information, unrelated, ..Options::default() }
     }
 
@@ -155,7 +144,11 @@ impl<'a> Setting<'a> {
                 self.named.name
             ));
         }
-        for (index, members) in self.members.iter().enumerate() {
+        let is_whole = |members: &[usize]| {
+            let is_seen = |seen: &Vec<usize>| seen.iter().map(|view| view + 1).eq(members.iter().copied());
+            self.seen.iter().any(is_seen)
+        };
+        for (index, members) in self.members.iter().enumerate().filter(|(_, members)| is_whole(members)) {
             // The same with only the views it is about, numbered anew.
             let earlier: Vec<PublishedView> = members.iter().map(|&view| self.earlier[view - 1].clone()).collect();
             let place = |view: usize| members.iter().position(|&member| member == view).map_or(0, |at| at + 1);
@@ -164,7 +157,7 @@ impl<'a> Setting<'a> {
             let requirements = [requirement];
             let task = Task { earlier: &earlier, requirements: &requirements, ..self.task() };
             let found = views::explain_requirement(&task, 0).unwrap_or_default();
-            notes.extend(found.iter().map(|note| format!("requirement {}: {note}", index + 1)));
+            notes.extend(found.iter().map(|note| format!("requirement {}: {note}", self.promise_of[index] + 1)));
         }
         notes.dedup();
         notes
@@ -200,7 +193,8 @@ impl<'a> Setting<'a> {
             seen: &self.seen,
             promises: &promises,
             impossible: &self.file.views.impossible,
-            same_people: self.same_people(),
+            elsewhere: &self.elsewhere(),
+            pairs_suffice: self.file.views.pairs_suffice,
             limit: LIMIT,
         })
     }
@@ -245,7 +239,10 @@ pub(super) fn prepare_setting(
 ) -> Result<Prepared, PublishError> {
     assert_same_people(setting, before, table)?;
     let task = setting.task();
-    let mut outcome = views::specialise_among(&task, &setting.members, &setting.options())?;
+    // A steward knows the promises of the policy file, and not how often each is asked.
+    let number = |requirement: usize| setting.promise_of[requirement - 1] + 1;
+    let outcome = views::specialise_among(&task, &setting.members, &setting.options());
+    let mut outcome = outcome.map_err(|error| error.numbered(number))?;
     let made =
         Made { file: project(setting.file, setting.named), table: narrow(setting, table), history: before.history };
     let stamp = Stamp { seed, number: before.history.releases + 1, label };
@@ -281,9 +278,10 @@ pub(super) fn prepare_setting(
     let own = own.expect("there are no sensitive values to encode");
     let mut past = setting.past.clone();
     past.push(PastView::of(&own, stamp.number, setting.named.recipients.clone()));
-    let mut notes: Vec<String> = outcome.warnings.iter().map(ToString::to_string).collect();
-    notes.extend(standing(setting, &verdict));
-    notes.extend(verdict.warnings.iter().cloned());
+    let warnings = outcome.warnings.iter().map(|warning| warning.clone().numbered(number).to_string());
+    let mut notes: Vec<String> = warnings.collect();
+    notes.dedup();
+    notes.extend(verdict.standing.iter().chain(&verdict.warnings).cloned());
     let view = PreparedView {
         name: setting.named.name.clone(),
         recipients: setting.named.recipients.clone(),
@@ -301,19 +299,6 @@ pub(super) fn prepare_setting(
         series_risk: None,
         view: Some(view),
     })
-}
-
-/// Where every promise stands, in words.
-fn standing(setting: &Setting<'_>, verdict: &ViewVerdict) -> Vec<String> {
-    let reports = verdict.reports.iter().flat_map(|report| &report.requirements);
-    let mut lines: Vec<String> = setting
-        .requirements
-        .iter()
-        .zip(reports)
-        .map(|(requirement, report)| crate::audit::describe_requirement(requirement, report))
-        .collect();
-    lines.dedup();
-    lines
 }
 
 /// The people of all views are the same, and what is out of them has not changed.
@@ -345,7 +330,8 @@ fn places(schema: &Schema, columns: &[String]) -> Vec<usize> {
     (0..schema.quasi.len()).filter(|&at| columns.contains(&schema.quasi[at].name)).collect()
 }
 
-/// Who has a view: those it went to, and those the policy names now.
+/// Who has a view: those it went to, and those the policy names now. Where recipients are judged apart,
+/// `Project` lets no view that is out have more of them.
 fn recipients(file: &PolicyFile, past: &PastView) -> Vec<String> {
     let named = file.views.find(&past.name).map_or(&[][..], |view| &view.recipients);
     let mut all = past.recipients.clone();

@@ -84,7 +84,8 @@ fn judged(promise: Promise, regions: &[[Span; 2]], limit: u64) -> Vec<Fault> {
         seen: &[vec![0]],
         promises: &[&file.promise],
         impossible: &[],
-        same_people: true,
+        elsewhere: &[false],
+        pairs_suffice: false,
         limit,
     });
     verdict.findings.iter().map(|finding| finding.fault).collect()
@@ -172,12 +173,12 @@ fn steps_are_taken_back_until_the_matching_tells_no_more() {
 }
 
 /// A view made elsewhere.
-fn past(name: &str, columns: &[&str], rows: &[([Span; 2], u32)]) -> PastView {
+fn past<const N: usize>(name: &str, columns: &[&str], rows: &[([Span; N], u32)]) -> PastView {
     let mut past = PastView {
         name: name.into(),
         columns: names(columns),
         recipients: names(&["everyone"]),
-        rows: Regions::new(2),
+        rows: Regions::new(N),
         ..PastView::default()
     };
     for (row, count) in rows {
@@ -238,4 +239,138 @@ fn a_locally_recoded_view_made_elsewhere_is_joined() {
     assert_eq!((prepared.history.views[0].release, prepared.history.views[1].release), (0, 1));
     // Engineers are all hiv in what is out, so engineers are not told.
     assert!((0..prepared.release.group_count()).all(|group| prepared.release.region(group)[1] != Span::exact(1)));
+}
+
+/// Only the share of hiv is bounded.
+fn share_of_hiv(permille: u32) -> Promise {
+    Promise::XyLinkability {
+        x: names(&["name", "tax.job"]),
+        y: names(&["disease"]),
+        max_confidence_permille: permille,
+        listed: vec![ListedShare { values: names(&["hiv"]), spans: vec![Span::exact(1)], max_permille: permille }],
+        only_listed: true,
+    }
+}
+
+/// A ward without engineers takes Cathy out of the join of everything. The tax office and the hospital still
+/// have hers, and can leave the ward aside.
+#[test]
+fn who_is_missing_elsewhere_is_judged_without_it() {
+    let (mut file, people) = example_1();
+    file.promise = share_of_hiv(600);
+    let health = publish(&file, "health", &History::default(), &people).unwrap();
+    let ward = past("ward", &["job"], &[([Span::exact(0)], 2), ([Span::exact(2)], 1), ([Span::exact(3)], 1)]);
+    let before = Before { history: &health.history, snapshot: Some(&people) };
+    let tax = file.views.find("tax").unwrap();
+    let prepared =
+        prepare_view(&file, tax, std::slice::from_ref(&ward), &Seed([7; 32]), before, &people, "tax").unwrap();
+    let tells = |group: usize| prepared.release.region(group) == [Span::exact(2), Span::exact(1)];
+    assert!(!(0..prepared.release.group_count()).any(tells), "Cathy is told to be the engineer");
+    // And the gate does not rely on the policy for that.
+    let earlier: Vec<PublishedView> =
+        health.history.views.iter().chain([&ward]).map(|past| past.published(&file.schema).unwrap()).collect();
+    let mut regions = as_it_is();
+    regions[2][1] = Span::new(2, 3);
+    regions[3][1] = Span::new(2, 3);
+    let (narrow, own, release, membership) = tax_release(&file, &people, &regions);
+    let verdict = gate_view(&ViewEvidence {
+        release: Evidence {
+            schema: &narrow.schema,
+            history: &health.history,
+            table: &own,
+            release: &release,
+            membership: &membership,
+        },
+        name: "tax",
+        earlier: &earlier,
+        seen: &[vec![0, 1]],
+        promises: &[&file.promise],
+        impossible: &[],
+        elsewhere: &[false, true],
+        pairs_suffice: false,
+        limit: 1 << 20,
+    });
+    let faults: Vec<Fault> = verdict.findings.iter().map(|finding| finding.fault).collect();
+    assert_eq!(faults, [Fault::JoinShareTooLarge]);
+    assert_eq!(verdict.findings[0].people, 1, "only Cathy: Bob is one of two");
+    assert!(verdict.warnings.iter().any(|warning| warning.contains("judged without it")), "{:?}", verdict.warnings);
+}
+
+/// The promise is asked of the join of all and of its parts; an error speaks of the promise.
+#[test]
+fn an_error_numbers_the_promises_of_the_policy_file() {
+    let (mut file, people) = example_1();
+    file.promise = share_of_hiv(600);
+    let health = publish(&file, "health", &History::default(), &people).unwrap();
+    file.promise = share_of_hiv(1);
+    let ward = past("ward", &["job"], &[([Span::exact(0)], 2), ([Span::exact(2)], 1), ([Span::exact(3)], 1)]);
+    let before = Before { history: &health.history, snapshot: Some(&people) };
+    let tax = file.views.find("tax").unwrap();
+    let refused = prepare_view(&file, tax, &[ward], &Seed([7; 32]), before, &people, "tax").unwrap_err();
+    assert!(refused.to_string().contains("requirement 1"), "{refused}");
+}
+
+/// Three views that nothing joins, four rows each, and steps for two of them only.
+#[test]
+fn a_join_of_which_only_pairs_were_judged_is_refused_unless_the_policy_is_content() {
+    let quasi = ["a", "b", "c"].map(|name| category(name, &["1", "2", "3", "4"])).to_vec();
+    let promise = Promise::XyAnonymity { x: names(&["a", "c"]), y: names(&["b"]), k: 1 };
+    let file = file(quasi, &[("new", &["a"])], promise);
+    let own = table(vec![vec![0, 1, 2, 3]]);
+    let rows = [0, 1, 2, 3].map(|code| ([Span::exact(code)], 1));
+    let earlier = ["b", "c"].map(|name| past(name, &[name], &rows).published(&file.schema).unwrap());
+    let narrow =
+        PolicyFile { schema: Schema::new("id", vec![file.schema.quasi[0].clone()], Vec::new()), ..file.clone() };
+    let mut grouping = Grouping::default();
+    (0..4).for_each(|row| grouping.push_with_region(&[Row(row)], &[], &[Span::exact(row)]));
+    let (release, membership) = recode(&narrow, &grouping, &own, &Seed([7; 32]), 1, "new");
+    let history = History::default();
+    let judged = |pairs_suffice: bool| {
+        gate_view(&ViewEvidence {
+            release: Evidence {
+                schema: &narrow.schema,
+                history: &history,
+                table: &own,
+                release: &release,
+                membership: &membership,
+            },
+            name: "new",
+            earlier: &earlier,
+            seen: &[vec![0, 1]],
+            promises: &[&file.promise],
+            impossible: &[],
+            elsewhere: &[false, false],
+            pairs_suffice,
+            limit: 20,
+        })
+    };
+    let refused: Vec<Fault> = judged(false).findings.iter().map(|finding| finding.fault).collect();
+    assert_eq!(refused, [Fault::JoinNotJudged]);
+    let content = judged(true);
+    assert!(content.findings.is_empty(), "{:?}", content.findings);
+    assert!(content.warnings.iter().any(|warning| warning.contains("each two")), "{:?}", content.warnings);
+}
+
+/// One view made elsewhere says of a value now more, now less: that is one value, not two.
+#[test]
+fn a_value_of_y_that_is_out_twice_counts_once() {
+    let job = category("job", &["clerk;*", "driver;*"]);
+    let disease = category("disease", &["flu;viral;*", "hiv;viral;*", "cancer;cancer;*"]);
+    let promise = Promise::XyAnonymity { x: names(&["job"]), y: names(&["disease"]), k: 2 };
+    let file = file(vec![job, disease], &[("lab", &["job", "disease"])], promise);
+    // Every clerk has the flu; the ward calls it viral once.
+    let people = table(vec![vec![0, 0, 1, 1], vec![0, 0, 1, 2]]);
+    let exact = Span::exact;
+    let rows = [
+        ([exact(0), exact(0)], 1),
+        ([exact(0), Span::new(0, 1)], 1),
+        ([exact(1), exact(1)], 1),
+        ([exact(1), exact(2)], 1),
+    ];
+    let ward = past("ward", &["job", "disease"], &rows);
+    let history = History::default();
+    let before = Before { history: &history, snapshot: None };
+    let lab = file.views.find("lab").unwrap();
+    let refused = prepare_view(&file, lab, &[ward], &Seed([7; 32]), before, &people, "lab").unwrap_err();
+    assert!(matches!(refused, PublishError::Views(_) | PublishError::Refused(_)), "{refused}");
 }

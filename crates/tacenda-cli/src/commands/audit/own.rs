@@ -18,8 +18,10 @@ use tacenda::ingest::IngestError;
 use tacenda::ingest::Source;
 use tacenda::ingest::foreign;
 use tacenda::ledger::LedgerError;
+use tacenda::model::Quasi;
 use tacenda::model::RecordKey;
 use tacenda::model::Release;
+use tacenda::model::Role;
 use tacenda::model::Schema;
 use tacenda::model::Table;
 use tacenda::model::Values;
@@ -50,12 +52,28 @@ pub fn data_file(path: &Path) -> Result<PathBuf, FolderError> {
 /// Reads release folders.
 pub fn folders(folders: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<Subject, Failure> {
     let read = read_folders(folders, screen)?;
-    let schema = read[0].schema.clone();
-    if read.iter().any(|other| other.schema.quasi != schema.quasi) {
-        return Err(Failure::usage("these releases have different columns; name them with --quasi and --sensitive"));
-    }
+    let schema = together(&read)?;
     let identifier = args.id.clone();
     subject(read, schema, args, identifier, Vec::new(), screen)
+}
+
+/// The columns of all releases: views have some each.
+fn together(read: &[Published]) -> Result<Schema, Failure> {
+    let mut all = read[0].schema.clone();
+    for other in &read[1..] {
+        let known = |quasi: &Quasi| all.quasi.iter().find(|known| known.name == quasi.name).cloned();
+        let clashes = |quasi: &Quasi| known(quasi).is_some_and(|known| known != *quasi);
+        let new: Vec<Quasi> = other.schema.quasi.iter().filter(|quasi| known(quasi).is_none()).cloned().collect();
+        if other.schema.sensitive != all.sensitive || other.schema.quasi.iter().any(clashes) {
+            let message = "these releases declare a column in different ways; name them with --quasi and --sensitive";
+            return Err(Failure::usage(message));
+        }
+        for quasi in new {
+            all.order.push((Role::Quasi, all.quasi.len()));
+            all.quasi.push(quasi);
+        }
+    }
+    Ok(all)
 }
 
 /// Reads the releases of a project, and its truth where there is one.
@@ -150,20 +168,20 @@ fn subject(
     };
     let promise = Some(last.promise.clone());
     // Our own files say how many counterfeits there are, and their order is sorted, not the input's.
-    let traces = read.iter().map(|published| Traces {
-        group_names: (1..=published.release.group_count()).map(|group| group.to_string().into()).collect(),
-        counterfeits_known: true,
-        ..Traces::default()
-    });
-    Ok(Subject {
-        traces: traces.collect(),
-        releases: read.into_iter().map(|published| Release { values: values.clone(), ..published.release }).collect(),
-        promise,
-        truth,
-        about,
-        schema,
-        key: Box::new(foreign::key),
-    })
+    let (mut traces, mut releases) = (Vec::new(), Vec::new());
+    for published in read {
+        let without_sensitive = published.schema.sensitive.is_empty();
+        let (release, columns) = published.release.laid_out(&published.schema, &schema);
+        traces.push(Traces {
+            group_names: (1..=release.group_count()).map(|group| group.to_string().into()).collect(),
+            counterfeits_known: true,
+            columns,
+            without_sensitive,
+            ..Traces::default()
+        });
+        releases.push(Release { values: values.clone(), ..release });
+    }
+    Ok(Subject { traces, releases, promise, truth, about, schema, key: Box::new(foreign::key) })
 }
 
 fn source(published: &Published) -> report::Source {

@@ -44,8 +44,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let report = judge_join(&JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit });
         let (first, second) = (&ask.series.releases[a as usize], &ask.series.releases[b as usize]);
         outcome.measure(Some(second.number), "rows that match nothing", report.dangling.iter().sum::<u64>() as f64);
-        let is_whole =
-            report.requirements.iter().all(|part| part.coverage == JoinCoverage::All && part.kernel.is_some());
+        let is_whole = report.has_assignment == Some(true)
+            && report.requirements.iter().all(|part| part.coverage == JoinCoverage::All && part.kernel.is_some());
         outcome.coverage.looked_at += u64::from(is_whole);
         for (part, fault) in report.requirements.iter().zip(faults) {
             let reading = part.kernel.as_ref().unwrap_or(&part.raw);

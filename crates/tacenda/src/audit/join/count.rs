@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// A requirement on the join of views.
 pub(super) struct Join<'a> {
-    pub(super) views: &'a [PublishedView],
+    pub(super) views: Vec<&'a PublishedView>,
     pub(super) requirement: &'a Requirement,
     /// How many steps may be taken.
     pub(super) limit: u64,
@@ -110,7 +110,7 @@ impl Join<'_> {
     }
 
     fn parts(&self, pairs: &Pairs, view: usize) -> Parts {
-        let published = &self.views[view];
+        let published = self.views[view];
         let x = published.classes(&self.requirement.x_in(view));
         let is_keyed = self.requirement.is_keyed(view);
         let y = published.classes(&self.requirement.y_in(view));

@@ -8,7 +8,8 @@
 //! distinct y, and l_y(x) = a(x,y)/a(x). Rows count as often as they occur; one row is one person.
 //!
 //! The kernel keeps only pairs of rows that lie in some assignment of all rows of the two views to each
-//! other: views of the same people are projections of one table, so nothing else can be true.
+//! other: views of the same people are projections of one table, so nothing else can be true. Between two
+//! views that no such assignment fits, which then are not of the same people, nothing is left out.
 //!
 //! # Not concluded
 //! A share among joined rows is not a probability. With three and more views the kernel looks at pairs
@@ -41,8 +42,8 @@ pub struct JoinEvidence<'a> {
     pub requirements: &'a [Requirement],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
-    /// How many steps the counting of one requirement may take, and how many pairs of classes the kernel
-    /// may look at.
+    /// How many steps the counting of one requirement may take, and how many pairs of classes that can meet
+    /// may be listed.
     pub limit: u64,
 }
 
@@ -51,9 +52,13 @@ pub struct JoinEvidence<'a> {
 pub struct JoinReport {
     /// Per view, rows that match no row of some other view.
     pub dangling: Vec<u64>,
+    /// Per view and other view, rows that match none of its rows.
+    pub lonely: Vec<Vec<u64>>,
     /// Whether for each two views there is an assignment of all rows of the smaller to rows of the
     /// other; `None`: too large to tell.
     pub has_assignment: Option<bool>,
+    /// The views that have none with each other: between them the kernel leaves nothing out.
+    pub unassigned: Vec<(usize, usize)>,
     /// Per requirement.
     pub requirements: Vec<RequirementReport>,
 }
@@ -102,11 +107,12 @@ pub enum Coverage {
 impl JoinReport {
     /// Whether every requirement was assessed on the whole join and holds, on the join and on the kernel.
     pub fn holds(&self) -> bool {
-        self.requirements.iter().all(|report| {
-            report.coverage == Coverage::All
-                && report.raw.holds
-                && report.kernel.as_ref().is_some_and(|kernel| kernel.holds)
-        })
+        self.has_assignment == Some(true)
+            && self.requirements.iter().all(|report| {
+                report.coverage == Coverage::All
+                    && report.raw.holds
+                    && report.kernel.as_ref().is_some_and(|kernel| kernel.holds)
+            })
     }
 
     /// Whether every row of every view matches a row of every other.
@@ -123,7 +129,7 @@ impl Default for Reading {
 
 impl Reading {
     /// What two readings of parts say together.
-    fn and(self, other: Reading) -> Reading {
+    pub(super) fn and(self, other: Reading) -> Reading {
         Reading {
             holds: self.holds && other.holds,
             rows: self.rows.saturating_add(other.rows),
@@ -138,58 +144,83 @@ impl Reading {
 
 /// Judges the join of all views.
 pub fn judge_join(evidence: &JoinEvidence<'_>) -> JoinReport {
+    let all: Vec<usize> = (0..evidence.views.len()).collect();
+    judge_joins(evidence, &vec![all; evidence.requirements.len()])
+}
+
+/// The same where each requirement is about the join of some of the views: `members` lists them, ascending.
+pub fn judge_joins(evidence: &JoinEvidence<'_>, members: &[Vec<usize>]) -> JoinReport {
     let pairs = Pairs::new(evidence.views, evidence.impossible, evidence.limit);
     let kernel = pairs.kernel();
-    let read = |requirement: &Requirement| read(evidence, requirement, &pairs, kernel.as_ref());
+    let read = |(requirement, members): (&Requirement, &Vec<usize>)| {
+        Part { evidence, pairs: &pairs, kernel: kernel.as_ref() }.read(requirement, members)
+    };
     JoinReport {
         dangling: pairs.dangling(),
-        has_assignment: pairs.is_small.then_some(kernel.is_some()),
-        requirements: evidence.requirements.iter().map(read).collect(),
+        lonely: pairs.lonely(),
+        has_assignment: kernel.as_ref().map(|kernel| kernel.unassigned.is_empty()),
+        unassigned: kernel.as_ref().map_or(Vec::new(), |kernel| kernel.unassigned.clone()),
+        requirements: evidence.requirements.iter().zip(members).map(read).collect(),
     }
 }
 
-fn read(
-    evidence: &JoinEvidence<'_>,
-    requirement: &Requirement,
-    pairs: &Pairs,
-    kernel: Option<&Pairs>,
-) -> RequirementReport {
-    let join = Join { views: evidence.views, requirement, limit: evidence.limit };
-    let both = join.read(pairs).map(|raw| (raw, kernel.map(|kernel| join.read(kernel))));
-    match both {
-        Some((raw, None)) => RequirementReport { raw, kernel: None, coverage: Coverage::All },
-        Some((raw, Some(Some(kernel)))) => RequirementReport { raw, kernel: Some(kernel), coverage: Coverage::All },
-        _ if evidence.views.len() > 2 => read_pairs(evidence, requirement),
-        _ => RequirementReport { raw: Reading::default(), kernel: None, coverage: Coverage::NotAssessed },
-    }
+/// What the joins of parts of the views are read off.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    evidence: &'a JoinEvidence<'a>,
+    pairs: &'a Pairs,
+    kernel: Option<&'a Pairs>,
 }
 
-/// The fall-back: every two views on their own, with what the requirement says of them.
-fn read_pairs(evidence: &JoinEvidence<'_>, requirement: &Requirement) -> RequirementReport {
-    let mut report =
-        RequirementReport { raw: Reading::default(), kernel: Some(Reading::default()), coverage: Coverage::PairsOnly };
-    for second in 1..evidence.views.len() {
-        for first in 0..second {
-            let Some(restricted) = restrict(requirement, first, second) else { continue };
-            let views = [evidence.views[first].clone(), evidence.views[second].clone()];
-            let requirements = [restricted];
-            let part = judge_join(&JoinEvidence { views: &views, requirements: &requirements, ..*evidence });
-            let part = part.requirements.into_iter().next().expect("one requirement was asked for");
-            if part.coverage == Coverage::NotAssessed {
-                report.coverage = Coverage::NotAssessed;
-            }
-            report.raw = report.raw.and(part.raw);
-            report.kernel = report.kernel.zip(part.kernel).map(|(all, part)| all.and(part));
+impl Part<'_> {
+    fn read(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
+        let nothing = || RequirementReport { raw: Reading::default(), kernel: None, coverage: Coverage::NotAssessed };
+        if !self.pairs.is_small {
+            return nothing();
+        }
+        let asked = restrict(requirement, members);
+        let views = members.iter().map(|&view| &self.evidence.views[view]).collect();
+        let join = Join { views, requirement: &asked, limit: self.evidence.limit };
+        let raw = join.read(&self.pairs.only(members));
+        let both = raw.map(|raw| (raw, self.kernel.map(|kernel| join.read(&kernel.only(members)))));
+        match both {
+            Some((raw, None)) => RequirementReport { raw, kernel: None, coverage: Coverage::All },
+            Some((raw, Some(Some(kernel)))) => RequirementReport { raw, kernel: Some(kernel), coverage: Coverage::All },
+            _ if members.len() > 2 => self.read_pairs(requirement, members),
+            _ => nothing(),
         }
     }
-    report
+
+    /// The fall-back: every two views on their own, with what the requirement says of them.
+    fn read_pairs(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
+        let mut report = RequirementReport {
+            raw: Reading::default(),
+            kernel: Some(Reading::default()),
+            coverage: Coverage::PairsOnly,
+        };
+        for (at, &second) in members.iter().enumerate() {
+            for &first in &members[..at] {
+                let two = [first, second];
+                if !requirement.y.iter().any(|at| two.contains(&at.view)) {
+                    continue;
+                }
+                let part = self.read(requirement, &two);
+                if part.coverage == Coverage::NotAssessed {
+                    report.coverage = Coverage::NotAssessed;
+                }
+                report.raw = report.raw.and(part.raw);
+                report.kernel = report.kernel.zip(part.kernel).map(|(all, part)| all.and(part));
+            }
+        }
+        report
+    }
 }
 
-/// What a requirement says of two views alone; `None` where that is nothing.
-fn restrict(requirement: &Requirement, first: usize, second: usize) -> Option<Requirement> {
+/// What a requirement says of some views alone, numbered by their places.
+fn restrict(requirement: &Requirement, members: &[usize]) -> Requirement {
     let renumber = |at: &ViewColumn| {
-        let view = if at.view == first { 0 } else { 1 };
-        (at.view == first || at.view == second).then_some(ViewColumn { view, ..*at })
+        let view = members.iter().position(|&member| member == at.view)?;
+        Some(ViewColumn { view, ..*at })
     };
     let y: Vec<ViewColumn> = requirement.y.iter().filter_map(renumber).collect();
     let mut bound = requirement.bound.clone();
@@ -199,5 +230,5 @@ fn restrict(requirement: &Requirement, first: usize, second: usize) -> Option<Re
             entry.values = kept.map(|(&span, _)| span).collect();
         }
     }
-    (!y.is_empty()).then(|| Requirement { x: requirement.x.iter().filter_map(renumber).collect(), y, bound })
+    Requirement { x: requirement.x.iter().filter_map(renumber).collect(), y, bound }
 }

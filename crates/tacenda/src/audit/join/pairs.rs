@@ -6,42 +6,73 @@ use crate::model::Impossible;
 use crate::model::PublishedView;
 use crate::model::Span;
 use crate::model::View;
+use std::sync::Arc;
+
+/// How many pairs of classes of two views may be listed at most, whatever the limit: they stand in memory.
+const LISTED: u64 = 1 << 26;
 
 /// For each two views, the classes of rows alike on what joins them, and which classes can meet.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs {
     /// Per view and other view, the classes of its rows; empty on the diagonal.
-    classes: Vec<Vec<Classes>>,
+    classes: Vec<Vec<Arc<Classes>>>,
     /// Per view and other view, per class, the classes of the other that it can meet, ascending.
-    meets: Vec<Vec<Vec<Vec<u32>>>>,
-    /// Whether the kernel can be worked out within the limit.
+    meets: Vec<Vec<Arc<Vec<Vec<u32>>>>>,
+    /// Whether all that meets was listed within the limit; nothing can be said otherwise.
     pub(super) is_small: bool,
+    /// Two views that no assignment of all rows fits: there, the kernel leaves nothing out.
+    pub(super) unassigned: Vec<(usize, usize)>,
 }
 
 impl Pairs {
     pub(super) fn new(views: &[PublishedView], rules: &[Impossible], limit: u64) -> Pairs {
         let count = views.len();
         let mut pairs = Pairs {
-            classes: vec![vec![Classes::default(); count]; count],
-            meets: vec![vec![Vec::new(); count]; count],
+            classes: vec![vec![Arc::default(); count]; count],
+            meets: vec![vec![Arc::default(); count]; count],
             is_small: true,
+            unassigned: Vec::new(),
         };
         for a in 0..count {
             for b in (0..count).filter(|&b| b != a) {
-                pairs.classes[a][b] = views[a].classes(&joining(&views[a].view, &views[b].view, rules));
+                pairs.classes[a][b] = Arc::new(views[a].classes(&joining(&views[a].view, &views[b].view, rules)));
             }
         }
-        let mut edges = 0u64;
         for a in 0..count {
             for b in a + 1..count {
-                let meets = meeting(&views[a], &pairs.classes[a][b], &views[b], &pairs.classes[b][a], rules);
-                edges += meets.iter().map(|met| met.len() as u64).sum::<u64>();
-                pairs.meets[b][a] = turned(&meets, pairs.classes[b][a].len());
-                pairs.meets[a][b] = meets;
+                let mut left = limit.min(LISTED);
+                let (own, other) = (&pairs.classes[a][b], &pairs.classes[b][a]);
+                let Some(meets) = meeting((&views[a], own), (&views[b], other), rules, &mut left) else {
+                    pairs.is_small = false;
+                    return pairs;
+                };
+                pairs.meets[b][a] = Arc::new(turned(&meets, pairs.classes[b][a].len()));
+                pairs.meets[a][b] = Arc::new(meets);
             }
         }
-        pairs.is_small = edges <= limit;
         pairs
+    }
+
+    /// The same for some of the views, in this order.
+    pub(super) fn only(&self, views: &[usize]) -> Pairs {
+        let classes = |&a: &usize| views.iter().map(|&b| self.classes[a][b].clone()).collect();
+        let meets = |&a: &usize| views.iter().map(|&b| self.meets[a][b].clone()).collect();
+        Pairs {
+            classes: views.iter().map(classes).collect(),
+            meets: views.iter().map(meets).collect(),
+            is_small: self.is_small,
+            unassigned: Vec::new(),
+        }
+    }
+
+    /// Per view and other view, rows that can meet no row of it.
+    pub(super) fn lonely(&self) -> Vec<Vec<u64>> {
+        let count = self.classes.len();
+        let of_pair = |view: usize, other: usize| {
+            let sizes = self.classes[view][other].size.iter().zip(self.meets[view][other].iter());
+            sizes.filter(|(_, met)| met.is_empty()).map(|(&size, _)| size).sum()
+        };
+        (0..count).map(|view| (0..count).map(|other| of_pair(view, other)).collect()).collect()
     }
 
     /// The class of a row of `view` with regard to `other`.
@@ -70,9 +101,9 @@ impl Pairs {
         let of_view = |view: usize| {
             let rows = (0..count).filter(|&other| other != view).flat_map(|other| {
                 let classes = &self.classes[view][other];
-                let lonely = |&class: &usize| self.meets[view][other][class].is_empty();
-                let flags: Vec<bool> = (0..classes.len()).map(|class| lonely(&class)).collect();
-                classes.of_row.iter().enumerate().filter(move |(_, class)| flags[**class as usize]).map(|(row, _)| row)
+                let flags: Vec<bool> = self.meets[view][other].iter().map(Vec::is_empty).collect();
+                let is_lonely = move |class: u32| flags.get(class as usize).copied().unwrap_or(false);
+                classes.of_row.iter().enumerate().filter(move |(_, class)| is_lonely(**class)).map(|(row, _)| row)
             });
             let mut rows: Vec<usize> = rows.collect();
             rows.sort_unstable();
@@ -82,8 +113,8 @@ impl Pairs {
         (0..count).map(of_view).collect()
     }
 
-    /// The same with only those pairs left that lie in some assignment of all rows; `None` where
-    /// there is no such assignment for some two views, or it would take too long.
+    /// The same with only those pairs left that lie in some assignment of all rows; `None` where it
+    /// would take too long. Two views without such an assignment keep what they have.
     pub(super) fn kernel(&self) -> Option<Pairs> {
         if !self.is_small {
             return None;
@@ -102,13 +133,16 @@ impl Pairs {
                     capacities: sizes(&self.classes[b][a]),
                     arcs: edges,
                 };
-                let usable = matching.usable_arcs_of_smaller()?;
+                let Some(usable) = matching.usable_arcs_of_smaller() else {
+                    kernel.unassigned.push((a, b));
+                    continue;
+                };
                 let mut meets = vec![Vec::new(); self.classes[a][b].len()];
                 for (&(class, other), _) in matching.arcs.iter().zip(&usable).filter(|(_, usable)| **usable) {
                     meets[class as usize].push(other);
                 }
-                kernel.meets[b][a] = turned(&meets, self.classes[b][a].len());
-                kernel.meets[a][b] = meets;
+                kernel.meets[b][a] = Arc::new(turned(&meets, self.classes[b][a].len()));
+                kernel.meets[a][b] = Arc::new(meets);
             }
         }
         Some(kernel)
@@ -148,15 +182,15 @@ pub(super) fn is_match(
     })
 }
 
-/// Per class of `view`, the classes of `other` that it can meet. Answers per column and span are worked
-/// out once; the definition above says the same of one pair of rows.
+/// Per class of `view`, the classes of `other` that it can meet; `None` where that are more than `left`,
+/// which is counted down. Answers per column and span are worked out once; the definition above says the
+/// same of one pair of rows.
 fn meeting(
-    view: &PublishedView,
-    classes: &Classes,
-    other: &PublishedView,
-    other_classes: &Classes,
+    (view, classes): (&PublishedView, &Classes),
+    (other, other_classes): (&PublishedView, &Classes),
     rules: &[Impossible],
-) -> Vec<Vec<u32>> {
+    left: &mut u64,
+) -> Option<Vec<Vec<u32>>> {
     let columns = joining(&view.view, &other.view, rules);
     let other_columns = joining(&other.view, &view.view, rules);
     let words = other_classes.len().div_ceil(64);
@@ -179,9 +213,11 @@ fn meeting(
             met.iter_mut().zip(bits.iter()).for_each(|(met, bits)| *met &= bits);
         }
         let is_met = |&class: &u32| met[class as usize / 64] >> (class % 64) & 1 == 1;
-        meets.push((0..other_classes.len() as u32).filter(is_met).collect());
+        let met: Vec<u32> = (0..other_classes.len() as u32).filter(is_met).collect();
+        *left = left.checked_sub(met.len() as u64)?;
+        meets.push(met);
     }
-    meets
+    Some(meets)
 }
 
 fn can_meet(

@@ -145,6 +145,25 @@ fn the_kernel_leaves_cathy_one_disease() {
     assert_eq!((report.raw.broken, report.kernel.unwrap().broken), (1, 2));
 }
 
+/// The same beside a view that has a clerk too many: between it and the diseases nothing is left out, and
+/// Bob and Cathy are told apart as before.
+#[test]
+fn a_pair_without_an_assignment_does_not_spoil_the_others() {
+    let (name, job) = (category("name", &["bob", "cathy"]), category("job", &["clerk", "driver"]));
+    let disease = category("disease", &["flu", "hiv"]);
+    let views = [
+        view(&[name, job.clone()], "bob/clerk cathy/*"),
+        view(&[job.clone(), disease], "clerk/hiv driver/flu"),
+        view(&[job], "clerk clerk"),
+    ];
+    let requirements = [Requirement::linkability(vec![at(0, 0)], vec![at(1, 1)], 500)];
+    let evidence = JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit: 1000 };
+    let report = judge_joins(&evidence, &[vec![0, 1]]);
+    assert_eq!((report.has_assignment, report.unassigned, report.lonely[1][2]), (Some(false), vec![(1, 2)], 1));
+    let part = &report.requirements[0];
+    assert_eq!((part.raw.broken, part.kernel.as_ref().unwrap().broken), (1, 2));
+}
+
 #[test]
 fn views_that_no_assignment_fits_are_found() {
     let job = category("job", &["clerk", "driver"]);

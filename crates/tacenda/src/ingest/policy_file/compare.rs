@@ -183,6 +183,7 @@ fn views_json(policy: &PolicyFile) -> Value {
         ("also", also.collect()),
         ("impossible", rules.collect()),
         ("pools", json!(views.pools)),
+        ("pairs_suffice", json!(views.pairs_suffice)),
     ])
 }
 
@@ -202,6 +203,9 @@ fn views_looser(old: &Value, new: &Value) -> Option<String> {
     }
     if !kept("impossible") {
         return Some("an [[impossible]] of the last release is gone: a reader still knows it".into());
+    }
+    if old["pairs_suffice"] != json!(true) && new["pairs_suffice"] == json!(true) && !old.is_null() {
+        return Some("too_large is looser than at the last release: that needs a new series".into());
     }
     // Without a list everyone may pool with everyone, which asks for most.
     let pools_narrower = old["pools"] != new["pools"] && new["pools"] != json!([]) && !new.is_null();

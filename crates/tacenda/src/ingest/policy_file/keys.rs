@@ -236,6 +236,13 @@ pub const KEYS: &[Key] = &[
         "entropy with a target, else distortion",
         "xy promises: what detail is good for",
     ),
+    key(
+        "promise",
+        "too_large",
+        "refuse, pairs",
+        "refuse",
+        "xy promises: where the join of all views is too large to be judged, publish nothing, or be content with each two views",
+    ),
     key("promise.thresholds", "value", "\"…\"", "", "the value of y; with several columns in y, a list"),
     key("promise.thresholds", "max_confidence", "0.001 to 1", "", "its largest share"),
     key("views.NAME", "columns", "[\"…\"]", "", "the columns of the view"),

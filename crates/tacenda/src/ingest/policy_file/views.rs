@@ -35,7 +35,7 @@ pub(super) const ANONYMITY: [&str; 4] = ["model", "x", "y", "k"];
 /// The same for shares.
 pub(super) const LINKABILITY: [&str; 6] = ["model", "x", "y", "max_confidence", "sensitive", "thresholds"];
 /// The keys that stand in `[promise]` once for all promises.
-pub(super) const ONCE: [&str; 3] = ["pool", "target", "score"];
+pub(super) const ONCE: [&str; 4] = ["pool", "target", "score", "too_large"];
 
 /// Whether the policy file is about views.
 pub(super) fn is_meant(root: &Section<'_, '_>) -> bool {
@@ -218,6 +218,7 @@ fn read_once(section: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk
         let help = "name the class column with target = \"…\", or choose distortion";
         walk.fault("P214", "score = \"entropy\" needs a target", at(section, "score"), help);
     }
+    views.pairs_suffice = walk.word(section, "too_large", &[("refuse", false), ("pairs", true)]).unwrap_or(false);
     let Some((pools, _)) = walk.list(section, "pool") else { return };
     for pool in pools {
         let DeValue::Array(items) = pool.get_ref() else {

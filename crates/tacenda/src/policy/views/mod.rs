@@ -186,6 +186,17 @@ impl ViewsError {
         }
     }
 
+    /// The same with requirements numbered by `number`: several may stand for one promise.
+    pub fn numbered(mut self, number: impl Fn(usize) -> usize) -> ViewsError {
+        match &mut self {
+            ViewsError::BadRequirement { requirement, .. }
+            | ViewsError::Unmeetable { requirement, .. }
+            | ViewsError::NoneFound { requirement, .. } => *requirement = number(*requirement),
+            ViewsError::TwoDomains { .. } | ViewsError::NotRelated { .. } => {}
+        }
+        self
+    }
+
     /// How a command ends that meets it.
     pub fn exit_code(&self) -> u8 {
         match self {

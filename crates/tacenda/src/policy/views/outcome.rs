@@ -144,6 +144,16 @@ impl fmt::Display for Measure {
     }
 }
 
+impl Warning {
+    /// The same with requirements numbered by `number`: several may stand for one promise.
+    pub fn numbered(mut self, number: impl Fn(usize) -> usize) -> Warning {
+        if let Warning::PairsOnly { requirement, .. } = &mut self {
+            *requirement = number(*requirement);
+        }
+        self
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
