@@ -70,16 +70,6 @@ pub fn read_truth(
     tables(&files, &columns, &names, &numbering)
 }
 
-/// A table whose values are numbered as in `values`; those that are missing there are added.
-pub fn renumbered(table: &Table, values: &mut Values) -> Table {
-    values.extend(table.values.iter().map(|(_, cells)| cells.into()));
-    let index = values.index();
-    let of_value: Vec<Value> = table.values.iter().map(|(_, cells)| index[cells]).collect();
-    let sensitive = table.sensitive().iter().map(|value| of_value[value.index()]).collect();
-    let quasi = (0..table.quasi_count()).map(|attribute| table.quasi(attribute).to_vec()).collect();
-    Table::new(table.keys().to_vec(), quasi, sensitive, values.clone(), Vec::new(), Vec::new())
-}
-
 /// Replaces sensitive cells by the coarser labels that are published, where the schema has such.
 fn coarsen(file: &mut RawFile, schema: &Schema, names: &Names<'_>) {
     for (at, sensitive) in names.sensitive().zip(&schema.sensitive) {
