@@ -380,6 +380,7 @@ mod tests {
                     release 1 group 1: [20,30) F (2 rows)
                     release 2 group 1: [20,25) F (2 rows)
                     values D1
+              Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
             The worst case, step by step
               Someone knows of one person: age and sex.
@@ -415,6 +416,15 @@ mod tests {
               - Not assessed: How likely is each value for each person, counting all worlds? Components above
                 the cap were left out.
 
+            What was not computed
+              - Journalist risk: no table of the population is given. It is at most the prosecutor risk.
+              - Marketer risk is that of someone who knows exactly the published people; with a larger table of
+                people it is lower.
+              - Prosecutor risk over all releases is the highest of any single one: a least value. What
+                comparing releases adds to it is answered by the checks, in people, not by one number.
+              - Probabilities and possible values over all releases: they need the private tables, which were
+                not at hand or are not for this edition.
+
             What to do next
               - Read what the worst finding means: tacenda explain A611.
               - What is out cannot be taken back. Tell those who answer for the data, and stop further releases
@@ -422,6 +432,9 @@ mod tests {
               - Take the releases into a project with tacenda adopt, and publish the next one under a promise
                 over the whole series, such as m-invariance.
               - Give the true tables (--truth FILE --id COLUMN) to count the people exactly.
+
+            How to repeat this
+              - tacenda audit r1.csv r2.csv --format json
         "#]].assert_eq(&text(&report, TextOptions::default()));
     }
 
@@ -445,6 +458,7 @@ mod tests {
 
             All together
               nothing was found by comparing releases
+              Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
             Each check
               PASS           group-sizes     How many people are published alike? (4 groups)
@@ -464,8 +478,20 @@ mod tests {
               - Not differential privacy.
               - No protection against other data sets about the same people published elsewhere.
 
+            What was not computed
+              - Journalist risk: no table of the population is given. It is at most the prosecutor risk.
+              - Marketer risk is that of someone who knows exactly the published people; with a larger table of
+                people it is lower.
+              - Prosecutor risk over all releases is the highest of any single one: a least value. What
+                comparing releases adds to it is answered by the checks, in people, not by one number.
+              - Probabilities and possible values over all releases: they need the private tables, which were
+                not at hand or are not for this edition.
+
             What to do next
               - Audit again when a release is added, or when new data about the same people appear.
+
+            How to repeat this
+              - tacenda audit r1.csv r2.csv --format json
         "#]]
         .assert_eq(&text(&report, TextOptions::default()));
     }

@@ -14,7 +14,6 @@ use crate::model::Quasi;
 use crate::model::RecordKey;
 use crate::model::Schema;
 use crate::model::Table;
-use crate::model::Value;
 use crate::model::Values;
 use rayon::prelude::*;
 
