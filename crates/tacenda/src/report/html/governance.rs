@@ -55,19 +55,18 @@ impl Page<'_> {
             return None;
         }
         let mut body = String::from(
-            "<p>By signing, each confirms what stands with their name. A verdict of NOT ASSESSED is not a pass.</p>\n\
-             <div class=\"scroll sign\"><table class=\"form\"><thead><tr><th scope=\"col\">Role, and what is confirmed</th>\
-             <th scope=\"col\">Name</th><th scope=\"col\">Date</th><th scope=\"col\">Signature</th></tr></thead><tbody>",
+            "<p>By signing, each confirms what stands with their name. A verdict of NOT ASSESSED is not a pass.</p>\n",
         );
         for signature in &self.report.signing {
-            let _ = write!(
+            let _ = writeln!(
                 body,
-                "<tr><th scope=\"row\">{}{}</th><td></td><td></td><td></td></tr>",
+                "<div class=\"sign\"><h3>{}</h3>{}<dl>\
+                 <div><dt>Name</dt><dd class=\"fill\"></dd></div><div><dt>Date</dt><dd class=\"fill\"></dd></div>\
+                 <div><dt>Signature</dt><dd class=\"fill\"></dd></div></dl></div>",
                 escape(&signature.role),
                 parts::bullets(&signature.confirms, 8)
             );
         }
-        body.push_str("</tbody></table></div>\n");
         Some(Section { id: "signatures", clause: "Governance", title: "Signatures", body })
     }
 }
