@@ -5,6 +5,7 @@ use crate::report::Report;
 use crate::report::html;
 use crate::report::markdown;
 use crate::report::samples::broken;
+use crate::report::samples::clean;
 use crate::report::samples::private;
 use crate::report::text;
 use serde_json::Value as Json;
@@ -106,6 +107,8 @@ fn who_brought_the_tables_reads_what_they_say() {
 fn every_form_of_the_stewards_has_what_is_signed() {
     let report = broken().report(Edition::Steward);
     assert_eq!(report.signing.len(), 3);
+    let very_small = |report: &Report| json(report)["signing"][1].to_string().contains("very small");
+    assert!(!very_small(&report) && very_small(&clean().report(Edition::Steward)), "nobody signs against a finding");
     for page in [html(&report), markdown(&report), text(&report, Default::default())] {
         // Lines are broken where they are too long.
         let page = page.split_whitespace().collect::<Vec<&str>>().join(" ");

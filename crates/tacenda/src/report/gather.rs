@@ -378,7 +378,7 @@ fn provenance(material: &Material<'_>, may: &May) -> Provenance {
         attacker: attacker(&material.attacker),
         notes: about.notes.clone(),
         command: about.command.clone(),
-        limits: may.proof.then(|| LimitFacts {
+        limits: may.proof.then_some(LimitFacts {
             refine_people: limits.refine_people as u64,
             worlds_people: limits.worlds_people as u64,
             worlds_nodes: limits.worlds_nodes,

@@ -31,7 +31,14 @@ pub fn signing(
         let named = counted(assumptions.len() as u64, "assumption", "assumptions");
         expert.push(format!("The {named} above can be made for the recipients and the environment named here."));
     }
-    expert.push("The risk that an anticipated recipient identifies someone, alone or with what they can reasonably get, is very small.".into());
+    expert.push(match verdict.decision {
+        Decision::Fail => "What was found was read, and what follows from it is decided: (attach what).".into(),
+        _ => {
+            "The risk that an anticipated recipient identifies someone, alone or with what they can reasonably get, is \
+              very small."
+                .into()
+        }
+    });
     let mut owner = vec!["Purpose, recipients, environment and controls are as filled in above.".to_string()];
     owner.push(cost(releases, private));
     if let Some(reason) = governance.and_then(|governance| governance.accepted_risk.as_ref()) {

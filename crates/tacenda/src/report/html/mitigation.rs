@@ -167,7 +167,7 @@ impl Page<'_> {
         let report = self.report;
         let Some(private) = &report.private else { return String::new() };
         let asked = private.truth.iter().filter_map(|truth| Some((truth, truth.query_error.as_ref()?)));
-        let Some((last, error)) = asked.clone().last() else {
+        let Some((last, error)) = asked.clone().next_back() else {
             return "<h3>Accuracy of count queries</h3><p>Not measured: no private table was at hand.</p>\n".into();
         };
         let rows = [("median", error.median), ("mean", error.mean), ("nine in ten within", error.ninth_decile)];
