@@ -220,6 +220,18 @@ pub struct AdoptArgs {
     /// The label of each release, in the same order
     #[arg(long, value_name = "LABEL", num_args = 1..)]
     pub label: Vec<String>,
+    /// The column that numbers groups, if not group_id
+    #[arg(long, value_name = "COLUMN")]
+    pub group: Option<String>,
+    /// How a column is written: auto, interval, integer, real, real:DECIMALS, date, prefix, set, exact
+    #[arg(long, value_name = "COLUMN=NOTATION")]
+    pub notation: Vec<String>,
+    /// Their tree of a column, in ARX's layout, where its inner labels are not the policy's; kept beside the data
+    #[arg(long, value_name = "COLUMN=FILE")]
+    pub hierarchy: Vec<String>,
+    /// A text that stands for any value, as * does; for one column or for all
+    #[arg(long, value_name = "[COLUMN=]TEXT")]
+    pub any: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -360,12 +372,15 @@ pub struct ExplainArgs {
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Whom it is for. The steward's and the auditor's hold private numbers
+    /// Whom it is for. The steward's holds private numbers; the auditor's holds every proof, and nothing from the vault
     #[arg(long, value_enum, default_value_t = Edition::Steward)]
     pub edition: Edition,
     /// Until when it is to hold, such as 2027-06-30 [default: a year after the last release]
     #[arg(long, value_name = "DATE")]
     pub review_by: Option<String>,
+    /// The private tables behind the releases, one a release, in order; the vault has the last one only
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub truth: Vec<PathBuf>,
 }
 
 /// Whom a report is for.
@@ -373,9 +388,9 @@ pub struct ReportArgs {
 pub enum Edition {
     /// Whoever has the releases: only what the published files and the policy say.
     Recipient,
-    /// Who answers for the releases: everything, to be signed.
+    /// Who answers for the releases: what they cost, what is private, what to sign.
     Steward,
-    /// Who checks them: everything.
+    /// Who checks them: every proof and how to repeat it, and nothing from the vault.
     Auditor,
 }
 

@@ -1,7 +1,8 @@
 """Opens the three editions of a report in headless Chromium, light and dark, and on paper.
 
 Usage: screens.py TACENDA [FOLDER]. Screenshots are left in FOLDER (target/screens if not given), to be looked at.
-Seen to fail: a page without its style has too few colours; a script on the page is refused and says so.
+Seen to fail: a page without its style, or without its dark colours, looks the same in the dark; a page whose body was
+emptied has too few colours; a script on the page is refused by the page's own policy and says so.
 """
 
 import os

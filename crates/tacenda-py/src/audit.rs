@@ -19,10 +19,12 @@ use tacenda::ingest::foreign::Ask;
 use tacenda::ingest::foreign::File;
 use tacenda::ingest::foreign::Foreign;
 use tacenda::ingest::foreign::Shown;
+use tacenda::report;
 use tacenda::report::About;
 use tacenda::report::Edition;
 use tacenda::report::Material;
 use tacenda::report::Names;
+use tacenda::report::PrivateFacts;
 use tacenda::report::Report;
 use tacenda::report::TextOptions;
 use tacenda::report::json;
@@ -86,6 +88,10 @@ fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
         notes: read.notes.clone(),
         ..About::default()
     };
+    let truth = read.releases.iter().zip(&traces).zip(&read.truth).map(|((release, traces), table)| {
+        report::truth_facts(release, !traces.without_sensitive, table, &read.schema, &thresholds)
+    });
+    let private = knowledge.is_some().then(|| PrivateFacts { truth: truth.collect(), churn: Vec::new() });
     Report::new(&Material {
         edition: Edition::Auditor,
         series,
@@ -94,7 +100,10 @@ fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
         thresholds,
         about: &about,
         names: Names::Coded,
-        private: None,
+        limits: Limits::default(),
+        governance: None,
+        private,
+        has_truth: true,
     })
 }
 

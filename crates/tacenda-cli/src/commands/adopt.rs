@@ -11,9 +11,12 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tacenda::ingest::ReadOptions;
+use tacenda::ingest::foreign::Notation;
+use tacenda::model::Schema;
 use tacenda::publish::Access;
 use tacenda::publish::Adoption;
 use tacenda::publish::Foundling;
+use tacenda::publish::Reading;
 
 /// What adopting answers with.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -68,7 +71,8 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let bar = screen.steps(2);
     bar.set_message("reading and judging");
     let options = ReadOptions { threads: common.threads.unwrap_or(0), show_values: false };
-    let adoptions = project.consider(&foundlings, &options).map_err(failed)?;
+    let reading = reading(args, &project.policy().schema)?;
+    let adoptions = project.consider(&foundlings, &reading, &options).map_err(failed)?;
     bar.finish_and_clear();
     let mut report = report(&foundlings, &adoptions);
     if !common.yes {
@@ -105,6 +109,41 @@ fn foundlings(args: &AdoptArgs) -> Result<Vec<Foundling>, Failure> {
         label: args.label.get(at).cloned(),
     };
     Ok((0..files).map(foundling).collect())
+}
+
+/// What is said about the files beyond the policy file.
+fn reading(args: &AdoptArgs, schema: &Schema) -> Result<Reading, Failure> {
+    let is_quasi = |name: &str| schema.quasi.iter().any(|quasi| quasi.name == name);
+    let split = |option: &str, words: &str| -> Result<(String, String), Failure> {
+        let (name, rest) =
+            words.split_once('=').ok_or_else(|| Failure::usage(format!("{option} {words}: say COLUMN=…")))?;
+        match is_quasi(name) {
+            true => Ok((name.into(), rest.into())),
+            false => Err(Failure::usage(format!("{option} {words}: {name} is no quasi column of the policy file"))),
+        }
+    };
+    let mut reading = Reading { group: args.group.clone(), ..Reading::default() };
+    for words in &args.notation {
+        let (name, notation) = split("--notation", words)?;
+        if Notation::named(&notation).is_none() {
+            let known = "auto, interval, integer, real, real:DECIMALS, date, prefix, set, exact";
+            return Err(Failure::usage(format!("--notation {words}: there is {known}")));
+        }
+        reading.notation.insert(name, notation);
+    }
+    for words in &args.hierarchy {
+        let (name, file) = split("--hierarchy", words)?;
+        reading.hierarchy.insert(name, file.into());
+    }
+    for words in &args.any {
+        match words.split_once('=').filter(|(name, _)| is_quasi(name)) {
+            Some((name, text)) => reading.any.entry(name.into()).or_default().push(text.into()),
+            None => schema.quasi.iter().for_each(|quasi| {
+                reading.any.entry(quasi.name.clone()).or_default().push(words.clone());
+            }),
+        }
+    }
+    Ok(reading)
 }
 
 fn report(foundlings: &[Foundling], adoptions: &[Adoption]) -> AdoptReport {

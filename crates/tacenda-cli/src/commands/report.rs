@@ -22,6 +22,9 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     if args.review_by.as_ref().is_some_and(|date| date.parse::<jiff::civil::Date>().is_err()) {
         return Err(Failure::usage("--review-by takes a date such as 2027-06-30"));
     }
+    if args.edition == args::Edition::Recipient && !args.truth.is_empty() {
+        return Err(Failure::usage("--truth is private: the recipients' edition says nothing that needs it"));
+    }
     screen.claim_output()?;
     let project = shared::open(common, Access::Look, screen)?;
     let edition = match args.edition {
@@ -38,6 +41,7 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         edition,
         names: Names::Coded,
         limits: Limits::default(),
+        truth: args.truth.clone(),
         review_by: args.review_by.clone(),
         made_at,
     };

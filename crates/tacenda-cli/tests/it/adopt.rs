@@ -147,6 +147,56 @@ fn the_papers_first_release_is_adopted_and_everyone_keeps_their_value_set() {
 }
 
 #[test]
+fn a_project_is_audited_with_the_releases_it_adopted() {
+    let project = project("model = \"m-invariance\"\nm = 2");
+    project.ok(&["adopt", "1b.csv", "--truth", "1a.csv", "--yes"]);
+    project.ok(&["publish", "2a.csv", "--yes"]);
+    let audit = |words: &[&str]| -> Value {
+        let words = [&["audit", "--format", "json", "--fail-on", "never", "-q"][..], words].concat();
+        serde_json::from_str(&project.ok(&words)).unwrap()
+    };
+    let report = audit(&[]);
+    assert_eq!(report["releases"].as_array().unwrap().len(), 2);
+    assert_eq!(report["releases"][0]["people"], 11);
+    assert_eq!(report["releases"][0]["files"][0]["name"], "1b.csv");
+    let report = audit(&["--truth", "1a.csv", "2a.csv"]);
+    assert_eq!(report["private"]["truth"][0]["withheld"], 0);
+    let candidates = report["checks"].as_array().unwrap().iter().find(|check| check["check"] == "candidates").unwrap();
+    assert_eq!(candidates["verdict"], "PASS", "nobody is given away by the two together: {candidates}");
+    assert!(!report["story"].is_null());
+}
+
+/// Another name of the group column, another word for any value, another tree: said once, kept in the ledger.
+#[test]
+fn what_is_said_about_an_adopted_file_is_kept_for_the_next_reading() {
+    let project = project("model = \"k-anonymity\"\nk = 2");
+    let policy = project.read("tacenda.toml").replace(
+        "disease =",
+        "ward = { role = \"quasi\", type = \"category\", values = [\"n1\", \"n2\", \"s1\"] }\ndisease =",
+    );
+    project.write("tacenda.toml", &policy);
+    let file = "class;age;zip;ward;disease
+a;21-22;whatever;north;flu
+a;21-22;whatever;north;asthma
+b;21-22;whatever;north;flu
+b;21-22;whatever;north;flu
+";
+    project.write("theirs.csv", file);
+    project.write("wards.csv", "n1;north\nn2;north\ns1;south\n");
+    let words = ["adopt", "theirs.csv", "--yes", "--group", "class", "--any", "zip=whatever"];
+    project.fails(&words, 3, "D");
+    let said = [&words[..], &["--hierarchy", "ward=wards.csv", "--notation", "age=integer"]].concat();
+    project.ok(&said);
+    std::fs::remove_file(project.file("wards.csv")).unwrap();
+    let report: Value = serde_json::from_str(&project.ok(&["report", "--format", "json"])).unwrap();
+    assert_eq!((&report["releases"][0]["groups"], &report["releases"][0]["rows"]), (&2.into(), &4.into()));
+    project.ok(&["audit", "--format", "json", "--fail-on", "never", "-q"]);
+    project.ok(&["verify"]);
+    project.fails(&["adopt", "theirs.csv", "--yes", "--notation", "nobody=integer"], 2, "U201");
+    project.fails(&["adopt", "theirs.csv", "--yes", "--notation", "age=numbers"], 2, "U201");
+}
+
+#[test]
 fn without_the_truth_nothing_can_be_promised_and_nothing_is_adopted() {
     for promise in [
         "model = \"m-invariance\"\nm = 2",

@@ -70,6 +70,28 @@ fn naive_releases_in_another_notation_betray_the_papers_four() {
     assert_eq!(audit(&project, &never).0, 0);
 }
 
+/// Whoever brings the private tables reads what they say, of every release.
+#[test]
+fn an_audit_with_the_truth_says_what_was_withheld_and_how_far_counts_are_off() {
+    let project = naive();
+    let lacking: String = project.read("r2.csv").lines().take(11).map(|line| format!("{line}\n")).collect();
+    project.write("r2.csv", &lacking);
+    let files = [&["r1.csv", "r2.csv"][..], &COLUMNS].concat();
+    let (_, report) = audit(&project, &[&files[..], &TRUTH].concat());
+    let truth = report["private"]["truth"].as_array().unwrap();
+    let withheld: Vec<u64> = truth.iter().map(|truth| truth["withheld"].as_u64().unwrap()).collect();
+    assert_eq!(withheld, [0, 1]);
+    assert!(truth.iter().all(|truth| truth["query_error"]["median"].is_number()));
+    assert!(truth.iter().all(|truth| truth["before"]["unique"] == 11), "everyone has an age and zip of their own");
+    let html = [&["audit", "--format", "html", "--fail-on", "never", "-q"][..], &files, &TRUTH].concat();
+    let page = project.ok(&html);
+    assert!(!page.contains("Not measured") && page.contains("Withheld"), "the truth was given");
+    let command = "tacenda audit r1.csv r2.csv --quasi age,zip --sensitive disease --truth t1.csv t2.csv --id name";
+    assert!(page.contains(&format!("<code>{command} --format json</code>.</footer>")), "the footer names the audit");
+    let without = project.ok(&[&["audit", "--format", "html", "--fail-on", "never", "-q"][..], &files].concat());
+    assert!(!without.contains("Withheld") && !without.contains("count queries"));
+}
+
 #[test]
 fn a_person_is_told_of_from_standard_input_only() {
     let project = naive();
@@ -125,4 +147,6 @@ fn a_project_under_m_invariance_is_audited_without_a_finding() {
     let truth = ["--truth", "t1.csv", "t2.csv", "t3.csv", "--check", "candidates"];
     let (code, report) = audit(&project, &truth);
     assert_eq!((code, report["checks"][0]["verdict"].as_str()), (0, Some("PASS")), "{report}");
+    project.fails(&["audit", "--truth", "t1.csv"], 2, "R209");
+    project.fails(&["audit", "--truth", "t1.csv", "t2.csv", "t3.csv", "--id", "full_name"], 2, "U201");
 }

@@ -63,7 +63,18 @@ fn every_edition_says_what_it_may() {
     let churn = &steward["private"]["churn"];
     assert_eq!((&churn[0]["arrived"], &churn[1]["arrived"]), (&60.into(), &6.into()));
     assert_eq!(churn[0]["last_published"], 6, "six people left after the first release");
-    assert!(steward["private"]["query_error"]["median"].is_number());
+    let truth = steward["private"]["truth"].as_array().unwrap();
+    assert_eq!((truth.len(), &truth[0]["release"]), (1, &2.into()), "the vault keeps the last table");
+    assert!(truth[0]["query_error"]["median"].is_number() && truth[0]["before"]["unique"].is_number());
+    let (people, published) = (truth[0]["people"].as_u64(), steward["releases"][1]["people"].as_u64());
+    assert_eq!(truth[0]["withheld"].as_u64(), Some(people.unwrap() - published.unwrap()));
+    assert!(steward["checks"][0]["measures"].as_array().unwrap().is_empty());
+    assert_eq!(steward["signing"].as_array().unwrap().len(), 3);
+    let auditor = report("auditor");
+    assert!(auditor["private"].is_null() && auditor["signing"].as_array().unwrap().is_empty());
+    assert!(!auditor["checks"][0]["measures"].as_array().unwrap().is_empty());
+    assert!(auditor["provenance"]["limits"]["worlds_people"].is_number());
+    assert!(auditor["reproduce"].as_array().unwrap().len() > 3 && !auditor["governance"].is_null());
     let names: Vec<&str> = steward["series"]["columns"]
         .as_array()
         .unwrap()
@@ -77,6 +88,37 @@ fn every_edition_says_what_it_may() {
         "the register has the published digests"
     );
     assert_eq!(steward["releases"], report("auditor")["releases"]);
+}
+
+/// Nobody is certain under the promise: the story is of who stands closest to the line.
+#[test]
+fn with_the_private_tables_a_person_is_attacked_step_by_step() {
+    let project = two_releases(as_it_is);
+    for edition in ["steward", "auditor"] {
+        let without = ["report", "--edition", edition, "--format", "json"];
+        let report: Value = serde_json::from_str(&project.ok(&without)).unwrap();
+        assert!(report["story"].is_null(), "one table of two tells no story");
+        let text = project.ok(&[&without[..], &["--truth", "1.csv", "2.csv"]].concat());
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let story = &report["story"];
+        assert_eq!(story["steps"].as_array().unwrap().len(), 2);
+        assert!(story["left"].as_u64().unwrap() >= 2, "nobody is certain");
+        assert_eq!(story["known"][0][1], Value::Null, "what is known of a person is not written down");
+        for name in ["flu", "gastritis", "dyspepsia", "bronchitis", "asthma", "migraine"] {
+            assert!(!text.contains(name), "values are coded");
+        }
+        let sequence = &report["sequence"];
+        assert!(sequence["smallest_candidates"].as_u64().unwrap() >= 2);
+        assert!(sequence["largest_posterior"].is_number() && sequence["posterior_of"][1].as_u64().unwrap() > 0);
+        let inference = report["three_questions"][2]["evidence"].to_string();
+        assert!(inference.contains("the fewest values that remain possible for a person are"), "{inference}");
+        let withheld = report["private"]["truth"].as_array().map(Vec::len);
+        assert_eq!(withheld, (edition == "steward").then_some(2), "an auditor has no vault");
+        let page = project.ok(&["report", "--edition", edition, "--truth", "1.csv", "2.csv"]);
+        assert!(page.contains("Who stands closest to the line, step by step"), "{page}");
+    }
+    project.fails(&["report", "--truth", "1.csv"], 2, "R209");
+    project.fails(&["report", "--edition", "recipient", "--truth", "1.csv", "2.csv"], 2, "U201");
 }
 
 #[test]

@@ -235,6 +235,19 @@ impl Candidates {
             })
     }
 
+    /// The person who stands closest to being found out where nobody is: fewest values left, then in the most
+    /// releases, then the first by key.
+    pub fn closest(&self, knowledge: &Knowledge<'_>) -> Option<u32> {
+        let mut presence = vec![0u32; self.people()];
+        for release in 0..knowledge.releases() {
+            let present = knowledge.people(release).iter().filter(|&&person| person != Knowledge::ABSENT);
+            present.for_each(|&person| presence[person as usize] += 1);
+        }
+        self.all()
+            .filter(|&person| presence[person as usize] > 0 && self.size(person) > 0 && !self.is_inconsistent(person))
+            .min_by_key(|&person| (self.size(person), std::cmp::Reverse(presence[person as usize]), person))
+    }
+
     fn all(&self) -> impl Iterator<Item = u32> + use<> {
         0..self.people() as u32
     }

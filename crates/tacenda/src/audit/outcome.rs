@@ -10,7 +10,8 @@ use crate::model::Value;
 pub struct Assessment {
     /// One outcome a check, in the order of [`Check::ALL`].
     pub outcomes: Vec<Outcome>,
-    /// The worst case, worked step by step; `None` where nobody was found, or nobody is known.
+    /// The worst case, worked step by step: someone who was found out, or who stands closest to it; `None` where
+    /// nobody is known.
     pub story: Option<Story>,
 }
 

@@ -93,6 +93,14 @@ pub enum ProjectError {
     /// There is nothing to report on.
     #[error("nothing is published yet; tacenda publish DATA makes the first release")]
     NothingPublished,
+    /// There must be one private table a release.
+    #[error("--truth names {tables} tables for {releases} releases; name one a release, in order")]
+    TruthCount {
+        /// How many tables were given.
+        tables: usize,
+        /// How many releases there are.
+        releases: usize,
+    },
     /// More memory would be needed than allowed.
     #[error("this table needs about {} MB and --memory allows {}; allow more, or publish on a larger machine", needed >> 20, allowed >> 20)]
     Memory {
@@ -180,6 +188,7 @@ impl ProjectError {
             ProjectError::NeedsReason { .. } => "R601",
             ProjectError::PlanStale { .. } => "R602",
             ProjectError::NothingPublished => "R208",
+            ProjectError::TruthCount { .. } => "R209",
             ProjectError::AdoptUnfit { .. } => "R301",
             ProjectError::AdoptNotExpressed { .. } => "R302",
             ProjectError::AdoptNeedsTruth { .. } => "R603",
@@ -200,6 +209,7 @@ impl ProjectError {
             ProjectError::Folder(error) => error.exit_code(),
             ProjectError::Publish(error) => error.exit_code(),
             ProjectError::LabelUsed { .. } | ProjectError::BadLabel | ProjectError::NothingPublished => 2,
+            ProjectError::TruthCount { .. } => 2,
             ProjectError::NeedsView { .. } | ProjectError::BadView { .. } | ProjectError::Adopted { .. } => 2,
             ProjectError::AdoptUnfit { .. } | ProjectError::AdoptNotExpressed { .. } => 3,
             ProjectError::NeedsReason { .. } | ProjectError::PlanStale { .. } => 6,
@@ -248,6 +258,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "R208",
         "nothing is published yet",
         "A report is about releases, and the ledger of this project has none. tacenda publish DATA makes the first one.",
+    ),
+    (
+        "R209",
+        "one private table a release",
+        "People are attacked one by one only where the private table behind every release is given, in the order of the releases: --truth T1 T2 …. tacenda log lists the releases.",
     ),
     (
         "R301",

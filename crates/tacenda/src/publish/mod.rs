@@ -5,6 +5,7 @@
 
 mod recode;
 mod staged;
+mod series;
 mod report;
 mod project;
 mod choices;
@@ -16,6 +17,7 @@ mod adopted;
 
 pub use adopt::Adoption;
 pub use adopt::Foundling;
+pub use adopt::Reading;
 pub use choices::Choice;
 pub use choices::Cost;
 pub use error::CODES;
@@ -32,6 +34,8 @@ pub use project::is_project;
 pub use recode::recode;
 pub use report::REPORT;
 pub use report::ReportRequest;
+pub use series::PrivateTables;
+pub use series::PublishedSeries;
 pub use views::PreparedView;
 pub use views::prepare_view;
 

@@ -35,7 +35,9 @@ use crate::model::Table;
 use crate::policy;
 use crate::publish::Before;
 use crate::publish::Prepared;
+use crate::publish::PrivateTables;
 use crate::publish::ProjectError;
+use crate::publish::PublishedSeries;
 use crate::publish::REPORT;
 use crate::publish::ReportRequest;
 use crate::publish::adopted;
@@ -43,6 +45,7 @@ use crate::publish::prepare;
 use crate::publish::report::page;
 use crate::publish::report::series_report;
 use crate::publish::report::software;
+use crate::publish::series;
 use crate::publish::staged::StagedFiles;
 use crate::publish::views::Setting;
 use crate::publish::views::prepare_setting;
@@ -391,6 +394,16 @@ impl Project {
         };
         store.commit(staging, commit)?;
         Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
+    }
+
+    /// Everything published so far, read back from its folders.
+    pub fn published(
+        &self,
+        tables: PrivateTables<'_>,
+        step: &(dyn Fn(&str) + Sync),
+    ) -> Result<PublishedSeries, ProjectError> {
+        let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
+        series::read(&self.loaded.policy, store, tables, step)
     }
 
     /// The report on everything published so far.

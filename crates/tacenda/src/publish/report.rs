@@ -12,37 +12,31 @@ use crate::audit::Series;
 use crate::audit::Thresholds;
 use crate::audit::Traces;
 use crate::audit::examine;
-use crate::folder;
-use crate::ledger::Event;
-use crate::ledger::Publication;
 use crate::ledger::Store;
-use crate::measure::Workload;
-use crate::measure::query_error;
 use crate::model::DiversityMode;
 use crate::model::History;
 use crate::model::OnDelete;
 use crate::model::PolicyFile;
 use crate::model::Promise;
-use crate::model::Release;
-use crate::model::Rng;
 use crate::model::Table;
 use crate::publish::Prepared;
+use crate::publish::PrivateTables;
 use crate::publish::ProjectError;
-use crate::publish::adopt;
+use crate::publish::PublishedSeries;
+use crate::publish::series;
 use crate::report;
 use crate::report::About;
 use crate::report::ChurnFacts;
 use crate::report::Edition;
-use crate::report::FileFacts;
 use crate::report::Gate;
+use crate::report::GovernanceFacts;
 use crate::report::Material;
 use crate::report::Names;
 use crate::report::PrivateFacts;
-use crate::report::QueryErrorFacts;
 use crate::report::Report;
-use crate::report::Source;
 use jiff::ToSpan;
 use jiff::civil::Date;
+use std::path::PathBuf;
 use std::slice;
 
 /// The page's name in a release folder.
@@ -57,6 +51,8 @@ pub struct ReportRequest {
     pub names: Names,
     /// How much work the attacks may do.
     pub limits: Limits,
+    /// The private tables behind the releases, one a release, in order; may be none. Not read for recipients.
+    pub truth: Vec<PathBuf>,
     /// Until when it is to hold; a year after the last release where not given.
     pub review_by: Option<String>,
     /// When it was made.
@@ -88,7 +84,10 @@ pub fn page(policy: &PolicyFile, prepared: &Prepared, software: &str, policy_dig
         thresholds: Thresholds::of(&policy.promise),
         about: &about,
         names: Names::Coded,
+        limits: Limits::default(),
+        governance: None,
         private: None,
+        has_truth: false,
     };
     report::html(&Report::new(&material)).into_bytes()
 }
@@ -101,58 +100,49 @@ pub fn series_report(
     request: &ReportRequest,
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<Report, ProjectError> {
-    let events: Vec<&Event> = store.events().iter().filter(|event| event.publication().is_some()).collect();
-    let publications: Vec<(&str, &Publication)> = events
-        .iter()
-        .filter_map(|event| event.publication().map(|publication| (event.at.as_str(), publication)))
-        .collect();
-    let Some((last_at, _)) = publications.last() else { return Err(ProjectError::NothingPublished) };
     let is_private = request.edition != Edition::Recipient;
-    let snapshot = if is_private { store.snapshot()? } else { None };
-    // Numbers of values that the snapshot and the releases share.
-    let mut values = snapshot.as_ref().map_or_else(Default::default, |table| table.values.clone());
-    let (mut releases, mut traces) = (Vec::new(), Vec::new());
-    for ((_, publication), event) in publications.iter().zip(&events) {
-        step(&format!("reading release {}", publication.number));
-        let folder = store.release_folder(publication.number);
-        if event.is_adoption() {
-            let (release, counterfeits_known) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
-            releases.push(release);
-            traces.push(Traces { counterfeits_known, ..Traces::default() });
-        } else {
-            let published = folder::read_with(&folder, &mut values)?;
-            let without_sensitive = published.schema.sensitive.is_empty();
-            let (release, columns) = published.release.laid_out(&published.schema, &policy.schema);
-            releases.push(release);
-            traces.push(Traces { counterfeits_known: true, columns, without_sensitive, ..Traces::default() });
-        }
-    }
+    let tables = match (is_private, request.truth.is_empty()) {
+        (false, _) => PrivateTables::None,
+        (true, true) => PrivateTables::Kept,
+        (true, false) => PrivateTables::Given(&request.truth),
+    };
+    let read = series::read(policy, store, tables, step)?;
+    let knowledge = read.knowledge();
     let thresholds = Thresholds::of(&policy.promise);
     let series = Series {
         schema: &policy.schema,
-        releases: &releases,
-        traces: &traces,
+        releases: &read.releases,
+        traces: &read.traces,
         promise: Some(&policy.promise),
-        knowledge: None,
+        knowledge: knowledge.as_ref(),
     };
     let attacker = Attacker::default();
     let ask = |check: Check| step(check.question());
     let assessment = examine(&series, attacker, &thresholds, &request.limits, &ask);
     step("gathering");
-    let private = match is_private {
-        true => {
-            let last = releases.last().zip(snapshot.as_ref());
-            Some(private_facts(policy, &store.history()?, releases.len() as u32, last, last_at, request))
+    let last_at = read.sources.last().and_then(|source| source.at.clone()).unwrap_or_default();
+    let private = match request.edition {
+        Edition::Steward => {
+            Some(private_facts(policy, &read, &store.history()?, store.snapshot()?.as_ref(), &thresholds))
         }
-        false => None,
+        _ => None,
     };
+    let mut notes = Vec::new();
+    if is_private && knowledge.is_none() {
+        let note = "The vault keeps the last private table only: give all of them with --truth, one a release, to have \
+                    people attacked one by one.";
+        notes.push(note.to_string());
+    }
     let about = About {
         software: software(),
         policy_sha256: Some(policy_digest.into()),
         seed_commitment: Some(crate::ledger::commitment(store.seed())),
         ledger_head: Some(store.head().into()),
+        command: Some(format!("tacenda report --edition {}", request.edition.word())),
+        reproduce: reproduce(&read, &thresholds, &request.limits),
+        notes,
         made_at: request.made_at.clone(),
-        sources: publications.iter().map(|(at, publication)| source(at, publication)).collect(),
+        sources: read.sources.clone(),
         gate: if policy.choices.made_up { Gate::NotAsked } else { Gate::FoundNothing },
         ..names(policy)
     };
@@ -164,8 +154,29 @@ pub fn series_report(
         thresholds,
         about: &about,
         names: request.names,
+        limits: request.limits,
+        governance: Some(governance(policy, &last_at, request)),
         private,
+        has_truth: false,
     }))
+}
+
+/// What an auditor without the project can do with the release folders alone.
+fn reproduce(read: &PublishedSeries, thresholds: &Thresholds, limits: &Limits) -> Vec<String> {
+    let folders: Vec<String> = read.releases.iter().map(|release| format!("r{:04}", release.number)).collect();
+    let all_pairs = if limits.all_pairs { " --all-pairs" } else { "" };
+    vec![
+        "(cd RELEASE && sha256sum -c SHA256SUMS) in every release folder; the digests are those listed here".into(),
+        format!(
+            "tacenda audit {} --k {} --l {}{all_pairs} --format json",
+            folders.join(" "),
+            thresholds.k,
+            thresholds.l
+        ),
+        "with the private tables also --truth TABLE… --id COLUMN, one table a release".into(),
+        "tacenda explain finding N --audit AUDIT.json for each finding and what proves it".into(),
+        "in the project: tacenda verify, for the ledger's chain and every published file".into(),
+    ]
 }
 
 /// The program and its version.
@@ -182,57 +193,47 @@ fn names(policy: &PolicyFile) -> About {
     }
 }
 
-fn source(at: &str, publication: &Publication) -> Source {
-    let file = |(name, digest): (&String, &crate::ledger::FileDigest)| FileFacts {
-        name: name.clone(),
-        bytes: digest.bytes,
-        sha256: digest.sha256.clone(),
-    };
-    Source { at: Some(at.into()), files: publication.files.iter().map(file).collect() }
-}
-
 fn private_facts(
     policy: &PolicyFile,
+    read: &PublishedSeries,
     history: &History,
-    releases: u32,
-    last: Option<(&Release, &Table)>,
-    last_at: &str,
-    request: &ReportRequest,
+    snapshot: Option<&Table>,
+    thresholds: &Thresholds,
 ) -> PrivateFacts {
+    let tables = read.releases.iter().zip(&read.traces).zip(&read.tables);
+    let truth = tables.filter_map(|((release, traces), table)| {
+        let has_values = !traces.without_sensitive;
+        Some(report::truth_facts(release, has_values, table.as_ref()?, &policy.schema, thresholds))
+    });
+    PrivateFacts { truth: truth.collect(), churn: churn(read.releases.len() as u32, history, snapshot) }
+}
+
+/// Who came, went and waits, release by release.
+fn churn(releases: u32, history: &History, snapshot: Option<&Table>) -> Vec<ChurnFacts> {
     let mut churn: Vec<ChurnFacts> =
         (1..=releases).map(|release| ChurnFacts { release, ..ChurnFacts::default() }).collect();
+    let at = |release: u32| release as usize - 1;
     for record in &history.records {
-        let at = |release: u32| release as usize - 1;
         if (1..=releases).contains(&record.first_seen) {
             churn[at(record.first_seen)].arrived += 1;
-            if !record.is_published() {
-                churn[at(record.first_seen)].still_waiting += 1;
-            }
         }
         if record.is_published() && record.last_release < releases {
             churn[at(record.last_release)].last_published += 1;
         }
     }
-    let workload = Workload::default();
-    let query_error = last.map(|(release, table)| {
-        let error = query_error(release, &policy.schema, table, &workload, &mut Rng::from_number(1));
-        QueryErrorFacts {
-            release: release.number,
-            queries: error.queries,
-            selectivity: workload.selectivity,
-            median: error.median,
-            mean: error.mean,
-            ninth_decile: error.ninth_decile,
+    // Who waits is in the last snapshot: people who left while they waited wait no more.
+    for record in snapshot.into_iter().flat_map(|table| history.align(table)).flatten() {
+        if record.last_release < releases {
+            let since = if record.is_published() { record.last_release + 1 } else { record.first_seen };
+            churn[at(since.clamp(1, releases))].waiting_since += 1;
         }
-    });
-    if let (Some(churn), Some((release, table))) = (churn.last_mut(), last) {
-        let people = release.row_count() as u64 - release.counterfeit_count();
-        churn.withheld = Some((table.len() as u64).saturating_sub(people));
     }
+    churn
+}
+
+fn governance(policy: &PolicyFile, last_at: &str, request: &ReportRequest) -> GovernanceFacts {
     let share = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
-    PrivateFacts {
-        churn,
-        query_error,
+    GovernanceFacts {
         deletion: deletion(policy).into(),
         limits: vec![
             format!("counterfeits: at most {} of the published rows", share(policy.limits.counterfeits)),
@@ -288,6 +289,33 @@ fn a_year_after(at: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Record;
+    use crate::model::RecordKey;
+    use crate::model::Value;
+    use crate::model::ValueSetId;
+    use crate::model::Values;
+
+    /// First seen, first published, last published.
+    fn record(key: u64, first_seen: u32, cohort: u32, last_release: u32) -> Record {
+        let key = RecordKey { hi: 0, lo: key };
+        Record { key, first_seen, cohort, last_release, group: 0, value: Value(0), value_set: ValueSetId(0) }
+    }
+
+    #[test]
+    fn who_left_while_waiting_waits_no_more() {
+        // 1 is in all three; 2 waits since the first; 3 waited and left; 4 was published and waits since the second;
+        // 5 was published and left.
+        let records =
+            vec![record(1, 1, 1, 3), record(2, 1, 0, 0), record(3, 2, 0, 0), record(4, 1, 1, 1), record(5, 1, 1, 2)];
+        let history = History { releases: 3, records, ..History::default() };
+        let keys = [1, 2, 4].map(|lo| RecordKey { hi: 0, lo }).to_vec();
+        let snapshot = Table::new(keys, vec![], vec![Value(0); 3], Values::of(["a"]), vec![], vec![]);
+        let churn = churn(3, &history, Some(&snapshot));
+        let waiting: Vec<u64> = churn.iter().map(|churn| churn.waiting_since).collect();
+        assert_eq!(waiting, [1, 1, 0]);
+        assert_eq!(churn.iter().map(|churn| churn.arrived).collect::<Vec<u64>>(), [4, 1, 0]);
+        assert_eq!(churn.iter().map(|churn| churn.last_published).collect::<Vec<u64>>(), [1, 1, 0]);
+    }
 
     #[test]
     fn a_report_holds_for_a_year() {

@@ -16,9 +16,9 @@ pub const FORMAT: u32 = 1;
 pub enum Edition {
     /// Whoever has the release: only what the published files and the policy say.
     Recipient,
-    /// The person who answers for the release: everything, with a block to sign.
+    /// The person who answers for the release: what it cost, what is private, and what to sign.
     Steward,
-    /// The person who checks: everything, with the witnesses in full.
+    /// The person who checks: every proof, and how to repeat it; nothing from the vault.
     Auditor,
 }
 
@@ -63,11 +63,13 @@ pub struct Report {
     pub verdict: VerdictFacts,
     /// Each release.
     pub releases: Vec<ReleaseFacts>,
+    /// All releases together.
+    pub sequence: SequenceFacts,
     /// Each question that was asked, with its answer.
     pub checks: Vec<CheckFacts>,
     /// What was found, the worst first.
     pub findings: Vec<FindingFacts>,
-    /// The worst case, step by step.
+    /// The worst case, step by step: someone who was found out, or who stands closest to the line. Not for recipients.
     pub story: Option<StoryFacts>,
     /// Singling out, linkability, inference (Article 29 Working Party, opinion 05/2014).
     pub three_questions: Vec<QuestionFacts>,
@@ -75,13 +77,19 @@ pub struct Report {
     pub assumptions: Vec<String>,
     /// What they do not cover.
     pub not_covered: Vec<String>,
-    /// What to do next.
+    /// What to do next; not for recipients.
     pub next_steps: Vec<String>,
     /// The regions on two attributes, for a picture.
     pub picture: Option<Picture>,
     /// What it was made from and with.
     pub provenance: Provenance,
-    /// What only the steward and the auditor may see.
+    /// How this can be repeated; for the auditor.
+    pub reproduce: Vec<String>,
+    /// How people who leave are treated, and until when this holds; not for recipients.
+    pub governance: Option<GovernanceFacts>,
+    /// Who signs what; for the steward.
+    pub signing: Vec<SigningFacts>,
+    /// What the vault and the private tables say; for the steward, and for whoever brought the tables.
     pub private: Option<PrivateFacts>,
 }
 
@@ -190,7 +198,8 @@ pub struct RiskFacts {
     pub smallest_group: u32,
     /// The largest risk of being singled out: one over the smallest group (prosecutor risk).
     pub highest_identity: f64,
-    /// The mean risk of being singled out: groups over people.
+    /// The mean risk of being singled out: groups over people. Also the marketer risk: the share of people whom
+    /// someone who knows exactly these people, and matches all of them at once, expects to match rightly.
     pub mean_identity: f64,
     /// People in groups of fewer than k.
     pub people_below_k: u64,
@@ -200,6 +209,35 @@ pub struct RiskFacts {
     pub people_below_l: u64,
     /// The largest share of one value in a group.
     pub highest_share: f64,
+}
+
+/// How exposed people are by all releases together.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct SequenceFacts {
+    /// People over all releases, each counted once a release they are in.
+    pub appearances: u64,
+    /// The largest risk of being singled out in any release (prosecutor risk). Comparing releases can only raise it.
+    pub highest_identity: f64,
+    /// Groups over people, all releases together: mean prosecutor risk, and marketer risk.
+    pub mean_identity: f64,
+    /// The share of appearances in groups of fewer than k.
+    pub share_below_k: f64,
+    /// The largest share of one value in a group of any release.
+    pub highest_share: f64,
+    /// The largest probability of a value for a person, counting all worlds the promise allows, over all releases.
+    pub largest_posterior: Option<f64>,
+    /// The same, counting all worlds the releases allow.
+    pub largest_posterior_blind: Option<f64>,
+    /// For how many people the probabilities were counted, and of how many.
+    pub posterior_of: (u64, u64),
+    /// The fewest values that remain possible for a person after comparing all releases.
+    pub smallest_candidates: Option<u32>,
+    /// The fewest published ids whose regions over all releases are the same (E).
+    pub least_alike: Option<u32>,
+    /// The fewest published ids that were always in the same groups (H).
+    pub least_always_together: Option<u32>,
+    /// What could not be computed, and why.
+    pub not_computed: Vec<String>,
 }
 
 /// One bar of a histogram.
@@ -256,7 +294,7 @@ pub struct CheckFacts {
     pub what: String,
     /// How many findings it has.
     pub findings: u64,
-    /// What was measured.
+    /// What was measured; for the auditor.
     pub measures: Vec<MeasureFacts>,
 }
 
@@ -290,7 +328,7 @@ pub struct FindingFacts {
     pub people: u64,
     /// How many groups.
     pub groups: u64,
-    /// What proves it.
+    /// What proves it; for the auditor.
     pub witness: Option<WitnessFacts>,
 }
 
@@ -433,17 +471,34 @@ pub struct Provenance {
     pub attacker: Vec<String>,
     /// Notes about how the input was read.
     pub notes: Vec<String>,
+    /// The command that made it, where one did.
+    pub command: Option<String>,
+    /// How much work the attacks were allowed; for the auditor.
+    pub limits: Option<LimitFacts>,
     /// When the report was made, where that may be said.
     pub made_at: Option<String>,
 }
 
-/// What only the steward and the auditor may see.
+/// How much work the attacks were allowed. What lies above is NOT ASSESSED.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct LimitFacts {
+    /// The most people of a component whose matchings are refined.
+    pub refine_people: u64,
+    /// The most people of a component whose worlds are counted.
+    pub worlds_people: u64,
+    /// The most search nodes for one component.
+    pub worlds_nodes: u64,
+    /// The most pairs of overlapping groups looked at between two releases.
+    pub pairs: u64,
+    /// Whether every pair of releases was compared, not only neighbours.
+    pub all_pairs: bool,
+    /// The seed of attacks that draw.
+    pub seed: u64,
+}
+
+/// How people who leave are treated, what the policy file allows, and until when the report holds.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct PrivateFacts {
-    /// Per release, who came and went.
-    pub churn: Vec<ChurnFacts>,
-    /// How far count queries on the last release are from the truth.
-    pub query_error: Option<QueryErrorFacts>,
+pub struct GovernanceFacts {
     /// How people who leave the data are treated.
     pub deletion: String,
     /// How much may be added and left out, as the policy file says.
@@ -456,6 +511,24 @@ pub struct PrivateFacts {
     pub review_triggers: Vec<String>,
 }
 
+/// What one signature stands for.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct SigningFacts {
+    /// Who signs.
+    pub role: String,
+    /// What they confirm, one sentence each.
+    pub confirms: Vec<String>,
+}
+
+/// What the vault and the private tables say.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct PrivateFacts {
+    /// Per release, who came, went and waits; from the vault.
+    pub churn: Vec<ChurnFacts>,
+    /// Per release whose private table is at hand, what the release is against it.
+    pub truth: Vec<TruthFacts>,
+}
+
 /// Who came and went at a release.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ChurnFacts {
@@ -465,17 +538,44 @@ pub struct ChurnFacts {
     pub arrived: u64,
     /// People published here and, so far, not again.
     pub last_published: u64,
-    /// People first seen here who are withheld until today.
-    pub still_waiting: u64,
-    /// People of the snapshot who were left out of this release; known for the last one.
-    pub withheld: Option<u64>,
+    /// People of the last snapshot who are not in the last release, and have waited since this one. People who left
+    /// while they waited are not counted.
+    pub waiting_since: u64,
+}
+
+/// A release held against the private table behind it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct TruthFacts {
+    /// The release's number.
+    pub release: u32,
+    /// People of the table.
+    pub people: u64,
+    /// People of the table who were left out of the release.
+    pub withheld: u64,
+    /// How exposed they would be if the table had been published as it is.
+    pub before: BeforeFacts,
+    /// How far count queries on the release are from the table; none where it has no sensitive column.
+    pub query_error: Option<QueryErrorFacts>,
+}
+
+/// How exposed people would be by their exact quasi-identifiers.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct BeforeFacts {
+    /// The fewest people with the same quasi-identifiers.
+    pub smallest_group: u32,
+    /// People whose quasi-identifiers nobody else has.
+    pub unique: u64,
+    /// The largest risk of being singled out.
+    pub highest_identity: f64,
+    /// The mean risk of being singled out.
+    pub mean_identity: f64,
+    /// People who share theirs with fewer than k.
+    pub people_below_k: u64,
 }
 
 /// How far count queries are from the truth.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct QueryErrorFacts {
-    /// The release's number.
-    pub release: u32,
     /// How many queries were asked.
     pub queries: u32,
     /// The expected share of rows that fit.

@@ -3,6 +3,7 @@
 use crate::audit::Assessment;
 use crate::audit::Attacker;
 use crate::audit::Finding;
+use crate::audit::Limits;
 use crate::audit::Series;
 use crate::audit::Thresholds;
 use crate::audit::Verdict;
@@ -14,6 +15,8 @@ use crate::report::Edition;
 use crate::report::FORMAT;
 use crate::report::FileFacts;
 use crate::report::FindingFacts;
+use crate::report::GovernanceFacts;
+use crate::report::LimitFacts;
 use crate::report::MeasureFacts;
 use crate::report::PrivateFacts;
 use crate::report::Provenance;
@@ -31,6 +34,8 @@ use crate::report::judge;
 use crate::report::picture;
 use crate::report::release_facts::Lens;
 use crate::report::release_facts::release_facts;
+use crate::report::sequence;
+use crate::report::signing;
 use crate::report::words::clean;
 
 /// The most rows of a group that a witness lists.
@@ -56,8 +61,15 @@ pub struct Material<'a> {
     pub about: &'a About,
     /// Whether sensitive values are named.
     pub names: Names,
-    /// What only the steward and the auditor may see; not used for a recipient.
+    /// How much work the attacks were allowed.
+    pub limits: Limits,
+    /// How people who leave are treated, and until when this holds.
+    pub governance: Option<GovernanceFacts>,
+    /// What the vault and the private tables say.
     pub private: Option<PrivateFacts>,
+    /// Whether whoever reads this brought the private tables, as who runs an audit with them does. Then an auditor
+    /// hears what they say; otherwise an auditor has no vault, and hears nothing from it.
+    pub has_truth: bool,
 }
 
 /// Names, files and hashes: what is known about a series beside its rows.
@@ -79,6 +91,10 @@ pub struct About {
     pub ledger_head: Option<String>,
     /// Notes about how the input was read.
     pub notes: Vec<String>,
+    /// The command that makes it.
+    pub command: Option<String>,
+    /// How it can be repeated, one line each.
+    pub reproduce: Vec<String>,
     /// When the report was made; none where the same input must give the same bytes.
     pub made_at: Option<String>,
     /// Per release, where it comes from; may be shorter.
@@ -118,11 +134,34 @@ pub enum Names {
     Shown,
 }
 
+/// What an edition may say. This is the one place that decides; every form prints what it is given.
+struct May {
+    /// Private numbers: churn, who waits, withheld rows, risk before, error of counts.
+    private: bool,
+    /// Columns that were never published, the worked example, next steps, governance, when it was made.
+    inside: bool,
+    /// Proofs: witnesses, what checks measured, limits of the work, how to repeat it.
+    proof: bool,
+    /// What to sign.
+    sign: bool,
+}
+
+impl May {
+    fn of(material: &Material<'_>) -> May {
+        match material.edition {
+            Edition::Recipient => May { private: false, inside: false, proof: false, sign: false },
+            Edition::Steward => May { private: true, inside: true, proof: false, sign: true },
+            Edition::Auditor => May { private: material.has_truth, inside: true, proof: true, sign: false },
+        }
+    }
+}
+
 impl Report {
     /// Gathers everything the edition may say.
     pub fn new(material: &Material<'_>) -> Report {
         let series = &material.series;
         let about = material.about;
+        let may = May::of(material);
         let risk = columns::risk_kind(series.promise);
         let least = series.promise.map_or(material.thresholds.k, least_group);
         let lens = Lens { schema: series.schema, thresholds: material.thresholds, least, risk };
@@ -133,13 +172,20 @@ impl Report {
             .map(|(at, release)| release_facts(release, series.traces.get(at), about.sources.get(at), &lens))
             .collect();
         let mut codes = Codes::new(material.names, series.releases.last().map(|release| &release.values));
-        let is_private = material.edition != Edition::Recipient;
         // The worked example names values first, so that its codes are the low ones.
-        let story = material.assessment.story.as_ref().filter(|_| is_private);
+        let story = material.assessment.story.as_ref().filter(|_| may.inside);
         let story = story.map(|story| story_facts(story, material, &mut codes));
-        let findings = findings(material, &mut codes);
+        let findings = findings(material, &may, &mut codes);
         let assumptions = judge::assumptions(material);
         let verdict = judge::verdict(material, &findings, &assumptions);
+        let governance = material.governance.clone().filter(|_| may.inside);
+        let private = material.private.clone().filter(|_| may.private);
+        let sequence = sequence::sequence(material, &releases);
+        let next_steps = judge::next_steps(material, &findings, verdict.decision);
+        let signing = match may.sign {
+            true => signing::signing(&releases, &verdict, &assumptions, governance.as_ref(), private.as_ref()),
+            false => Vec::new(),
+        };
         Report {
             format: FORMAT,
             edition: material.edition,
@@ -151,15 +197,19 @@ impl Report {
                 risk,
                 columns: columns::columns(series.schema, material.edition),
             },
-            three_questions: judge::three_questions(material, &releases, &findings, &assumptions),
-            next_steps: judge::next_steps(material, &findings, verdict.decision),
+            three_questions: judge::three_questions(material, &releases, &findings, &assumptions, &sequence),
+            next_steps: if may.inside { next_steps } else { Vec::new() },
             not_covered: judge::not_covered(material),
-            checks: checks(material.assessment),
+            checks: checks(material.assessment, &may),
             picture: picture::picture(series.schema, series.releases, &releases),
-            provenance: provenance(material),
-            private: material.private.clone().filter(|_| is_private),
+            provenance: provenance(material, &may),
+            reproduce: if may.proof { about.reproduce.clone() } else { Vec::new() },
+            governance,
+            signing,
+            private,
             verdict,
             releases,
+            sequence,
             findings,
             story,
             assumptions,
@@ -167,7 +217,7 @@ impl Report {
     }
 }
 
-fn checks(assessment: &Assessment) -> Vec<CheckFacts> {
+fn checks(assessment: &Assessment, may: &May) -> Vec<CheckFacts> {
     assessment
         .outcomes
         .iter()
@@ -186,6 +236,7 @@ fn checks(assessment: &Assessment) -> Vec<CheckFacts> {
             measures: outcome
                 .measures
                 .iter()
+                .filter(|_| may.proof)
                 .map(|measure| MeasureFacts {
                     release: measure.release,
                     name: measure.name.into(),
@@ -197,7 +248,7 @@ fn checks(assessment: &Assessment) -> Vec<CheckFacts> {
 }
 
 /// All findings, the worst first.
-fn findings(material: &Material<'_>, codes: &mut Codes<'_>) -> Vec<FindingFacts> {
+fn findings(material: &Material<'_>, may: &May, codes: &mut Codes<'_>) -> Vec<FindingFacts> {
     let found = material.assessment.outcomes.iter().flat_map(|outcome| {
         let check = outcome.check.name();
         outcome.findings.iter().map(move |finding| (check, finding))
@@ -211,11 +262,17 @@ fn findings(material: &Material<'_>, codes: &mut Codes<'_>) -> Vec<FindingFacts>
         let worse = b.fault.severity().cmp(&a.fault.severity()).then(b.people.cmp(&a.people));
         worse.then(a.fault.code().cmp(b.fault.code())).then(a.release.cmp(&b.release)).then(a.others.cmp(&b.others))
     });
-    all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, codes)).collect()
+    all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, may, codes)).collect()
 }
 
-fn finding_facts(check: &str, finding: &Finding, material: &Material<'_>, codes: &mut Codes<'_>) -> FindingFacts {
-    let witness = finding.witness.as_ref().filter(|_| material.edition != Edition::Recipient);
+fn finding_facts(
+    check: &str,
+    finding: &Finding,
+    material: &Material<'_>,
+    may: &May,
+    codes: &mut Codes<'_>,
+) -> FindingFacts {
+    let witness = finding.witness.as_ref().filter(|_| may.proof);
     FindingFacts {
         code: finding.fault.code().into(),
         title: finding.fault.title().into(),
@@ -307,19 +364,28 @@ fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) ->
     }
 }
 
-fn provenance(material: &Material<'_>) -> Provenance {
+fn provenance(material: &Material<'_>, may: &May) -> Provenance {
     let about = material.about;
-    let is_private = material.edition != Edition::Recipient;
+    let limits = &material.limits;
     Provenance {
         software: about.software.clone(),
         policy_sha256: about.policy_sha256.clone(),
-        seed_commitment: about.seed_commitment.clone().filter(|_| is_private),
+        seed_commitment: about.seed_commitment.clone().filter(|_| may.inside),
         ledger_head: about.ledger_head.clone(),
         k: material.thresholds.k,
         l: material.thresholds.l,
         t: material.thresholds.t,
         attacker: attacker(&material.attacker),
         notes: about.notes.clone(),
+        command: about.command.clone(),
+        limits: may.proof.then_some(LimitFacts {
+            refine_people: limits.refine_people as u64,
+            worlds_people: limits.worlds_people as u64,
+            worlds_nodes: limits.worlds_nodes,
+            pairs: limits.pairs,
+            all_pairs: limits.all_pairs,
+            seed: limits.seed,
+        }),
         made_at: about.made_at.clone(),
     }
 }

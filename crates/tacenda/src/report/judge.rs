@@ -13,7 +13,9 @@ use crate::report::Gate;
 use crate::report::Material;
 use crate::report::QuestionFacts;
 use crate::report::ReleaseFacts;
+use crate::report::SequenceFacts;
 use crate::report::VerdictFacts;
+use crate::report::sequence;
 use crate::report::words::counted;
 use crate::report::words::list;
 use crate::report::words::number;
@@ -203,23 +205,28 @@ pub fn three_questions(
     releases: &[ReleaseFacts],
     findings: &[FindingFacts],
     assumptions: &[String],
+    sequence: &SequenceFacts,
 ) -> Vec<QuestionFacts> {
+    let [alone, tied, guessed] = sequence::evidence(sequence);
     let answer = |checks: &[Check]| decide(material, checks, findings, assumptions);
     let smallest = releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
     let fewest = releases.iter().map(|release| release.risk.fewest_values).min().unwrap_or(0);
     let share = releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
     let linked = material.series.releases.iter().any(|release| !release.linked.is_empty());
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
+    singling.extend(alone);
     singling.extend(evidence(SINGLING_OUT, findings));
     let mut linking = vec![match linked {
         true => "Ids that link releases are published: pseudonymous, not anonymous.".to_string(),
         false => "No ids that link releases are published.".to_string(),
     }];
+    linking.extend(tied);
     linking.extend(evidence(LINKABILITY, findings));
     let mut inferring = vec![format!(
         "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
         percent(share)
     )];
+    inferring.extend(guessed);
     inferring.extend(evidence(INFERENCE, findings));
     vec![
         QuestionFacts {

@@ -1,6 +1,7 @@
 //! A report as Markdown, for a pull request or a wiki.
 
 use crate::report::FindingFacts;
+use crate::report::PrivateFacts;
 use crate::report::Report;
 use crate::report::words::list;
 use crate::report::words::number;
@@ -9,6 +10,9 @@ use std::fmt::Write;
 
 /// The most findings that are listed; the rest is counted.
 const MOST_FINDINGS: usize = 100;
+
+/// The most groups of a witness or a step that are shown.
+const MOST_GROUPS: usize = 3;
 
 /// The report as Markdown.
 pub fn markdown(report: &Report) -> String {
@@ -21,14 +25,19 @@ pub fn markdown(report: &Report) -> String {
         let _ = writeln!(out, "> {} ({}; {})\n", escape(&promise.sentence), promise.model, escape(&parameters));
     }
     releases(&mut out, report);
+    sequence(&mut out, report);
     findings(&mut out, &report.findings);
+    witnesses(&mut out, &report.findings);
+    story(&mut out, report);
     checks(&mut out, report);
     questions(&mut out, report);
     private(&mut out, report);
     for (heading, points) in [
         ("What this rests on", &report.assumptions),
         ("What this does not cover", &report.not_covered),
+        ("What was not computed", &report.sequence.not_computed),
         ("What to do next", &report.next_steps),
+        ("How to repeat this", &report.reproduce),
     ] {
         if !points.is_empty() {
             let _ = writeln!(out, "## {heading}\n");
@@ -39,6 +48,7 @@ pub fn markdown(report: &Report) -> String {
         }
     }
     provenance(&mut out, report);
+    signing(&mut out, report);
     out
 }
 
@@ -63,6 +73,25 @@ fn releases(out: &mut String, report: &Report) {
             percent(release.loss.leaf_share)
         );
     }
+    out.push('\n');
+}
+
+fn sequence(out: &mut String, report: &Report) {
+    let sequence = &report.sequence;
+    let mut lines = vec![
+        format!("highest risk of being singled out in any one (prosecutor): {}", percent(sequence.highest_identity)),
+        format!("mean risk (prosecutor, marketer): {}", percent(sequence.mean_identity)),
+        format!("people below k, of all appearances: {}", percent(sequence.share_below_k)),
+        format!("largest share of a value in a group: {}", percent(sequence.highest_share)),
+    ];
+    lines.extend(sequence.smallest_candidates.map(|fewest| format!("fewest values left for a person: {fewest}")));
+    lines.extend(
+        sequence.largest_posterior.map(|largest| format!("largest probability of a value: {}", percent(largest))),
+    );
+    out.push_str("## All releases together\n\n");
+    lines.iter().for_each(|line| {
+        let _ = writeln!(out, "- {}", escape(line));
+    });
     out.push('\n');
 }
 
@@ -94,6 +123,44 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
     out.push('\n');
 }
 
+fn witnesses(out: &mut String, findings: &[FindingFacts]) {
+    for finding in findings.iter().take(MOST_FINDINGS) {
+        let Some(witness) = &finding.witness else { continue };
+        let held = format!("{} ({} against {})", witness.claim, witness.number, witness.line);
+        let _ = writeln!(out, "- {}: {}", finding.code, escape(&held));
+        for group in witness.groups.iter().take(MOST_GROUPS) {
+            let region = code(&group.region.join(" "));
+            let _ = writeln!(out, "  - release {}, group {}: `{region}`", group.release, escape(&group.group));
+        }
+    }
+    if findings.iter().any(|finding| finding.witness.is_some()) {
+        out.push('\n');
+    }
+}
+
+fn story(out: &mut String, report: &Report) {
+    let Some(story) = &report.story else { return };
+    let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
+    let _ = writeln!(out, "## One case, step by step\n\nSomeone knows of one person: {}.\n", escape(&list(&names)));
+    for step in &story.steps {
+        let label = escape(&step.label);
+        let _ = writeln!(out, "1. Release {} ({label}): {} can hold them.", step.release, groups(step.group_count));
+        for group in step.groups.iter().take(MOST_GROUPS) {
+            let (region, values) = (code(&group.region.join(" ")), escape(&group.values.join(", ")));
+            let _ = writeln!(out, "   - `{region}`, {} rows: {values}", group.rows);
+        }
+        let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
+    }
+    let _ = match story.left {
+        1 => writeln!(out, "\nOne value is left: it is certain.\n"),
+        left => writeln!(out, "\n{left} values are left.\n"),
+    };
+}
+
+fn groups(count: usize) -> String {
+    if count == 1 { "one group".into() } else { format!("{count} groups") }
+}
+
 fn checks(out: &mut String, report: &Report) {
     if report.checks.is_empty() {
         return;
@@ -123,34 +190,74 @@ fn questions(out: &mut String, report: &Report) {
 }
 
 fn private(out: &mut String, report: &Report) {
-    let Some(private) = &report.private else { return };
-    out.push_str("## For the steward only\n\n| release | arrived | last published | waiting | withheld |\n|--:|--:|--:|--:|--:|\n");
-    for churn in &private.churn {
-        let withheld = churn.withheld.map_or("not kept".to_string(), number);
-        let (arrived, last, waiting) = (churn.arrived, churn.last_published, churn.still_waiting);
+    if let Some(private) = &report.private {
+        truth(out, private);
+        if !private.churn.is_empty() {
+            out.push_str("## Who came, went and waits\n\n| release | arrived | last published | waiting since |\n|--:|--:|--:|--:|\n");
+            for churn in &private.churn {
+                let (arrived, last, waiting) = (churn.arrived, churn.last_published, churn.waiting_since);
+                let _ = writeln!(
+                    out,
+                    "| {} | {} | {} | {} |",
+                    churn.release,
+                    number(arrived),
+                    number(last),
+                    number(waiting)
+                );
+            }
+            out.push('\n');
+        }
+    }
+    if let Some(governance) = &report.governance {
+        let _ = writeln!(out, "## Governance\n\nDeletion: {}\n", escape(&governance.deletion));
+        governance.limits.iter().for_each(|limit| {
+            let _ = writeln!(out, "- {}", escape(limit));
+        });
+        if let Some(date) = &governance.review_by {
+            let triggers = escape(&governance.review_triggers.join("; "));
+            let _ = writeln!(out, "\nReview by {}, or earlier: {triggers}.", escape(date));
+        }
+        out.push('\n');
+    }
+}
+
+fn truth(out: &mut String, private: &PrivateFacts) {
+    if private.truth.is_empty() {
+        return;
+    }
+    out.push_str(
+        "## Against the private tables\n\n| release | people | withheld | unique before | mean risk before | median error | nine in ten within |\n\
+         |--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for truth in &private.truth {
+        let error = |share: Option<f64>| share.map_or("–".to_string(), percent);
+        let queries = truth.query_error.as_ref();
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {withheld} |",
-            churn.release,
-            number(arrived),
-            number(last),
-            number(waiting)
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            truth.release,
+            number(truth.people),
+            number(truth.withheld),
+            number(truth.before.unique),
+            percent(truth.before.mean_identity),
+            error(queries.map(|queries| queries.median)),
+            error(queries.map(|queries| queries.ninth_decile))
         );
     }
     out.push('\n');
-    if let Some(error) = &private.query_error {
-        let _ = writeln!(
-            out,
-            "Count queries on release {}: median error {}, nine in ten within {}.\n",
-            error.release,
-            percent(error.median),
-            percent(error.ninth_decile)
-        );
+}
+
+fn signing(out: &mut String, report: &Report) {
+    if report.signing.is_empty() {
+        return;
     }
-    let _ = writeln!(out, "Deletion: {}\n", escape(&private.deletion));
-    if let Some(date) = &private.review_by {
-        let _ =
-            writeln!(out, "Review by {}, or earlier: {}.\n", escape(date), escape(&private.review_triggers.join("; ")));
+    out.push_str("\n## Signatures\n\n");
+    for signature in &report.signing {
+        let _ = writeln!(out, "**{}**: name, date, signature\n", signature.role);
+        signature.confirms.iter().for_each(|point| {
+            let _ = writeln!(out, "- {}", escape(point));
+        });
+        out.push('\n');
     }
 }
 
@@ -165,6 +272,17 @@ fn provenance(out: &mut String, report: &Report) {
         facts.l,
         list(&facts.attacker)
     );
+    if let Some(limits) = &facts.limits {
+        let _ = writeln!(
+            out,
+            "- limits of the attacks: matchings of {} people, worlds of {} people and {} nodes, {} pairs of groups; seed {}",
+            number(limits.refine_people),
+            number(limits.worlds_people),
+            number(limits.worlds_nodes),
+            number(limits.pairs),
+            limits.seed
+        );
+    }
     for release in &report.releases {
         for file in &release.files {
             let _ = writeln!(out, "- release {}: `{}` SHA-256 `{}`", release.number, code(&file.name), file.sha256);

@@ -21,6 +21,9 @@ mod release_facts;
 mod picture;
 mod columns;
 mod judge;
+mod sequence;
+mod signing;
+mod truth;
 mod gather;
 mod text;
 mod json;
@@ -42,6 +45,9 @@ pub use markdown::markdown;
 pub use sarif::sarif;
 pub use text::TextOptions;
 pub use text::text;
+pub use truth::truth_facts;
 
+#[cfg(test)]
+mod editions;
 #[cfg(test)]
 mod samples;

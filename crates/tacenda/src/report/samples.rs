@@ -6,6 +6,7 @@ use crate::audit::Check;
 use crate::audit::Coverage;
 use crate::audit::Fault;
 use crate::audit::Finding;
+use crate::audit::Limits;
 use crate::audit::Outcome;
 use crate::audit::Series;
 use crate::audit::Thresholds;
@@ -26,15 +27,18 @@ use crate::model::Span;
 use crate::model::Value;
 use crate::model::Values;
 use crate::report::About;
+use crate::report::BeforeFacts;
 use crate::report::ChurnFacts;
 use crate::report::Edition;
 use crate::report::FileFacts;
+use crate::report::GovernanceFacts;
 use crate::report::Material;
 use crate::report::Names;
 use crate::report::PrivateFacts;
 use crate::report::QueryErrorFacts;
 use crate::report::Report;
 use crate::report::Source;
+use crate::report::TruthFacts;
 
 /// Everything a report of the sample is made from.
 pub struct Sample {
@@ -43,6 +47,7 @@ pub struct Sample {
     pub promise: Option<Promise>,
     pub assessment: Assessment,
     pub about: About,
+    pub has_truth: bool,
 }
 
 /// One group a word: `lo-hi:sex:values`, where values are letters and `+n` counts counterfeits.
@@ -166,11 +171,14 @@ fn clean_with(assessment: Assessment) -> Sample {
             title: "Inpatient stays, quarterly".into(),
             contact: "steward@hospital.example".into(),
             software: "tacenda 0.1.0".into(),
+            command: Some("tacenda audit r1.csv r2.csv".into()),
+            reproduce: vec!["tacenda audit r1.csv r2.csv --format json".into()],
             policy_sha256: Some("cd".repeat(32)),
             seed_commitment: Some("ef".repeat(32)),
             sources: vec![source("2026-04-01T00:00:00Z", "r1.csv"), source("2026-07-01T00:00:00Z", "r2.csv")],
             ..About::default()
         },
+        has_truth: false,
     }
 }
 
@@ -195,32 +203,47 @@ impl Sample {
             thresholds: Thresholds::default(),
             about: &self.about,
             names,
+            limits: Limits::default(),
+            governance: Some(governance()),
             private: Some(private()),
+            has_truth: self.has_truth,
         })
     }
 }
 
 /// Numbers that only the steward may see; each is one that occurs nowhere else.
 pub fn private() -> PrivateFacts {
-    PrivateFacts {
-        churn: vec![
-            ChurnFacts { release: 1, arrived: 40_417, last_published: 40_423, still_waiting: 40_427, withheld: None },
-            ChurnFacts {
-                release: 2,
-                arrived: 40_429,
-                last_published: 40_433,
-                still_waiting: 40_459,
-                withheld: Some(40_471),
-            },
-        ],
+    let truth = |release: u32, withheld: u64, median: f64| TruthFacts {
+        release,
+        people: 40_507,
+        withheld,
+        before: BeforeFacts {
+            smallest_group: 1,
+            unique: 40_519,
+            highest_identity: 1.0,
+            mean_identity: 0.8641,
+            people_below_k: 40_529,
+        },
         query_error: Some(QueryErrorFacts {
-            release: 2,
             queries: 1000,
             selectivity: 0.1,
-            median: 0.14157,
+            median,
             mean: 0.16181,
             ninth_decile: 0.27183,
         }),
+    };
+    PrivateFacts {
+        churn: vec![
+            ChurnFacts { release: 1, arrived: 40_417, last_published: 40_423, waiting_since: 40_427 },
+            ChurnFacts { release: 2, arrived: 40_429, last_published: 40_433, waiting_since: 40_459 },
+        ],
+        truth: vec![truth(1, 40_471, 0.13131), truth(2, 40_483, 0.14157)],
+    }
+}
+
+/// What the policy file says of leaving, limits and dates.
+pub fn governance() -> GovernanceFacts {
+    GovernanceFacts {
         deletion: "People who leave keep their value set in the vault.".into(),
         limits: vec!["counterfeits: at most 2.0 % of the published rows".into()],
         accepted_risk: None,

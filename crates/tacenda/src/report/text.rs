@@ -37,7 +37,9 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         page.story(story);
     }
     page.checks(report);
+    page.private(report);
     page.rests(report);
+    page.signing(report);
     page.out
 }
 
@@ -118,6 +120,23 @@ impl Page {
             self.line("  nothing was found by comparing releases");
         }
         self.findings(findings);
+        let sequence = &report.sequence;
+        self.wrapped(
+            "  ",
+            &format!(
+                "Singled out in any one release: {} at most (prosecutor), {} on average (also marketer).",
+                percent(sequence.highest_identity),
+                percent(sequence.mean_identity)
+            ),
+        );
+        if let Some(fewest) = sequence.smallest_candidates {
+            self.line(&format!("  Fewest values left for a person after comparing all releases: {fewest}."));
+        }
+        if let Some(largest) = sequence.largest_posterior {
+            let (looked_at, of) = sequence.posterior_of;
+            let counted = format!("{} of {} people counted", number(looked_at), number(of));
+            self.line(&format!("  Largest probability of a value for a person: {} ({counted}).", percent(largest)));
+        }
     }
 
     fn findings(&mut self, findings: Vec<&FindingFacts>) {
@@ -168,7 +187,10 @@ impl Page {
     }
 
     fn story(&mut self, story: &StoryFacts) {
-        self.heading("The worst case, step by step");
+        self.heading(match story.left {
+            1 => "The worst case, step by step",
+            _ => "Who stands closest to the line, step by step",
+        });
         let known: Vec<String> = story
             .known
             .iter()
@@ -195,8 +217,9 @@ impl Page {
             }
             self.line(&format!("      left: {}", step.left.join(", ")));
         }
-        if story.left == 1 {
-            self.line("  One value is left: it is certain.");
+        match story.left {
+            1 => self.line("  One value is left: it is certain."),
+            left => self.line(&format!("  {} are left.", counted(left as u64, "value", "values"))),
         }
     }
 
@@ -230,11 +253,68 @@ impl Page {
         }
     }
 
+    fn private(&mut self, report: &Report) {
+        let Some(private) = &report.private else { return };
+        if !private.truth.is_empty() {
+            self.heading("Against the private tables");
+            self.line(&format!(
+                "  {:>3}  {:>10} {:>10} {:>13} {:>11} {:>12} {:>12}",
+                "", "people", "withheld", "unique before", "risk before", "median error", "9 in 10"
+            ));
+            for truth in &private.truth {
+                let error = |pick: fn(&crate::report::QueryErrorFacts) -> f64| {
+                    truth.query_error.as_ref().map_or("–".to_string(), |error| percent(pick(error)))
+                };
+                self.line(&format!(
+                    "  {:>3}  {:>10} {:>10} {:>13} {:>11} {:>12} {:>12}",
+                    truth.release,
+                    number(truth.people),
+                    number(truth.withheld),
+                    number(truth.before.unique),
+                    percent(truth.before.mean_identity),
+                    error(|error| error.median),
+                    error(|error| error.ninth_decile)
+                ));
+            }
+            self.wrapped(
+                "  ",
+                "unique before, risk before: people whose exact quasi-identifiers nobody else has, and the mean risk of \
+                 being singled out, had the table been published as it is. errors: of random count queries.",
+            );
+        }
+        if !private.churn.is_empty() {
+            self.heading("Who came, went and waits");
+            self.line(&format!("  {:>3}  {:>10} {:>14} {:>13}", "", "arrived", "last published", "waiting since"));
+            for churn in &private.churn {
+                self.line(&format!(
+                    "  {:>3}  {:>10} {:>14} {:>13}",
+                    churn.release,
+                    number(churn.arrived),
+                    number(churn.last_published),
+                    number(churn.waiting_since)
+                ));
+            }
+        }
+    }
+
+    fn signing(&mut self, report: &Report) {
+        if report.signing.is_empty() {
+            return;
+        }
+        self.heading("What is signed, and by whom");
+        for signature in &report.signing {
+            self.line(&format!("  {}", signature.role));
+            signature.confirms.iter().for_each(|point| self.wrapped("    - ", point));
+        }
+    }
+
     fn rests(&mut self, report: &Report) {
         for (heading, points) in [
             ("What this rests on", &report.assumptions),
             ("What this does not cover", &report.not_covered),
+            ("What was not computed", &report.sequence.not_computed),
             ("What to do next", &report.next_steps),
+            ("How to repeat this", &report.reproduce),
         ] {
             if !points.is_empty() {
                 self.heading(heading);
@@ -300,6 +380,7 @@ mod tests {
                     release 1 group 1: [20,30) F (2 rows)
                     release 2 group 1: [20,25) F (2 rows)
                     values D1
+              Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
             The worst case, step by step
               Someone knows of one person: age and sex.
@@ -335,6 +416,15 @@ mod tests {
               - Not assessed: How likely is each value for each person, counting all worlds? Components above
                 the cap were left out.
 
+            What was not computed
+              - Journalist risk: no table of the population is given. It is at most the prosecutor risk.
+              - Marketer risk is that of someone who knows exactly the published people; with a larger table of
+                people it is lower.
+              - Prosecutor risk over all releases is the highest of any single one: a least value. What
+                comparing releases adds to it is answered by the checks, in people, not by one number.
+              - Probabilities and possible values over all releases: they need the private tables, which were
+                not at hand or are not for this edition.
+
             What to do next
               - Read what the worst finding means: tacenda explain A611.
               - What is out cannot be taken back. Tell those who answer for the data, and stop further releases
@@ -342,6 +432,9 @@ mod tests {
               - Take the releases into a project with tacenda adopt, and publish the next one under a promise
                 over the whole series, such as m-invariance.
               - Give the true tables (--truth FILE --id COLUMN) to count the people exactly.
+
+            How to repeat this
+              - tacenda audit r1.csv r2.csv --format json
         "#]].assert_eq(&text(&report, TextOptions::default()));
     }
 
@@ -365,6 +458,7 @@ mod tests {
 
             All together
               nothing was found by comparing releases
+              Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
             Each check
               PASS           group-sizes     How many people are published alike? (4 groups)
@@ -384,8 +478,20 @@ mod tests {
               - Not differential privacy.
               - No protection against other data sets about the same people published elsewhere.
 
+            What was not computed
+              - Journalist risk: no table of the population is given. It is at most the prosecutor risk.
+              - Marketer risk is that of someone who knows exactly the published people; with a larger table of
+                people it is lower.
+              - Prosecutor risk over all releases is the highest of any single one: a least value. What
+                comparing releases adds to it is answered by the checks, in people, not by one number.
+              - Probabilities and possible values over all releases: they need the private tables, which were
+                not at hand or are not for this edition.
+
             What to do next
               - Audit again when a release is added, or when new data about the same people appear.
+
+            How to repeat this
+              - tacenda audit r1.csv r2.csv --format json
         "#]]
         .assert_eq(&text(&report, TextOptions::default()));
     }

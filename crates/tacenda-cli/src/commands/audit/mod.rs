@@ -15,6 +15,7 @@ use crate::screen::Screen;
 use crate::screen::telling;
 use std::io;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use tacenda::audit;
 use tacenda::audit::Assessment;
 use tacenda::audit::Attacker;
@@ -23,6 +24,7 @@ use tacenda::audit::Limits;
 use tacenda::audit::Severity;
 use tacenda::audit::Thresholds;
 use tacenda::report;
+use tacenda::report::About;
 use tacenda::report::Edition;
 use tacenda::report::Material;
 use tacenda::report::Names;
@@ -44,18 +46,76 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let assessment = audit::examine_only(&series, attacker, &thresholds, &limits, &tell, &checks);
     bar.finish_and_clear();
 
+    let private = subject.private(&thresholds);
+    let about =
+        About { command: Some(command(args)), reproduce: reproduce(args, &thresholds), ..subject.about.clone() };
     let material = Material {
         edition: Edition::Auditor,
         series,
         assessment: &assessment,
         attacker,
         thresholds,
-        about: &subject.about,
+        about: &about,
         names: names(args.show_values, common, screen),
-        private: None,
+        limits,
+        governance: None,
+        has_truth: private.is_some(),
+        private,
     };
     screen.print(&printed(&Report::new(&material), common))?;
     Ok(u8::from(fails(&assessment, args.fail_on)))
+}
+
+/// The command line again, without what only says where to write.
+fn command(args: &AuditArgs) -> String {
+    let mut words = vec!["tacenda".to_string(), "audit".to_string()];
+    let name = |path: &PathBuf| path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    words.extend(args.subject.files.iter().map(name));
+    let reading = &args.subject.reading;
+    let mut say = |option: &str, value: String| words.extend([option.to_string(), value]);
+    if !reading.quasi.is_empty() {
+        say("--quasi", reading.quasi.join(","));
+    }
+    if !reading.sensitive.is_empty() {
+        say("--sensitive", reading.sensitive.join(","));
+    }
+    let options = [("--group", &reading.group), ("--linked", &reading.linked), ("--attacker", &args.attacker)];
+    for (option, value) in options {
+        value.iter().for_each(|value| say(option, value.clone()));
+    }
+    for (option, values) in [
+        ("--notation", &reading.notation),
+        ("--hierarchy", &reading.hierarchy),
+        ("--domain", &reading.domain),
+        ("--any", &reading.any),
+        ("--check", &args.checks),
+    ] {
+        values.iter().for_each(|value| say(option, value.clone()));
+    }
+    if !reading.truth.is_empty() {
+        words.push("--truth".into());
+        words.extend(reading.truth.iter().map(name));
+        reading.id.iter().for_each(|id| words.extend(["--id".to_string(), id.clone()]));
+    }
+    if args.all_pairs {
+        words.push("--all-pairs".into());
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,=/:+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+fn reproduce(args: &AuditArgs, thresholds: &Thresholds) -> Vec<String> {
+    let t = thresholds.t.map_or(String::new(), |t| format!(" --t {t}"));
+    vec![
+        "sha256sum of every file; the digests are those listed here".into(),
+        format!("{} --k {} --l {}{t} --format json -o audit.json", command(args), thresholds.k, thresholds.l),
+        "tacenda explain finding N --audit audit.json for each finding and what proves it".into(),
+    ]
 }
 
 fn printed(report: &Report, common: &Common) -> String {

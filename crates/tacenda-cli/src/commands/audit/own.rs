@@ -17,7 +17,6 @@ use tacenda::folder::Published;
 use tacenda::ingest::IngestError;
 use tacenda::ingest::Source;
 use tacenda::ingest::foreign;
-use tacenda::ledger::LedgerError;
 use tacenda::model::Quasi;
 use tacenda::model::RecordKey;
 use tacenda::model::Release;
@@ -26,6 +25,7 @@ use tacenda::model::Schema;
 use tacenda::model::Table;
 use tacenda::model::Values;
 use tacenda::publish::Access;
+use tacenda::publish::PrivateTables;
 use tacenda::report;
 use tacenda::report::About;
 use tacenda::report::FileFacts;
@@ -54,7 +54,7 @@ pub fn folders(folders: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Resu
     let read = read_folders(folders, screen)?;
     let schema = together(&read)?;
     let identifier = args.id.clone();
-    subject(read, schema, args, identifier, Vec::new(), screen)
+    subject(read, schema, args, identifier, screen)
 }
 
 /// The columns of all releases: views have some each.
@@ -76,55 +76,54 @@ fn together(read: &[Published]) -> Result<Schema, Failure> {
     Ok(all)
 }
 
-/// Reads the releases of a project, and its truth where there is one.
+/// Reads the releases of a project, those that were made elsewhere included, and its truth where there is one.
 pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {
     let project = open(common, Access::Look, screen)?;
-    let folders: Vec<PathBuf> = match project.store() {
-        Some(store) => store.publications().map(|publication| store.release_folder(publication.number)).collect(),
-        None => Vec::new(),
-    };
-    if project.store().is_some_and(|store| store.events().iter().any(|event| event.is_adoption())) {
-        let message = "some releases of this project were made elsewhere; name all files, with --quasi and --sensitive";
-        return Err(Failure::usage(message));
-    }
-    if folders.is_empty() {
+    let Some(store) = project.store().filter(|store| store.releases() > 0) else {
         return Err(Failure::new("U202", 2, "the project has no release yet; name files, or publish first"));
-    }
-    if !args.truth.is_empty() && args.truth.len() != folders.len() {
-        let (truth, releases) = (args.truth.len(), folders.len());
-        return Err(Failure::usage(format!(
-            "--truth names {truth} tables for {releases} releases; name one a release"
-        )));
-    }
-    let read = read_folders(&folders, screen)?;
-    let policy = project.policy();
-    let from_vault = |error: LedgerError| failure(error.into(), screen);
-    let kept = match project.store() {
-        Some(store) if args.truth.is_empty() && folders.len() == 1 => store.snapshot().map_err(from_vault)?,
-        _ => None,
     };
-    let identifier = args.id.clone().or(Some(policy.schema.identifier.clone()));
-    let mut subject = subject(read, policy.schema.clone(), args, identifier, kept.into_iter().collect(), screen)?;
-    subject.promise = Some(policy.promise.clone());
-    subject.about.name = policy.series.name.clone();
-    subject.about.title = policy.series.title.clone();
-    subject.about.contact = policy.series.contact.clone();
-    subject.about.policy_sha256 = Some(project.policy_digest().to_string());
-    subject.about.ledger_head = Some(project.ledger_head().to_string());
-    if let (Some(store), true) = (project.store(), args.truth.is_empty()) {
-        let secret = store.seed().key("identifier");
-        subject.key = Box::new(move |identifier| RecordKey::of(&secret, identifier.as_bytes()));
+    let policy = project.policy();
+    if args.id.as_ref().is_some_and(|id| *id != policy.schema.identifier) {
+        return Err(Failure::usage("the policy file of a project names the identifier; leave --id out"));
     }
-    if subject.truth.is_empty() {
-        let note = "the vault keeps the last snapshot only: give all of them with --truth for exact counts of people";
-        subject.about.notes.push(note.into());
-    } else {
-        subject
-            .about
-            .notes
-            .push("who was withheld from a release is not told apart: everyone counts as published".into());
-    }
-    Ok(subject)
+    let bar = screen.steps(u64::from(store.releases()));
+    let step = |what: &str| {
+        bar.inc(1);
+        bar.set_message(what.to_string());
+    };
+    let tables = match args.truth.is_empty() {
+        true => PrivateTables::Kept,
+        false => PrivateTables::Given(&args.truth),
+    };
+    let read = project.published(tables, &step).map_err(|error| failure(error, screen))?;
+    bar.finish_and_clear();
+    let note = match read.tables.iter().all(Option::is_some) {
+        true => "someone who was published before and after a release counts as published in it",
+        false => "the vault keeps the last snapshot only: give all of them with --truth for exact counts of people",
+    };
+    let about = About {
+        name: policy.series.name.clone(),
+        title: policy.series.title.clone(),
+        contact: policy.series.contact.clone(),
+        software: software(),
+        policy_sha256: Some(project.policy_digest().to_string()),
+        ledger_head: Some(project.ledger_head().to_string()),
+        sources: read.sources,
+        notes: vec![note.into()],
+        ..About::default()
+    };
+    let secret = store.seed().key("identifier");
+    let truth: Option<Vec<Table>> = read.tables.into_iter().collect();
+    Ok(Subject {
+        schema: policy.schema.clone(),
+        releases: read.releases,
+        traces: read.traces,
+        promise: Some(policy.promise.clone()),
+        left_out: truth.as_ref().map_or_else(Vec::new, |_| read.left_out),
+        truth: truth.unwrap_or_default(),
+        about,
+        key: Box::new(move |identifier| RecordKey::of(&secret, identifier.as_bytes())),
+    })
 }
 
 fn read_folders(folders: &[PathBuf], screen: &Screen) -> Result<Vec<Published>, Failure> {
@@ -148,17 +147,13 @@ fn subject(
     schema: Schema,
     args: &ReadingArgs,
     identifier: Option<String>,
-    kept: Vec<Table>,
     screen: &Screen,
 ) -> Result<Subject, Failure> {
     let rejected = |error: IngestError| failure(error.into(), screen);
     let sources = args.truth.iter().map(|path| Source::open(path));
     let sources = sources.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
     let mut values = read.last().map_or_else(Values::default, |published| published.release.values.clone());
-    let mut truth = foreign::read_truth(&sources, &schema, identifier.as_deref(), &mut values).map_err(rejected)?;
-    if truth.is_empty() {
-        truth = kept.into_iter().map(|table| foreign::renumbered(&table, &mut values)).collect();
-    }
+    let truth = foreign::read_truth(&sources, &schema, identifier.as_deref(), &mut values).map_err(rejected)?;
     let last = read.last().expect("at least one release was named");
     let about = About {
         name: last.series.clone(),
@@ -181,7 +176,7 @@ fn subject(
         });
         releases.push(Release { values: values.clone(), ..release });
     }
-    Ok(Subject { traces, releases, promise, truth, about, schema, key: Box::new(foreign::key) })
+    Ok(Subject { traces, releases, promise, truth, left_out: Vec::new(), about, schema, key: Box::new(foreign::key) })
 }
 
 fn source(published: &Published) -> report::Source {

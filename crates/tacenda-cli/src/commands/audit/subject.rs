@@ -12,6 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 use tacenda::audit::Series;
+use tacenda::audit::Thresholds;
 use tacenda::audit::Traces;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::ingest::IngestError;
@@ -19,6 +20,7 @@ use tacenda::ingest::Source;
 use tacenda::ingest::foreign;
 use tacenda::ingest::foreign::File;
 use tacenda::ingest::foreign::Shown;
+use tacenda::model::Membership;
 use tacenda::model::Promise;
 use tacenda::model::RecordKey;
 use tacenda::model::Release;
@@ -27,6 +29,7 @@ use tacenda::model::Table;
 use tacenda::report;
 use tacenda::report::About;
 use tacenda::report::FileFacts;
+use tacenda::report::PrivateFacts;
 
 /// A series, ready to be examined. Holds the truth where it was given: private.
 pub struct Subject {
@@ -35,6 +38,8 @@ pub struct Subject {
     pub traces: Vec<Traces>,
     pub promise: Option<Promise>,
     pub truth: Vec<Table>,
+    /// Per table of the truth, who is known to have been left out of the release; empty where nobody is.
+    pub left_out: Vec<Membership>,
     pub about: About,
     /// How an identifier of the truth becomes a key.
     pub key: Box<dyn Fn(&str) -> RecordKey>,
@@ -64,7 +69,23 @@ impl Subject {
 
     /// What the attacker knows, where the truth is at hand.
     pub fn knowledge(&self) -> Option<Knowledge<'_>> {
-        (!self.truth.is_empty()).then(|| Knowledge::from_tables(&self.truth))
+        match (self.truth.is_empty(), self.left_out.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some(Knowledge::from_tables(&self.truth)),
+            (false, false) => Some(Knowledge::from_published(self.truth.iter().zip(&self.left_out))),
+        }
+    }
+
+    /// What the releases are against the truth, where it is at hand.
+    pub fn private(&self, thresholds: &Thresholds) -> Option<PrivateFacts> {
+        if self.truth.is_empty() {
+            return None;
+        }
+        let releases = self.releases.iter().zip(&self.traces).zip(&self.truth);
+        let truth = releases.map(|((release, traces), table)| {
+            report::truth_facts(release, !traces.without_sensitive, table, &self.schema, thresholds)
+        });
+        Some(PrivateFacts { truth: truth.collect(), churn: Vec::new() })
     }
 
     /// The series as the auditor sees it.
@@ -122,6 +143,7 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
         traces: read.shown.into_iter().map(traces).collect(),
         promise: None,
         truth: read.truth,
+        left_out: Vec::new(),
         about,
         key: Box::new(foreign::key),
     })

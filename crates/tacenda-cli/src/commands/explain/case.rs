@@ -17,6 +17,7 @@ use std::fs;
 use std::io;
 use tacenda::audit::Assessment;
 use tacenda::audit::Attacker;
+use tacenda::audit::Limits;
 use tacenda::audit::Thresholds;
 use tacenda::audit::story;
 use tacenda::model::Value;
@@ -149,7 +150,10 @@ pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8
         thresholds: Thresholds::default(),
         about: &subject.about,
         names: names(args.show_values, common, screen),
+        limits: Limits::default(),
+        governance: None,
         private: None,
+        has_truth: true,
     };
     let report = Report::new(&material);
     let out = report.story.as_ref().map_or_else(String::new, told);

@@ -189,7 +189,8 @@ pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
         Some(part) => (&releases[..], part),
         None => (ask.series.releases, knowledge),
     };
-    let person = ask.left()?.candidates.example(knowledge)?;
+    let candidates = &ask.left()?.candidates;
+    let person = candidates.example(knowledge).or_else(|| candidates.closest(knowledge))?;
     Some(story::tell(ask.series.schema, releases, knowledge, person))
 }
 

@@ -27,7 +27,6 @@ pub use column::ColumnNote;
 pub use raw::header;
 pub use truth::key;
 pub use truth::read_truth;
-pub use truth::renumbered;
 pub use when::date_in;
 
 use crate::ingest::error::IngestError;

@@ -14,7 +14,6 @@ use crate::model::Quasi;
 use crate::model::RecordKey;
 use crate::model::Schema;
 use crate::model::Table;
-use crate::model::Value;
 use crate::model::Values;
 use rayon::prelude::*;
 
@@ -68,16 +67,6 @@ pub fn read_truth(
     let numbering = Numbering::after(values, &names, &[], &files);
     *values = numbering.values.clone();
     tables(&files, &columns, &names, &numbering)
-}
-
-/// A table whose values are numbered as in `values`; those that are missing there are added.
-pub fn renumbered(table: &Table, values: &mut Values) -> Table {
-    values.extend(table.values.iter().map(|(_, cells)| cells.into()));
-    let index = values.index();
-    let of_value: Vec<Value> = table.values.iter().map(|(_, cells)| index[cells]).collect();
-    let sensitive = table.sensitive().iter().map(|value| of_value[value.index()]).collect();
-    let quasi = (0..table.quasi_count()).map(|attribute| table.quasi(attribute).to_vec()).collect();
-    Table::new(table.keys().to_vec(), quasi, sensitive, values.clone(), Vec::new(), Vec::new())
 }
 
 /// Replaces sensitive cells by the coarser labels that are published, where the schema has such.

@@ -10,6 +10,7 @@ mod translate;
 
 use crate::audit::Evidence;
 use crate::audit::Finding;
+use crate::audit::Traces;
 use crate::audit::gate;
 use crate::audit::k_anonymity::UNKNOWN_RELEASES;
 use crate::folder;
@@ -42,7 +43,10 @@ use crate::publish::adopt::translate::Question;
 use crate::publish::adopt::translate::translate;
 use crate::publish::project;
 use crate::publish::published;
+use serde::Deserialize;
+use serde::Serialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
@@ -56,6 +60,37 @@ pub struct Foundling {
     pub truth: Option<PathBuf>,
     /// The label of the release; its file's name where not given.
     pub label: Option<String>,
+}
+
+/// How files of others are read, beyond what the policy file says of the columns. It is kept in the ledger, because
+/// the files are read again.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Reading {
+    /// The column that numbers groups, if not `group_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Per column, the name of its notation.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notation: BTreeMap<String, String>,
+    /// Per column, texts that stand for any value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub any: BTreeMap<String, Vec<String>>,
+    /// Per column, their tree, in ARX's layout.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hierarchy: BTreeMap<String, PathBuf>,
+}
+
+impl Reading {
+    /// The same with the trees named as they are kept beside the data.
+    fn kept(&self) -> Reading {
+        let names = (1..).zip(self.hierarchy.keys()).map(|(at, column)| (column.clone(), kept_hierarchy(at).into()));
+        Reading { hierarchy: names.collect(), ..self.clone() }
+    }
+}
+
+/// The name under which a tree is kept beside the data.
+fn kept_hierarchy(at: usize) -> String {
+    format!("{at}.hierarchy.csv")
 }
 
 /// A release that could be taken in now. Nothing is written yet.
@@ -79,16 +114,23 @@ pub struct Adoption {
     pub digest: String,
     /// The files to keep: the data, and the counts of counterfeits beside it.
     files: Vec<PathBuf>,
+    /// How they were read.
+    reading: Reading,
     history: History,
     snapshot: Table,
 }
 
 impl Project {
     /// Reads releases that were made elsewhere, finds their people, and has them judged, one after another.
-    pub fn consider(&self, foundlings: &[Foundling], options: &ReadOptions) -> Result<Vec<Adoption>, ProjectError> {
+    pub fn consider(
+        &self,
+        foundlings: &[Foundling],
+        reading: &Reading,
+        options: &ReadOptions,
+    ) -> Result<Vec<Adoption>, ProjectError> {
         let (mut history, last) = self.past()?;
         let mut snapshot = last.unwrap_or_else(|| nobody(&self.policy().schema, &history.values));
-        let question = Question::new(&self.policy().schema).map_err(environment)?;
+        let question = Question::new(&self.policy().schema, reading).map_err(environment)?;
         let read = read(foundlings, &question)?;
         if read.releases.iter().any(|release| !release.linked.is_empty()) && !self.policy().output.linked_ids {
             return Err(ProjectError::AdoptLinked);
@@ -103,10 +145,11 @@ impl Project {
             }
             let mut release = translate(&read, &self.policy().schema, &values)
                 .map_err(|column| ProjectError::AdoptNotExpressed { column })?
-                .swap_remove(at);
+                .swap_remove(at)
+                .0;
             release.number = history.releases + 1;
             release.label = self.label(foundling, release.number, &adoptions)?;
-            let known = Known { read: &read, at, foundling };
+            let known = Known { read: &read, at, foundling, reading };
             let adoption = match truth {
                 Some(table) => self.judge(release, table, (&history, &snapshot), &known)?,
                 None => self.take_unknown(release, &history, &snapshot, &values, &known)?,
@@ -129,17 +172,22 @@ impl Project {
             let release = &adoption.release;
             let staging = store.stage(release.number)?;
             let files = copy(&staging, adoption)?;
+            let reading = adoption.reading.kept();
             let codes: Vec<&str> = adoption.findings.iter().map(|finding| finding.fault.code()).collect();
+            let mut numbers = json!({
+                "rows": release.row_count(),
+                "groups": release.group_count(),
+                "counterfeits": release.counterfeit_count(),
+                "truth_known": adoption.people.is_some(),
+                "findings": codes,
+            });
+            if reading != Reading::default() {
+                numbers["reading"] = json!(reading);
+            }
             let commit = Commit {
                 label: &release.label,
                 promise: promise.clone(),
-                numbers: json!({
-                    "rows": release.row_count(),
-                    "groups": release.group_count(),
-                    "counterfeits": release.counterfeit_count(),
-                    "truth_known": adoption.people.is_some(),
-                    "findings": codes,
-                }),
+                numbers,
                 policy_digest: &digest,
                 policy_canonical: &canonical,
                 history: &adoption.history,
@@ -197,6 +245,7 @@ impl Project {
             notes: known.read.notes.clone(),
             digest: known.read.digests[known.at].clone(),
             files: known.files(),
+            reading: known.reading.clone(),
             history: after,
             snapshot: table,
             release,
@@ -230,6 +279,7 @@ impl Project {
             notes: known.read.notes.clone(),
             digest: known.read.digests[known.at].clone(),
             files: known.files(),
+            reading: known.reading.clone(),
             history: after,
             snapshot,
             release,
@@ -256,22 +306,33 @@ impl Project {
     }
 }
 
-/// Reads an adopted release back from the folder it is kept in; its values are added to `values`. Also says
-/// whether its counterfeits are counted.
+/// Reads an adopted release back from the folder it is kept in; its values are added to `values`. Also says what the
+/// file shows beside its rows.
 pub(super) fn reread(
     schema: &Schema,
     folder: &Path,
     publication: &Publication,
     values: &mut Values,
-) -> Result<(Release, bool), ProjectError> {
+) -> Result<(Release, Traces), ProjectError> {
     let mut names = publication.files.keys();
-    let data = names.find(|name| !name.ends_with(".counterfeits.csv")).expect("an adopted release has its data");
+    let is_data = |name: &&String| !name.ends_with(".counterfeits.csv") && !name.ends_with(".hierarchy.csv");
+    let data = names.find(is_data).expect("an adopted release has its data");
     let foundling = Foundling { file: folder.join(data), ..Foundling::default() };
-    let read = read(&[foundling], &Question::new(schema).map_err(environment)?)?;
+    let mut reading: Reading = serde_json::from_value(publication.numbers["reading"].clone()).unwrap_or_default();
+    reading.hierarchy.values_mut().for_each(|file| *file = folder.join(&file));
+    let mut read = read(&[foundling], &Question::new(schema, &reading).map_err(environment)?)?;
     values.extend(occurring(&read));
     let mut releases = translate(&read, schema, values).map_err(|column| ProjectError::AdoptNotExpressed { column })?;
-    let release = Release { number: publication.number, label: publication.label.clone(), ..releases.swap_remove(0) };
-    Ok((release, read.shown[0].counterfeits_known))
+    let (release, places) = releases.swap_remove(0);
+    let shown = read.shown.swap_remove(0);
+    let traces = Traces {
+        places,
+        group_names: shown.group_names,
+        columns: shown.columns,
+        without_sensitive: shown.without_sensitive,
+        counterfeits_known: shown.counterfeits_known,
+    };
+    Ok((Release { number: publication.number, label: publication.label.clone(), ..release }, traces))
 }
 
 /// The sensitive values that occur in some release, as often as they like.
@@ -290,6 +351,7 @@ struct Known<'a> {
     read: &'a Foreign,
     at: usize,
     foundling: &'a Foundling,
+    reading: &'a Reading,
 }
 
 impl Known<'_> {
@@ -330,16 +392,23 @@ fn copy(staging: &Staging, adoption: &Adoption) -> Result<Vec<String>, ProjectEr
     let mut names = Vec::new();
     for (at, path) in adoption.files.iter().enumerate() {
         let name = path.file_name().map_or_else(|| "release".into(), |name| name.to_string_lossy().replace('\\', "_"));
-        let mut from = std::fs::File::open(path).map_err(environment)?;
-        let mut to = staging.create(&name)?;
-        io::copy(&mut from, &mut to).map_err(environment)?;
-        let digest = to.finish()?;
-        if at == 0 && digest.is_none_or(|digest| digest.sha256 != adoption.digest) {
-            return Err(ProjectError::PlanStale { what: "the file" });
-        }
-        names.push(name);
+        names.push(copy_one(staging, path, &name, (at == 0).then_some(&adoption.digest))?);
+    }
+    for (at, path) in (1..).zip(adoption.reading.hierarchy.values()) {
+        names.push(copy_one(staging, path, &kept_hierarchy(at), None)?);
     }
     Ok(names)
+}
+
+fn copy_one(staging: &Staging, path: &Path, name: &str, wanted: Option<&String>) -> Result<String, ProjectError> {
+    let mut from = std::fs::File::open(path).map_err(environment)?;
+    let mut to = staging.create(name)?;
+    io::copy(&mut from, &mut to).map_err(environment)?;
+    let digest = to.finish()?;
+    if wanted.is_some_and(|wanted| digest.is_none_or(|digest| digest.sha256 != *wanted)) {
+        return Err(ProjectError::PlanStale { what: "the file" });
+    }
+    Ok(name.to_string())
 }
 
 fn environment(source: io::Error) -> ProjectError {

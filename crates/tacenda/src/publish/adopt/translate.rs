@@ -17,6 +17,7 @@ use crate::model::Schema;
 use crate::model::Span;
 use crate::model::Value;
 use crate::model::Values;
+use crate::publish::adopt::Reading;
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write;
@@ -29,7 +30,8 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub fn new(schema: &Schema) -> io::Result<Question> {
+    /// What the policy file says of each column, and over it what was said of the files.
+    pub fn new(schema: &Schema, reading: &Reading) -> io::Result<Question> {
         let mut hierarchies = Vec::new();
         let mut wishes = BTreeMap::new();
         for quasi in &schema.quasi {
@@ -47,11 +49,19 @@ impl Question {
             if wish.hierarchy.is_none() {
                 wish.domain = Some(ends(quasi));
             }
+            if let Some(file) = reading.hierarchy.get(&quasi.name) {
+                wish.hierarchy = Some(file.clone());
+            }
+            if let Some(notation) = reading.notation.get(&quasi.name).and_then(|name| Notation::named(name)) {
+                wish.notation = notation;
+            }
+            wish.any = reading.any.get(&quasi.name).cloned().unwrap_or_default();
             wishes.insert(quasi.name.clone(), wish);
         }
         let ask = Ask {
             quasi: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
             sensitive: schema.sensitive.iter().map(|sensitive| sensitive.name.clone()).collect(),
+            group: reading.group.clone(),
             wishes,
             ..Ask::default()
         };
@@ -83,13 +93,15 @@ fn write_hierarchy(tree: &Hierarchy) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// The releases that were read, in the codes of `schema` and the numbers of `values`. The error names the
-/// column that cannot be expressed.
-pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Result<Vec<Release>, String> {
+/// The releases that were read, in the codes of `schema` and the numbers of `values`, and per row of each its place
+/// in the file. The error names the column that cannot be expressed.
+pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Result<Vec<(Release, Vec<u32>)>, String> {
     let index = values.index();
     read.releases
         .iter()
-        .map(|release| {
+        .zip(&read.shown)
+        .map(|(release, shown)| {
+            let mut places = shown.places.clone();
             let of: Vec<Value> =
                 release.values.iter().map(|(_, cells)| index.get(cells).copied().unwrap_or(Value(u32::MAX))).collect();
             let mut translated = Release {
@@ -103,6 +115,13 @@ pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Res
             };
             for group in 0..release.group_count() {
                 let rows = translated.group_rows(group);
+                // Another numbering of values is another order of rows.
+                let mut order: Vec<usize> = rows.clone().collect();
+                order.sort_by_key(|&row| translated.sensitive[row]);
+                if !places.is_empty() {
+                    let moved: Vec<u32> = order.iter().map(|&row| shown.places[row]).collect();
+                    places[rows.clone()].copy_from_slice(&moved);
+                }
                 translated.sensitive[rows].sort_unstable();
                 let spans = release.region(group).iter().zip(&read.schema.quasi).zip(&schema.quasi);
                 let region = spans
@@ -110,7 +129,7 @@ pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Res
                     .collect::<Result<Vec<Span>, String>>()?;
                 translated.regions.push(&region);
             }
-            Ok(translated)
+            Ok((translated, places))
         })
         .collect()
 }

@@ -91,7 +91,11 @@ impl Page<'_> {
     }
 
     fn story(&self, story: &StoryFacts) -> String {
-        let mut out = String::from("<h3>One case, step by step</h3>\n");
+        let title = match story.left {
+            1 => "One case, step by step",
+            _ => "Who stands closest to the line, step by step",
+        };
+        let mut out = format!("<h3>{title}</h3>\n");
         let known: Vec<String> = story
             .known
             .iter()

@@ -95,7 +95,7 @@ impl Page<'_> {
 
     /// What only people know: why, for whom, under which conditions.
     pub(super) fn environment(&mut self) -> Option<Section> {
-        if !self.is_private() {
+        if !self.is_signed() {
             return None;
         }
         let line = || "<span class=\"fill\"></span>".to_string();

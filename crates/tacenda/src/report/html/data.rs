@@ -1,5 +1,6 @@
 //! Data: the columns, the policy, the software, the promise and its attacker.
 
+use crate::report::LimitFacts;
 use crate::report::html::Page;
 use crate::report::html::Section;
 use crate::report::html::clip;
@@ -7,6 +8,21 @@ use crate::report::html::escape;
 use crate::report::html::parts;
 use crate::report::html::parts::W;
 use crate::report::words::list;
+use crate::report::words::number;
+
+/// How much work the attacks were allowed, in words.
+fn attack_limits(limits: &LimitFacts) -> String {
+    format!(
+        "matchings of up to {} people and worlds of up to {} people ({} nodes) that hang together; {} pairs of groups between \
+         {} releases; seed {}",
+        number(limits.refine_people),
+        number(limits.worlds_people),
+        number(limits.worlds_nodes),
+        number(limits.pairs),
+        if limits.all_pairs { "any two" } else { "two neighbouring" },
+        limits.seed
+    )
+}
 
 impl Page<'_> {
     /// Every column with its role and what is done to it.
@@ -62,9 +78,12 @@ impl Page<'_> {
             rows.push(("Lines of the audit", if lines.is_empty() { "none".into() } else { lines.join(", ") }));
             rows.push(("The attacker knows", escape(&list(&facts.attacker))));
         }
-        if let Some(private) = &self.report.private {
-            private.limits.iter().for_each(|limit| rows.push(("Limit", escape(&clip(limit, 240)))));
-            if let Some(reason) = &private.accepted_risk {
+        if let Some(limits) = &facts.limits {
+            rows.push(("Limits of the attacks", attack_limits(limits)));
+        }
+        if let Some(governance) = &self.report.governance {
+            governance.limits.iter().for_each(|limit| rows.push(("Limit", escape(&clip(limit, 240)))));
+            if let Some(reason) = &governance.accepted_risk {
                 rows.push(("Accepted risk, and why", escape(&clip(reason, 1000))));
             }
         }

@@ -1,5 +1,6 @@
 //! Identifiability: how exposed people are in each release, in numbers and pictures.
 
+use crate::report::Edition;
 use crate::report::ReleaseFacts;
 use crate::report::RiskKind;
 use crate::report::html::Page;
@@ -116,10 +117,86 @@ impl Page<'_> {
              risk).{below_k}{below_l} Largest share: of one sensitive value in a group. What follows from comparing releases \
              stands under attacks.</p>\n"
         ));
-        if self.is_private() {
+        body.push_str(&self.before());
+        body.push_str(&self.together());
+        if self.report.edition != Edition::Recipient {
             body.push_str(&self.habits());
         }
         body
+    }
+
+    /// What publishing the tables as they are would have risked.
+    fn before(&self) -> String {
+        let Some(private) = self.report.private.as_ref().filter(|private| !private.truth.is_empty()) else {
+            return String::new();
+        };
+        let most = self.cap(200);
+        let rows: Vec<Vec<String>> = private
+            .truth
+            .iter()
+            .take(most)
+            .map(|truth| {
+                let after = self.report.releases.iter().find(|release| release.number == truth.release);
+                let after = |pick: fn(&crate::report::RiskFacts) -> f64| {
+                    after.map_or("–".to_string(), |release| percent(pick(&release.risk)))
+                };
+                vec![
+                    truth.release.to_string(),
+                    number(truth.before.unique),
+                    percent(truth.before.highest_identity),
+                    after(|risk| risk.highest_identity),
+                    percent(truth.before.mean_identity),
+                    after(|risk| risk.mean_identity),
+                ]
+            })
+            .collect();
+        let columns = [
+            ("No.", N),
+            ("Unique before", N),
+            ("Highest risk before", N),
+            ("after", N),
+            ("Mean risk before", N),
+            ("after", N),
+        ];
+        let table = parts::table(&columns, &rows, private.truth.len().saturating_sub(most));
+        format!(
+            "<h3>Risk before and after</h3>\n{table}<p class=\"soft small\">Before: by the exact quasi-identifiers of the private \
+             table, had it been published as it is. Its sensitive values would then be known of everyone who is singled \
+             out.</p>\n"
+        )
+    }
+
+    /// All releases together.
+    fn together(&self) -> String {
+        let sequence = &self.report.sequence;
+        let mut rows: Vec<(&str, String)> = vec![
+            ("Highest risk of being singled out in any release (prosecutor)", percent(sequence.highest_identity)),
+            ("Mean risk (prosecutor; also marketer)", percent(sequence.mean_identity)),
+            ("Appearances of people in groups below k", percent(sequence.share_below_k)),
+            ("Largest share of a value in a group of any release", percent(sequence.highest_share)),
+        ];
+        if let Some(fewest) = sequence.smallest_candidates {
+            rows.push(("Fewest values possible for a person after comparing all", fewest.to_string()));
+        }
+        if let Some(largest) = sequence.largest_posterior {
+            let (looked_at, of) = sequence.posterior_of;
+            let counted = format!("{} ({} of {} people counted)", percent(largest), number(looked_at), number(of));
+            rows.push(("Largest probability of a value, as the promise counts", counted));
+        }
+        if let Some(largest) = sequence.largest_posterior_blind {
+            rows.push(("Largest probability of a value, counting blindly", percent(largest)));
+        }
+        if let Some(least) = sequence.least_alike {
+            rows.push(("Fewest ids with the same regions in all releases (E)", number(u64::from(least))));
+        }
+        if let Some(least) = sequence.least_always_together {
+            rows.push(("Fewest ids that were always in the same groups (H)", number(u64::from(least))));
+        }
+        format!(
+            "<h3>All releases together</h3>\n{}<details><summary>What was not computed</summary>{}</details>\n",
+            parts::facts(&rows),
+            parts::bullets(&sequence.not_computed, 12)
+        )
     }
 
     /// The smallest group held against sizes that others require.

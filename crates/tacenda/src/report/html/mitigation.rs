@@ -1,5 +1,7 @@
 //! Mitigation: what was added and left out, and what the releases still say.
 
+use crate::report::QueryErrorFacts;
+use crate::report::TruthFacts;
 use crate::report::html::Page;
 use crate::report::html::Section;
 use crate::report::html::clip;
@@ -21,48 +23,63 @@ impl Page<'_> {
     pub(super) fn added_and_left_out(&mut self) -> Option<Section> {
         let report = self.report;
         let most = self.cap(200);
-        let mut columns: Vec<Column> = vec![("No.", N), ("Label", W), ("Artificial rows", N), ("Of all rows", N)];
-        if report.private.is_some() {
-            columns.extend([("Arrived", N), ("Last published", N), ("Still waiting", N), ("Withheld", N)]);
-        }
+        let private = report.private.as_ref();
+        let has_churn = private.is_some_and(|private| !private.churn.is_empty());
+        let has_truth = private.is_some_and(|private| !private.truth.is_empty());
+        let columns: [Column; 9] = [
+            ("No.", N),
+            ("Label", W),
+            ("Artificial rows", N),
+            ("Of all rows", N),
+            ("Withheld", N),
+            ("Of the table", N),
+            ("Arrived", N),
+            ("Last published", N),
+            ("Waiting since", N),
+        ];
         let rows: Vec<Vec<String>> = report
             .releases
             .iter()
             .take(most)
             .map(|release| {
-                let mut row = vec![
+                let churn = private.and_then(|all| all.churn.iter().find(|churn| churn.release == release.number));
+                let truth = private.and_then(|all| all.truth.iter().find(|truth| truth.release == release.number));
+                let cell = |count: Option<u64>| count.map_or("–".to_string(), number);
+                let share = truth.map(|truth| percent(truth.withheld as f64 / truth.people.max(1) as f64));
+                vec![
                     release.number.to_string(),
                     parts::label(&release.label),
                     number(release.counterfeits),
                     percent(release.counterfeits as f64 / release.rows.max(1) as f64),
-                ];
-                if let Some(private) = &report.private {
-                    let churn = private.churn.iter().find(|churn| churn.release == release.number);
-                    let cell = |count: Option<u64>| count.map_or("–".to_string(), number);
-                    row.push(cell(churn.map(|churn| churn.arrived)));
-                    row.push(cell(churn.map(|churn| churn.last_published)));
-                    row.push(cell(churn.map(|churn| churn.still_waiting)));
-                    row.push(cell(churn.and_then(|churn| churn.withheld)));
-                }
-                row
+                    cell(truth.map(|truth| truth.withheld)),
+                    share.unwrap_or_else(|| "–".to_string()),
+                    cell(churn.map(|churn| churn.arrived)),
+                    cell(churn.map(|churn| churn.last_published)),
+                    cell(churn.map(|churn| churn.waiting_since)),
+                ]
             })
             .collect();
         let mut body = String::from(
             "<p>Artificial rows (counterfeits) stand in for people who left or for values that are too rare. How many each group \
              has is published; <code>row_weight</code> counts people without them.</p>\n",
         );
-        body.push_str(&parts::table(&columns, &rows, report.releases.len().saturating_sub(most)));
-        let title = match &report.private {
-            None => "Artificial rows",
-            Some(_) => {
-                body.push_str(
-                    "<p class=\"soft small\">Arrived: people first seen then. Last published: people published there and not again so \
-                     far. Still waiting: people first seen then who have not been published until today. Withheld: people of the \
-                     snapshot who were left out of that release; the vault keeps the last snapshot only.</p>\n",
-                );
-                "Artificial and withheld rows"
-            }
-        };
+        let keep = [(4, has_truth), (5, has_truth), (6, has_churn), (7, has_churn), (8, has_churn)];
+        body.push_str(&parts::table_without(&columns, rows, &keep, report.releases.len().saturating_sub(most)));
+        let mut legend = Vec::new();
+        if has_truth {
+            legend.push("Withheld: people of the private table who were left out of that release; – where the table is not at hand.");
+        }
+        if has_churn {
+            legend.push(
+                "Arrived: people first seen then. Last published: people published there and not again so far. Waiting since: \
+                 people of the last snapshot who are not in the last release, by the release since which they wait; people who \
+                 left meanwhile are not counted.",
+            );
+        }
+        if !legend.is_empty() {
+            body.push_str(&format!("<p class=\"soft small\">{}</p>\n", legend.join(" ")));
+        }
+        let title = if has_truth || has_churn { "Artificial and withheld rows" } else { "Artificial rows" };
         Some(Section { id: "added", clause: "Mitigation", title, body })
     }
 
@@ -145,13 +162,13 @@ impl Page<'_> {
         format!("<h3>Loss</h3>\n{}", parts::table(&columns, &rows, releases.len().saturating_sub(most)))
     }
 
+    /// How far counts are off; nothing where this is not for the reader.
     fn queries(&mut self) -> String {
         let report = self.report;
-        let Some(error) = report.private.as_ref().and_then(|private| private.query_error.as_ref()) else {
-            return match self.is_private() {
-                true => "<h3>Accuracy of count queries</h3><p>Not measured: no snapshot was at hand.</p>\n".into(),
-                false => String::new(),
-            };
+        let Some(private) = &report.private else { return String::new() };
+        let asked = private.truth.iter().filter_map(|truth| Some((truth, truth.query_error.as_ref()?)));
+        let Some((last, error)) = asked.clone().next_back() else {
+            return "<h3>Accuracy of count queries</h3><p>Not measured: no private table was at hand.</p>\n".into();
         };
         let rows = [("median", error.median), ("mean", error.mean), ("nine in ten within", error.ninth_decile)];
         let rows: Vec<(String, f64, String)> =
@@ -164,14 +181,25 @@ impl Page<'_> {
             percent(error.ninth_decile)
         );
         let caption = self.caption("Accuracy of count queries", description);
-        format!(
+        let mut out = format!(
             "<h3>Accuracy of count queries</h3><figure>{}<figcaption>Relative error of {} random count queries of expected \
-             selectivity {} with a range on every attribute, on release {}, against its snapshot.</figcaption></figure>\n",
+             selectivity {} with a range on every attribute, on release {}, against its table.</figcaption></figure>\n",
             plots::shares(&rows, &caption),
             number(u64::from(error.queries)),
             percent(error.selectivity),
-            error.release
-        )
+            last.release
+        );
+        if asked.clone().count() > 1 {
+            let most = self.cap(200);
+            let row = |(truth, error): (&TruthFacts, &QueryErrorFacts)| {
+                let (median, mean, nine) = (error.median, error.mean, error.ninth_decile);
+                vec![truth.release.to_string(), percent(median), percent(mean), percent(nine)]
+            };
+            let rows: Vec<Vec<String>> = asked.clone().take(most).map(row).collect();
+            let columns = [("No.", N), ("Median error", N), ("Mean error", N), ("Nine in ten within", N)];
+            out.push_str(&parts::table(&columns, &rows, asked.count().saturating_sub(most)));
+        }
+        out
     }
 }
 

@@ -14,7 +14,6 @@ mod attacks;
 mod mitigation;
 mod governance;
 
-use crate::report::Edition;
 use crate::report::Report;
 use crate::report::html::parts::badge_class;
 use crate::report::html::parts::icon;
@@ -70,6 +69,7 @@ impl Page<'_> {
             self.utility(),
             self.deletion(),
             self.validity(),
+            self.repeat(),
             self.signatures(),
         ]
         .into_iter()
@@ -93,12 +93,22 @@ impl Page<'_> {
         let made = self.report.provenance.made_at.as_ref().map_or(String::new(), |at| format!(", {}", escape(at)));
         let _ = writeln!(
             out,
-            "<footer>Made by {}{made}. {} edition. The same numbers for programs: <code>tacenda report --format json</code>.</footer>",
+            "<footer>Made by {}{made}. {} edition.{}</footer>",
             escape(&self.report.provenance.software),
             capital(self.report.edition.word()),
+            self.for_programs(),
         );
         out.push_str("</main></body></html>\n");
         out
+    }
+
+    /// The command that gives the same numbers as JSON.
+    fn for_programs(&self) -> String {
+        let command = self.report.provenance.command.as_ref();
+        command.map_or(String::new(), |command| {
+            let command = escape(&clip(command, 600));
+            format!(" The same numbers for programs: <code>{command} --format json</code>.")
+        })
     }
 
     fn title(&self) -> String {
@@ -137,7 +147,7 @@ impl Page<'_> {
             escape(&verdict.sentence),
         );
         out.push_str(&self.figures());
-        if report.edition != Edition::Recipient && !report.next_steps.is_empty() {
+        if !report.next_steps.is_empty() {
             out.push_str("<h3>What to do next</h3>");
             out.push_str(&parts::bullets(&report.next_steps, self.cap(20)));
         }
@@ -203,9 +213,9 @@ impl Page<'_> {
         (most / self.cut).max(1)
     }
 
-    /// Whether it may say what only steward and auditor see.
-    fn is_private(&self) -> bool {
-        self.report.edition != Edition::Recipient
+    /// Whether it is to be filled in and signed.
+    fn is_signed(&self) -> bool {
+        !self.report.signing.is_empty()
     }
 }
 

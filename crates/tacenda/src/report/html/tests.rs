@@ -1,6 +1,7 @@
 //! Tests of the page.
 
 use super::*;
+use crate::report::Edition;
 use crate::report::FindingFacts;
 use crate::report::Panel;
 use crate::report::samples::broken;
@@ -122,7 +123,8 @@ fn a_recipient_sees_nothing_private() {
     assert!(report.private.is_none() && report.story.is_none());
     assert!(report.findings.iter().all(|finding| finding.witness.is_none()));
     let steward = html(&broken().report(Edition::Steward));
-    for wanted in ["40,417", "40,471", "14.2 %", "Withheld", "Signatures", "Seed commitment", "step by step"] {
+    for wanted in ["40,417", "40,471", "40,483", "14.2 %", "Withheld", "Signatures", "Seed commitment", "step by step"]
+    {
         assert!(steward.contains(wanted), "{wanted}");
     }
     assert_eq!(broken().report(Edition::Steward).private, Some(private()));

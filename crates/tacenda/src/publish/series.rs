@@ -1,0 +1,144 @@
+//! Everything a project has published, read back from its folders as a recipient would; and the private tables behind
+//! it, where they are at hand. Releases that were made elsewhere are read as they came.
+
+use crate::audit::Traces;
+use crate::audit::knowledge::Knowledge;
+use crate::folder;
+use crate::ingest;
+use crate::ingest::ReadOptions;
+use crate::ingest::Source;
+use crate::ledger::Event;
+use crate::ledger::Publication;
+use crate::ledger::Store;
+use crate::model::History;
+use crate::model::Membership;
+use crate::model::PolicyFile;
+use crate::model::Release;
+use crate::model::Row;
+use crate::model::Table;
+use crate::model::Values;
+use crate::publish::ProjectError;
+use crate::publish::adopt;
+use crate::report;
+use crate::report::FileFacts;
+use std::path::PathBuf;
+
+/// Which private tables are used.
+#[derive(Clone, Copy, Debug)]
+pub enum PrivateTables<'a> {
+    /// None: what is made from it may leave.
+    None,
+    /// These, one a release, in order.
+    Given(&'a [PathBuf]),
+    /// The one the vault keeps: of the last release.
+    Kept,
+}
+
+/// Everything published so far. Private where it holds tables.
+#[derive(Debug)]
+pub struct PublishedSeries {
+    /// The releases, with one numbering of values.
+    pub releases: Vec<Release>,
+    /// Per release, what its files show beside the rows.
+    pub traces: Vec<Traces>,
+    /// Per release, when it was published, and its files.
+    pub sources: Vec<report::Source>,
+    /// The private table behind each release, where it is at hand.
+    pub tables: Vec<Option<Table>>,
+    /// Per table, who was left out of the release.
+    pub left_out: Vec<Membership>,
+}
+
+impl PublishedSeries {
+    /// What the strongest attacker knows; none unless the table behind every release is at hand.
+    pub fn knowledge(&self) -> Option<Knowledge<'_>> {
+        let tables: Option<Vec<&Table>> = self.tables.iter().map(Option::as_ref).collect();
+        tables.map(|tables| Knowledge::from_published(tables.into_iter().zip(&self.left_out)))
+    }
+}
+
+/// Reads the releases of a project.
+pub(super) fn read(
+    policy: &PolicyFile,
+    store: &Store,
+    private: PrivateTables<'_>,
+    step: &(dyn Fn(&str) + Sync),
+) -> Result<PublishedSeries, ProjectError> {
+    let events: Vec<(&Event, &Publication)> =
+        store.events().iter().filter_map(|event| Some((event, event.publication()?))).collect();
+    let Some((_, last)) = events.last() else { return Err(ProjectError::NothingPublished) };
+    // A release that was taken in without its people has no table; the vault then keeps an older one.
+    let kept = match private {
+        PrivateTables::None => None,
+        _ => store.snapshot()?.filter(|_| last.numbers["truth_known"] != false),
+    };
+    let mut values = kept.as_ref().map_or_else(Values::default, |table| table.values.clone());
+    let (mut releases, mut traces) = (Vec::new(), Vec::new());
+    for (event, publication) in &events {
+        step(&format!("reading release {}", publication.number));
+        let folder = store.release_folder(publication.number);
+        if event.is_adoption() {
+            let (release, shown) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
+            releases.push(release);
+            traces.push(shown);
+        } else {
+            let published = folder::read_with(&folder, &mut values)?;
+            let without_sensitive = published.schema.sensitive.is_empty();
+            let (release, columns) = published.release.laid_out(&published.schema, &policy.schema);
+            // Our own files say how many counterfeits there are, and their order is sorted, not the input's.
+            traces.push(Traces {
+                group_names: (1..=release.group_count()).map(|group| group.to_string().into()).collect(),
+                counterfeits_known: true,
+                columns,
+                without_sensitive,
+                ..Traces::default()
+            });
+            releases.push(release);
+        }
+    }
+    let mut tables: Vec<Option<Table>> = releases.iter().map(|_| None).collect();
+    match private {
+        PrivateTables::Given(paths) => {
+            if paths.len() != releases.len() {
+                return Err(ProjectError::TruthCount { tables: paths.len(), releases: releases.len() });
+            }
+            let key = store.seed().key("identifier");
+            for (place, path) in tables.iter_mut().zip(paths) {
+                step("reading the private tables");
+                let source = Source::open(path)?;
+                let read = ingest::read_snapshot(&source, &policy.schema, &key, &values, &ReadOptions::default())?;
+                values = read.table.values.clone();
+                *place = Some(read.table);
+            }
+        }
+        PrivateTables::Kept => *tables.last_mut().expect("there is a release") = kept,
+        PrivateTables::None => (),
+    }
+    // Later releases may have values that earlier ones did not know of yet.
+    releases.iter_mut().for_each(|release| release.values = values.clone());
+    tables.iter_mut().flatten().for_each(|table| table.values = values.clone());
+    let history = if tables.iter().any(Option::is_some) { store.history()? } else { History::default() };
+    let left_out = (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
+    let sources = events.iter().map(|(event, publication)| source(&event.at, publication)).collect();
+    Ok(PublishedSeries { releases, traces, sources, tables, left_out })
+}
+
+/// Who of a table was not in the release of that number, as far as the vault knows: whoever was first published
+/// later, last published earlier, or never. Whoever was published before and after counts as published.
+fn left_out(number: u32, table: Option<&Table>, history: &History) -> Membership {
+    let Some(table) = table else { return Membership::default() };
+    let is_out = |record: Option<&crate::model::Record>| {
+        record.is_none_or(|record| !record.is_published() || record.cohort > number || record.last_release < number)
+    };
+    let withheld = (0u32..).zip(history.align(table)).filter(|(_, record)| is_out(*record)).map(|(row, _)| Row(row));
+    Membership { withheld: withheld.collect(), ..Membership::default() }
+}
+
+fn source(at: &str, publication: &Publication) -> report::Source {
+    let file = |(name, digest): (&String, &crate::ledger::FileDigest)| FileFacts {
+        name: name.clone(),
+        bytes: digest.bytes,
+        sha256: digest.sha256.clone(),
+    };
+    report::Source { at: Some(at.into()), files: publication.files.iter().map(file).collect() }
+}

@@ -1,0 +1,122 @@
+//! All releases together: the risks a steward signs for, as far as they can be computed soundly.
+//!
+//! What needs people to be known stands here only where the private tables were at hand, and not for recipients.
+//! What cannot be computed is said, never left at zero.
+
+use crate::audit::Check;
+use crate::audit::Outcome;
+use crate::report::Edition;
+use crate::report::Material;
+use crate::report::ReleaseFacts;
+use crate::report::SequenceFacts;
+use crate::report::words::number;
+use crate::report::words::people;
+use crate::report::words::percent;
+
+/// Puts the releases together.
+pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceFacts {
+    let appearances: u64 = releases.iter().map(|release| release.people).sum();
+    let groups: u64 = releases.iter().map(|release| release.groups).sum();
+    let below: u64 = releases.iter().map(|release| release.risk.people_below_k).sum();
+    let share = |part: u64| part as f64 / appearances.max(1) as f64;
+    let most = |risk: &dyn Fn(&ReleaseFacts) -> f64| releases.iter().map(risk).fold(0.0, f64::max);
+    let outcome = |check: Check| material.assessment.outcome(check);
+    // What rests on the private tables is not for recipients.
+    let known = material.series.knowledge.is_some() && material.edition != Edition::Recipient;
+    let of_people = |check: Check| outcome(check).filter(|_| known);
+    let posterior = of_people(Check::Posterior);
+    let candidates = of_people(Check::Candidates);
+    SequenceFacts {
+        appearances,
+        highest_identity: most(&|release| release.risk.highest_identity),
+        mean_identity: share(groups),
+        share_below_k: share(below),
+        highest_share: most(&|release| release.risk.highest_share),
+        largest_posterior: posterior.and_then(|outcome| measure(outcome, "largest posterior")),
+        largest_posterior_blind: posterior.and_then(|outcome| measure(outcome, "largest posterior, blind")),
+        posterior_of: posterior.map_or((0, 0), |outcome| (outcome.coverage.looked_at, outcome.coverage.of)),
+        smallest_candidates: candidates.and_then(fewest_left),
+        least_alike: outcome(Check::LinkedIds)
+            .and_then(|outcome| measure(outcome, "least E"))
+            .map(|least| least as u32),
+        least_always_together: outcome(Check::LinkedIds)
+            .and_then(|outcome| measure(outcome, "least H"))
+            .map(|least| least as u32),
+        not_computed: not_computed(known, releases.len()),
+    }
+}
+
+fn not_computed(known: bool, releases: usize) -> Vec<String> {
+    let mut missing = vec![
+        "Journalist risk: no table of the population is given. It is at most the prosecutor risk.".to_string(),
+        "Marketer risk is that of someone who knows exactly the published people; with a larger table of people it is lower."
+            .to_string(),
+    ];
+    if releases > 1 {
+        missing.push(
+            "Prosecutor risk over all releases is the highest of any single one: a least value. What comparing releases \
+             adds to it is answered by the checks, in people, not by one number."
+                .to_string(),
+        );
+    }
+    if !known {
+        missing.push(
+            "Probabilities and possible values over all releases: they need the private tables, which were not at hand or \
+             are not for this edition."
+                .to_string(),
+        );
+    }
+    missing
+}
+
+/// Evidence for the three questions: singling out, linkability, inference.
+pub fn evidence(sequence: &SequenceFacts) -> [Vec<String>; 3] {
+    let mut singling = Vec::new();
+    let mut linking = Vec::new();
+    let mut inferring = Vec::new();
+    if sequence.highest_identity > 0.0 {
+        singling.push(format!(
+            "In any one release, the highest risk of being singled out is {}, the mean {}.",
+            percent(sequence.highest_identity),
+            percent(sequence.mean_identity)
+        ));
+    }
+    if let Some(least) = sequence.least_alike {
+        let least = people(u64::from(least));
+        linking.push(format!(
+            "The smallest set of published ids with the same regions over all releases (E) holds {least}."
+        ));
+    }
+    if let Some(least) = sequence.least_always_together {
+        let least = people(u64::from(least));
+        linking
+            .push(format!("The smallest set of published ids that were always in the same groups (H) holds {least}."));
+    }
+    if let Some(fewest) = sequence.smallest_candidates {
+        inferring.push(format!(
+            "After comparing all releases, the fewest values that remain possible for a person are {fewest}."
+        ));
+    }
+    if let Some(largest) = sequence.largest_posterior {
+        let (looked_at, of) = sequence.posterior_of;
+        inferring.push(format!(
+            "Counting all worlds, the largest probability of a value for a person is {} ({} of {} people were counted).",
+            percent(largest),
+            number(looked_at),
+            number(of)
+        ));
+    }
+    [singling, linking, inferring]
+}
+
+/// A measure of the whole series.
+fn measure(outcome: &Outcome, name: &str) -> Option<f64> {
+    let found = outcome.measures.iter().find(|measure| measure.release.is_none() && measure.name == name);
+    found.map(|measure| measure.value).filter(|value| value.is_finite())
+}
+
+/// The fewest values that are left for anyone, by the measures `people with N values left`.
+fn fewest_left(outcome: &Outcome) -> Option<u32> {
+    let left = |name: &str| name.strip_prefix("people with ")?.split(' ').next()?.parse::<u32>().ok();
+    outcome.measures.iter().filter(|measure| measure.value > 0.0).filter_map(|measure| left(measure.name)).min()
+}
