@@ -173,7 +173,7 @@ pub fn describe(requirement: &Requirement, report: &RequirementReport) -> String
             Some(least) => format!("every combination of X goes with at least {least} values of Y, {k} are promised"),
             None => "no combination of X occurs".into(),
         },
-        Bound::Linkability { .. } => match reading.largest_ppm {
+        Bound::Linkability { .. } | Bound::OneIn { .. } => match reading.largest_ppm {
             Some(ppm) => format!("no sensitive value of Y exceeds a share of {:.1} %", ppm as f64 / 10_000.0),
             None => "no sensitive value of Y occurs".into(),
         },
