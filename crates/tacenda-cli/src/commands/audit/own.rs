@@ -18,6 +18,7 @@ use tacenda::ingest::IngestError;
 use tacenda::ingest::Source;
 use tacenda::ingest::foreign;
 use tacenda::ledger::LedgerError;
+use tacenda::model::History;
 use tacenda::model::RecordKey;
 use tacenda::model::Release;
 use tacenda::model::Schema;
@@ -55,7 +56,7 @@ pub fn folders(folders: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Resu
         return Err(Failure::usage("these releases have different columns; name them with --quasi and --sensitive"));
     }
     let identifier = args.id.clone();
-    subject(read, schema, args, identifier, Vec::new(), screen)
+    subject(read, schema, args, identifier, Vec::new(), Box::new(foreign::key), screen)
 }
 
 /// Reads the releases of a project, and its truth where there is one.
@@ -86,27 +87,52 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
         _ => None,
     };
     let identifier = args.id.clone().or(Some(policy.schema.identifier.clone()));
-    let mut subject = subject(read, policy.schema.clone(), args, identifier, kept.into_iter().collect(), screen)?;
+    let key: Box<dyn Fn(&str) -> RecordKey> = match project.store() {
+        Some(store) => {
+            let secret = store.seed().key("identifier");
+            Box::new(move |identifier| RecordKey::of(&secret, identifier.as_bytes()))
+        }
+        None => Box::new(foreign::key),
+    };
+    let mut subject = subject(read, policy.schema.clone(), args, identifier, kept.into_iter().collect(), key, screen)?;
+    if let (Some(store), false) = (project.store(), subject.truth.is_empty()) {
+        let history = store.history().map_err(from_vault)?;
+        for (table, release) in subject.truth.iter_mut().zip(1..) {
+            *table = published(table, &history, release);
+        }
+    }
     subject.promise = Some(policy.promise.clone());
     subject.about.name = policy.series.name.clone();
     subject.about.title = policy.series.title.clone();
     subject.about.contact = policy.series.contact.clone();
     subject.about.policy_sha256 = Some(project.policy_digest().to_string());
     subject.about.ledger_head = Some(project.ledger_head().to_string());
-    if let (Some(store), true) = (project.store(), args.truth.is_empty()) {
-        let secret = store.seed().key("identifier");
-        subject.key = Box::new(move |identifier| RecordKey::of(&secret, identifier.as_bytes()));
-    }
     if subject.truth.is_empty() {
         let note = "the vault keeps the last snapshot only: give all of them with --truth for exact counts of people";
         subject.about.notes.push(note.into());
-    } else {
-        subject
-            .about
-            .notes
-            .push("who was withheld from a release is not told apart: everyone counts as published".into());
     }
     Ok(subject)
+}
+
+/// The people of a table who were not withheld from its release, by what the vault says of them. Who was
+/// published before and after a release and not in it is not known there and stays.
+fn published(table: &Table, history: &History, release: u32) -> Table {
+    let is_in = |row: &usize| {
+        let key = table.keys()[*row];
+        let record = history.records.binary_search_by(|record| record.key.cmp(&key)).ok();
+        record
+            .map(|at| &history.records[at])
+            .is_none_or(|record| (record.cohort..=record.last_release).contains(&release))
+    };
+    let rows: Vec<usize> = (0..table.len()).filter(is_in).collect();
+    Table::new(
+        rows.iter().map(|&row| table.keys()[row]).collect(),
+        (0..table.quasi_count()).map(|at| rows.iter().map(|&row| table.quasi(at)[row]).collect()).collect(),
+        rows.iter().map(|&row| table.sensitive()[row]).collect(),
+        table.values.clone(),
+        Vec::new(),
+        Vec::new(),
+    )
 }
 
 fn read_folders(folders: &[PathBuf], screen: &Screen) -> Result<Vec<Published>, Failure> {
@@ -131,13 +157,15 @@ fn subject(
     args: &ReadingArgs,
     identifier: Option<String>,
     kept: Vec<Table>,
+    key: Box<dyn Fn(&str) -> RecordKey>,
     screen: &Screen,
 ) -> Result<Subject, Failure> {
     let rejected = |error: IngestError| failure(error.into(), screen);
     let sources = args.truth.iter().map(|path| Source::open(path));
     let sources = sources.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
     let mut values = read.last().map_or_else(Values::default, |published| published.release.values.clone());
-    let mut truth = foreign::read_truth(&sources, &schema, identifier.as_deref(), &mut values).map_err(rejected)?;
+    let mut truth =
+        foreign::read_truth(&sources, &schema, identifier.as_deref(), &mut values, &key).map_err(rejected)?;
     if truth.is_empty() {
         truth = kept.into_iter().map(|table| foreign::renumbered(&table, &mut values)).collect();
     }
@@ -162,7 +190,7 @@ fn subject(
         truth,
         about,
         schema,
-        key: Box::new(foreign::key),
+        key,
     })
 }
 
