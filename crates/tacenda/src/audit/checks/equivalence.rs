@@ -32,6 +32,9 @@ use crate::model::Span;
 use crate::model::Value;
 use std::collections::BTreeMap;
 
+/// People who are equal, and the groups that show it.
+type Class = (Vec<u32>, Vec<(u32, u32)>);
+
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let Some(knowledge) = ask.people().filter(|_| ask.attacker.presence) else {
         return Outcome::not_applicable(Check::Equivalence, "who stands in a group is not known");
@@ -48,7 +51,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         }
     }
     let mut is_counted = vec![false; knowledge.len()];
-    let mut classes: Vec<(Vec<u32>, Vec<(u32, u32)>)> = Vec::new();
+    let mut classes: Vec<Class> = Vec::new();
     for (people, groups, worlds) in ask.counts().into_iter().flat_map(Counts::blind) {
         people.iter().for_each(|&person| is_counted[person as usize] = true);
         classes.extend(equals(people, worlds).into_iter().map(|class| (class, groups.to_vec())));
