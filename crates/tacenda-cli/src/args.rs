@@ -258,12 +258,12 @@ pub struct AuditArgs {
     /// What the attacker knows: quasi, then any of presence, first-release, known=B [default: quasi,presence]
     #[arg(long, value_name = "WORDS")]
     pub attacker: Option<String>,
-    /// The least number of people that must not be told apart
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
-    pub k: u32,
-    /// The least number of sensitive values that must remain possible
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
-    pub l: u32,
+    /// The least number of people that must not be told apart [default: what the project promises, or 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub k: Option<u32>,
+    /// The least number of sensitive values that must remain possible [default: as for k]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub l: Option<u32>,
     /// The largest distance of a group's values from the whole table's; measured only where not given
     #[arg(long, value_name = "X", value_parser = parse_share)]
     pub t: Option<f64>,
@@ -273,7 +273,10 @@ pub struct AuditArgs {
     /// Compare every pair of releases, not only neighbours
     #[arg(long)]
     pub all_pairs: bool,
-    /// Which findings end with exit code 1: severe ones, any from warning on, or none
+    /// Do up to N times as much work before something is left as not assessed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub limit: u32,
+    /// What ends with exit code 1: severe findings, any from warning on, these or a question left open, or nothing
     #[arg(long, value_enum, default_value_t = FailOn::Any)]
     pub fail_on: FailOn,
     /// Name sensitive values, on a terminal
@@ -348,6 +351,8 @@ pub enum FailOn {
     Severe,
     /// Any from warning on.
     Any,
+    /// Any from warning on, and any question that could not be answered for everyone.
+    Gaps,
     /// None.
     Never,
 }

@@ -150,3 +150,101 @@ fn a_project_under_m_invariance_is_audited_without_a_finding() {
     project.fails(&["audit", "--truth", "t1.csv"], 2, "R209");
     project.fails(&["audit", "--truth", "t1.csv", "t2.csv", "t3.csv", "--id", "full_name"], 2, "U201");
 }
+
+/// The lines are the promise's: m-invariance says nothing of people, so a group of one person and a
+/// counterfeit is no finding.
+#[test]
+fn a_project_is_held_against_its_own_promise() {
+    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    project.write("t1.csv", &patients(0, 60));
+    project.ok(&["publish", "t1.csv", "--yes"]);
+    let (_, report) = audit(&project, &["--check", "group-sizes"]);
+    let promised = report["provenance"].clone();
+    let (_, report) = audit(&project, &["--check", "group-sizes", "--k", "3", "--l", "4"]);
+    assert_eq!((report["provenance"]["k"].as_u64(), report["provenance"]["l"].as_u64()), (Some(3), Some(4)));
+    assert_eq!(promised["k"], 1, "{promised}");
+}
+
+/// What was not asked is not answered.
+#[test]
+fn a_part_of_the_questions_answers_for_no_more() {
+    let project = Project::with(&[("r.csv", "age,disease\n20-29,flu\n30-39,flu\n")]);
+    let words = ["r.csv", "--quasi", "age", "--sensitive", "disease", "--check"];
+    let (code, report) = audit(&project, &[&words[..], &["drift"]].concat());
+    let sentence = report["verdict"]["sentence"].as_str().unwrap();
+    assert!(!sentence.contains("everyone"), "{sentence}");
+    assert_eq!((code, report["verdict"]["decision"].as_str()), (0, Some("NOT ASSESSED")), "{report}");
+    assert_eq!(audit(&project, &[&words[..], &["group-sizes"]].concat()).0, 1);
+    let (_, report) = audit(&project, &[&words[..], &["row-order"]].concat());
+    assert!(!report["verdict"]["sentence"].as_str().unwrap().contains("everyone"), "{report}");
+}
+
+/// A question that is left open fails where that is asked for, and only there.
+#[test]
+fn a_gap_fails_a_build_that_wants_none() {
+    let project = naive();
+    // The truth of another release: nothing adds up.
+    let words = [&["r1.csv"][..], &COLUMNS, &["--truth", "t2.csv", "--id", "name", "--check", "posterior"]].concat();
+    let (code, report) = audit(&project, &words);
+    assert_eq!((code, report["checks"][0]["verdict"].as_str()), (0, Some("NOT ASSESSED")), "{report}");
+    assert_eq!(audit(&project, &[&words[..], &["--fail-on", "gaps"]].concat()).0, 1);
+    assert!(!report.to_string().contains("raise the limits"));
+    audit(&project, &[&words[..], &["--limit", "4"]].concat());
+}
+
+/// Releases in any order with dates give the report of the right order.
+#[test]
+fn the_order_of_files_is_that_of_their_dates() {
+    let project = naive();
+    let truth = ["--truth", "t2.csv", "t1.csv", "--id", "name"];
+    let (_, given) = audit(&project, &[&["r1.csv", "r2.csv"][..], &COLUMNS, &TRUTH].concat());
+    let dated = ["--dates", "2026-02-01,2026-01-01"];
+    let (_, sorted) = audit(&project, &[&["r2.csv", "r1.csv"][..], &COLUMNS, &truth, &dated].concat());
+    assert_eq!(given["findings"], sorted["findings"]);
+    assert_eq!(given["checks"], sorted["checks"]);
+    let (first, second) = (dashed(&paper003::release_1b().0), dashed(&paper003::release_2b().0));
+    project.write("x-2026-01-01.csv", &first);
+    project.write("x-2026-02-01.csv", &second);
+    let words = [&["x-2026-02-01.csv", "x-2026-01-01.csv", "--order", "date"][..], &COLUMNS, &truth].concat();
+    assert_eq!(audit(&project, &words).1["checks"], given["checks"]);
+}
+
+/// Who does not know who was there when cannot intersect.
+#[test]
+fn the_attacker_is_who_the_command_line_says() {
+    let project = naive();
+    let words = [&["r1.csv", "r2.csv", "--check", "candidates", "--attacker"][..]].concat();
+    let verdict = |attacker: &str| {
+        let words = [&words[..], &[attacker], &COLUMNS, &TRUTH].concat();
+        audit(&project, &words).1["checks"][0]["verdict"].as_str().unwrap().to_string()
+    };
+    assert_eq!(verdict("quasi"), "PASS");
+    assert_eq!(verdict("quasi,first-release"), "PASS");
+    assert_eq!(verdict("quasi,presence"), "FAIL");
+}
+
+/// A release without the sensitive column tells nothing of anyone's value.
+#[test]
+fn a_person_is_not_told_of_by_a_release_without_values() {
+    let project = naive();
+    let without: String = dashed(&paper003::release_2b().0)
+        .lines()
+        .map(|line| line.rsplit_once(',').unwrap().0.to_string() + "\n")
+        .collect();
+    project.write("r2.csv", &without);
+    let words = [&["explain", "person", "--releases", "r1.csv", "r2.csv", "-q"][..], &COLUMNS, &TRUTH].concat();
+    let mut child = project.command(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"Bob\n").unwrap();
+    let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(text.contains("Release 1") && !text.contains("Release 2"), "{text}");
+}
+
+/// The witness names a person by key and an attribute by name, and no cell.
+#[test]
+fn a_witness_names_its_person() {
+    let (_, report) = audit(&naive(), &[&["r1.csv", "r2.csv"][..], &COLUMNS, &TRUTH].concat());
+    let certain = report["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == "A731").unwrap();
+    let person = certain["witness"]["person"].as_str().expect("a person");
+    assert_eq!(person.len(), 32);
+    assert!(!report.to_string().contains("Bob"));
+}

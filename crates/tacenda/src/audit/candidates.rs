@@ -172,6 +172,11 @@ impl Candidates {
         members(self.bits(person)).map(Value).collect()
     }
 
+    /// Whether a value is left for a person.
+    pub(super) fn has(&self, person: u32, value: Value) -> bool {
+        self.bits(person).get(value.index() / 64).is_some_and(|bits| bits >> (value.index() % 64) & 1 == 1)
+    }
+
     /// Whether a person's sets contradicted each other, so that their value must have changed.
     pub fn is_inconsistent(&self, person: u32) -> bool {
         self.inconsistent[person as usize]

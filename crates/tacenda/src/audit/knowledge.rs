@@ -44,13 +44,40 @@ impl<'a> Knowledge<'a> {
     }
 
     /// The same people, with only some of the releases.
-    pub(super) fn only(&self, keep: impl Fn(usize) -> bool) -> Knowledge<'a> {
+    pub fn only(&self, keep: impl Fn(usize) -> bool) -> Knowledge<'a> {
         let kept: Vec<usize> = (0..self.tables.len()).filter(|&release| keep(release)).collect();
         Knowledge {
             tables: kept.iter().map(|&release| self.tables[release]).collect(),
             keys: self.keys.clone(),
             people: kept.iter().map(|&release| self.people[release].clone()).collect(),
         }
+    }
+
+    /// The same knowledge, with whoever's value changed as somebody new from the change on, and who each of
+    /// these people is here; `None` where no value changed. Only releases that tell values count as changes.
+    ///
+    /// Nobody of the answer ever changes their value, so what is concluded from that is true of them. The
+    /// new people come after the others; they have the key of whom they are.
+    pub(super) fn by_stretch(&self, tells: impl Fn(usize) -> bool) -> Option<(Knowledge<'a>, Vec<u32>)> {
+        let mut owners: Vec<u32> = (0..self.keys.len() as u32).collect();
+        let mut now = owners.clone();
+        let mut last: Vec<Option<Value>> = vec![None; self.keys.len()];
+        let mut people = self.people.clone();
+        for (release, people) in people.iter_mut().enumerate() {
+            for (person, &value) in people.iter_mut().zip(self.tables[release].sensitive()) {
+                let at = *person as usize;
+                if *person == Knowledge::ABSENT {
+                    continue;
+                }
+                if tells(release) && last[at].replace(value).is_some_and(|before| before != value) {
+                    now[at] = owners.len() as u32;
+                    owners.push(*person);
+                }
+                *person = now[at];
+            }
+        }
+        let keys: Vec<RecordKey> = owners.iter().map(|&person| self.keys[person as usize]).collect();
+        (keys.len() > self.keys.len()).then(|| (Knowledge { tables: self.tables.clone(), keys, people }, owners))
     }
 
     /// How many people there are.
@@ -71,6 +98,11 @@ impl<'a> Knowledge<'a> {
     /// The key of a person; for the steward, who may look them up.
     pub fn key(&self, person: u32) -> RecordKey {
         self.keys[person as usize]
+    }
+
+    /// The key of a person as it is written, where there is such a person.
+    pub fn hex(&self, person: u32) -> Option<String> {
+        self.keys.get(person as usize).map(|key| format!("{:016x}{:016x}", key.hi, key.lo))
     }
 
     /// The person with this key.

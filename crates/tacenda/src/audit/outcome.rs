@@ -63,8 +63,10 @@ pub enum Check {
 pub enum Verdict {
     /// Looked at everything, found nothing.
     Pass,
-    /// Found something.
+    /// Found something that is a warning or worse.
     Fail,
+    /// Found something worth knowing, and no more than that.
+    Noted,
     /// Only measured; there is no line to cross.
     Measured,
     /// Does not apply to this series, and why.
@@ -132,6 +134,8 @@ pub struct Witness {
     pub values: Vec<Value>,
     /// The person it speaks of, by number in the knowledge.
     pub person: Option<u32>,
+    /// The quasi attribute it speaks of, by number in the schema.
+    pub attribute: Option<u32>,
     /// The number that is claimed, such as a size.
     pub number: u64,
     /// The number it is held against, such as k.
@@ -232,9 +236,10 @@ impl Outcome {
         Outcome { verdict: Verdict::NotApplicable(why), ..Outcome::new(check, Coverage::default()) }
     }
 
-    /// The same outcome with a finding, which makes it fail.
+    /// The same outcome with a finding, which makes it fail unless it is only a note.
     pub fn found(mut self, finding: Finding) -> Outcome {
-        self.verdict = Verdict::Fail;
+        let is_note = finding.fault.severity() == Severity::Note && self.verdict != Verdict::Fail;
+        self.verdict = if is_note { Verdict::Noted } else { Verdict::Fail };
         self.findings.push(finding);
         self
     }
@@ -252,6 +257,7 @@ impl Verdict {
         match self {
             Verdict::Pass => "PASS",
             Verdict::Fail => "FAIL",
+            Verdict::Noted => "NOTED",
             Verdict::Measured => "MEASURED",
             Verdict::NotApplicable(_) => "NOT APPLICABLE",
             Verdict::NotAssessed(_) => "NOT ASSESSED",

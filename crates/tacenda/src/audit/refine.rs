@@ -3,10 +3,12 @@
 //! In each release everyone needs a row of their own, and every counterfeit one of its group. A
 //! person keeps a value only if some full matching gives it to them. What one release takes away may
 //! take away more in another, so this goes on until nothing changes. Every deletion is sound as long
-//! as nobody's value changes; that values are left proves nothing.
+//! as nobody's value changes (who asks makes whoever's did somebody new from then on); that values are
+//! left proves nothing.
 //!
 //! People whose groups hang together form a component. A component above the limit is left as it is,
-//! and the people in it are counted: they are not assessed, not cleared.
+//! and the people in it are counted: they are not assessed, not cleared. So are those of a component that
+//! has no full matching, or other numbers of rows and people: what is known contradicts the release there.
 
 use crate::audit::candidates::Candidates;
 use crate::audit::flow::Matching;
@@ -34,7 +36,7 @@ pub struct RefineLimits {
 
 impl Default for RefineLimits {
     fn default() -> RefineLimits {
-        RefineLimits { people: 4096, arcs: 1 << 18, rounds: 16 }
+        RefineLimits { people: 4096, arcs: 1 << 18, rounds: 256 }
     }
 }
 
@@ -45,7 +47,7 @@ pub struct Refined {
     pub rounds: u32,
     /// How many pairs of a person and a value were taken away.
     pub removed: u64,
-    /// How many people are in a component above the limit in some release.
+    /// How many people are in a component above the limit, or without a full matching, in some release.
     pub not_assessed: usize,
     /// How often a component had no full matching: a value has changed, or the knowledge is wrong.
     pub contradictory: u64,
@@ -113,7 +115,10 @@ pub(super) fn refine_and_place(
                     Outcome::TooLarge => {
                         component.people.iter().for_each(|&row| not_assessed[scene.person(row)] = true);
                     }
-                    Outcome::Contradictory => refined.contradictory += 1,
+                    Outcome::Contradictory => {
+                        refined.contradictory += 1;
+                        component.people.iter().for_each(|&row| not_assessed[scene.person(row)] = true);
+                    }
                     Outcome::Kept(kept) => {
                         for (person, bits) in kept {
                             let gone = candidates.narrow(person, &bits);
@@ -256,6 +261,9 @@ impl<'a> Scene<'a> {
     /// nobody else's; a value that no more people can have than there are rows is theirs. Much of what
     /// matching finds, at a hundredth of its price.
     fn count(&self, component: &Component, candidates: &Candidates) -> Vec<(u32, Vec<u64>)> {
+        if !self.adds_up(component) {
+            return Vec::new();
+        }
         let words = candidates.words();
         let mut rows = vec![0u32; words * 64];
         let mut counterfeits = 0;
@@ -307,8 +315,17 @@ impl<'a> Scene<'a> {
         kept
     }
 
+    /// Whether a component has a row for each of its people and counterfeits, and no other.
+    fn adds_up(&self, component: &Component) -> bool {
+        let people = |group: &u32| self.release.people(*group as usize) as usize;
+        component.groups.iter().map(people).sum::<usize>() == component.people.len()
+    }
+
     /// What everyone in a component keeps.
     fn narrow(&self, component: &Component, candidates: &Candidates, limits: RefineLimits) -> Outcome {
+        if !self.adds_up(component) {
+            return Outcome::Contradictory;
+        }
         let mut matching = Matching::default();
         // The places: one a group and value, with how often the value occurs.
         let mut places: Vec<(u32, u32)> = Vec::new();

@@ -70,6 +70,21 @@ pub enum DiversityMode {
 }
 
 impl Promise {
+    /// Whether it says that the groups of one person all have one value set.
+    pub fn keeps_value_sets(&self) -> bool {
+        matches!(
+            self,
+            Promise::MInvariance { .. }
+                | Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. }
+                | Promise::IncrementalKAnonymity { cohorts: true, .. }
+        )
+    }
+
+    /// Whether people may leave between releases. The promises that grow only have who came.
+    pub fn lets_people_leave(&self) -> bool {
+        !matches!(self, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. })
+    }
+
     /// The name used in the policy file.
     pub fn model(&self) -> &'static str {
         match self {

@@ -89,6 +89,11 @@ pub enum Bound {
         /// Values with a threshold of their own.
         listed: Vec<Threshold>,
     },
+    /// No value of Y makes up more than one in `l` of a combination of X: exactly, unlike thousandths.
+    OneIn {
+        /// In so many.
+        l: u32,
+    },
 }
 
 /// A threshold for some values of Y.
@@ -166,6 +171,11 @@ impl Requirement {
         Requirement { x, y, bound: Bound::Linkability { max_permille: Some(max_permille), listed: Vec::new() } }
     }
 
+    /// X, Y and a largest share of one in `l` for every value.
+    pub fn one_in(x: Vec<ViewColumn>, y: Vec<ViewColumn>, l: u32) -> Requirement {
+        Requirement { x, y, bound: Bound::OneIn { l } }
+    }
+
     /// The columns of X in one view, ascending.
     pub fn x_in(&self, view: usize) -> Vec<usize> {
         columns_in(&self.x, view)
@@ -190,10 +200,19 @@ fn columns_in(side: &[ViewColumn], view: usize) -> Vec<usize> {
 }
 
 impl Bound {
-    /// The threshold of a value of Y in thousandths, given its spans; `None` where it is not sensitive.
+    /// The threshold of a value of Y as a fraction, given its spans; `None` where it is not sensitive.
+    pub fn line(&self, value: impl Fn(usize) -> Span) -> Option<(u32, u32)> {
+        match self {
+            Bound::OneIn { l } => Some((1, *l)),
+            other => other.threshold(value).map(|permille| (permille, 1000)),
+        }
+    }
+
+    /// The threshold in thousandths, rounded down.
     pub fn threshold(&self, value: impl Fn(usize) -> Span) -> Option<u32> {
         match self {
             Bound::Anonymity { .. } => None,
+            Bound::OneIn { l } => Some(1000 / *l),
             Bound::Linkability { max_permille, listed } => listed
                 .iter()
                 .find(|entry| entry.values.iter().enumerate().all(|(at, &span)| value(at).subset(span)))

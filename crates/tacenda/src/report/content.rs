@@ -341,6 +341,12 @@ pub struct WitnessFacts {
     pub groups: Vec<WitnessGroup>,
     /// The sensitive values it speaks of, coded unless they are shown.
     pub values: Vec<String>,
+    /// The person it speaks of: the key they have in this audit, which names nobody without the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The quasi attribute it speaks of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribute: Option<String>,
     /// The number that is claimed.
     pub number: u64,
     /// What it is held against.

@@ -7,6 +7,7 @@ use crate::audit::Assessment;
 use crate::audit::Check;
 use crate::audit::Severity;
 use crate::audit::Verdict;
+use crate::model::Promise;
 use crate::report::Decision;
 use crate::report::FindingFacts;
 use crate::report::Gate;
@@ -45,6 +46,7 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     let widest = concerned.map(|finding| finding.people).max();
     let asked = material.assessment.outcomes.len() as u64;
     let gaps = gaps(material.assessment);
+    let judged = material.assessment.outcomes.iter().any(|outcome| outcome.verdict != Verdict::Measured);
     let (decision, sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
         let others = match findings.len() {
             1 => String::new(),
@@ -77,6 +79,10 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         );
         (Decision::NotAssessed, sentence)
+    } else if !judged {
+        let sentence =
+            format!("Nothing was judged in {releases}: what was asked has no line that anyone could fall below.");
+        (Decision::NotAssessed, sentence)
     } else if assumptions.is_empty() {
         (Decision::Pass, format!("Nothing was found in {releases}: {}.", line(material)))
     } else {
@@ -95,14 +101,25 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     }
 }
 
-/// What nobody falls below, in words.
+/// What nobody falls below, in words; only what was asked is spoken of.
 fn line(material: &Material<'_>) -> String {
+    let outcomes = &material.assessment.outcomes;
+    let is_clear = |check: Check| {
+        let clear = |verdict| matches!(verdict, Verdict::Pass | Verdict::Noted | Verdict::NotApplicable(_));
+        outcomes.iter().any(|outcome| outcome.check == check && clear(outcome.verdict))
+    };
     let (k, l) = (u64::from(material.thresholds.k), u64::from(material.thresholds.l));
-    match (k > 1, l > 1) {
+    let stays = k > 1 && is_clear(Check::GroupSizes);
+    let keeps = l > 1 && is_clear(Check::Diversity) && is_clear(Check::Candidates);
+    match (stays, keeps) {
         (true, true) => format!("everyone stays among {} and keeps {l} possible values", people(k)),
         (true, false) => format!("everyone stays among {}", people(k)),
         (false, true) => format!("everyone keeps {l} possible values"),
-        (false, false) => "no line was drawn that anyone could fall below".to_string(),
+        (false, false) if k <= 1 && l <= 1 => "no line was drawn that anyone could fall below".to_string(),
+        (false, false) => {
+            let asked: Vec<&str> = outcomes.iter().map(|outcome| outcome.check.name()).collect();
+            format!("that is all that was asked ({})", asked.join(", "))
+        }
     }
 }
 
@@ -135,6 +152,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
                     .into(),
             );
         }
+        assumptions.extend(relied_on(material));
         let unknown = series.traces.iter().filter(|traces| !traces.counterfeits_known).count();
         if unknown > 0 {
             assumptions.push(format!(
@@ -144,6 +162,35 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
         }
     }
     assumptions
+}
+
+/// What was taken for granted of people and publisher, so far as some check that was asked rests on it.
+fn relied_on(material: &Material<'_>) -> Vec<String> {
+    let (series, several) = (&material.series, material.series.releases.len() > 1);
+    let asked = |checks: &[Check]| material.assessment.outcomes.iter().any(|outcome| checks.contains(&outcome.check));
+    let mut relied = Vec::new();
+    if series.releases.iter().any(|release| !release.linked.is_empty()) {
+        relied.push("Ids that link releases are published on purpose: these releases are pseudonymous.".into());
+    }
+    if !several {
+        return relied;
+    }
+    let joined =
+        [Check::Candidates, Check::Difference, Check::Correspondence, Check::Matching, Check::MovedRegions].as_slice();
+    if series.promise.is_some_and(Promise::keeps_value_sets) && asked(joined) {
+        relied.push(
+            "The publisher keeps each person among groups with one value set, as promised; the releases alone cannot \
+             show it."
+                .into(),
+        );
+    }
+    if series.knowledge.is_none() && asked(joined) {
+        relied.push("Nobody's sensitive value changes between releases.".into());
+        if !series.promise.is_some_and(Promise::lets_people_leave) {
+            relied.push("Nobody left between two releases of which the later has every row of the earlier.".into());
+        }
+    }
+    relied
 }
 
 /// What nobody looked at, beside what the promise names itself.
@@ -189,7 +236,11 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
             }
         }
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
-            steps.push("Answer the open questions: raise the limits of the audit, or give the true tables.".into());
+            let open = "Answer the open questions";
+            steps.push(match material.series.knowledge {
+                None => format!("{open}: give the true tables (--truth FILE --id COLUMN), or raise --limit."),
+                Some(_) => format!("{open}: raise --limit, or see that the true tables are those of the releases."),
+            });
         }
         Decision::NotAssessed => steps.push("Audit the releases: tacenda audit.".into()),
         Decision::Pass | Decision::PassAssuming => {
@@ -267,8 +318,8 @@ fn decide(material: &Material<'_>, checks: &[Check], findings: &[FindingFacts], 
         // The gate judges the promise, which answers not all three questions.
         return Decision::NotAssessed;
     }
-    let answered =
-        outcomes().any(|outcome| matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Measured));
+    let answered = outcomes()
+        .any(|outcome| matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured));
     let open = outcomes().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
     match (open || !answered, assumptions.is_empty()) {
         (true, _) => Decision::NotAssessed,

@@ -107,6 +107,7 @@ pub fn broken() -> Sample {
             groups: vec![(0, 0), (1, 0)],
             values: vec![Value(0)],
             person: Some(7),
+            attribute: None,
             number: 1,
             line: 2,
         }),

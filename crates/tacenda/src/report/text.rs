@@ -405,6 +405,9 @@ mod tests {
               - The attacker knows no other person's sensitive value.
               - The true table was not at hand: people are counted in the published groups, and some of them may
                 be the same person.
+              - The publisher keeps each person among groups with one value set, as promised; the releases alone
+                cannot show it.
+              - Nobody's sensitive value changes between releases.
 
             What this does not cover
               - It does not hide who is in the data.
@@ -443,7 +446,7 @@ mod tests {
         let report = clean().report(Edition::Auditor);
         expect![[r#"
             PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone stays among 2 people and keeps
-            2 possible values. This rests on 2 assumptions that are named below.
+            2 possible values. This rests on 4 assumptions that are named below.
               Promise (m-invariance): Across all releases of this series, someone who knows the exact
               quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
               consistent assignments equally, attributes a person's sensitive value correctly with probability
@@ -469,6 +472,9 @@ mod tests {
               - The attacker knows no other person's sensitive value.
               - The true table was not at hand: people are counted in the published groups, and some of them may
                 be the same person.
+              - The publisher keeps each person among groups with one value set, as promised; the releases alone
+                cannot show it.
+              - Nobody's sensitive value changes between releases.
 
             What this does not cover
               - It does not hide who is in the data.

@@ -43,7 +43,7 @@ fn each_release_alone() {
     let case = case.from_outside().lines(3, 3);
     assert_eq!(told(&case, Check::GroupSizes), "FAIL A701 2 A702 4");
     assert_eq!(told(&case, Check::Diversity), "FAIL A703 4 A704 2");
-    assert_eq!(told(&case, Check::Frequency), "FAIL A705 6");
+    assert_eq!(told(&case, Check::Frequency), "NOTED A705 6");
     assert_eq!(told(&case, Check::Closeness), "MEASURED");
     let strict = Case { lines: Thresholds { t: Some(0.5), ..case.lines }, ..case.clone() };
     // {a,a} against a 2/6: 4/6. {b,c}: 1/2 - 1/6 twice. {d}: 4/6.
@@ -75,7 +75,7 @@ fn linked_ids_of_paper_000_single_people_out() {
     assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 6 A712 6 A713 6");
     case.releases.truncate(1);
     case.traces.truncate(1);
-    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 4");
+    assert_eq!(told(&case, Check::LinkedIds), "NOTED A711 4");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_single_newcomer_is_betrayed_by_the_difference() {
     assert_eq!(told(&case.clone().from_outside(), Check::Difference), "FAIL A721 1 A723 1");
     let finding = &case.ask(Check::Difference).findings[0];
     assert_eq!((finding.release, &finding.others[..], finding.fault.severity()), (2, &[1][..], Severity::Severe));
-    // A promise that allows leaving leaves it open, and counterfeits blur the sums.
+    // A promise that allows leaving leaves it open; groups that break it are not cleared by it.
     let m = Promise::MInvariance { m: 2, k: None };
     let case = Case { promise: Some(m), ..case.from_outside() };
     assert_eq!(told(&case, Check::Difference), "NOT ASSESSED");
@@ -113,10 +113,105 @@ fn leavers_are_betrayed_where_nobody_came() {
     assert_eq!(told(&case.clone().from_outside(), Check::Difference), "NOT ASSESSED");
     let unsure = Case { attacker: QUASI, ..case.from_outside() };
     assert_eq!(told(&unsure, Check::Difference), "MEASURED");
-    // Two came and one left at once: nothing certain.
+    // Two came and one left at once: who came has what is there more, who left what is there less.
     let mixed =
         Case::of(&[(words[0].0, words[0].1), ("1/10/a 2/11/b 6/11/d 7/11/d 4/50/a 5/51/b", "10-11/abdd 50-51/ab")]);
-    assert_eq!(told(&mixed, Check::Difference), "PASS");
+    assert_eq!(told(&mixed, Check::Difference), "FAIL A721 2 A724 1");
+    // One came with the value of one who left: any row may be theirs, and everything adds up.
+    let swapped = Case::of(&[(words[0].0, words[0].1), ("1/10/a 2/11/b 6/11/c 4/50/a 5/51/b", "10-11/abc 50-51/ab")]);
+    assert_eq!(told(&swapped, Check::Difference), "PASS");
+    assert_eq!(swapped.ask(Check::Difference).coverage.looked_at, 2);
+}
+
+/// Numbers of counterfeits are public, so sums bound who came: within them, newcomers may be any row.
+#[test]
+fn counterfeits_blur_the_difference_only_as_far_as_they_go() {
+    // One row more, and it is either the newcomer's or the counterfeit.
+    let blurred = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/a 2/11/b 3/10/a", "10-11/aabb+1")]);
+    assert_eq!(told(&blurred, Check::Difference), "PASS");
+    // The newcomer and the counterfeit are both a.
+    let seen = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/a 2/11/b 3/10/a", "10-11/aaab+1")]);
+    assert_eq!(told(&seen, Check::Difference), "FAIL A721 1");
+    // The tables do not fit: three people, and five rows of people.
+    let wrong = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/a 2/11/b 3/10/a", "10-11/aaabb")]);
+    assert_eq!(told(&wrong, Check::Difference), "NOT ASSESSED");
+    assert_eq!((wrong.ask(Check::Difference).coverage.looked_at, wrong.ask(Check::Difference).coverage.of), (0, 1));
+}
+
+/// An m-invariant series from outside: sums leave it open who came, the promise does not.
+#[test]
+fn m_invariance_clears_a_difference_that_sums_leave_open() {
+    let words = [("1/10/b 2/11/c", "10-11/bc"), ("3/10/a 4/11/b", "10-11/ab")];
+    let case = Case::of(&words).lines(1, 2);
+    assert_eq!(told(&case, Check::Difference), "PASS");
+    let outside = case.from_outside();
+    assert_eq!(told(&outside, Check::Difference), "NOT ASSESSED");
+    let m = Some(Promise::MInvariance { m: 2, k: None });
+    assert_eq!(told(&Case { promise: m, ..outside }, Check::Difference), "PASS");
+}
+
+/// Person 1 goes from a to b, person 2 (b) leaves, person 3 (c) comes. The only way to give everyone one
+/// value for good gives person 2 an a; the truth is b.
+#[test]
+fn a_value_that_changed_misleads_nobody() {
+    let case = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/b 3/11/c", "10-11/bc")]);
+    assert_eq!(told(&case, Check::Candidates), "PASS");
+    assert_eq!(told(&case, Check::Posterior), "PASS");
+    assert_eq!(told(&case, Check::Equivalence), "PASS");
+    assert_eq!(measure(&case, Check::Candidates, "people"), 3.0);
+    assert_eq!(measure(&case, Check::Candidates, "people whose value changed"), 1.0);
+    // Alone in a group: certain at one time, and said once, for the value of that time.
+    let alone = Case::of(&[("1/10/a 2/50/b", "10-10/a 50-50/b"), ("1/10/b 2/50/b", "10-10/b 50-50/b")]);
+    assert_eq!(told(&alone, Check::Candidates), "FAIL A731 2");
+    assert_eq!(told(&alone, Check::Posterior), "FAIL A755 2");
+    // Who changed left with the old value and came with the new one.
+    let one = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/c 2/11/b", "10-11/bc")]);
+    assert_eq!(told(&one, Check::Difference), "FAIL A721 1 A724 1");
+}
+
+/// Tables that do not fit the releases have no world: that is no pass.
+#[test]
+fn tables_that_contradict_the_releases_are_not_assessed() {
+    let case = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/a 2/11/b", "10-11/cd")]);
+    assert_eq!(told(&case, Check::Posterior), "NOT ASSESSED");
+    assert_eq!(case.ask(Check::Posterior).coverage.looked_at, 0);
+    assert_eq!(told(&case, Check::Candidates), "NOT ASSESSED");
+    // More rows than people.
+    let more = Case::of(&[("1/10/a 2/11/b", "10-11/abb")]);
+    assert_eq!(told(&more, Check::Candidates), "NOT ASSESSED");
+    assert_eq!(told(&more, Check::Posterior), "NOT ASSESSED");
+}
+
+/// Three people in a group of three values, in two releases: no group of two rows, and all the same nobody is
+/// cleared without looking.
+#[test]
+fn equals_are_found_in_groups_of_any_size() {
+    let apart = Case::of(&[("1/1/a 2/2/b 3/3/c", "1-3/abc")]);
+    assert_eq!(told(&apart, Check::Equivalence), "PASS");
+    assert_eq!(apart.ask(Check::Equivalence).coverage.looked_at, 3);
+    // 1, 2 and 3 differ; so do 2, 3 and 4: 1 and 4 are equal.
+    let people = "1/1/a 2/2/b 3/2/c 4/3/a";
+    let equal = Case::of(&[("1/1/a 2/2/b 3/2/c", "1-2/abc"), ("2/2/b 3/2/c 4/3/a", "2-3/abc")]);
+    assert_eq!(told(&equal, Check::Equivalence), "NOTED A761 2");
+    let mut large = Case::of(&[(people, "1-3/aabc")]);
+    large.limits.worlds_people = 2;
+    assert_eq!(told(&large, Check::Equivalence), "NOT ASSESSED");
+}
+
+/// A share of exactly one in three is not more than one in three.
+#[test]
+fn a_join_is_held_against_the_exact_share() {
+    let release = |number| release(number, "0-1,5-5/abc");
+    let mut case = Case::new(schema(2), Vec::new(), vec![release(1), release(2)]).lines(1, 3);
+    case.traces = vec![
+        Traces { columns: vec![true, false], ..Traces::default() },
+        Traces { columns: vec![true, true], ..Traces::default() },
+    ];
+    assert_eq!(case.told(Check::Joins), "PASS");
+    let case = case.lines(1, 4);
+    assert_eq!(told(&case, Check::Joins), "FAIL A766 3");
+    let witness = case.ask(Check::Joins).findings[0].witness.clone().unwrap();
+    assert_eq!((witness.number, witness.line), (333_334, 250_000));
 }
 
 #[test]
@@ -164,7 +259,7 @@ fn the_paper_s_counterfeits_protect_everyone_but_from_being_equal() {
     assert_eq!(case.told(Check::Candidates), "PASS");
     assert_eq!(case.told(Check::Posterior), "PASS");
     assert_eq!(measure(&case, Check::Posterior, "largest posterior"), 0.5);
-    assert_eq!(case.told(Check::Equivalence), "FAIL A761 6");
+    assert_eq!(case.told(Check::Equivalence), "NOTED A761 6");
     assert_eq!(measure(&case, Check::Equivalence, "largest class of equals"), 2.0);
     let assessment = case.ask_all();
     assert!(assessment.worst() <= Some(Severity::Note), "{:?}", assessment.findings().collect::<Vec<_>>());
@@ -235,7 +330,7 @@ fn people_who_left_make_correspondence_moot() {
 #[test]
 fn two_groups_of_two_give_three_quarters_ever() {
     let case = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/1/c 2/2/a", "1-2/ac")]);
-    assert_eq!(told(&case, Check::EverLinked), "FAIL A785 2");
+    assert_eq!(told(&case, Check::EverLinked), "NOTED A785 2");
     assert_eq!(measure(&case, Check::EverLinked, "largest chance ever"), 0.75);
     let lasting = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/1/a 2/2/b", "1-2/ab")]);
     assert_eq!(told(&lasting, Check::EverLinked), "NOT APPLICABLE");
@@ -284,6 +379,25 @@ fn rows_in_the_order_of_the_input_link_two_releases() {
     assert_eq!(told(&case, Check::RowOrder), "NOT APPLICABLE");
 }
 
+/// Numbers from 1 on that do not follow the regions were carried along, whatever the order of the file.
+#[test]
+fn numbers_that_outlive_a_release_are_found() {
+    let words =
+        |from: u32| (0..8).map(|at| format!("{}-{}/ab", 10 * at + from, 10 * at + 9)).collect::<Vec<_>>().join(" ");
+    let mut case = Case::new(schema(1), Vec::new(), vec![release(1, &words(0)), release(2, &words(1))]);
+    let named = |names: [u32; 8]| Traces {
+        group_names: names.map(|name| name.to_string().into()).to_vec(),
+        ..Traces::default()
+    };
+    case.traces = vec![named([4, 7, 1, 8, 2, 6, 3, 5]); 2];
+    assert_eq!(told(&case, Check::GroupNames), "FAIL A772 16");
+    // Another order each time, or that of the regions, says nothing.
+    case.traces[1] = named([1, 3, 8, 5, 4, 2, 7, 6]);
+    assert_eq!(told(&case, Check::GroupNames), "PASS");
+    case.traces = vec![named([1, 2, 3, 4, 5, 6, 7, 8]); 2];
+    assert_eq!(told(&case, Check::GroupNames), "PASS");
+}
+
 #[test]
 fn names_that_outlive_a_release_are_found() {
     let case =
@@ -301,7 +415,7 @@ fn names_that_outlive_a_release_are_found() {
 #[test]
 fn boundaries_off_any_grid_are_noted() {
     let tight = Case::of(&[("1/1/a", "1-7/ab 8-13/ab 16-22/ab 24-31/ab")]).from_outside();
-    assert_eq!(told(&tight, Check::Boundaries), "FAIL A774 8");
+    assert_eq!(told(&tight, Check::Boundaries), "NOTED A774 8");
     let snapped = Case::of(&[("1/1/a", "5-9/ab 10-14/ab 20-29/ab 40-49/ab")]).from_outside();
     assert_eq!(told(&snapped, Check::Boundaries), "PASS");
 }
@@ -321,7 +435,7 @@ fn joining_different_columns_leaves_cathy_one_disease() {
     let codes: Vec<&str> = outcome.findings.iter().map(|finding| finding.fault.code()).collect();
     assert_eq!(codes, ["A765", "A766"]);
     let value = outcome.findings[1].witness.as_ref().unwrap();
-    assert_eq!((value.number, value.line), (1_000_000, 2));
+    assert_eq!((value.number, value.line), (1_000_000, 500_000));
     // Re-verified by materialising the join: Cathy as a clerk cannot be.
     let views = [view(&case, 0, &[0, 1], false), view(&case, 1, &[1], true)];
     let x = vec![
@@ -373,7 +487,7 @@ fn a_correlation_is_learned_from_the_releases() {
     let (people, groups) = (people.join(" "), groups.join(" "));
     let case = Case::of(&[(&people, pure), (&people, &groups)]);
     let outcome = case.ask(Check::Learned);
-    assert_eq!(outcome.verdict, Verdict::Fail);
+    assert_eq!(outcome.verdict, Verdict::Noted);
     assert_eq!(measure(&case, Check::Learned, "accuracy"), 1.0);
     let plain = measure(&case, Check::Learned, "accuracy of the most frequent value");
     assert!(plain <= 0.6, "{plain}");
@@ -442,5 +556,5 @@ fn a_release_without_values_teaches_none() {
     }
     assert_eq!(told(&case, Check::Posterior), "NOT APPLICABLE");
     case.releases.iter_mut().for_each(|release| release.linked = vec![1, 2]);
-    assert_eq!(told(&case, Check::LinkedIds), "FAIL A711 2");
+    assert_eq!(told(&case, Check::LinkedIds), "NOTED A711 2");
 }

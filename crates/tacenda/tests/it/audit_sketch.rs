@@ -165,9 +165,15 @@ pub fn release(number: u32, groups: &str) -> Release {
 /// Up to three releases of a few people in any groups with the smallest boxes, now and then with a
 /// counterfeit unless they only grow.
 pub fn evolution(most: usize, grows: bool) -> impl Strategy<Value = Case> {
+    changing(most, grows, false)
+}
+
+/// The same, and some people have another value from some release on.
+pub fn changing(most: usize, grows: bool, changes: bool) -> impl Strategy<Value = Case> {
     let groups = prop::collection::vec(0usize..3, 3);
     let present = prop::collection::vec(prop::bool::weighted(0.7), 3);
-    let people = prop::collection::vec((0u32..10, 0u32..4, groups, present), 2..=most);
+    let change = prop::option::weighted(0.4, (1usize..3, 0u32..4)).prop_map(move |change| change.filter(|_| changes));
+    let people = prop::collection::vec((0u32..10, 0u32..4, groups, present, change), 2..=most);
     let counterfeits = prop::collection::vec(prop::option::weighted(0.15, 0u32..4), 9);
     (people, counterfeits, 1usize..=3).prop_filter_map("somebody is there", move |(people, counterfeits, count)| {
         let mut words: Vec<(String, String)> = Vec::new();
@@ -181,15 +187,19 @@ pub fn evolution(most: usize, grows: bool) -> impl Strategy<Value = Case> {
                 return None;
             }
             let letter = |value: u32| char::from(b'a' + value as u8);
-            let word = |&person: &usize| format!("{person}/{}/{}", people[person].0, letter(people[person].1));
+            let value = |person: usize| match people[person].4 {
+                Some((since, value)) if since <= number => value,
+                _ => people[person].1,
+            };
+            let word = |&person: &usize| format!("{person}/{}/{}", people[person].0, letter(value(person)));
             let group_word = |group: usize| {
                 let members: Vec<usize> =
                     here.iter().copied().filter(|&person| people[person].2[number] == group).collect();
                 let lo = members.iter().map(|&person| people[person].0).min()?;
                 let hi = members.iter().map(|&person| people[person].0).max()?;
-                let real: String = members.iter().map(|&person| letter(people[person].1)).collect();
+                let real: String = members.iter().map(|&person| letter(value(person))).collect();
                 Some(match counterfeits[number * 3 + group].filter(|_| !grows) {
-                    Some(value) => format!("{lo}-{hi}/{real}{}+1", letter(value)),
+                    Some(fake) => format!("{lo}-{hi}/{real}{}+1", letter(fake)),
                     None => format!("{lo}-{hi}/{real}"),
                 })
             };

@@ -47,18 +47,14 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             (sum / 2.0 * 1e6).round() as u64 == number && number > line
         }
         Fault::ArrivalsCertain | Fault::ArrivalsFewValues => {
-            let change = change(case, witness);
             is_apart(case, witness)
-                && change.values().all(|&more| more >= 0)
-                && distinct(&change) == witness.values
+                && has_only(case, witness, true)
                 && witness.values.len() as u64 == number
                 && number < line
         }
         Fault::LeaversCertain | Fault::LeaversFewValues => {
-            let change = change(case, witness);
             is_apart(case, witness)
-                && change.values().all(|&more| more <= 0)
-                && distinct(&change) == witness.values
+                && has_only(case, witness, false)
                 && witness.values.len() as u64 == number
                 && number < line
         }
@@ -67,27 +63,26 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             is_apart(case, witness) && more as u64 == number && number > 0 && number < line
         }
         Fault::ValueCertain | Fault::FewCandidates => {
-            let person = witness.person.expect("a person") as usize;
-            let mut possible = BTreeSet::new();
-            let anyone = case.attacker.presence;
-            if anyone {
-                worlds(case, &mut |values, _| {
-                    possible.extend(values[person]);
-                });
-            } else {
-                // Any value of any group over the person, wherever they are first.
-                let points = points(case);
-                let first = points[person].iter().flatten().next().expect("in some release").clone();
-                // Who is known to be in the first release is looked for there alone.
-                let is_first = case.attacker.first_release && points[person][0].is_some();
-                for release in case.releases.iter().take(if is_first { 1 } else { usize::MAX }) {
-                    let here = (0..release.group_count()).filter(|&group| covers(release, group, &first));
-                    possible.extend(here.flat_map(|group| release.group_values(group)).copied());
+            // Of one time between changes of the person's value, and the true value of that time is left.
+            let all = stretches(case);
+            let holds = |at: usize| {
+                let mut possible = BTreeSet::new();
+                if case.attacker.presence {
+                    worlds(case, &mut |values, _| possible.extend(values[at]));
+                } else {
+                    // Any value of any group over the person, wherever they are first.
+                    let points = &all[at].points;
+                    let first = points.iter().flatten().next().expect("in some release").clone();
+                    // Who is known to be in the first release is looked for there alone.
+                    let is_first = case.attacker.first_release && points[0].is_some();
+                    for release in case.releases.iter().take(if is_first { 1 } else { usize::MAX }) {
+                        let here = (0..release.group_count()).filter(|&group| covers(release, group, &first));
+                        possible.extend(here.flat_map(|group| release.group_values(group)).copied());
+                    }
                 }
-            }
-            possible.iter().all(|value| witness.values.contains(value))
-                && witness.values.len() as u64 == number
-                && number < line
+                possible.iter().all(|value| witness.values.contains(value)) && possible.contains(&all[at].value)
+            };
+            of_person(&all, witness).into_iter().any(holds) && witness.values.len() as u64 == number && number < line
         }
         Fault::PlaceGivesAway => {
             let [(i, g), (j, h)] = witness.groups[..] else { return false };
@@ -137,34 +132,42 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             values == witness.values && values.len() as u64 == number && number < line
         }
         Fault::WorldsCertain | Fault::LikelyValue => {
-            let (person, value) = (witness.person.expect("a person") as usize, witness.values[0]);
-            let (mut part, mut whole) = (0u128, 0u128);
-            worlds(case, &mut |values, weight| {
-                whole += weight;
-                part += if values[person] == Some(value) { weight } else { 0 };
-            });
-            (part * 1000 / whole).abs_diff(u128::from(number)) <= 1 && part * u128::from(line) > whole
+            let (all, value) = (stretches(case), witness.values[0]);
+            of_person(&all, witness).into_iter().any(|at| {
+                let (mut part, mut whole) = (0u128, 0u128);
+                worlds(case, &mut |values, weight| {
+                    whole += weight;
+                    part += if values[at] == Some(value) { weight } else { 0 };
+                });
+                // What is certain is true.
+                let is_true = fault == Fault::LikelyValue || all[at].value == value;
+                is_true && (part * 1000 / whole).abs_diff(u128::from(number)) <= 1 && part * u128::from(line) > whole
+            })
         }
         Fault::OneKnownGivesAway => {
-            let person = witness.person.expect("a person") as usize;
             let mut all: Vec<Vec<Option<Value>>> = Vec::new();
             worlds(case, &mut |values, _| all.push(values.to_vec()));
-            number == 1
-                && (0..all[0].len()).filter(|&other| other != person).any(|other| {
+            let gives_away = |person: usize| {
+                (0..all[0].len()).filter(|&other| other != person).any(|other| {
                     all.iter().any(|world| {
                         let same = all.iter().filter(|twin| twin[other] == world[other]);
                         world[other].is_some() && same.map(|twin| twin[person]).collect::<BTreeSet<_>>().len() == 1
                     })
                 })
+            };
+            number == 1 && of_person(&stretches(case), witness).into_iter().any(gives_away)
         }
         Fault::MustShareValue => {
-            let person = witness.person.expect("a person") as usize;
-            let mut equal: Option<BTreeSet<usize>> = None;
-            worlds(case, &mut |values, _| {
-                let here: BTreeSet<usize> = (0..values.len()).filter(|&at| values[at] == values[person]).collect();
-                equal = Some(equal.take().map_or(here.clone(), |before| before.intersection(&here).copied().collect()));
-            });
-            equal.is_none_or(|equal| equal.len() as u64 >= number) && number >= 2
+            let holds = |person: usize| {
+                let mut equal: Option<BTreeSet<usize>> = None;
+                worlds(case, &mut |values, _| {
+                    let here: BTreeSet<usize> = (0..values.len()).filter(|&at| values[at] == values[person]).collect();
+                    equal =
+                        Some(equal.take().map_or(here.clone(), |before| before.intersection(&here).copied().collect()));
+                });
+                equal.is_some_and(|equal| equal.len() as u64 >= number)
+            };
+            number >= 2 && of_person(&stretches(case), witness).into_iter().any(holds)
         }
         Fault::MovedByOne => {
             let [(i, g), (j, h)] = witness.groups[..] else { return false };
@@ -226,9 +229,18 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
         Fault::StableNames => {
             let [(i, g), (j, h)] = witness.groups[..] else { return false };
             let names = |at: u32| &case.traces[at as usize].group_names;
-            names(i)[g as usize] == names(j)[h as usize] && number * 10 >= line * 9
+            let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
+            let (mut shared, mut over) = (0, 0);
+            for (at, name) in names(i).iter().enumerate() {
+                let Some(to) = names(j).iter().position(|other| other == name) else { continue };
+                shared += 1;
+                over += u64::from(overlap(old, at, new, to));
+            }
+            names(i)[g as usize] == names(j)[h as usize] && (over, shared) == (number, line) && over * 10 >= shared * 9
         }
-        Fault::TightBoundaries => number * 2 > line,
+        Fault::TightBoundaries => is_tight(case, witness),
+        Fault::JoinFewPeople | Fault::JoinLikelyValue => join(case, fault, witness),
+        Fault::LearnedValues => learned(case).abs_diff(number) <= 1 && number * 2 * line > 3000,
         other => panic!("no independent check of {}", other.code()),
     }
 }
@@ -359,10 +371,209 @@ fn points(case: &Case) -> Vec<Vec<Option<Vec<u32>>>> {
     keys.into_iter().map(|key| case.tables.iter().map(|table| point(table, key)).collect()).collect()
 }
 
+/// A person between two changes of their value.
+struct Stretch {
+    owner: usize,
+    points: Vec<Option<Vec<u32>>>,
+    value: Value,
+}
+
+/// Everyone, with whoever's value changed as somebody new from then on.
+fn stretches(case: &Case) -> Vec<Stretch> {
+    let keys: BTreeSet<_> = case.tables.iter().flat_map(|table| table.keys()).copied().collect();
+    let mut all: Vec<Stretch> = Vec::new();
+    for (owner, (key, points)) in keys.into_iter().zip(points(case)).enumerate() {
+        let first = all.len();
+        for (place, point) in points.into_iter().enumerate().filter(|(_, point)| point.is_some()) {
+            let table = &case.tables[place];
+            let value = table.sensitive()[table.find(key).unwrap().index()];
+            if all.len() == first || all[all.len() - 1].value != value {
+                all.push(Stretch { owner, points: vec![None; case.tables.len()], value });
+            }
+            all.last_mut().unwrap().points[place] = point;
+        }
+    }
+    all
+}
+
+fn of_person(all: &[Stretch], witness: &Witness) -> Vec<usize> {
+    let person = witness.person.expect("a person") as usize;
+    (0..all.len()).filter(|&at| all[at].owner == person).collect()
+}
+
+/// Whether newcomers to the groups of a witness, or leavers of them, have its values and no others: in all
+/// ways to place everyone in the two releases. From outside, where nobody left: the rows more.
+fn has_only(case: &Case, witness: &Witness, came: bool) -> bool {
+    let (i, j) = pair_of(case, witness);
+    if case.tables.is_empty() || !case.attacker.presence {
+        let change = change(case, witness);
+        return change.values().all(|&more| (more >= 0) == came || more == 0) && distinct(&change) == witness.values;
+    }
+    let two = |place: u32| place as usize;
+    let pair = Case {
+        tables: vec![case.tables[two(i)].clone(), case.tables[two(j)].clone()],
+        releases: vec![case.releases[two(i)].clone(), case.releases[two(j)].clone()],
+        traces: vec![case.traces[two(i)].clone(), case.traces[two(j)].clone()],
+        ..case.clone()
+    };
+    let (there, here) = if came { (0, 1) } else { (1, 0) };
+    let place = if came { j } else { i };
+    let stands = |point: &Vec<u32>| {
+        let groups = witness.groups.iter().filter(|group| group.0 == place);
+        groups.into_iter().any(|group| covers(&case.releases[two(place)], group.1 as usize, point))
+    };
+    let moved: Vec<usize> = stretches(&pair)
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.points[there].is_none() && one.points[here].as_ref().is_some_and(stands))
+        .map(|(at, _)| at)
+        .collect();
+    let mut holds = !moved.is_empty();
+    worlds(&pair, &mut |values, _| {
+        holds &= moved.iter().all(|&at| values[at].is_some_and(|value| witness.values.contains(&value)));
+    });
+    holds
+}
+
+/// The boundaries of an attribute of the integers 0 to 127, without a grid.
+fn is_tight(case: &Case, witness: &Witness) -> bool {
+    let Some(&(place, _)) = witness.groups.first() else { return false };
+    let attribute = witness.attribute.expect("an attribute") as usize;
+    let release = &case.releases[place as usize];
+    let mut lines = BTreeSet::new();
+    for group in 0..release.group_count() {
+        let span = release.region(group)[attribute];
+        if (span.lo, span.hi) != (0, 127) {
+            lines.extend([span.lo, span.hi + 1]);
+        }
+    }
+    lines.retain(|line| (1..128).contains(line));
+    let on = (0..5).map(|rest| lines.iter().filter(|line| *line % 5 == rest).count()).max().unwrap_or(0);
+    let shown = witness.groups.iter().all(|&(at, group)| {
+        let span = case.releases[at as usize].region(group as usize)[attribute];
+        at == place && (lines.contains(&span.lo) || lines.contains(&(span.hi + 1)))
+    });
+    ((lines.len() - on) as u64, lines.len() as u64) == (witness.number, witness.line)
+        && witness.number * 2 > witness.line
+        && shown
+}
+
+/// Joins two releases row by row, without rows that no assignment of all rows uses, and reads off the
+/// fewest rows of the first, or the largest share of values, of any combination of regions.
+fn join(case: &Case, fault: Fault, witness: &Witness) -> bool {
+    let (i, j) = two(witness);
+    let has = |place: u32, at: usize| case.traces[place as usize].columns.get(at).copied().unwrap_or(true);
+    let tells = |place: u32| !case.traces[place as usize].without_sensitive;
+    type Row = (Vec<Option<(u32, u32)>>, Option<Value>);
+    let rows = |place: u32| -> Vec<Row> {
+        let release = &case.releases[place as usize];
+        let mut rows = Vec::new();
+        for group in 0..release.group_count() {
+            let spans = release.region(group).iter().enumerate();
+            let region: Vec<_> = spans.map(|(at, span)| has(place, at).then_some((span.lo, span.hi))).collect();
+            let values = release.group_rows(group).map(|row| tells(place).then_some(release.sensitive[row]));
+            rows.extend(values.map(|value| (region.clone(), value)));
+        }
+        rows
+    };
+    let (left, right) = (rows(i), rows(j));
+    let meets = |a: &Row, b: &Row| {
+        let spans = a.0.iter().zip(&b.0).all(|(a, b)| match (a, b) {
+            (Some(a), Some(b)) => a.0 <= b.1 && b.0 <= a.1,
+            _ => true,
+        });
+        spans && (a.1.is_none() || b.1.is_none() || a.1 == b.1)
+    };
+    // Pairs of some assignment that gives every row of both a partner of its own.
+    fn assign(
+        left: usize,
+        used: &mut Vec<usize>,
+        count: usize,
+        fits: &dyn Fn(usize, usize) -> bool,
+        found: &mut BTreeSet<(usize, usize)>,
+    ) {
+        if used.len() == left {
+            found.extend(used.iter().copied().enumerate());
+            return;
+        }
+        let at = used.len();
+        for other in (0..count).filter(|&other| fits(at, other)) {
+            if !used.contains(&other) {
+                used.push(other);
+                assign(left, used, count, fits, found);
+                used.pop();
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    if left.len() == right.len() {
+        assign(left.len(), &mut Vec::new(), right.len(), &|a, b| meets(&left[a], &right[b]), &mut found);
+    }
+    type Joined = BTreeMap<(Vec<Option<(u32, u32)>>, Vec<Option<(u32, u32)>>), Vec<(usize, Vec<Option<Value>>)>>;
+    let mut joined: Joined = BTreeMap::new();
+    for (a, b) in found {
+        let x = (left[a].0.clone(), right[b].0.clone());
+        joined.entry(x).or_default().push((a, vec![left[a].1, right[b].1]));
+    }
+    let numbers = joined.values().map(|rows| {
+        if fault == Fault::JoinFewPeople {
+            return rows.iter().map(|row| row.0).collect::<BTreeSet<_>>().len() as u64;
+        }
+        let count = |y: &Vec<Option<Value>>| rows.iter().filter(|row| row.1 == *y).count() as u64;
+        rows.iter().map(|row| (count(&row.1) * 1_000_000).div_ceil(rows.len() as u64)).max().unwrap_or(0)
+    });
+    match fault {
+        Fault::JoinFewPeople => numbers.min() == Some(witness.number) && witness.number < witness.line,
+        _ => numbers.max() == Some(witness.number) && witness.number > witness.line,
+    }
+}
+
+/// Naive Bayes over integers 0 to 127 in bins of two, plainly: how many of a thousand people it gets right.
+fn learned(case: &Case) -> u64 {
+    let attributes = case.schema.quasi.len();
+    let mut weights = vec![vec![vec![0.0f64; 64]; 8]; attributes];
+    for release in &case.releases {
+        for group in 0..release.group_count() {
+            for (at, span) in release.region(group).iter().enumerate() {
+                let bins = span.lo as usize / 2..=span.hi as usize / 2;
+                let width = bins.clone().count() as f64;
+                for value in release.group_values(group) {
+                    bins.clone().for_each(|bin| weights[at][value.index()][bin] += 1.0 / width);
+                }
+            }
+        }
+    }
+    let log = |value: usize, point: &[u32]| -> f64 {
+        let one = |at: usize| {
+            let row = &weights[at][value];
+            ((row[point[at] as usize / 2] + 1.0 / 64.0) / (row.iter().sum::<f64>() + 1.0)).ln()
+        };
+        (0..attributes).map(one).sum()
+    };
+    let keys: BTreeSet<_> = case.tables.iter().flat_map(|table| table.keys()).copied().collect();
+    let (mut right, mut all) = (0u64, 0u64);
+    for (key, points) in keys.into_iter().zip(points(case)) {
+        let place = points.iter().rposition(Option::is_some).unwrap();
+        let (release, point) = (&case.releases[place], points[place].as_ref().unwrap());
+        let mut shares = [0.0f64; 8];
+        for group in (0..release.group_count()).filter(|&group| covers(release, group, point)) {
+            release.group_values(group).iter().for_each(|value| shares[value.index()] += 1.0);
+        }
+        let sum: f64 = shares.iter().sum();
+        let score = |value: &usize| (shares[*value] / sum).ln() + log(*value, point);
+        let possible = (0..8).filter(|&value| shares[value] > 0.0);
+        let best = possible.reduce(|best, value| if score(&value) > score(&best) + 1e-9 { value } else { best });
+        let truth = case.tables[place].sensitive()[case.tables[place].find(key).unwrap().index()];
+        all += 1;
+        right += u64::from(best == Some(truth.index()));
+    }
+    (right * 1000 + all / 2) / all
+}
+
 /// Calls `each` with every way to place everyone: their values, and in how many ways rows alike can be
 /// told apart. Worlds that keep their value sets only, where the promise says so.
 fn worlds(case: &Case, each: &mut dyn FnMut(&[Option<Value>], u128)) {
-    let people = points(case);
+    let people: Vec<Vec<Option<Vec<u32>>>> = stretches(case).into_iter().map(|one| one.points).collect();
     let mut room: Vec<Vec<BTreeMap<Value, u32>>> = case
         .releases
         .iter()

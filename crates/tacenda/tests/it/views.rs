@@ -82,7 +82,9 @@ fn the_auditor_agrees_and_stepping_back_makes_it_content() {
         assert!(raw.holds && report.is_related(), "seed {seed}");
         let seen = match requirements[0].bound {
             Bound::Anonymity { .. } => Measure::Anonymity { least: raw.least },
-            Bound::Linkability { .. } => Measure::Linkability { largest_ppm: raw.largest_ppm.unwrap_or(0) },
+            Bound::Linkability { .. } | Bound::OneIn { .. } => {
+                Measure::Linkability { largest_ppm: raw.largest_ppm.unwrap_or(0) }
+            }
         };
         assert_eq!(outcome.measures, [seen], "seed {seed}");
         match outcome.back_off(|cuts| passes(&task, cuts)) {

@@ -34,9 +34,10 @@ use tacenda::report::TextOptions;
 pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let attacker = attacker(args.attacker.as_deref())?;
     let checks = checks(&args.checks)?;
-    let thresholds = Thresholds { k: args.k, l: args.l, t: args.t };
-    let limits = Limits { all_pairs: args.all_pairs, ..Limits::default() };
+    let limits = limits(args);
     let subject = Subject::read(&args.subject, common, screen)?;
+    let promised = subject.promise.as_ref().map_or_else(Thresholds::default, Thresholds::of);
+    let thresholds = Thresholds { k: args.k.unwrap_or(promised.k), l: args.l.unwrap_or(promised.l), t: args.t };
     subject.about.notes.iter().for_each(|note| screen.note(&format!("note: {note}")));
 
     let knowledge = subject.knowledge();
@@ -141,10 +142,25 @@ pub fn names(asked: bool, common: &Common, screen: &Screen) -> Names {
     Names::Coded
 }
 
+/// The limits, so many times as wide. Counting all worlds of a component grows with more than its people, so
+/// these grow by a few.
+fn limits(args: &AuditArgs) -> Limits {
+    let (limits, times) = (Limits::default(), args.limit);
+    Limits {
+        refine_people: limits.refine_people * times as usize,
+        worlds_people: limits.worlds_people + 2 * times.ilog2() as usize,
+        worlds_nodes: limits.worlds_nodes * u64::from(times),
+        pairs: limits.pairs * u64::from(times),
+        all_pairs: args.all_pairs,
+        ..limits
+    }
+}
+
 /// Whether the exit code says that something was found.
 fn fails(assessment: &Assessment, on: FailOn) -> bool {
     match on {
         FailOn::Never => false,
+        FailOn::Gaps => assessment.has_gaps() || assessment.worst() >= Some(Severity::Warning),
         FailOn::Any => assessment.worst() >= Some(Severity::Warning),
         FailOn::Severe => assessment.worst() >= Some(Severity::Severe),
     }

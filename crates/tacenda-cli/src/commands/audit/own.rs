@@ -153,7 +153,8 @@ fn subject(
     let sources = args.truth.iter().map(|path| Source::open(path));
     let sources = sources.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
     let mut values = read.last().map_or_else(Values::default, |published| published.release.values.clone());
-    let truth = foreign::read_truth(&sources, &schema, identifier.as_deref(), &mut values).map_err(rejected)?;
+    let truth =
+        foreign::read_truth(&sources, &schema, identifier.as_deref(), &mut values, &foreign::key).map_err(rejected)?;
     let last = read.last().expect("at least one release was named");
     let about = About {
         name: last.series.clone(),

@@ -19,7 +19,10 @@ use tacenda::audit::Assessment;
 use tacenda::audit::Attacker;
 use tacenda::audit::Limits;
 use tacenda::audit::Thresholds;
+use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::story;
+use tacenda::audit::story::Story;
+use tacenda::model::Release;
 use tacenda::model::Value;
 use tacenda::report::Edition;
 use tacenda::report::Material;
@@ -138,10 +141,7 @@ pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8
     let Some(person) = knowledge.person((subject.key)(key)) else {
         return Err(Failure::usage("nobody in the tables has this identifier"));
     };
-    let assessment = Assessment {
-        outcomes: Vec::new(),
-        story: Some(story::tell(&subject.schema, &subject.releases, &knowledge, person)),
-    };
+    let assessment = Assessment { outcomes: Vec::new(), story: Some(tell(&subject, &knowledge, person)) };
     let material = Material {
         edition: Edition::Auditor,
         series: subject.series(Some(&knowledge)),
@@ -158,6 +158,14 @@ pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8
     let report = Report::new(&material);
     let out = report.story.as_ref().map_or_else(String::new, told);
     answer(screen, "person", "one person, attacked step by step", out)
+}
+
+/// The story of a person, by the releases that have a sensitive column: the others tell no value.
+fn tell(subject: &Subject, knowledge: &Knowledge<'_>, person: u32) -> Story {
+    let tells = |release: usize| !subject.traces[release].without_sensitive;
+    let releases: Vec<Release> =
+        subject.releases.iter().enumerate().filter(|(at, _)| tells(*at)).map(|(_, release)| release.clone()).collect();
+    story::tell(&subject.schema, &releases, &knowledge.only(tells), person)
 }
 
 fn subject(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {

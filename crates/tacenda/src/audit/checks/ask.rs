@@ -9,6 +9,8 @@ use crate::audit::checks::candidates::Left;
 use crate::audit::checks::flows::Flows;
 use crate::audit::checks::flows::NoFlows;
 use crate::audit::checks::pairs;
+use crate::audit::checks::posterior::Counts;
+use crate::audit::knowledge::Knowledge;
 use crate::model::Release;
 use std::sync::OnceLock;
 
@@ -18,7 +20,9 @@ pub(in crate::audit) struct Ask<'a> {
     pub(in crate::audit) attacker: Attacker,
     pub(in crate::audit) thresholds: Thresholds,
     pub(in crate::audit) limits: Limits,
+    stretches: OnceLock<Option<(Knowledge<'a>, Vec<u32>)>>,
     left: OnceLock<Option<Left>>,
+    counts: OnceLock<Option<Counts>>,
     flows: Vec<OnceLock<Result<Flows<'a>, NoFlows>>>,
 }
 
@@ -29,7 +33,16 @@ impl<'a> Ask<'a> {
         thresholds: Thresholds,
         limits: Limits,
     ) -> Ask<'a> {
-        let mut ask = Ask { series, attacker, thresholds, limits, left: OnceLock::new(), flows: Vec::new() };
+        let mut ask = Ask {
+            series,
+            attacker,
+            thresholds,
+            limits,
+            stretches: OnceLock::new(),
+            left: OnceLock::new(),
+            counts: OnceLock::new(),
+            flows: Vec::new(),
+        };
         ask.flows = pairs::pairs(&ask).iter().map(|_| OnceLock::new()).collect();
         ask
     }
@@ -49,6 +62,33 @@ impl<'a> Ask<'a> {
     pub(super) fn groups_of<'b>(releases: impl Iterator<Item = (u32, &'b Release)>) -> Coverage {
         let groups = releases.map(|(_, release)| release.group_count() as u64).sum();
         Coverage { looked_at: groups, of: groups, what: "groups" }
+    }
+
+    /// Whether a release has a sensitive column.
+    pub(super) fn tells(&self, release: usize) -> bool {
+        !self.series.traces[release].without_sensitive
+    }
+
+    /// Everyone, for checks that build on values that stay: whoever's value changed is somebody new from the
+    /// change on. That is what someone knows who was told of the change, and it is true of the tables.
+    pub(super) fn people(&self) -> Option<&Knowledge<'a>> {
+        let knowledge = self.series.knowledge?;
+        Some(self.stretches().map_or(knowledge, |(stretched, _)| stretched))
+    }
+
+    /// Who one of [`Ask::people`] is in the knowledge.
+    pub(super) fn owner(&self, person: u32) -> u32 {
+        self.stretches().map_or(person, |(_, owners)| owners[person as usize])
+    }
+
+    fn stretches(&self) -> Option<&(Knowledge<'a>, Vec<u32>)> {
+        let make = || self.series.knowledge?.by_stretch(|release| self.tells(release));
+        self.stretches.get_or_init(make).as_ref()
+    }
+
+    /// All worlds of small components, where people are known. Worked out once.
+    pub(super) fn counts(&self) -> Option<&Counts> {
+        self.counts.get_or_init(|| Counts::new(self)).as_ref()
     }
 
     /// What is left for each person, where people are known. Worked out once.

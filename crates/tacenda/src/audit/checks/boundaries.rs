@@ -22,6 +22,9 @@ const PITCH: u32 = 5;
 /// Fewer different boundaries say nothing.
 const LEAST_LINES: usize = 6;
 
+/// A witness names so many groups at most.
+const SHOWN_GROUPS: usize = 8;
+
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let is_number = |attribute: &usize| !matches!(ask.series.schema.quasi[*attribute].domain, Domain::Category(_));
     let numbers: Vec<usize> = (0..ask.series.schema.quasi.len()).filter(is_number).collect();
@@ -51,7 +54,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         if let Some(share) = attained(ask, place, release, &numbers) {
             outcome.measure(Some(release.number), "share of sides with a person on them", share);
         }
-        if let Some((out, lines, _)) = worst {
+        if let Some((out, lines, attribute)) = worst {
             outcome = outcome.found(Finding {
                 fault: Fault::TightBoundaries,
                 release: release.number,
@@ -62,9 +65,10 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 witness: Some(Witness {
                     claim: "of the different boundaries of one numeric attribute inside its domain, the line, the number lie off the \
                             declared grid, or, without one, off the commonest remainder by five",
-                    groups: Vec::new(),
+                    groups: bounded(release, &ask.series.schema.quasi[attribute], attribute, place),
                     values: Vec::new(),
                     person: None,
+                    attribute: Some(attribute as u32),
                     number: out,
                     line: lines,
                 }),
@@ -86,6 +90,17 @@ fn lines(release: &Release, quasi: &Quasi, attribute: usize) -> Vec<u32> {
     let end = null.unwrap_or(root.hi + 1);
     lines.retain(|&line| line > 0 && line < end);
     lines
+}
+
+/// The groups that have a boundary there, the first of them.
+fn bounded(release: &Release, quasi: &Quasi, attribute: usize, place: u32) -> Vec<(u32, u32)> {
+    let lines = lines(release, quasi, attribute);
+    let is_bounded = |group: &u32| {
+        let span = release.region(*group as usize)[attribute];
+        span != quasi.root() && (lines.binary_search(&span.lo).is_ok() || lines.binary_search(&(span.hi + 1)).is_ok())
+    };
+    let groups = (0..release.group_count() as u32).filter(is_bounded).take(SHOWN_GROUPS);
+    groups.map(|group| (place, group)).collect()
 }
 
 fn off_grid(quasi: &Quasi, lines: &[u32]) -> u64 {

@@ -5,6 +5,12 @@
 //! does not know who is in which release cannot intersect: then a value is possible if any release has
 //! it at the person's point.
 //!
+//! # Values that change
+//! A person whose value changed is somebody new from the change on, for someone who was told so: nobody of
+//! those who are looked at ever changes their value, so every conclusion is true of the tables. The person
+//! counts once, by the time of which least is left. Where nothing fits the tables, or someone's true value
+//! would be ruled out, the tables and the releases contradict each other: that is not assessed.
+//!
 //! Where people are not known, places are looked at instead: whoever lies where two groups of two releases
 //! overlap, and is in both releases, has a value that groups over this place have in both. Whether anyone
 //! is there cannot be told from outside.
@@ -48,7 +54,7 @@ pub(in crate::audit) struct Left {
 impl Left {
     /// `None` where people are not known.
     pub(super) fn new(ask: &Ask<'_>) -> Option<Left> {
-        let knowledge = ask.series.knowledge?;
+        let knowledge = ask.people()?;
         let (releases, part) = telling(ask, knowledge);
         let (releases, knowledge) = match &part {
             Some(part) => (&releases[..], part),
@@ -67,7 +73,7 @@ impl Left {
 
 /// The releases that have a sensitive column, and the knowledge of them; nothing where all have.
 fn telling<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>) -> (Vec<Release>, Option<Knowledge<'a>>) {
-    let tells = |release: usize| !ask.series.traces[release].without_sensitive;
+    let tells = |release: usize| ask.tells(release);
     if (0..ask.series.releases.len()).all(tells) {
         return (Vec::new(), None);
     }
@@ -97,36 +103,51 @@ const HISTOGRAM: [&str; 8] = [
 ];
 
 fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
-    let seen = seen(ask, left.candidates.people());
-    let people = seen.len() as u64;
-    let looked_at = people - left.refined.not_assessed as u64;
+    let truth = truth(ask);
+    let is_true = |person: u32| {
+        !left.candidates.is_inconsistent(person)
+            && truth[person as usize].is_none_or(|truth| left.candidates.has(person, truth))
+    };
+    // Per person, the time between changes of their value of which least is left.
+    let mut worst = vec![u32::MAX; ask.series.knowledge.map_or(0, Knowledge::len)];
+    let mut is_contradicted = left.refined.contradictory > 0;
+    for person in seen(ask, left.candidates.people()) {
+        is_contradicted |= !is_true(person);
+        let worst = &mut worst[ask.owner(person) as usize];
+        if *worst == u32::MAX || left.candidates.size(person) < left.candidates.size(*worst) {
+            *worst = person;
+        }
+    }
+    worst.retain(|&person| person != u32::MAX);
+    let people = worst.len() as u64;
+    let looked_at = people - people.min(left.refined.not_assessed as u64);
     let mut outcome = Outcome::new(Check::Candidates, Coverage { looked_at, of: people, what: "people" });
     let l = ask.thresholds.l;
     let mut certain = Tally::new(Fault::ValueCertain);
     let mut few = Tally::new(Fault::FewCandidates);
     let mut histogram = [0u64; HISTOGRAM.len()];
-    let changed = ask.series.knowledge.map_or_else(Vec::new, Knowledge::changed);
-    for person in seen {
+    for person in worst {
         let size = left.candidates.size(person);
-        if size > 0 {
-            histogram[(size as usize - 1).min(HISTOGRAM.len() - 1)] += 1;
+        if size == 0 {
+            continue;
         }
-        // Intersecting is for values that stay. Whose value changed is not given away by it: what is left
-        // is of the time since, or of other people. The truth says so even where no contradiction does.
-        if size == 0 || size >= l || left.candidates.is_inconsistent(person) || changed[person as usize] {
+        histogram[(size as usize - 1).min(HISTOGRAM.len() - 1)] += 1;
+        if size >= l || !is_true(person) {
             continue;
         }
         let witness = || Witness {
             claim: if ask.attacker.presence { TOGETHER } else { ANYWHERE },
             groups: groups_over(ask, person),
             values: left.candidates.values(person),
-            person: Some(person),
+            person: Some(ask.owner(person)),
+            attribute: None,
             number: u64::from(size),
             line: u64::from(l),
         };
         let tally = if size == 1 { &mut certain } else { &mut few };
         tally.add(1, u64::from(size), witness);
     }
+    let changed = ask.series.knowledge.map_or_else(Vec::new, Knowledge::changed);
     outcome.measure(None, "people", people as f64);
     outcome.measure(None, "people certain", certain.people() as f64);
     outcome.measure(None, "people below l", (certain.people() + few.people()) as f64);
@@ -144,16 +165,25 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
             outcome = outcome.found(finding);
         }
     }
-    if outcome.findings.is_empty() && looked_at < people {
-        outcome.verdict = Verdict::NotAssessed("some components were too large to match everyone at once");
+    if outcome.findings.is_empty() {
+        if is_contradicted {
+            outcome.verdict = Verdict::NotAssessed(CONTRADICTION);
+        } else if looked_at < people {
+            outcome.verdict = Verdict::NotAssessed("some components were too large to match everyone at once");
+        } else if !left.refined.finished && ask.attacker.presence {
+            outcome.verdict = Verdict::NotAssessed("matching everyone at once did not come to an end");
+        }
     }
     outcome
 }
 
+/// Why nothing can be said where what is known does not fit what was published.
+pub(super) const CONTRADICTION: &str = "the tables and the releases contradict each other";
+
 /// Who is in some release, ascending; of somebody who was always withheld nothing is known.
-fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
+pub(super) fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
     let mut is_seen = vec![false; people];
-    if let Some(knowledge) = ask.series.knowledge {
+    if let Some(knowledge) = ask.people() {
         for release in 0..knowledge.releases() {
             let here = knowledge.people(release).iter().filter(|&&person| person != Knowledge::ABSENT);
             here.for_each(|&person| is_seen[person as usize] = true);
@@ -162,11 +192,20 @@ fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
     (0..people as u32).filter(|&person| is_seen[person as usize]).collect()
 }
 
+/// Everyone's value, to hold what is left against.
+fn truth(ask: &Ask<'_>) -> Vec<Option<Value>> {
+    let Some(knowledge) = ask.people() else { return Vec::new() };
+    match (0..knowledge.releases()).all(|release| ask.tells(release)) {
+        true => knowledge.truth(),
+        false => knowledge.only(|release| ask.tells(release)).truth(),
+    }
+}
+
 /// The groups that cover a person in the releases they are in; a scan, for the one who is shown.
 fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
     for (place, release) in ask.with_sensitive() {
-        let Some(point) = ask.series.knowledge.and_then(|knowledge| knowledge.point(place as usize, person)) else {
+        let Some(point) = ask.people().and_then(|knowledge| knowledge.point(place as usize, person)) else {
             continue;
         };
         let covers =
@@ -183,7 +222,7 @@ const ANYWHERE: &str =
 
 /// The worst case, step by step.
 pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
-    let knowledge = ask.series.knowledge.filter(|_| ask.attacker.presence)?;
+    let knowledge = ask.people().filter(|_| ask.attacker.presence)?;
     let (releases, part) = telling(ask, knowledge);
     let (releases, knowledge) = match &part {
         Some(part) => (&releases[..], part),
@@ -191,7 +230,8 @@ pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
     };
     let candidates = &ask.left()?.candidates;
     let person = candidates.example(knowledge).or_else(|| candidates.closest(knowledge))?;
-    Some(story::tell(ask.series.schema, releases, knowledge, person))
+    let told = story::tell(ask.series.schema, releases, knowledge, person);
+    Some(Story { person: ask.owner(person), ..told })
 }
 
 /// Groups of the earlier release that are looked at between two looks at the budget.
@@ -294,6 +334,7 @@ impl<'a> Laid<'a> {
                 number: values.len() as u64,
                 values,
                 person: None,
+                attribute: None,
                 line: self.l,
             }));
         }

@@ -42,6 +42,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                     groups: vec![(place, group as u32)],
                     values: release.value_set(group),
                     person: None,
+                    attribute: None,
                     number: (distance * MILLION).round() as u64,
                     line: (t * MILLION).round() as u64,
                 });

@@ -72,6 +72,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             groups: names(flows, &old, &new),
             values: Vec::new(),
             person: None,
+            attribute: None,
             number: rows,
             line: k,
         };
@@ -99,6 +100,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             groups: vec![(flows.places.1, group as u32)],
             values: Vec::new(),
             person: None,
+            attribute: None,
             number: open,
             line: k,
         });

@@ -3,17 +3,28 @@
 //! # Definition
 //! Lay two releases over each other. Groups whose regions overlap are tied together; the smallest sets
 //! of groups that nothing ties to others are the components. Who is in both releases stands in groups
-//! of one component. Where nobody left, the rows that a component has more in the later release are
-//! the newcomers' rows; where nobody came, what it has less are the leavers'.
+//! of one component. So the rows that a component has more in the later release, value by value, are
+//! newcomers' or counterfeits, and those it has less were leavers' or counterfeits. Newcomers and new
+//! counterfeits together are as many as the rows more and some further rows, as many on both sides, that
+//! came and went with the same value: the *swapped* rows. Where there are none of these, newcomers have
+//! values of the rows more and no other; where there are some, any value of the component's later rows. With
+//! fewer than l such values, or of leavers likewise, too much is told. Groups' own numbers of counterfeits
+//! are not used beyond their sum, which can only leave more values possible.
 //!
 //! # What is assumed
-//! Where people are known, who came and left is counted. Where they are not, nobody is taken to have left
-//! if no component lost a row and the promise does not say otherwise: then the releases themselves do not
-//! contradict it. A component with counterfeits is passed over: its rows are not all people. Values are
-//! taken not to change.
+//! Where people are known, who came and left is counted; whoever's value changed left and came. Where they are
+//! not, nobody is taken to have left if no component lost a row and the promise does not say otherwise:
+//! then the releases themselves do not contradict it. Otherwise a component is clear only where l values are
+//! left whoever left.
+//!
+//! Where that is open, m-invariance clears a component whose groups hold each of at least m values equally
+//! often, if people keep their value sets, as promised: with no swapped rows, a newcomer's value is one of the
+//! rows more, so their set had too few rows of it before, and then too few of each of its values, so
+//! all of them are among the rows more. Cohorts clear one whose groups are all whole: newcomers fill groups
+//! of their own. Which promise was relied on is named by the report.
 //!
 //! # Not concluded
-//! Where people came to a component and left it, sums bound how many, and no more.
+//! What does not add up: the tables and the releases contradict each other there.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -22,6 +33,7 @@ use crate::audit::Outcome;
 use crate::audit::Verdict;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
+use crate::audit::checks::candidates::CONTRADICTION;
 use crate::audit::checks::pairs;
 use crate::audit::checks::pairs::Component;
 use crate::audit::checks::pairs::Components;
@@ -40,17 +52,19 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         return Outcome::not_applicable(Check::Difference, "there is one release with a sensitive column");
     }
     let mut outcome = Outcome::new(Check::Difference, Coverage { what: "components", ..Coverage::default() });
-    let mut blurred = false;
     let values = pairs::value_count(ask);
+    let mut is_contradicted = false;
     for (earlier, later) in pairs::pairs(ask) {
         let pair = Pair::new(ask, earlier, later, values);
-        blurred |= pair.judge(ask, &mut outcome);
+        is_contradicted |= pair.judge(ask, &mut outcome);
     }
-    if outcome.findings.is_empty() && blurred {
-        outcome.verdict = if ask.attacker.presence {
-            Verdict::NotAssessed("people left, and who was there is not known here: sums only bound how many")
-        } else {
-            Verdict::Measured
+    if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
+        outcome.verdict = match (is_contradicted, ask.attacker.presence) {
+            (true, _) => Verdict::NotAssessed(CONTRADICTION),
+            (false, true) => {
+                Verdict::NotAssessed("people left, and who was there is not known here: sums only bound how many")
+            }
+            (false, false) => Verdict::Measured,
         };
     }
     outcome
@@ -87,14 +101,13 @@ impl<'a> Pair<'a> {
         let stab = Stab::new(later, values);
         let mut components = Components::new(earlier, later, &stab);
         let moves = ask
-            .series
-            .knowledge
+            .people()
             .filter(|_| ask.attacker.presence)
             .map(|knowledge| moves(knowledge, places, &Stab::new(earlier, values), &stab, &mut components));
         Pair { places, earlier, later, components: components.list(), moves, values }
     }
 
-    /// Judges every component. Answers whether people left and nobody knows who.
+    /// Judges every component. Answers whether some number does not add up.
     fn judge(&self, ask: &Ask<'_>, outcome: &mut Outcome) -> bool {
         let mut counts = vec![0i64; self.values];
         let changes: Vec<Change> =
@@ -109,21 +122,29 @@ impl<'a> Pair<'a> {
         outcome.measure(number, "rows more, at least", more as f64);
         outcome.measure(number, "rows less, at least", less as f64);
         outcome.coverage.of += self.components.len() as u64;
-        outcome.coverage.looked_at += self.components.len() as u64;
         let has_left = less > 0
             || pairs::only_grows(ask.series.promise) == Some(false)
             || pairs::lost_a_group(ask.series.promise, self.earlier, self.later);
         let mut judge = Judge::new(ask, self);
+        let mut is_contradicted = false;
         for ((root, component), change) in self.components.iter().zip(&changes) {
-            let (came, left) = match &self.moves {
+            let fakes = self.counterfeits(component);
+            let is_clear = match &self.moves {
                 Some(moves) => {
                     let moves = moves.get(root).copied().unwrap_or_default();
-                    (moves.came, moves.left)
+                    let adds_up = judge.component(component, change, moves, fakes);
+                    is_contradicted |= !adds_up;
+                    adds_up
                 }
-                None if has_left => continue,
-                None => (change.more.iter().map(|entry| entry.1).sum(), 0),
+                None if has_left || fakes != (0, 0) => {
+                    self.keeps_values(component, change, judge.l) || self.is_promised(ask, component)
+                }
+                None => {
+                    let came = change.more.iter().map(|entry| entry.1).sum();
+                    judge.component(component, change, Moves { came, left: 0 }, fakes)
+                }
             };
-            judge.component(component, change, came, left);
+            outcome.coverage.looked_at += u64::from(is_clear);
         }
         for tally in judge.into_tallies() {
             if let Some(finding) = tally.finding(self.later.number, vec![self.earlier.number]) {
@@ -131,7 +152,7 @@ impl<'a> Pair<'a> {
                     std::mem::replace(outcome, Outcome::new(Check::Difference, Coverage::default())).found(finding);
             }
         }
-        self.moves.is_none() && has_left
+        is_contradicted
     }
 
     fn change(&self, component: &Component, counts: &mut [i64]) -> Change {
@@ -160,9 +181,51 @@ impl<'a> Pair<'a> {
         change
     }
 
-    fn has_counterfeits(&self, component: &Component) -> bool {
-        component.earlier.iter().any(|&group| self.earlier.counterfeits[group as usize] > 0)
-            || component.later.iter().any(|&group| self.later.counterfeits[group as usize] > 0)
+    /// How many counterfeits a component has, before and after.
+    fn counterfeits(&self, component: &Component) -> (u64, u64) {
+        let sum = |release: &Release, groups: &[u32]| -> u64 {
+            groups.iter().map(|&group| u64::from(release.counterfeits[group as usize])).sum()
+        };
+        (sum(self.earlier, &component.earlier), sum(self.later, &component.later))
+    }
+
+    /// The values of a component, before and after, ascending.
+    fn sets(&self, component: &Component) -> (Vec<Value>, Vec<Value>) {
+        let set = |release: &Release, groups: &[u32]| {
+            let mut values: Vec<Value> =
+                groups.iter().flat_map(|&group| release.group_values(group as usize)).copied().collect();
+            values.sort_unstable();
+            values.dedup();
+            values
+        };
+        (set(self.earlier, &component.earlier), set(self.later, &component.later))
+    }
+
+    /// Whether newcomers and leavers keep l values whoever they are: without swapped rows and with some.
+    fn keeps_values(&self, component: &Component, change: &Change, l: u64) -> bool {
+        let keeps = |rows: &[(Value, u64)]| rows.is_empty() || rows.len() as u64 >= l;
+        let (before, after) = self.sets(component);
+        let has_common = before.iter().any(|value| after.contains(value));
+        let many = |values: &[Value]| values.len() as u64 >= l;
+        keeps(&change.more) && keeps(&change.less) && (!has_common || (many(&before) && many(&after)))
+    }
+
+    /// Whether the promise clears a component that sums leave open; see the head of the file.
+    fn is_promised(&self, ask: &Ask<'_>, component: &Component) -> bool {
+        let (k, l) = (u64::from(ask.thresholds.k), ask.thresholds.l as usize);
+        let is_whole = |release: &Release, group: u32| {
+            let values = release.group_values(group as usize);
+            let runs: Vec<usize> = values.chunk_by(|a, b| a == b).map(<[Value]>::len).collect();
+            match ask.series.promise {
+                Some(Promise::MInvariance { .. }) => runs.len() >= l && runs.iter().all(|&run| run == runs[0]),
+                Some(Promise::IncrementalKAnonymity { cohorts: true, .. }) => {
+                    runs.len() >= l && u64::from(release.people(group as usize)) >= k
+                }
+                _ => false,
+            }
+        };
+        component.earlier.iter().all(|&group| is_whole(self.earlier, group))
+            && component.later.iter().all(|&group| is_whole(self.later, group))
     }
 }
 
@@ -200,44 +263,56 @@ impl<'a, 'b> Judge<'a, 'b> {
         [self.certain, self.few_values, self.few, self.leavers_certain, self.leavers_few_values]
     }
 
-    fn component(&mut self, component: &Component, change: &Change, came: u64, left: u64) {
-        if (came == 0) == (left == 0) || self.pair.has_counterfeits(component) {
-            return;
+    /// Judges one component. Answers whether its numbers add up.
+    fn component(&mut self, component: &Component, change: &Change, moves: Moves, fakes: (u64, u64)) -> bool {
+        let sum = |rows: &[(Value, u64)]| rows.iter().map(|entry| entry.1).sum::<u64>();
+        let (new, gone) = ((moves.came + fakes.1), (moves.left + fakes.0));
+        let swapped = new.checked_sub(sum(&change.more));
+        if swapped.is_none() || swapped != gone.checked_sub(sum(&change.less)) {
+            return false;
         }
-        let (rows, others) = if left == 0 { (&change.more, &change.less) } else { (&change.less, &change.more) };
-        let count: u64 = rows.iter().map(|entry| entry.1).sum();
-        // What does not add up is a change of value, which sums cannot follow.
-        if !others.is_empty() || count != came + left {
-            return;
-        }
-        let distinct = rows.len() as u64;
-        let witness = |claim, number, line| Witness {
+        let is_swapped = swapped > Some(0);
+        let (before, after) = if is_swapped { self.pair.sets(component) } else { (Vec::new(), Vec::new()) };
+        let possible = |rows: &[(Value, u64)], all: Vec<Value>| match is_swapped {
+            true => all,
+            false => rows.iter().map(|entry| entry.0).collect(),
+        };
+        let witness = |claim, values: &[Value], number, line| Witness {
             claim,
             groups: self.pair.groups(component),
-            values: rows.iter().map(|entry| entry.0).collect(),
+            values: values.to_vec(),
             person: None,
+            attribute: None,
             number,
             line,
         };
-        if distinct < self.l {
-            let (tally, claim) = match (left == 0, distinct == 1) {
-                (true, true) => (&mut self.certain, MORE),
-                (true, false) => (&mut self.few_values, MORE),
-                (false, true) => (&mut self.leavers_certain, LESS),
-                (false, false) => (&mut self.leavers_few_values, LESS),
-            };
-            tally.add(count, distinct, || witness(claim, distinct, self.l));
+        let (newcomers, leavers) = (possible(&change.more, after), possible(&change.less, before));
+        let sides = [
+            (moves.came, newcomers, &mut self.certain, &mut self.few_values, MORE),
+            (moves.left, leavers, &mut self.leavers_certain, &mut self.leavers_few_values, LESS),
+        ];
+        for (people, values, certain, few_values, claim) in sides {
+            let distinct = values.len() as u64;
+            if people > 0 && distinct < self.l {
+                let tally = if distinct == 1 { certain } else { few_values };
+                tally.add(people, distinct, || witness(claim, &values, distinct, self.l));
+            }
         }
-        if left == 0 && count < self.k {
-            self.few.add(count, count, || witness(FEW, count, self.k));
+        // Where nobody left and all rows are people's, the rows more are the newcomers'.
+        if gone == 0 && fakes.1 == 0 && 0 < moves.came && moves.came < self.k {
+            let values: Vec<Value> = change.more.iter().map(|entry| entry.0).collect();
+            self.few.add(moves.came, moves.came, || witness(FEW, &values, moves.came, self.k));
         }
+        true
     }
 }
 
 const MORE: &str = "the groups overlap no other groups of the two releases; the rows they have more in the later one \
-                    are newcomers', and the distinct values of these are those given, fewer than the line";
+                    are newcomers' or counterfeits, and where these are more than that, any row may be theirs: their \
+                    values are those given, fewer than the line";
 const LESS: &str = "the groups overlap no other groups of the two releases; the rows they have less in the later one \
-                    are leavers', and the distinct values of these are those given, fewer than the line";
+                    were leavers' or counterfeits, and where these are more than that, any row may have been theirs: \
+                    their values are those given, fewer than the line";
 const FEW: &str = "the groups overlap no other groups of the two releases; the rows they have more in the later one \
                    are newcomers', and the number of them is below the line";
 

@@ -35,6 +35,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 groups: vec![(place, group as u32)],
                 values: release.value_set(group),
                 person: None,
+                attribute: None,
                 number: counts.len() as u64,
                 line: u64::from(ask.thresholds.l),
             };

@@ -5,54 +5,80 @@
 //! is equal to the other partner. Chains of this are followed with union and find by parity.
 //!
 //! # What is looked at
-//! Groups of two rows and two values without counterfeits, where it is certain who stands in them: two
-//! people whom no other group covers, or no other group that is not full already.
+//! In small components all worlds are counted, and people who have one value in all of them are equal. People
+//! with only one value are left to the check of candidates. In components too large for that, chains through
+//! groups of two rows and two values without counterfeits are followed, where it is certain who stands
+//! in them: two people whom no other group covers, or no other group that is not full already. That finds
+//! some equals and clears nobody: the people there are not assessed. A person whose value changed is somebody
+//! new from the change on.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
 use crate::audit::Fault;
 use crate::audit::Outcome;
+use crate::audit::Verdict;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
+use crate::audit::checks::candidates::seen;
 use crate::audit::checks::pairs;
+use crate::audit::checks::posterior::Counts;
 use crate::audit::checks::tally::Tally;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
+use crate::audit::ties::Ties;
+use crate::audit::worlds::Worlds;
 use crate::model::Release;
 use crate::model::Span;
 use crate::model::Value;
+use std::collections::BTreeMap;
+
+/// People who are equal, and the groups that show it.
+type Class = (Vec<u32>, Vec<(u32, u32)>);
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    let Some(knowledge) = ask.series.knowledge.filter(|_| ask.attacker.presence) else {
+    let Some(knowledge) = ask.people().filter(|_| ask.attacker.presence) else {
         return Outcome::not_applicable(Check::Equivalence, "who stands in a group is not known");
     };
     let values = pairs::value_count(ask);
     let mut parity = Parity::new(knowledge.len());
-    let (mut duels, mut pairs) = (0u64, 0u64);
     let mut met: Vec<Vec<(u32, u32)>> = vec![Vec::new(); knowledge.len()];
     for (place, release) in ask.with_sensitive() {
-        pairs += (0..release.group_count()).filter(|&group| is_duel(release, group)).count() as u64;
         for (group, [a, b]) in duels_of(release, knowledge, place as usize, values) {
-            duels += 1;
             let set = release.group_values(group as usize);
             parity.oppose(a, b, (set[0], set[1]));
             met[a as usize].push((place, group));
             met[b as usize].push((place, group));
         }
     }
-    let coverage = Coverage { looked_at: duels, of: pairs, what: "groups of two rows" };
-    let mut outcome = Outcome::new(Check::Equivalence, coverage);
+    let mut is_counted = vec![false; knowledge.len()];
+    let mut classes: Vec<Class> = Vec::new();
+    for (people, groups, worlds) in ask.counts().into_iter().flat_map(Counts::blind) {
+        people.iter().for_each(|&person| is_counted[person as usize] = true);
+        classes.extend(equals(people, worlds).into_iter().map(|class| (class, groups.to_vec())));
+    }
+    for class in parity.classes() {
+        // The groups of the whole chain: of everyone tied to them, equal or opposite.
+        if !is_counted[class[0] as usize] {
+            let groups = chain(&mut parity, class[0], &met);
+            classes.push((class, groups));
+        }
+    }
+    let seen = seen(ask, knowledge.len());
+    let looked_at = seen.iter().filter(|&&person| is_counted[person as usize]).count() as u64;
+    let of = seen.len() as u64;
+    let mut outcome = Outcome::new(Check::Equivalence, Coverage { looked_at, of, what: "people" });
     let mut shared = Tally::new(Fault::MustShareValue);
     let mut largest = 0;
-    for class in parity.classes() {
+    classes.sort_unstable();
+    for (class, groups) in classes {
         largest = largest.max(class.len());
-        // The groups of the whole chain: of everyone tied to them, equal or opposite.
         shared.add(class.len() as u64, (u32::MAX as u64) - class.len() as u64, || Witness {
-            claim: "each group holds two people with its two values, so they differ; the people of the chain that stand at even \
-                    distance are the number, and have one value",
-            groups: chain(&mut parity.clone(), class[0], &met),
+            claim: "in all ways to give everyone in the groups a row in each release they are in, with one value each, the \
+                    number of people, the person one of them, have the same value",
+            groups,
             values: Vec::new(),
-            person: Some(class[0]),
+            person: Some(ask.owner(class[0])),
+            attribute: None,
             number: class.len() as u64,
             line: 2,
         });
@@ -65,7 +91,24 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if let Some(finding) = shared.finding(last, others) {
         outcome = outcome.found(finding);
     }
+    // Some equals were found; that clears nobody else.
+    if looked_at < of {
+        outcome.verdict = Verdict::NotAssessed("components too large to count all worlds, or without any");
+    }
     outcome
+}
+
+/// Who is equal in all worlds of a component and not certain, class by class.
+fn equals(people: &[u32], worlds: &Worlds) -> Vec<Vec<u32>> {
+    let mut ties = Ties::new(people.len());
+    for &(a, b) in worlds.always_equal.iter().filter(|(a, _)| worlds.values(*a).len() > 1) {
+        ties.tie(a, b);
+    }
+    let mut classes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (at, &person) in people.iter().enumerate() {
+        classes.entry(ties.find(at as u32)).or_default().push(person);
+    }
+    classes.into_values().filter(|class| class.len() > 1).collect()
 }
 
 fn chain(parity: &mut Parity, person: u32, met: &[Vec<(u32, u32)>]) -> Vec<(u32, u32)> {
@@ -175,7 +218,7 @@ impl Parity {
 
     /// People who are equal to somebody, class by class, ascending.
     fn classes(&mut self) -> Vec<Vec<u32>> {
-        let mut classes: std::collections::BTreeMap<(u32, bool), Vec<u32>> = std::collections::BTreeMap::new();
+        let mut classes: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
         for person in 0..self.parents.len() as u32 {
             let place = self.find(person);
             classes.entry(place).or_default().push(person);

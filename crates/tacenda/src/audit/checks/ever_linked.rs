@@ -55,6 +55,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             groups: Vec::new(),
             values: vec![value],
             person: Some(person),
+            attribute: None,
             number: (chance * 1e6).round() as u64,
             line: u64::from(l),
         });

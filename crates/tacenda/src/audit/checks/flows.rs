@@ -228,9 +228,9 @@ impl Solved {
     }
 }
 
-/// Whether somebody who is known left between two releases.
+/// Whether somebody who is known left between two releases, or has another value since.
 fn has_left(ask: &Ask<'_>, earlier: u32, later: u32) -> bool {
-    let Some(knowledge) = ask.series.knowledge else { return false };
+    let Some(knowledge) = ask.people() else { return false };
     let (before, after) = (knowledge.rows(earlier as usize), knowledge.rows(later as usize));
     let gone = u32::MAX;
     before.iter().zip(&after).any(|(&before, &after)| before != gone && after == gone)

@@ -32,6 +32,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 groups: vec![(place, group as u32)],
                 values: vec![run[0]],
                 person: None,
+                attribute: None,
                 number: run.len() as u64,
                 line: u64::from(ask.thresholds.l),
             };

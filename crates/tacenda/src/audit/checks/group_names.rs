@@ -1,8 +1,8 @@
 //! Whether group names link releases (SCIENCE D4.10).
 //!
-//! Names that are numbered anew in each release, in the order of the groups, say nothing. Other names that
-//! occur in two releases are suspect; they link if groups of one name lie over each other far more often
-//! than groups of different names do.
+//! Names that are counted up in each release in the order of the regions say nothing that these do not say.
+//! Other names that occur in two releases are suspect, numbers from 1 on among them; they link if groups of
+//! one name lie over each other far more often than groups of different names do.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -13,10 +13,14 @@ use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::pairs;
 use crate::audit::stab::overlaps;
+use crate::model::Release;
 use std::collections::BTreeMap;
 
 /// Fewer names in common say nothing.
 const LEAST_NAMES: usize = 3;
+
+/// Fewer numbers from 1 on say nothing: dealt out at random in each release, so many agree once in thousands.
+const LEAST_NUMBERS: usize = 7;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let named = |place: u32| !ask.series.traces[place as usize].group_names.is_empty();
@@ -28,7 +32,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     for (earlier, later) in pairs {
         let (old, new) = (&ask.series.releases[earlier as usize], &ask.series.releases[later as usize]);
         let names = |place: u32| &ask.series.traces[place as usize].group_names;
-        if is_fresh(names(earlier)) && is_fresh(names(later)) {
+        if is_fresh(old, names(earlier)) && is_fresh(new, names(later)) {
             continue;
         }
         let by_name: BTreeMap<&str, usize> =
@@ -49,7 +53,9 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let other = (0..count).filter(|&at| lies_over(shared[at].1, shared[(at + 1) % count].2)).count();
         outcome.measure(Some(new.number), "names in common", count as f64);
         outcome.measure(Some(new.number), "of them over each other", same as f64);
-        if count < LEAST_NAMES || same * 10 < count * 9 || other * 2 > same {
+        let are_numbers = are_numbers(names(earlier)).is_some() && are_numbers(names(later)).is_some();
+        let least = if are_numbers { LEAST_NUMBERS } else { LEAST_NAMES };
+        if count < least || same * 10 < count * 9 || other * 2 > same {
             continue;
         }
         let (_, a, b) = shared[0];
@@ -66,6 +72,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 groups: vec![(earlier, a as u32), (later, b as u32)],
                 values: Vec::new(),
                 person: None,
+                attribute: None,
                 number: same as u64,
                 line: count as u64,
             }),
@@ -74,7 +81,26 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// Whether names are 0, 1, 2… or 1, 2, 3… in the order of the groups: made anew each time.
-fn is_fresh(names: &[Box<str>]) -> bool {
-    [0, 1].into_iter().any(|first| names.iter().zip(first..).all(|(name, number)| name.parse() == Ok(number as u64)))
+/// Whether names are 0, 1, 2… or 1, 2, 3… in an order that anyone can make from the regions alone. The order
+/// of the file proves nothing: it may be that of the names.
+fn is_fresh(release: &Release, names: &[Box<str>]) -> bool {
+    let Some(numbered) = are_numbers(names) else { return false };
+    // By any column first, then by the others as they stand.
+    let attributes = release.regions.attributes();
+    (0..attributes.max(1)).any(|first| {
+        let ends = |group: usize, at: usize| release.region(group).get(at).map_or((0, 0), |span| (span.lo, span.hi));
+        let by = |group: usize| -> Vec<(u32, u32)> {
+            std::iter::once(first).chain(0..attributes).map(|at| ends(group, at)).collect()
+        };
+        numbered.is_sorted_by_key(|&(_, group)| by(group))
+    })
+}
+
+/// The groups by their numbers, where these are 0, 1, 2… or 1, 2, 3… in some order.
+fn are_numbers(names: &[Box<str>]) -> Option<Vec<(u64, usize)>> {
+    let numbers: Option<Vec<u64>> = names.iter().map(|name| name.parse().ok()).collect();
+    let mut numbered: Vec<(u64, usize)> = numbers?.into_iter().zip(0..).collect();
+    numbered.sort_unstable();
+    let first = numbered.first().map_or(0, |entry| entry.0);
+    (first <= 1 && numbered.iter().zip(first..).all(|(entry, number)| entry.0 == number)).then_some(numbered)
 }

@@ -28,6 +28,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 groups: vec![(place, group as u32)],
                 values: Vec::new(),
                 person: None,
+                attribute: None,
                 number: u64::from(people),
                 line: u64::from(ask.thresholds.k),
             };

@@ -99,7 +99,7 @@ fn requirements(ask: &Ask<'_>, views: &[PublishedView; 2]) -> (Vec<Requirement>,
         vec![Requirement::anonymity(x.clone(), vec![ViewColumn::record(0)], ask.thresholds.k.into())];
     let mut faults = vec![Fault::JoinFewPeople];
     if !y.is_empty() && ask.thresholds.l > 1 {
-        requirements.push(Requirement::linkability(x, y, 1000 / ask.thresholds.l));
+        requirements.push(Requirement::one_in(x, y, ask.thresholds.l));
         faults.push(Fault::JoinLikelyValue);
     }
     (requirements, faults)
@@ -108,7 +108,7 @@ fn requirements(ask: &Ask<'_>, views: &[PublishedView; 2]) -> (Vec<Requirement>,
 fn finding(ask: &Ask<'_>, fault: Fault, reading: &Reading, places: (u32, u32), numbers: (u32, u32)) -> Finding {
     let (number, line) = match fault {
         Fault::JoinFewPeople => (reading.least.unwrap_or(0), u64::from(ask.thresholds.k)),
-        _ => (reading.largest_ppm.unwrap_or(0), u64::from(ask.thresholds.l)),
+        _ => (reading.largest_ppm.unwrap_or(0), 1_000_000 / u64::from(ask.thresholds.l)),
     };
     Finding {
         fault,
@@ -119,11 +119,12 @@ fn finding(ask: &Ask<'_>, fault: Fault, reading: &Reading, places: (u32, u32), n
         others: vec![numbers.0],
         witness: Some(Witness {
             claim: "join the two releases on the columns they share, leaving out pairs of rows that no assignment of all rows contains: \
-                    for some combination of all quasi columns the number (rows of the first, or the share of a value in \
-                    millionths) crosses the line",
+                    for some combination of all quasi columns the number crosses the line (rows of the first; or the share \
+                    of a value, both in millionths)",
             groups: vec![(places.0, 0), (places.1, 0)],
             values: Vec::new(),
             person: None,
+            attribute: None,
             number,
             line,
         }),

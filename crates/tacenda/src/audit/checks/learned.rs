@@ -71,6 +71,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 groups: Vec::new(),
                 values: Vec::new(),
                 person: None,
+                attribute: None,
                 number: permille,
                 line: u64::from(l),
             }),

@@ -168,7 +168,15 @@ impl Inference {
 
     /// A witness by the groups of one id.
     fn witness(&self, claim: &'static str, id: usize, number: u64, line: u64) -> Witness {
-        Witness { claim, groups: self.groups[id].clone(), values: Vec::new(), person: None, number, line }
+        Witness {
+            claim,
+            groups: self.groups[id].clone(),
+            values: Vec::new(),
+            person: None,
+            attribute: None,
+            number,
+            line,
+        }
     }
 }
 

@@ -66,6 +66,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             groups: names(flows, &old, &new),
             values,
             person: None,
+            attribute: None,
             number: count,
             line: l,
         });

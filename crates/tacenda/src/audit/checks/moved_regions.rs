@@ -41,6 +41,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 groups: vec![(earlier, group), (later, other)],
                 values: vec![value],
                 person: None,
+                attribute: None,
                 number: 1,
                 line: u64::from(line),
             });

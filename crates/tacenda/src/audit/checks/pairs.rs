@@ -3,7 +3,6 @@
 use crate::audit::checks::Ask;
 use crate::audit::stab::Stab;
 use crate::audit::ties::Ties;
-use crate::model::DiversityMode;
 use crate::model::Promise;
 use crate::model::Release;
 use crate::model::Span;
@@ -26,8 +25,7 @@ pub(super) fn value_count(ask: &Ask<'_>) -> usize {
 
 /// Whether the promise says that people come and never leave; `None`: nothing was promised.
 pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
-    promise
-        .map(|promise| matches!(promise, Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. }))
+    promise.map(|promise| !promise.lets_people_leave())
 }
 
 /// Whether a group of the earlier release is gone from the later one, under a promise whose groups never
@@ -52,14 +50,7 @@ pub(super) fn lost_a_group(promise: Option<&Promise>, earlier: &Release, later: 
 
 /// Whether the promise says that a person's groups all have one value set.
 pub(super) fn keeps_sets(promise: Option<&Promise>) -> bool {
-    matches!(
-        promise,
-        Some(
-            Promise::MInvariance { .. }
-                | Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. }
-                | Promise::IncrementalKAnonymity { cohorts: true, .. }
-        )
-    )
+    promise.is_some_and(Promise::keeps_value_sets)
 }
 
 /// The components of the overlap graph of two releases.

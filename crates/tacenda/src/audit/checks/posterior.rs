@@ -4,6 +4,11 @@
 //! everyone are counted: blindly, and, where the promise says that people keep their value sets,
 //! also only those worlds that do. What was promised is judged by the latter. With known people, it is
 //! also counted who would have one value left once the values of so many others of the component are known.
+//!
+//! A person whose value changed is somebody new from the change on, so that every world gives each one value.
+//! Where no world keeps to the promise, or all that do give someone another value than the tables, the
+//! promise is broken there and the blind worlds are judged instead. Where there is no world at all, the
+//! tables and the releases contradict each other: that is not assessed.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -12,7 +17,9 @@ use crate::audit::Outcome;
 use crate::audit::Verdict;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
+use crate::audit::checks::candidates::CONTRADICTION;
 use crate::audit::checks::candidates::Left;
+use crate::audit::checks::candidates::seen;
 use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
 use crate::audit::knowledge::Knowledge;
@@ -26,42 +33,70 @@ use crate::model::Release;
 use crate::model::Value;
 use rayon::iter::IntoParallelRefIterator;
 use rayon::iter::ParallelIterator;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    let knowledge = ask.series.knowledge.filter(|_| ask.attacker.presence);
-    let (Some(knowledge), Some(left)) = (knowledge, ask.left()) else {
+    let known = ask.people().filter(|_| ask.attacker.presence);
+    let Some(knowledge) = known else {
         return Outcome::not_applicable(Check::Posterior, "who is in which release is not known");
     };
-    if ask.series.traces.iter().any(|traces| traces.without_sensitive) {
+    let Some(counts) = ask.counts() else {
         return Outcome::not_applicable(Check::Posterior, "a release has no sensitive column");
-    }
-    let small = small_components(ask, knowledge, left);
-    let counted: Vec<Option<Counted>> = small.par_iter().map(|component| count(ask, component)).collect();
-    let looked_at = small.iter().zip(&counted).filter(|(_, counted)| counted.is_some());
-    let looked_at = looked_at.map(|(component, _)| component.people.len() as u64).sum();
-    let of = knowledge.len() as u64;
+    };
+    let with_worlds = counts.all().filter(|(_, counted)| counted.judged.count > 0);
+    let looked_at = with_worlds.map(|(component, _)| component.people.len() as u64).sum();
+    let of = seen(ask, knowledge.len()).len() as u64;
     let mut outcome = Outcome::new(Check::Posterior, Coverage { looked_at, of, what: "people" });
-    judge(ask, knowledge, &small, &counted, &mut outcome);
+    let impossible = judge(ask, counts, &mut outcome);
     if outcome.findings.is_empty() && looked_at < of {
-        outcome.verdict = Verdict::NotAssessed("components too large to count all worlds");
+        let why = if impossible > 0 { CONTRADICTION } else { "components too large to count all worlds" };
+        outcome.verdict = Verdict::NotAssessed(why);
     }
     outcome
 }
 
-fn judge(
-    ask: &Ask<'_>,
-    knowledge: &Knowledge<'_>,
-    small: &[Component],
-    counted: &[Option<Counted>],
-    outcome: &mut Outcome,
-) {
+/// All worlds of all components small enough.
+pub(in crate::audit) struct Counts {
+    small: Vec<Component>,
+    /// Per component; `None` where there are too many.
+    counted: Vec<Option<Counted>>,
+}
+
+impl Counts {
+    /// `None` where people are not known, or a release has no values.
+    pub(super) fn new(ask: &Ask<'_>) -> Option<Counts> {
+        let knowledge = ask.people().filter(|_| ask.attacker.presence)?;
+        if ask.series.traces.iter().any(|traces| traces.without_sensitive) {
+            return None;
+        }
+        let truth = knowledge.truth();
+        let small = small_components(ask, knowledge, ask.left()?);
+        let counted = small.par_iter().map(|component| count(ask, component, &truth)).collect();
+        Some(Counts { small, counted })
+    }
+
+    /// The components whose worlds were counted.
+    fn all(&self) -> impl Iterator<Item = (&Component, &Counted)> {
+        self.small.iter().zip(&self.counted).filter_map(|(component, counted)| Some((component, counted.as_ref()?)))
+    }
+
+    /// The people of each component that has worlds, its groups, and all worlds that fit the releases.
+    pub(super) fn blind(&self) -> impl Iterator<Item = (&[u32], &[(u32, u32)], &Worlds)> {
+        let all = self.all().filter(|(_, counted)| counted.blind.count > 0);
+        all.map(|(component, counted)| (&component.people[..], &component.groups[..], &counted.blind))
+    }
+}
+
+/// Judges every component. Answers how many people are in one without a world.
+fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
     let l = u64::from(ask.thresholds.l);
     let mut certain = Tally::new(Fault::WorldsCertain);
     let mut likely = Tally::new(Fault::LikelyValue);
     let mut known = Tally::new(Fault::OneKnownGivesAway);
+    let mut told_of: [FxHashSet<u32>; 3] = Default::default();
     let (mut worst, mut worst_blind, mut impossible) = (0.0f64, 0.0f64, 0u64);
-    for (component, counted) in small.iter().zip(counted).filter_map(|(a, b)| Some((a, b.as_ref()?))) {
+    for (component, counted) in counts.all() {
         if counted.judged.count == 0 {
             impossible += component.people.len() as u64;
             continue;
@@ -74,24 +109,29 @@ fn judge(
                 continue;
             }
             let permille = (share.0 as f64 / share.1 as f64 * 1000.0) as u64;
-            let tally = if share.0 == share.1 { &mut certain } else { &mut likely };
-            tally.add(1, 1000 - permille.min(1000), || Witness {
+            let (tally, told) = if share.0 == share.1 { (&mut certain, 0) } else { (&mut likely, 1) };
+            // Somebody whose value changed counts once.
+            let is_new = u64::from(told_of[told].insert(ask.owner(person)));
+            tally.add(is_new, 1000 - permille.min(1000), || Witness {
                 claim: "count all ways to give everyone in the groups a row in each release they are in, with one value each: in the \
                         number of a thousand of them, more than one in the line, the person has the value",
                 groups: component.groups.clone(),
                 values: vec![value],
-                person: Some(person),
+                person: Some(ask.owner(person)),
+                attribute: None,
                 number: permille,
                 line: l,
             });
         }
         for &at in &counted.known {
-            known.add(1, 0, || Witness {
+            let is_new = u64::from(told_of[2].insert(ask.owner(component.people[at as usize])));
+            known.add(is_new, 0, || Witness {
                 claim: "in all ways to give everyone in the groups a row, knowing the values of the number of others leaves one for \
                         the person",
                 groups: component.groups.clone(),
                 values: Vec::new(),
-                person: Some(component.people[at as usize]),
+                person: Some(ask.owner(component.people[at as usize])),
+                attribute: None,
                 number: u64::from(ask.attacker.known_people),
                 line: 1,
             });
@@ -108,7 +148,6 @@ fn judge(
     let last = ask.series.releases.last().map_or(0, |release| release.number);
     let others: Vec<u32> =
         ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
-    debug_assert!(knowledge.len() as u64 >= certain.people());
     for mut tally in [certain, likely, known] {
         tally.without_groups();
         if let Some(finding) = tally.finding(last, others.clone()) {
@@ -116,6 +155,7 @@ fn judge(
             outcome.findings.push(finding);
         }
     }
+    impossible
 }
 
 /// People and groups that hang together over all releases.
@@ -137,14 +177,20 @@ struct Counted {
     known: Vec<u32>,
 }
 
-fn count(ask: &Ask<'_>, component: &Component) -> Option<Counted> {
+fn count(ask: &Ask<'_>, component: &Component, truth: &[Option<Value>]) -> Option<Counted> {
     let keep = if ask.attacker.known_people > 0 { Keep::Assignments } else { Keep::Counts };
     let count = |counting| {
         let (releases, persons) = (&component.releases, &component.persons);
         Worlds::count_and_keep(releases, persons, counting, ask.limits.worlds_nodes, keep).ok()
     };
     let blind = count(Counting::Blind)?;
-    let judged = if pairs::keeps_sets(ask.series.promise) { count(Counting::Principled)? } else { blind.clone() };
+    let is_true = |worlds: &Worlds| {
+        let mut people = component.people.iter().zip(0..);
+        let fits = |(&person, at): (&u32, u32)| truth[person as usize].is_none_or(|v| worlds.values(at).contains(&v));
+        worlds.count > 0 && people.all(fits)
+    };
+    let principled = if pairs::keeps_sets(ask.series.promise) { Some(count(Counting::Principled)?) } else { None };
+    let judged = principled.filter(is_true).unwrap_or_else(|| blind.clone());
     let known = betrayed(&judged, ask.attacker.known_people);
     Some(Counted { judged, blind, known })
 }

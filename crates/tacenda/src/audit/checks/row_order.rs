@@ -57,6 +57,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 groups: vec![(earlier, 0), (later, 0)],
                 values: Vec::new(),
                 person: None,
+                attribute: None,
                 number: agreement.same,
                 line: agreement.pairs / 2,
             }),

@@ -225,8 +225,8 @@ impl Counting<'_> {
     }
 
     /// The threshold of a value of Y, given a row of the first view and a value elsewhere.
-    fn threshold(&self, row: u32, y: u32) -> Option<u32> {
-        self.join.requirement.bound.threshold(|at| {
+    fn threshold(&self, row: u32, y: u32) -> Option<(u32, u32)> {
+        self.join.requirement.bound.line(|at| {
             let at = self.join.requirement.y[at];
             let row = if at.view == 0 { row } else { self.ys.samples[y as usize][at.view - 1] };
             at.column.map_or(Span::EMPTY, |column| self.join.views[at.view].column(column).span(row as usize))
@@ -252,7 +252,7 @@ impl Counting<'_> {
                 reading.least = Some(own.saturating_mul(profile.distinct[0]));
                 reading.broken = profile.distinct.partition_point(|&distinct| own.saturating_mul(distinct) < k) as u64;
             }
-            Bound::Linkability { .. } if !self.join.has_other_y() => {
+            Bound::Linkability { .. } | Bound::OneIn { .. } if !self.join.has_other_y() => {
                 self.step(values.len() as u64)?;
                 let mut worst = Share::default();
                 for &(row, weight, rows) in &values {
@@ -261,7 +261,7 @@ impl Counting<'_> {
                 reading.largest_ppm = worst.ppm;
                 reading.broken = if worst.is_broken { reading.combinations } else { 0 };
             }
-            Bound::Linkability { .. } => {
+            Bound::Linkability { .. } | Bound::OneIn { .. } => {
                 self.step((values.len() * profile.values.len()) as u64)?;
                 for entry in &profile.entries {
                     let mut worst = Share::default();
@@ -349,15 +349,15 @@ fn by_value(members: &[(Part, &Profile)], is_keyed: bool) -> Vec<(u32, u64, u128
 }
 
 /// `part` of `whole` against a threshold; nothing where the value is not sensitive.
-fn share(part: u128, whole: u128, permille: Option<u32>) -> Share {
-    let Some(permille) = permille else {
+fn share(part: u128, whole: u128, line: Option<(u32, u32)>) -> Share {
+    let Some((most, of)) = line else {
         return Share::default();
     };
     // Joins of many views have counts whose products would overflow; both are cut down, the part upwards.
     let spare = (128 - whole.leading_zeros()).saturating_sub(100);
     let (part, whole) = ((part >> spare) + u128::from(spare > 0), (whole >> spare).max(1));
     let ppm = (part * 1_000_000).div_ceil(whole) as u64;
-    Share { ppm: Some(ppm), is_broken: part * 1000 > whole * u128::from(permille) }
+    Share { ppm: Some(ppm), is_broken: part * u128::from(of) > whole * u128::from(most) }
 }
 
 impl Share {

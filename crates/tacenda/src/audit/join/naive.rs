@@ -55,10 +55,10 @@ pub fn read_naively(views: &[PublishedView], joined: &[Vec<usize>], requirement:
             }
             bound => values.iter().fold(true, |holds, (y, &count)| {
                 let entry = |at: usize| if requirement.y[at].column.is_none() { Span::EMPTY } else { y[at] };
-                let Some(permille) = bound.threshold(entry) else { return holds };
+                let Some((most, of)) = bound.line(entry) else { return holds };
                 let ppm = (count * 1_000_000).div_ceil(rows) as u64;
                 reading.largest_ppm = reading.largest_ppm.max(Some(ppm));
-                holds && count * 1000 <= rows * u128::from(permille)
+                holds && count * u128::from(of) <= rows * u128::from(most)
             }),
         };
         if !holds {

@@ -190,7 +190,7 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
         .map(|at| groups::release(at, &files[at], &published[at], &columns, &names, &numbering))
         .collect::<Result<Vec<(Release, Shown)>, IngestError>>()?;
     let (releases, shown): (Vec<Release>, Vec<Shown>) = releases.into_iter().unzip();
-    let tables = truth::tables(&private, &columns, &names, &numbering)?;
+    let tables = truth::tables(&private, &columns, &names, &numbering, &key)?;
     names.tell(&published, &shown, !truth.is_empty(), &mut notes);
     let sensitive = ask.sensitive.iter().map(|name| Sensitive { nullable: true, ..Sensitive::open(name) }).collect();
     let identifier = ask.identifier.as_deref().unwrap_or_default();

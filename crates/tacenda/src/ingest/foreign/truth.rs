@@ -31,17 +31,19 @@ pub fn tables(
     columns: &[Column],
     names: &Names<'_>,
     numbering: &Numbering,
+    key: &dyn Fn(&str) -> RecordKey,
 ) -> Result<Vec<Table>, IngestError> {
-    (0..private.len()).map(|at| table(at, &private[at], columns, names, numbering)).collect()
+    (0..private.len()).map(|at| table(at, &private[at], columns, names, numbering, key)).collect()
 }
 
 /// Reads tables of the truth in the codes of a schema that is known. Values that no release has had are
-/// added to `values`. Columns that the schema does not name are left out.
+/// added to `values`. Columns that the schema does not name are left out. `key` makes keys of identifiers.
 pub fn read_truth(
     sources: &[Source],
     schema: &Schema,
     identifier: Option<&str>,
     values: &mut Values,
+    key: &dyn Fn(&str) -> RecordKey,
 ) -> Result<Vec<Table>, IngestError> {
     let ask = Ask {
         quasi: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
@@ -66,7 +68,7 @@ pub fn read_truth(
     let columns = columns.collect::<Result<Vec<Column>, IngestError>>()?;
     let numbering = Numbering::after(values, &names, &[], &files);
     *values = numbering.values.clone();
-    tables(&files, &columns, &names, &numbering)
+    tables(&files, &columns, &names, &numbering, key)
 }
 
 /// Replaces sensitive cells by the coarser labels that are published, where the schema has such.
@@ -101,8 +103,9 @@ fn table(
     columns: &[Column],
     names: &Names<'_>,
     numbering: &Numbering,
+    key: &dyn Fn(&str) -> RecordKey,
 ) -> Result<Table, IngestError> {
-    let keys = keys(at, file, names)?;
+    let keys = keys(at, file, names, key)?;
     let mut rows: Vec<u32> = (0..file.rows as u32).collect();
     rows.sort_unstable_by_key(|&row| keys[row as usize]);
     let quasi = columns
@@ -119,7 +122,12 @@ fn table(
 }
 
 /// Per row, who it is: by the identifier, or everyone somebody else.
-fn keys(at: usize, file: &RawFile, names: &Names<'_>) -> Result<Vec<RecordKey>, IngestError> {
+fn keys(
+    at: usize,
+    file: &RawFile,
+    names: &Names<'_>,
+    key: &dyn Fn(&str) -> RecordKey,
+) -> Result<Vec<RecordKey>, IngestError> {
     let Some(name) = &names.ask.identifier else {
         return Ok((0..file.rows as u64).map(|row| RecordKey { hi: at as u64, lo: row }).collect());
     };

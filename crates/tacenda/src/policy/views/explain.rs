@@ -132,6 +132,7 @@ pub fn explain_requirement(task: &Task<'_>, index: usize) -> Result<Vec<Note>, V
 fn is_vacuous(bound: &Bound) -> bool {
     match bound {
         Bound::Anonymity { k } => *k <= 1,
+        Bound::OneIn { l } => *l <= 1,
         Bound::Linkability { max_permille, listed } => {
             max_permille.is_none_or(|most| most >= 1000) && listed.iter().all(|entry| entry.max_permille >= 1000)
         }

@@ -153,7 +153,11 @@ fn judge_one(matcher: &Matcher, y: &NewY, part: &Part) -> Worst {
 
 /// Whether every value has the same threshold.
 pub(super) fn is_uniform(bound: &Bound) -> bool {
-    matches!(bound, Bound::Linkability { listed, .. } if listed.is_empty())
+    match bound {
+        Bound::Linkability { listed, .. } => listed.is_empty(),
+        Bound::OneIn { .. } => true,
+        Bound::Anonymity { .. } => false,
+    }
 }
 
 /// Several parts, or thresholds by pair: each value of the history's part of X is looked at on its own.
@@ -167,7 +171,7 @@ fn judge_many(matcher: &Matcher, y: &NewY, parts: &[Part]) -> Worst {
     let of_x = met.chunk_by(|a, b| a.0 == b.0);
     let judged = of_x.map(|met| match &matcher.bound {
         Bound::Anonymity { k } => Worst::distinct(distinct(matcher, y, parts, met), *k),
-        Bound::Linkability { .. } => shares(matcher, y, parts, met),
+        Bound::Linkability { .. } | Bound::OneIn { .. } => shares(matcher, y, parts, met),
     });
     judged.fold(Worst::default(), Worst::and)
 }

@@ -70,7 +70,7 @@ impl Check {
     pub(super) fn measure(&self, worst: Worst) -> Measure {
         match self.matcher.bound {
             Bound::Anonymity { .. } => Measure::Anonymity { least: worst.least() },
-            Bound::Linkability { .. } => Measure::Linkability { largest_ppm: worst.cost },
+            Bound::Linkability { .. } | Bound::OneIn { .. } => Measure::Linkability { largest_ppm: worst.cost },
         }
     }
 
@@ -79,7 +79,7 @@ impl Check {
         let lost = u128::from(after.cost.saturating_sub(now.cost));
         match self.matcher.bound {
             Bound::Anonymity { .. } => lost * MILLION,
-            Bound::Linkability { .. } => lost,
+            Bound::Linkability { .. } | Bound::OneIn { .. } => lost,
         }
     }
 }
@@ -205,7 +205,7 @@ impl Engine {
                 let least = worst.least().unwrap_or(u64::MAX);
                 u128::from(k.saturating_sub(least)) * MILLION / u128::from(k.max(1))
             }
-            Bound::Linkability { .. } => u128::from(worst.cost),
+            Bound::Linkability { .. } | Bound::OneIn { .. } => u128::from(worst.cost),
         };
         (broken, self.checks.iter().zip(worsts).map(far).sum())
     }
