@@ -254,14 +254,41 @@ pub fn occupations(settings: &Settings) -> Result<Data> {
     let Some(folder) = settings.data.as_ref().filter(|folder| folder.join(file).exists()) else {
         return Ok(standin::census(settings.pick(600_000, 6_000), 1));
     };
+    let raw = large_extract(folder, file)?;
+    let occupation = group_occupations(raw.column("occupation"), 50);
+    Ok(raw.data(census_quasi(&raw), Some(&occupation)))
+}
+
+fn large_extract(folder: &Path, file: &str) -> Result<Raw> {
     let mut wanted = census_columns(folder)?;
     wanted.push(("occupation", tree(folder, "census_hierarchies", "occupation")?));
     let raw =
         Raw::read(&folder.join(file), &wanted, &["work_class", "hours_per_week", "state", "income_over_50k"], "")?;
     let mut raw = raw.first(600_000);
     raw.origin = format!("US Census ACS 2018 PUMS, employed persons, the first {} rows", raw.keys.len());
-    let occupation = group_occupations(raw.column("occupation"), 50);
-    Ok(raw.data(census_quasi(&raw), Some(&occupation)))
+    Ok(raw)
+}
+
+/// The same with occupations in fifty runs of like size along their tree, so that none is rare.
+pub fn even_occupations(settings: &Settings) -> Result<Data> {
+    let file = "census_occ_large.parquet";
+    let Some(folder) = settings.data.as_ref().filter(|folder| folder.join(file).exists()) else {
+        return occupations(settings);
+    };
+    let raw = large_extract(folder, file)?;
+    let occupation = raw.column("occupation");
+    let mut counts = vec![0usize; occupation.quasi.size() as usize];
+    occupation.codes.iter().for_each(|&code| counts[code as usize] += 1);
+    let mut before = 0;
+    let runs: Vec<usize> = counts
+        .iter()
+        .map(|count| {
+            before += count;
+            (before - count) * 50 / raw.keys.len()
+        })
+        .collect();
+    let even = occupation.grouped(|_, leaf| format!("occupations {:02}", runs[leaf as usize] + 1));
+    Ok(raw.data(census_quasi(&raw), Some(&even)))
 }
 
 /// The smaller census extract with income (the paper's SAL): the same attributes; income in 50 bins sensitive.

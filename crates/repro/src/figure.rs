@@ -128,6 +128,9 @@ impl Line {
     }
 }
 
+/// Lines by number, and where each begins.
+type LegendRow = Vec<(usize, i32)>;
+
 impl Figure {
     /// The line with this name.
     ///
@@ -246,9 +249,9 @@ impl Figure {
     fn legend_rows<B: DrawingBackend>(
         &self,
         area: &DrawingArea<B, Shift>,
-    ) -> Result<Vec<Vec<(usize, i32)>>, DrawingAreaErrorKind<B::ErrorType>> {
+    ) -> Result<Vec<LegendRow>, DrawingAreaErrorKind<B::ErrorType>> {
         let style = ("sans-serif", 15).into_text_style(area);
-        let mut rows: Vec<Vec<(usize, i32)>> = vec![Vec::new()];
+        let mut rows: Vec<LegendRow> = vec![Vec::new()];
         let mut at = 86;
         for (index, line) in self.lines.iter().enumerate() {
             let width = area.estimate_text_size(&line.name, &style)?.0 as i32 + 64;

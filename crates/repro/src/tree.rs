@@ -163,7 +163,7 @@ fn number(feature: &Feature, classes: &[bool], rows: &[u32], yes: usize) -> Opti
 
 fn split_of(parts: &[[usize; 2]], rows: usize, yes: usize, limit: Option<u32>, charge: f64) -> Split {
     let whole = bits(&[rows - yes, yes]);
-    let gain = (whole - parts.iter().map(|part| bits(part)).sum::<f64>()) / rows as f64 - charge;
+    let gain = (whole - parts.iter().map(bits).sum::<f64>()) / rows as f64 - charge;
     let sizes: Vec<f64> = parts.iter().map(|part| (part[0] + part[1]) as f64 / rows as f64).collect();
     let information: f64 = -sizes.iter().map(|size| size * size.log2()).sum::<f64>();
     Split { limit, gain, ratio: gain / information.max(1e-9) }
@@ -212,7 +212,7 @@ mod tests {
         let rows: Vec<u32> = (0..400).collect();
         let noise = feature(rows.iter().map(|row| row * 7919 % 20).collect(), false);
         let classes: Vec<bool> = rows.iter().map(|row| row * 31 % 10 == 0).collect();
-        let tree = Tree::grow(&[noise.clone()], &classes, &rows);
+        let tree = Tree::grow(std::slice::from_ref(&noise), &classes, &rows);
         let leaf = Tree::grow(&[], &classes, &rows);
         assert!(leaf.fork.is_none());
         assert!(tree.error(&[noise], &classes, &rows) <= 10.0);

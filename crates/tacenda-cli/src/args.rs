@@ -114,7 +114,7 @@ pub enum Command {
     /// What can anyone learn from these releases, whoever made them?
     Audit(Box<AuditArgs>),
     /// A code, a finding, a group or a person, in plain words
-    Explain(ExplainArgs),
+    Explain(Box<ExplainArgs>),
     /// The report on everything published: for recipients, the steward or an auditor
     Report(ReportArgs),
     /// The promises there are, with their parameters

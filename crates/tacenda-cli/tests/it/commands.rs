@@ -133,7 +133,9 @@ fn a_form_that_a_command_lacks_is_refused_before_anything_is_done() {
 #[test]
 fn init_overwrites_nothing() {
     let project = Project::empty();
-    project.write("stays.csv", &patients(0, 60));
+    let diseases = ["flu", "asthma", "angina", "gout"];
+    let row = |at: usize| format!("p{at},{:05},{}\n", 1000 + at % 60 * 37, diseases[at % 4]);
+    project.write("stays.csv", &("person,postcode,diagnosis\n".to_string() + &(0..400).map(row).collect::<String>()));
     project.ok(&["init", "stays.csv", "--yes"]);
     let drafted = everything(&project);
     let hierarchy = drafted.iter().find(|(name, _)| name.starts_with("hierarchies/")).expect("init drafts a hierarchy");

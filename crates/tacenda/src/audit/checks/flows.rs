@@ -116,7 +116,9 @@ impl<'a> Flows<'a> {
         let counterfeits =
             |release: &Release, groups: &[u32]| groups.iter().any(|&group| release.counterfeits[group as usize] > 0);
         if counterfeits(self.earlier, &component.earlier) || counterfeits(self.later, &component.later) {
-            // Which rows are people's is not known.
+            // Which rows are people's is not known: nothing is said of these groups, as if all their rows were taken.
+            let taken = |&group: &u32| (group, self.later.group_rows(group as usize).len() as u32);
+            solved.forced = component.later.iter().map(taken).collect();
             solved.passed_over = component.earlier.iter().map(|&group| edges(group).len() as u64).sum();
             return Some(solved);
         }

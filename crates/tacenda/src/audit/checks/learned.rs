@@ -159,7 +159,8 @@ fn guess(ask: &Ask<'_>, knowledge: &Knowledge<'_>, people: &[u32], model: &Model
         let logs: Vec<f64> = shares.iter().map(|&(value, share)| share.ln() + model.log(value, &point)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let all: f64 = logs.iter().map(|log| (log - most).exp()).sum();
-        let best = logs.iter().position(|&log| log == most)?;
+        // What is alike but for rounding goes to the first value.
+        let best = (0..logs.len()).reduce(|best, at| if logs[at] > logs[best] + 1e-9 { at } else { best })?;
         let truth = knowledge.values(*place as usize)[row];
         Some(Guess { learned: shares[best].0, posterior: 1.0 / all, plain, truth })
     };

@@ -135,7 +135,7 @@ impl<'a> Texts<'a> {
         let mut places = Vec::new();
         for (_, column) in files {
             places.push(column.map(|column| {
-                let place = |(text, &count): (&'a Box<str>, &u64)| {
+                let place = |(text, &count): (&'a str, &u64)| {
                     let at = *index.entry(text).or_insert_with(|| {
                         all.texts.push(text);
                         let is_any = any.iter().any(|other| other == text.trim());
@@ -146,7 +146,7 @@ impl<'a> Texts<'a> {
                     all.counts[at as usize] += count;
                     at
                 };
-                column.texts.iter().zip(&column.counts).map(place).collect()
+                column.texts.iter().map(|text| &**text).zip(&column.counts).map(place).collect()
             }));
         }
         (all, places)

@@ -52,11 +52,11 @@ fn beside(counts: &RawFile, sizes: &[u32], groups: &[Box<str>]) -> Result<Vec<u3
             return Err(refuse(GROUP_ID));
         }
     }
-    let count = |(name, &size): (&Box<str>, &u32)| match known.get(name) {
+    let count = |(name, &size): (&str, &u32)| match known.get(name) {
         Some(&(rows, counterfeits)) if rows == size && counterfeits <= rows => Ok(counterfeits),
         _ => Err(refuse("rows")),
     };
-    groups.iter().zip(sizes).map(count).collect()
+    groups.iter().map(|name| &**name).zip(sizes).map(count).collect()
 }
 
 /// The counts behind the share of people that every row of a group carries.

@@ -92,9 +92,9 @@ fn components(family: &Family<'_>) -> Vec<Vec<usize>> {
         while next < component.len() {
             let here = component[next];
             next += 1;
-            for other in 0..family.sets.len() {
-                if !found[other] && overlap(&family.sets[here], &family.sets[other]) {
-                    found[other] = true;
+            for (other, (set, found)) in family.sets.iter().zip(&mut found).enumerate() {
+                if !*found && overlap(&family.sets[here], set) {
+                    *found = true;
                     component.push(other);
                 }
             }
