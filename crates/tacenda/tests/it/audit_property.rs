@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn every_finding_is_true_where_nobody_leaves(mut case in evolution(7, true), attacker in attacker(), k in 1u32..4, l in 1u32..4, outside in any::<bool>()) {
         case.attacker = attacker;
-        let case = if outside { case.from_outside() } else { case };
+        let case = if outside { case.seen_from_outside() } else { case };
         let case = case.lines(k, l);
         for finding in case.ask_all().findings() {
             verify(&case, finding);

@@ -65,7 +65,7 @@ impl Case {
     }
 
     /// The same series without its people.
-    pub fn from_outside(mut self) -> Case {
+    pub fn seen_from_outside(mut self) -> Case {
         self.tables.clear();
         self
     }
