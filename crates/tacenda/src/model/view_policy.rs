@@ -140,7 +140,7 @@ pub struct SubJoins {
 impl SubJoins {
     /// The selections of the views `seen`. Nobody has to use all that they hold: a view that lacks
     /// somebody takes them out of the join, and one that says nothing only thins it out. So what the
-    /// others tell is judged as well: up to [`EVERY_JOIN`] views every selection, beyond that the new view
+    /// others tell is judged as well: up to `EVERY_JOIN` views every selection, beyond that the new view
     /// alone, with each one, with all but one, and with all.
     pub fn of(seen: &[usize]) -> SubJoins {
         let count = seen.len();
