@@ -10,9 +10,9 @@ use std::path::PathBuf;
 /// The experiments of the five papers, run again.
 ///
 /// Data are read from a folder with `adult.csv` and `adult_hierarchies/` (UCI Adult,
-/// https://archive.ics.uci.edu/dataset/2/adult), `census_occ_large.parquet`, `census.parquet` and
+/// <https://archive.ics.uci.edu/dataset/2/adult>), `census_occ_large.parquet`, `census.parquet` and
 /// `census_hierarchies/` (US Census Bureau, American Community Survey 2018 PUMS,
-/// https://www.census.gov/programs-surveys/acs/microdata.html). What is absent is made up, and the results say so.
+/// <https://www.census.gov/programs-surveys/acs/microdata.html>). What is absent is made up, and the results say so.
 #[derive(Debug, Parser)]
 #[command(name = "repro")]
 pub struct Cli {
