@@ -80,7 +80,7 @@ def snapshots() -> "list[pandas.DataFrame]":
 
     frames = []
     for quarter in range(3):
-        for number in range(quarter * 60, quarter * 60 + (300 if quarter == 0 else 60) + 60):
+        for number in range(quarter * 60, quarter * 60 + 360):
             if number not in people:
                 admit(number)
         for number in dice.sample(sorted(people), 20 * min(quarter, 1)):
@@ -196,9 +196,10 @@ def what_cannot_be_promised_is_refused() -> None:
     frames = snapshots()
     strict = {**POLICY, "promise": {"model": "m-invariance", "m": 3}}
     same = frames[0].assign(disease="flu")
-    refused(lambda: tacenda.publish(same, strict), "R423", 4, "flu")
+    refused(lambda: tacenda.publish(same, strict), "R422", 4, "flu")
     refused(lambda: tacenda.publish(frames[0].assign(age=200), POLICY), "D109", 3, "200")
-    refused(lambda: tacenda.publish(frames[0], {**POLICY, "promise": {"model": "m-invariance", "n": 3}}), "P202", 2)
+    unknown = {**POLICY, "promise": {**strict["promise"], "n": 3}}
+    refused(lambda: tacenda.publish(frames[0], unknown), "P202", 2)
     again = {**POLICY, "promise": {"model": "k-anonymity", "k": 5}}
     del again["counterfeits"]
     refused(lambda: tacenda.publish(frames[:2], again), "R601", 6)

@@ -183,6 +183,7 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             counts.len() == 1
                 && counts.iter().all(|(value, count)| *value == witness.values[0] && count.abs() == 1)
                 && a != b
+                && a.iter().zip(b).all(|(a, b)| a.lo == b.lo || a.hi == b.hi)
                 && (inside(a, b) || inside(b, a))
         }
         Fault::EverLinkedLikely => {

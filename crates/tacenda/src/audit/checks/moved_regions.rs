@@ -3,7 +3,8 @@
 //! Where regions are as small as their people allow, a newcomer at the edge widens the region, and a leaver
 //! narrows it: the side that moved is that person's value. Two groups of two releases are taken for the
 //! same but for one person when one region lies inside the other, their rows are the same but for one,
-//! and neither has another such partner.
+//! and neither has another such partner. One person lies on one side of an interval: where both ends moved,
+//! others did.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -14,6 +15,7 @@ use crate::audit::checks::Ask;
 use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
 use crate::audit::stab::Stab;
+use crate::model::Quasi;
 use crate::model::Release;
 use crate::model::Span;
 use crate::model::Value;
@@ -32,7 +34,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         outcome.coverage.looked_at += old.group_count() as u64;
         let mut moved = Tally::new(Fault::MovedByOne);
         // Who keeps to value sets never has a group that is another but for one row.
-        let found = if pairs::keeps_sets(ask.series.promise) { Vec::new() } else { partners(old, new, values) };
+        let found = if pairs::keeps_sets(ask.series.promise) { Vec::new() } else { partners(ask, old, new, values) };
         for (group, other, value) in found {
             let line = old.people(group as usize).min(new.people(other as usize));
             moved.add(1, u64::from(line), || Witness {
@@ -54,8 +56,11 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
 }
 
 /// Groups of two releases that are each other's only partner: old, new, and the value that differs.
-fn partners(old: &Release, new: &Release, values: usize) -> Vec<(u32, u32, Value)> {
+fn partners(ask: &Ask<'_>, old: &Release, new: &Release, values: usize) -> Vec<(u32, u32, Value)> {
     let (old_index, new_index) = (Stab::new(old, values), Stab::new(new, values));
+    // A node of a tree is left for the next one up: both its ends may move.
+    let is_tree = |quasi: &Quasi| quasi.hierarchy().is_some_and(|tree| !tree.is_flat());
+    let trees: Vec<bool> = ask.series.schema.quasi.iter().map(is_tree).collect();
     let only = |mine: &Release, group: u32, theirs: &Release, index: &Stab| {
         let mut found: Option<(u32, Value)> = None;
         let mut is_clear = true;
@@ -65,7 +70,7 @@ fn partners(old: &Release, new: &Release, values: usize) -> Vec<(u32, u32, Value
             if a == b && mine.region(group as usize) == theirs.region(other as usize) {
                 is_clear = false;
             } else if let Some(value) = differs_by_one(a, b)
-                && is_moved(mine.region(group as usize), theirs.region(other as usize))
+                && is_moved(mine.region(group as usize), theirs.region(other as usize), &trees)
             {
                 is_clear &= found.is_none();
                 found = Some((other, value));
@@ -93,8 +98,9 @@ fn differs_by_one(a: &[Value], b: &[Value]) -> Option<Value> {
     (short[at..] == long[at + 1..]).then_some(long[at])
 }
 
-/// Whether one region lies inside the other and is not the same.
-fn is_moved(a: &[Span], b: &[Span]) -> bool {
+/// Whether one region lies inside the other, is not the same, and one person can have made the difference.
+fn is_moved(a: &[Span], b: &[Span], trees: &[bool]) -> bool {
     let inside = |a: &[Span], b: &[Span]| a.iter().zip(b).all(|(a, b)| a.subset(*b));
-    a != b && (inside(a, b) || inside(b, a))
+    let by_one = a.iter().zip(b).zip(trees).all(|((a, b), is_tree)| *is_tree || a.lo == b.lo || a.hi == b.hi);
+    a != b && by_one && (inside(a, b) || inside(b, a))
 }

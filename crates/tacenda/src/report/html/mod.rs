@@ -198,10 +198,15 @@ impl Page<'_> {
         let more = if is_inference && promised.is_some() { of(true) } else { "of one value in a group".into() };
         out.push_str(&figure("Largest share", percent(share), more));
         out.push_str(&figure("Precision kept", percent(1.0 - last.loss.leaf_share), "mean over attributes".into()));
-        let (found, asked) = (report.findings.len() as u64, report.checks.len() as u64);
-        let asked = match asked {
-            0 => "the gate judged it".to_string(),
-            asked => format!("from {}", counted(asked, "check", "checks")),
+        // Notes are worth knowing and are nobody's finding out: they are counted apart, as the verdict does.
+        let notes = report.findings.iter().filter(|finding| finding.severity == "note").count() as u64;
+        let (found, asked) = (report.findings.len() as u64 - notes, report.checks.len() as u64);
+        let asked = match (asked, notes) {
+            (0, _) => "the gate judged it".to_string(),
+            (asked, 0) => format!("from {}", counted(asked, "check", "checks")),
+            (asked, notes) => {
+                format!("and {}, from {}", counted(notes, "note", "notes"), counted(asked, "check", "checks"))
+            }
         };
         out.push_str(&figure("Findings", number(found), asked));
         out.push_str("</dl>\n");
