@@ -16,6 +16,7 @@ use std::io::IsTerminal;
 use std::io::Write;
 use std::thread;
 use std::time::Duration;
+use tacenda::report;
 
 /// Where results, notes and progress go.
 pub struct Screen {
@@ -137,24 +138,7 @@ pub fn telling(bar: &ProgressBar) -> impl Fn(&str) + '_ {
     }
 }
 
-/// A whole number with thin groups of three, for people: `12 345`.
+/// A whole number in groups of three, for people: `12,345`.
 pub fn number(count: impl Into<u64>) -> String {
-    let digits = count.into().to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// A share as a percentage with a sensible number of decimals.
-pub fn percent(share: f64) -> String {
-    if share == 0.0 || share.abs() >= 0.1 {
-        format!("{:.1} %", share * 100.0)
-    } else {
-        format!("{:.2} %", share * 100.0)
-    }
+    report::number(count.into())
 }

@@ -103,7 +103,7 @@ fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
         limits: Limits::default(),
         governance: None,
         private,
-        has_truth: true,
+        has_truth: knowledge.is_some(),
     })
 }
 

@@ -5,6 +5,8 @@
 //! CPU seconds and peak memory are its own. `cargo bench --bench audit` prints JSON lines and a table;
 //! without `--bench` a tiny size shows that it works. Nothing here fails on a time.
 
+mod usage;
+
 use serde_json::Value as Json;
 use serde_json::json;
 use std::env;
@@ -47,6 +49,8 @@ use tacenda::model::Values;
 use tacenda::policy;
 use tacenda::publish::Before;
 use tacenda::publish::prepare;
+use usage::cpu_seconds;
+use usage::peak_bytes;
 
 const M: u32 = 10;
 
@@ -186,22 +190,6 @@ fn read(root: &Path) -> (tacenda::model::Schema, Vec<Table>, Vec<Release>) {
         releases.push(published.expect("a release").release);
     }
     (file.schema, tables, releases)
-}
-
-/// User and system time of this process and its threads so far.
-fn cpu_seconds() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = |place: usize| after_name.split_whitespace().nth(place).and_then(|text| text.parse::<f64>().ok());
-    // Ticks are hundredths of a second on every Linux we know.
-    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
-}
-
-/// The most memory this process ever held.
-fn peak_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
 fn print_table(rows: &[Json]) {

@@ -5,6 +5,8 @@
 //! prints JSON lines and a table; without `--bench` (as `cargo test` runs it) a tiny size shows that it
 //! works. `TACENDA_LONG=1` adds ten million rows. Nothing here fails on a time.
 
+mod usage;
+
 use serde_json::Value as Json;
 use serde_json::json;
 use std::env;
@@ -32,6 +34,9 @@ use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::Project;
 use tacenda::publish::recode;
+use usage::Steps;
+use usage::cpu_seconds;
+use usage::peak_bytes;
 
 /// A promise to measure.
 struct Case {
@@ -261,38 +266,19 @@ fn limit(root: &Path, table: &Path) -> Json {
 
 /// Publishes the table for real, and says where the time went.
 fn publish(root: &Path, table: &Path) -> Json {
-    let steps = std::cell::RefCell::new(vec![("opening".to_string(), Instant::now())]);
-    let step = |what: &str| steps.borrow_mut().push((what.to_string(), Instant::now()));
+    let steps = Steps::new();
+    let step = |what: &str| steps.begin(what);
     let mut project = Project::open(root, None, Access::Publish).expect("a project");
     let input = Input { path: table.to_path_buf(), delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(&input, &step).expect("a good table");
     let rehearsal = project.rehearse(&material, None, &step).expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");
-    step("end");
-    let steps = steps.into_inner();
-    let spent: serde_json::Map<String, Json> =
-        steps.windows(2).map(|pair| (pair[0].0.clone(), json!((pair[1].1 - pair[0].1).as_secs_f64()))).collect();
+    let spent = steps.spent();
     let release = &rehearsal.prepared.release;
     json!({
         "rows": release.row_count(), "groups": release.group_count(), "counterfeits": release.counterfeit_count(),
         "loss": rehearsal.loss.leaf_share, "wall_by_step": spent,
     })
-}
-
-/// User and system time of this process and its threads so far.
-fn cpu_seconds() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = |place: usize| after_name.split_whitespace().nth(place).and_then(|text| text.parse::<f64>().ok());
-    // Ticks are hundredths of a second on every Linux we know.
-    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
-}
-
-/// The most memory this process ever held.
-fn peak_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
 fn print_table(rows: &[Json]) {

@@ -5,9 +5,10 @@
 //! for linkability at 90 %. The *limit* is reading the same table and writing as many rows of the same columns.
 //! Each number is taken in a process of its own. Without `--bench` a tiny size shows that it works.
 
+mod usage;
+
 use serde_json::Value as Json;
 use serde_json::json;
-use std::cell::RefCell;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
@@ -32,6 +33,8 @@ use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::Project;
 use tacenda::publish::recode;
+use usage::Steps;
+use usage::cpu_seconds;
 
 /// Name, leaves and how many leaves a node of the level above has (paper 004, table 2).
 const COLUMNS: [(&str, u32, u32); 8] = [
@@ -168,28 +171,14 @@ fn limit(root: &Path) -> Json {
 
 /// Publishes a view for real, and says where the time went.
 fn publish(root: &Path, view: &str) -> Json {
-    let steps = RefCell::new(vec![("opening".to_string(), Instant::now())]);
-    let step = |what: &str| steps.borrow_mut().push((what.to_string(), Instant::now()));
+    let steps = Steps::new();
+    let step = |what: &str| steps.begin(what);
     let mut project = Project::open(root, None, Access::Publish).expect("a project");
     let path = root.join("table.csv");
     let input = Input { path, delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(&input, &step).expect("a good table");
     let rehearsal = project.rehearse_view(&material, view, None, &step).expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");
-    step("end");
-    let steps = steps.into_inner();
-    let spent: serde_json::Map<String, Json> = steps
-        .windows(2)
-        .map(|pair| (pair[0].0.clone(), json!(((pair[1].1 - pair[0].1).as_secs_f64() * 1e3).round() / 1e3)))
-        .collect();
+    let spent = steps.spent();
     json!({ "groups": rehearsal.prepared.release.group_count(), "wall_by_step": spent })
-}
-
-/// User and system time of this process and its threads so far.
-fn cpu_seconds() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = |place: usize| after_name.split_whitespace().nth(place).and_then(|text| text.parse::<f64>().ok());
-    // Ticks are hundredths of a second on every Linux we know.
-    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
 }

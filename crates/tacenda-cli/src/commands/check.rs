@@ -8,7 +8,6 @@ use crate::failure::Failure;
 use crate::screen;
 use crate::screen::Screen;
 use crate::screen::number;
-use crate::screen::percent;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
@@ -20,6 +19,7 @@ use tacenda::publish::Access;
 use tacenda::publish::Material;
 use tacenda::publish::Project;
 use tacenda::publish::ProjectError;
+use tacenda::report::percent;
 
 /// What check answers with.
 #[derive(Debug, JsonSchema, Serialize)]

@@ -10,7 +10,6 @@ use crate::commands::shared::Summary;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::screen::number;
-use crate::screen::percent;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
@@ -37,6 +36,7 @@ use tacenda::model::Values;
 use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::Project;
+use tacenda::report::percent;
 
 /// How many quarters are published.
 const QUARTERS: u32 = 4;

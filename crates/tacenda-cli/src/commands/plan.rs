@@ -8,7 +8,6 @@ use crate::failure::Failure;
 use crate::screen;
 use crate::screen::Screen;
 use crate::screen::number;
-use crate::screen::percent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
@@ -23,6 +22,7 @@ use tacenda::publish::Choice;
 use tacenda::publish::Project;
 use tacenda::publish::ProjectError;
 use tacenda::publish::Rehearsal;
+use tacenda::report::percent;
 
 /// What a plan answers with.
 #[derive(Debug, JsonSchema, Serialize)]

@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use crate::failure::ProblemReport;
 use crate::screen::Screen;
 use crate::screen::number;
-use crate::screen::percent;
 use annotate_snippets::AnnotationKind;
 use annotate_snippets::Level;
 use annotate_snippets::Renderer;
@@ -32,6 +31,7 @@ use tacenda::publish::PreparedView;
 use tacenda::publish::Project;
 use tacenda::publish::ProjectError;
 use tacenda::publish::Rehearsal;
+use tacenda::report::percent;
 
 /// Opens the project the command line names.
 pub fn open(common: &Common, access: Access, screen: &Screen) -> Result<Project, Failure> {

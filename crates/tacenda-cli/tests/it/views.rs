@@ -122,9 +122,8 @@ fn other_people_make_no_second_view() {
     project.fails(&["publish", "moved.csv", "--yes", "--view", "tax"], 4, "R425");
 }
 
-/// A release of another series, made by another policy, is laid beside the view.
-#[test]
-fn a_release_made_elsewhere_is_joined() {
+/// A release of another series, made by another policy, and a policy file in which health is that release.
+fn ward() -> (Project, String) {
     let elsewhere = project(
         &POLICY[..POLICY.find("[views.health]").unwrap()]
             .replace("name = \"people\"", "name = \"ward\"")
@@ -140,7 +139,14 @@ fn a_release_made_elsewhere_is_joined() {
     elsewhere.ok(&["publish", "people.csv", "--yes"]);
     let folder = elsewhere.file("releases/ward/r0001");
     let policy =
-        POLICY.replace("recipients = [\"hospital\"]", &format!("recipients = [\"hospital\"]\nadopted = {:?}", folder));
+        POLICY.replace("recipients = [\"hospital\"]", &format!("recipients = [\"hospital\"]\nadopted = {folder:?}"));
+    (elsewhere, policy)
+}
+
+/// A release of another series, made by another policy, is laid beside the view.
+#[test]
+fn a_release_made_elsewhere_is_joined() {
+    let (_ward, policy) = ward();
     let project = project(&policy);
     let published = project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
     assert!(published.contains("at least 2 values of Y"), "{published}");
@@ -243,22 +249,7 @@ fn impossible_pairs_are_left_out_of_the_join() {
 /// A release made elsewhere stands in the log, with those who have it.
 #[test]
 fn the_log_names_views_made_elsewhere() {
-    let elsewhere = project(
-        &POLICY[..POLICY.find("[views.health]").unwrap()]
-            .replace("name = \"people\"", "name = \"ward\"")
-            .replace(
-                "name    = { role = \"quasi\", type = \"category\", hierarchy = \"name.csv\", missing = \"error\" }",
-                "name = { role = \"drop\" }",
-            )
-            .replace("values = [\"Cancer\", \"HIV\"]", "values = [\"Cancer\", \"HIV\"], missing = \"error\"")
-            .chars()
-            .chain("[promise]\nmodel = \"k-anonymity\"\nk = 2\n".chars())
-            .collect::<String>(),
-    );
-    elsewhere.ok(&["publish", "people.csv", "--yes"]);
-    let folder = elsewhere.file("releases/ward/r0001");
-    let policy =
-        POLICY.replace("recipients = [\"hospital\"]", &format!("recipients = [\"hospital\"]\nadopted = {folder:?}"));
+    let (_ward, policy) = ward();
     let project = project(&policy);
     project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
     let log = project.ok(&["log"]);

@@ -39,6 +39,20 @@ pub struct Traces {
     pub counterfeits_known: bool,
 }
 
+impl Traces {
+    /// Of a release of our own: its groups are numbered from 1, it says how many counterfeits there are, and its
+    /// order is sorted, not the input's.
+    pub fn ours(release: &Release, columns: Vec<bool>, without_sensitive: bool) -> Traces {
+        Traces {
+            group_names: (1..=release.group_count()).map(|group| group.to_string().into()).collect(),
+            counterfeits_known: true,
+            columns,
+            without_sensitive,
+            ..Traces::default()
+        }
+    }
+}
+
 /// What the attacker knows besides everyone's quasi values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Attacker {

@@ -96,30 +96,7 @@ impl Stab {
 
     /// Calls `visit` with every group that overlaps `region`, until it says no.
     pub(super) fn each_overlapping(&self, region: &[Span], mut visit: impl FnMut(u32) -> bool) {
-        if self.nodes.is_empty() {
-            return;
-        }
-        let mut stack = [0u32; 64];
-        let mut depth = 1;
-        while depth > 0 {
-            depth -= 1;
-            let index = stack[depth] as usize;
-            let node = &self.nodes[index];
-            if !overlaps(self.node_box(index), region) {
-                continue;
-            }
-            if node.right != 0 {
-                stack[depth] = node.right;
-                stack[depth + 1] = index as u32 + 1;
-                depth += 2;
-                continue;
-            }
-            for place in node.first as usize..node.last as usize {
-                if overlaps(self.group_box(place), region) && !visit(self.groups[place]) {
-                    return;
-                }
-            }
-        }
+        self.descend(|whole| overlaps(whole, region), |place| visit(self.groups[place]));
     }
 
     /// What no group is tied to yet.
@@ -234,7 +211,12 @@ impl Stab {
     }
 
     /// Visits the groups that cover `point` until `visit` says no.
-    fn walk(&self, point: &[u32], mut visit: impl FnMut(usize) -> bool) {
+    fn walk(&self, point: &[u32], visit: impl FnMut(usize) -> bool) {
+        self.descend(|whole| covers(whole, point), visit);
+    }
+
+    /// Visits the groups whose boxes meet the question, below boxes that do, until `visit` says no.
+    fn descend(&self, meets: impl Fn(&[Span]) -> bool, mut visit: impl FnMut(usize) -> bool) {
         if self.nodes.is_empty() {
             return;
         }
@@ -245,7 +227,7 @@ impl Stab {
             depth -= 1;
             let index = stack[depth] as usize;
             let node = &self.nodes[index];
-            if !covers(self.node_box(index), point) {
+            if !meets(self.node_box(index)) {
                 continue;
             }
             if node.right != 0 {
@@ -255,7 +237,7 @@ impl Stab {
                 continue;
             }
             for place in node.first as usize..node.last as usize {
-                if covers(self.group_box(place), point) && !visit(place) {
+                if meets(self.group_box(place)) && !visit(place) {
                     return;
                 }
             }

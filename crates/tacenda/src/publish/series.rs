@@ -85,14 +85,7 @@ pub(super) fn read(
             let published = folder::read_with(&folder, &mut values)?;
             let without_sensitive = published.schema.sensitive.is_empty();
             let (release, columns) = published.release.laid_out(&published.schema, &policy.schema);
-            // Our own files say how many counterfeits there are, and their order is sorted, not the input's.
-            traces.push(Traces {
-                group_names: (1..=release.group_count()).map(|group| group.to_string().into()).collect(),
-                counterfeits_known: true,
-                columns,
-                without_sensitive,
-                ..Traces::default()
-            });
+            traces.push(Traces::ours(&release, columns, without_sensitive));
             releases.push(release);
         }
     }

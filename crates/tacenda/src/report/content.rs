@@ -332,6 +332,30 @@ pub struct FindingFacts {
     pub witness: Option<WitnessFacts>,
 }
 
+impl Report {
+    /// What stands at the end, in every form that is read from top to bottom.
+    pub(super) fn closing_points(&self) -> [(&'static str, &[String]); 5] {
+        [
+            ("What this rests on", &self.assumptions),
+            ("What this does not cover", &self.not_covered),
+            ("What was not computed", &self.sequence.not_computed),
+            ("What to do next", &self.next_steps),
+            ("How to repeat this", &self.reproduce),
+        ]
+    }
+}
+
+impl FindingFacts {
+    /// All releases it takes, ascending.
+    pub fn releases(&self) -> Vec<u32> {
+        let mut releases = self.others.clone();
+        releases.push(self.release);
+        releases.sort_unstable();
+        releases.dedup();
+        releases
+    }
+}
+
 /// What proves a finding.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct WitnessFacts {

@@ -337,10 +337,7 @@ fn evidence(checks: &[Check], findings: &[FindingFacts]) -> Vec<String> {
             continue;
         }
         codes.push(&finding.code);
-        let mut releases: Vec<u32> = finding.others.clone();
-        releases.push(finding.release);
-        releases.sort_unstable();
-        releases.dedup();
+        let releases = finding.releases();
         let word = if releases.len() == 1 { "release" } else { "releases" };
         sentences.push(format!(
             "{} {} ({word} {}, {}).",

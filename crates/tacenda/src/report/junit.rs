@@ -67,10 +67,7 @@ fn failure(out: &mut String, findings: &[&FindingFacts]) {
     let kind = findings.first().map_or("", |finding| &finding.code);
     let _ = write!(out, "      <failure message=\"{}\" type=\"{}\">", escape(&first), escape(kind));
     for finding in findings.iter().take(MOST_FINDINGS) {
-        let mut releases = finding.others.clone();
-        releases.push(finding.release);
-        releases.sort_unstable();
-        releases.dedup();
+        let releases = finding.releases();
         let line = format!(
             "{} {} {}: {}, releases {}\n",
             finding.severity,

@@ -32,13 +32,7 @@ pub fn markdown(report: &Report) -> String {
     checks(&mut out, report);
     questions(&mut out, report);
     private(&mut out, report);
-    for (heading, points) in [
-        ("What this rests on", &report.assumptions),
-        ("What this does not cover", &report.not_covered),
-        ("What was not computed", &report.sequence.not_computed),
-        ("What to do next", &report.next_steps),
-        ("How to repeat this", &report.reproduce),
-    ] {
+    for (heading, points) in report.closing_points() {
         if !points.is_empty() {
             let _ = writeln!(out, "## {heading}\n");
             points.iter().for_each(|point| {
@@ -103,17 +97,13 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
     }
     out.push_str("| | code | what | releases | people |\n|---|---|---|---|--:|\n");
     for finding in findings.iter().take(MOST_FINDINGS) {
-        let mut releases = finding.others.clone();
-        releases.push(finding.release);
-        releases.sort_unstable();
-        releases.dedup();
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} |",
             finding.severity,
             finding.code,
             finding.title,
-            list(&releases),
+            list(&finding.releases()),
             number(finding.people)
         );
     }

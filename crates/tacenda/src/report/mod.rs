@@ -46,6 +46,8 @@ pub use sarif::sarif;
 pub use text::TextOptions;
 pub use text::text;
 pub use truth::truth_facts;
+pub use words::number;
+pub use words::percent;
 
 #[cfg(test)]
 mod editions;

@@ -86,10 +86,7 @@ pub fn sarif(report: &Report) -> String {
 }
 
 fn result(report: &Report, finding: &FindingFacts) -> Json {
-    let mut releases = finding.others.clone();
-    releases.push(finding.release);
-    releases.sort_unstable();
-    releases.dedup();
+    let releases = finding.releases();
     let word = if releases.len() == 1 { "release" } else { "releases" };
     let mut message = format!("{}: {}, {word} {}.", finding.title, people(finding.people), list(&releases));
     let mut places = String::new();

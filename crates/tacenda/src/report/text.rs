@@ -147,10 +147,7 @@ impl Page {
                 _ => "36",
             };
             let severity = self.painted(&finding.severity, paint);
-            let mut releases = finding.others.clone();
-            releases.push(finding.release);
-            releases.sort_unstable();
-            releases.dedup();
+            let releases = finding.releases();
             let word = if releases.len() == 1 { "release" } else { "releases" };
             let groups = match finding.groups {
                 0 => String::new(),
@@ -309,13 +306,7 @@ impl Page {
     }
 
     fn rests(&mut self, report: &Report) {
-        for (heading, points) in [
-            ("What this rests on", &report.assumptions),
-            ("What this does not cover", &report.not_covered),
-            ("What was not computed", &report.sequence.not_computed),
-            ("What to do next", &report.next_steps),
-            ("How to repeat this", &report.reproduce),
-        ] {
+        for (heading, points) in report.closing_points() {
             if !points.is_empty() {
                 self.heading(heading);
                 for point in points {

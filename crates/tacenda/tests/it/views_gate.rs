@@ -8,6 +8,7 @@ use crate::views_kit::table;
 use tacenda::audit::Evidence;
 use tacenda::audit::Fault;
 use tacenda::audit::ViewEvidence;
+use tacenda::audit::ViewVerdict;
 use tacenda::audit::gate_view;
 use tacenda::model::Grouping;
 use tacenda::model::History;
@@ -63,31 +64,39 @@ fn tax_release(file: &PolicyFile, people: &Table, regions: &[[Span; 2]]) -> (Pol
     (narrow, own, release, membership)
 }
 
-/// What the gate says of it, after health is out as it is.
+/// What the gate says of a tax view with these regions, after `history` and what others published elsewhere.
+fn gate_tax(
+    file: &PolicyFile,
+    people: &Table,
+    history: &History,
+    elsewhere: &[PastView],
+    regions: &[[Span; 2]],
+    limit: u64,
+) -> ViewVerdict {
+    let all = history.views.iter().chain(elsewhere);
+    let earlier: Vec<PublishedView> = all.map(|past| past.published(&file.schema).unwrap()).collect();
+    let places: Vec<usize> = (0..earlier.len()).collect();
+    let is_elsewhere: Vec<bool> = places.iter().map(|&place| place >= history.views.len()).collect();
+    let (narrow, own, release, membership) = tax_release(file, people, regions);
+    gate_view(&ViewEvidence {
+        release: Evidence { schema: &narrow.schema, history, table: &own, release: &release, membership: &membership },
+        name: "tax",
+        earlier: &earlier,
+        seen: &[places],
+        promises: &[&file.promise],
+        impossible: &[],
+        elsewhere: &is_elsewhere,
+        pairs_suffice: false,
+        limit,
+    })
+}
+
+/// The faults of it, after health is out as it is.
 fn judged(promise: Promise, regions: &[[Span; 2]], limit: u64) -> Vec<Fault> {
     let (mut file, people) = example_1();
     file.promise = promise;
     let health = publish(&file, "health", &History::default(), &people).unwrap();
-    let earlier: Vec<PublishedView> =
-        health.history.views.iter().map(|past| past.published(&file.schema).unwrap()).collect();
-    let (narrow, own, release, membership) = tax_release(&file, &people, regions);
-    let verdict = gate_view(&ViewEvidence {
-        release: Evidence {
-            schema: &narrow.schema,
-            history: &health.history,
-            table: &own,
-            release: &release,
-            membership: &membership,
-        },
-        name: "tax",
-        earlier: &earlier,
-        seen: &[vec![0]],
-        promises: &[&file.promise],
-        impossible: &[],
-        elsewhere: &[false],
-        pairs_suffice: false,
-        limit,
-    });
+    let verdict = gate_tax(&file, &people, &health.history, &[], regions, limit);
     verdict.findings.iter().map(|finding| finding.fault).collect()
 }
 
@@ -267,29 +276,10 @@ fn who_is_missing_elsewhere_is_judged_without_it() {
     let tells = |group: usize| prepared.release.region(group) == [Span::exact(2), Span::exact(1)];
     assert!(!(0..prepared.release.group_count()).any(tells), "Cathy is told to be the engineer");
     // And the gate does not rely on the policy for that.
-    let earlier: Vec<PublishedView> =
-        health.history.views.iter().chain([&ward]).map(|past| past.published(&file.schema).unwrap()).collect();
     let mut regions = as_it_is();
     regions[2][1] = Span::new(2, 3);
     regions[3][1] = Span::new(2, 3);
-    let (narrow, own, release, membership) = tax_release(&file, &people, &regions);
-    let verdict = gate_view(&ViewEvidence {
-        release: Evidence {
-            schema: &narrow.schema,
-            history: &health.history,
-            table: &own,
-            release: &release,
-            membership: &membership,
-        },
-        name: "tax",
-        earlier: &earlier,
-        seen: &[vec![0, 1]],
-        promises: &[&file.promise],
-        impossible: &[],
-        elsewhere: &[false, true],
-        pairs_suffice: false,
-        limit: 1 << 20,
-    });
+    let verdict = gate_tax(&file, &people, &health.history, &[ward], &regions, 1 << 20);
     let faults: Vec<Fault> = verdict.findings.iter().map(|finding| finding.fault).collect();
     assert_eq!(faults, [Fault::JoinShareTooLarge]);
     assert_eq!(verdict.findings[0].people, 1, "only Cathy: Bob is one of two");

@@ -7,6 +7,7 @@ use crate::commands::audit::subject::software;
 use crate::commands::shared::failure;
 use crate::commands::shared::open;
 use crate::failure::Failure;
+use crate::screen;
 use crate::screen::Screen;
 use std::path::Path;
 use std::path::PathBuf;
@@ -87,10 +88,7 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
         return Err(Failure::usage("the policy file of a project names the identifier; leave --id out"));
     }
     let bar = screen.steps(u64::from(store.releases()));
-    let step = |what: &str| {
-        bar.inc(1);
-        bar.set_message(what.to_string());
-    };
+    let step = screen::telling(&bar);
     let tables = match args.truth.is_empty() {
         true => PrivateTables::Kept,
         false => PrivateTables::Given(&args.truth),
@@ -163,18 +161,11 @@ fn subject(
         ..About::default()
     };
     let promise = Some(last.promise.clone());
-    // Our own files say how many counterfeits there are, and their order is sorted, not the input's.
     let (mut traces, mut releases) = (Vec::new(), Vec::new());
     for published in read {
         let without_sensitive = published.schema.sensitive.is_empty();
         let (release, columns) = published.release.laid_out(&published.schema, &schema);
-        traces.push(Traces {
-            group_names: (1..=release.group_count()).map(|group| group.to_string().into()).collect(),
-            counterfeits_known: true,
-            columns,
-            without_sensitive,
-            ..Traces::default()
-        });
+        traces.push(Traces::ours(&release, columns, without_sensitive));
         releases.push(Release { values: values.clone(), ..release });
     }
     Ok(Subject { traces, releases, promise, truth, left_out: Vec::new(), about, schema, key: Box::new(foreign::key) })

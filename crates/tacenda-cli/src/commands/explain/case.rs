@@ -47,11 +47,7 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
         return Err(Failure::usage(format!("there is no finding {number}; the audit has {}", report.findings.len())));
     };
     let mut out = String::new();
-    let mut releases = finding.others.clone();
-    releases.push(finding.release);
-    releases.sort_unstable();
-    releases.dedup();
-    let releases: Vec<String> = releases.iter().map(u32::to_string).collect();
+    let releases: Vec<String> = finding.releases().iter().map(u32::to_string).collect();
     let _ = writeln!(out, "{} ({}): {}", finding.code, finding.severity, finding.title);
     let _ = writeln!(out, "It concerns {} people; releases {}.\n", finding.people, releases.join(", "));
     if let Some((_, _, explanation)) = page(&finding.code) {

@@ -11,39 +11,19 @@
 //! not assessed.
 
 use crate::audit::Check;
-use crate::audit::Coverage;
 use crate::audit::Fault;
 use crate::audit::Outcome;
-use crate::audit::Verdict;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
+use crate::audit::checks::flows;
 use crate::audit::checks::flows::Flows;
-use crate::audit::checks::flows::NoFlows;
-use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    if !(ask.attacker.presence || ask.attacker.first_release) {
-        return Outcome::not_applicable(Check::Correspondence, "the attacker does not know who was there before");
-    }
-    if pairs::pairs(ask).is_empty() {
-        return Outcome::not_applicable(Check::Correspondence, "there is one release with a sensitive column");
-    }
-    let mut outcome = Outcome::new(Check::Correspondence, Coverage { what: "pairs of groups", ..Coverage::default() });
-    let (mut left, mut too_many) = (0, false);
-    for (place, (earlier, later)) in pairs::pairs(ask).into_iter().enumerate() {
-        match ask.flows(place, earlier, later) {
-            Ok(flows) => outcome = judge(ask, flows, outcome),
-            Err(NoFlows::PeopleLeft) => left += 1,
-            Err(NoFlows::TooMany) => too_many = true,
-        }
-    }
-    outcome.measure(None, "pairs of releases between which people left", f64::from(left));
-    let gaps = outcome.coverage.looked_at < outcome.coverage.of || too_many;
-    if outcome.findings.is_empty() && gaps {
-        outcome.verdict = Verdict::NotAssessed("too many groups overlap to place everyone exactly");
-    } else if outcome.findings.is_empty() && left as usize == pairs::pairs(ask).len() {
-        outcome.verdict = Verdict::NotApplicable("people left between the releases: a row needs no counterpart");
+    let gap = "too many groups overlap to place everyone exactly";
+    let (mut outcome, left) = flows::each(ask, Check::Correspondence, gap, judge);
+    if let Some(left) = left {
+        outcome.measure(None, "pairs of releases between which people left", f64::from(left));
     }
     outcome
 }

@@ -8,6 +8,10 @@
 //! Where a component is small, or only one group on one side, this is exact. Otherwise pairs that no flow
 //! uses are still found, and the closed form bounds the rest from above.
 
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Outcome;
+use crate::audit::Verdict;
 use crate::audit::checks::Ask;
 use crate::audit::checks::pairs;
 use crate::audit::checks::pairs::Component;
@@ -59,6 +63,39 @@ const EXACT_ARCS: usize = 3_000;
 
 /// The most pairs of overlapping groups that are kept.
 const MOST_EDGES: u64 = 4_000_000;
+
+/// Asks `judge` of the flows between every two neighbouring releases; `gap` says why some could not be asked. Answers
+/// also between how many releases people left, where it could be asked at all.
+pub(super) fn each<'a>(
+    ask: &Ask<'a>,
+    check: Check,
+    gap: &'static str,
+    judge: impl Fn(&Ask<'a>, &Flows<'a>, Outcome) -> Outcome,
+) -> (Outcome, Option<u32>) {
+    if !(ask.attacker.presence || ask.attacker.first_release) {
+        return (Outcome::not_applicable(check, "the attacker does not know who was there before"), None);
+    }
+    let pairs = pairs::pairs(ask);
+    if pairs.is_empty() {
+        return (Outcome::not_applicable(check, "there is one release with a sensitive column"), None);
+    }
+    let mut outcome = Outcome::new(check, Coverage { what: "pairs of groups", ..Coverage::default() });
+    let (mut left, mut too_many) = (0, false);
+    for (place, &(earlier, later)) in pairs.iter().enumerate() {
+        match ask.flows(place, earlier, later) {
+            Ok(flows) => outcome = judge(ask, flows, outcome),
+            Err(NoFlows::PeopleLeft) => left += 1,
+            Err(NoFlows::TooMany) => too_many = true,
+        }
+    }
+    let gaps = outcome.coverage.looked_at < outcome.coverage.of || too_many;
+    if outcome.findings.is_empty() && gaps {
+        outcome.verdict = Verdict::NotAssessed(gap);
+    } else if outcome.findings.is_empty() && left as usize == pairs.len() {
+        outcome.verdict = Verdict::NotApplicable("people left between the releases: a row needs no counterpart");
+    }
+    (outcome, Some(left))
+}
 
 impl<'a> Flows<'a> {
     pub(super) fn new(ask: &Ask<'a>, earlier: u32, later: u32) -> Result<Flows<'a>, NoFlows> {

@@ -4,42 +4,18 @@
 //! placing sends from one group to another cannot be the value of anyone who stands in both.
 
 use crate::audit::Check;
-use crate::audit::Coverage;
 use crate::audit::Fault;
 use crate::audit::Outcome;
-use crate::audit::Verdict;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::correspondence::names;
+use crate::audit::checks::flows;
 use crate::audit::checks::flows::Flows;
-use crate::audit::checks::flows::NoFlows;
-use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
 use crate::model::Value;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    if !(ask.attacker.presence || ask.attacker.first_release) {
-        return Outcome::not_applicable(Check::Matching, "the attacker does not know who was there before");
-    }
-    if pairs::pairs(ask).is_empty() {
-        return Outcome::not_applicable(Check::Matching, "there is one release with a sensitive column");
-    }
-    let mut outcome = Outcome::new(Check::Matching, Coverage { what: "pairs of groups", ..Coverage::default() });
-    let (mut left, mut too_many) = (0, false);
-    for (place, (earlier, later)) in pairs::pairs(ask).into_iter().enumerate() {
-        match ask.flows(place, earlier, later) {
-            Ok(flows) => outcome = judge(ask, flows, outcome),
-            Err(NoFlows::PeopleLeft) => left += 1,
-            Err(NoFlows::TooMany) => too_many = true,
-        }
-    }
-    let gaps = outcome.coverage.looked_at < outcome.coverage.of || too_many;
-    if outcome.findings.is_empty() && gaps {
-        outcome.verdict = Verdict::NotAssessed("too many groups overlap, or counterfeits stand between them");
-    } else if outcome.findings.is_empty() && left == pairs::pairs(ask).len() {
-        outcome.verdict = Verdict::NotApplicable("people left between the releases: a row needs no counterpart");
-    }
-    outcome
+    flows::each(ask, Check::Matching, "too many groups overlap, or counterfeits stand between them", judge).0
 }
 
 fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {

@@ -1,19 +1,15 @@
 //! How likely each value is for each person, counting all worlds (SCIENCE D4.7, A3.7).
 //!
 //! People whose groups hang together over all releases form a component. In a small one all ways to place
-//! everyone are counted: blindly, and, where the promise says that people keep their value sets,
-//! also only those worlds that do. What was promised is judged by the latter. With known people, it is
-//! also counted who would have one value left once the values of so many others of the component are known.
+//! everyone are counted: blindly, and, where the promise says that people keep their value sets or stay with
+//! those they came with, also only those worlds that do. What was promised is judged by the latter. With known
+//! people, it is also counted who would have one value left once the values of so many others of the component
+//! are known.
 //!
 //! A person whose value changed is somebody new from the change on, so that every world gives each one value.
 //! Where no world keeps to the promise, or all that do give someone another value than the tables, the
 //! promise is broken there and the blind worlds are judged instead. Where there is no world at all, the
 //! tables and the releases contradict each other: that is not assessed.
-//!
-//! # Not concluded
-//! With cohorts a person stays in the group of those they came with. Worlds here know value sets and not
-//! cohorts, and let people of two cohorts change places, which nobody who knows the rule would count. So
-//! shares below one are measured under that promise and accuse nobody; certainty in all worlds still does.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -154,9 +150,7 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
     let last = ask.series.releases.last().map_or(0, |release| release.number);
     let others: Vec<u32> =
         ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
-    let has_cohorts = matches!(ask.series.promise, Some(Promise::IncrementalKAnonymity { cohorts: true, .. }));
-    let likely = Some(likely).filter(|_| !has_cohorts);
-    for mut tally in [Some(certain), likely, Some(known)].into_iter().flatten() {
+    for mut tally in [certain, likely, known] {
         tally.without_groups();
         if let Some(finding) = tally.finding(last, others.clone()) {
             outcome.verdict = Verdict::Fail;
@@ -197,7 +191,11 @@ fn count(ask: &Ask<'_>, component: &Component, truth: &[Option<Value>]) -> Optio
         let fits = |(&person, at): (&u32, u32)| truth[person as usize].is_none_or(|v| worlds.values(at).contains(&v));
         worlds.count > 0 && people.all(fits)
     };
-    let principled = if pairs::keeps_sets(ask.series.promise) { Some(count(Counting::Principled)?) } else { None };
+    let principled = match ask.series.promise {
+        Some(Promise::IncrementalKAnonymity { cohorts: true, .. }) => Some(count(Counting::Cohorts)?),
+        promise if pairs::keeps_sets(promise) => Some(count(Counting::Principled)?),
+        _ => None,
+    };
     let judged = principled.filter(is_true).unwrap_or_else(|| blind.clone());
     let known = betrayed(&judged, ask.attacker.known_people);
     Some(Counted { judged, blind, known })

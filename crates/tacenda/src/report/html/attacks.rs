@@ -62,17 +62,13 @@ impl Page<'_> {
              <th scope=\"col\">Releases</th><th scope=\"col\" class=\"n\">People</th><th scope=\"col\" class=\"n\">Groups</th></tr></thead><tbody>\n",
         );
         for finding in findings.iter().take(most) {
-            let mut releases = finding.others.clone();
-            releases.push(finding.release);
-            releases.sort_unstable();
-            releases.dedup();
             let _ = writeln!(
                 out,
                 "<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 parts::badge(&finding.severity),
                 escape(&finding.code),
                 escape(&finding.title),
-                clip(&list(&releases), 80),
+                clip(&list(&finding.releases()), 80),
                 number(finding.people),
                 number(finding.groups)
             );
