@@ -3,7 +3,8 @@
 //! A series kept by m-invariance and a series of naive l-diverse releases are written as CSV, with the
 //! private tables. Each audit is a process of its own that reads all files and asks every check, so that
 //! CPU seconds and peak memory are its own. `cargo bench --bench audit` prints JSON lines and a table;
-//! without `--bench` a tiny size shows that it works. Nothing here fails on a time.
+//! without `--bench` a tiny size shows that it works. `TACENDA_LONG=1` adds ten releases of ten million rows as a
+//! stranger has them, without the tables; `TACENDA_BENCH` names one case. Nothing here fails on a time.
 
 mod usage;
 
@@ -54,6 +55,9 @@ use usage::peak_bytes;
 
 const M: u32 = 10;
 
+/// The naive series, audited by someone who has nothing but the releases.
+const WITHOUT_TRUTH: &str = "without-truth";
+
 fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     if let [task, root, ..] = words.as_slice()
@@ -61,8 +65,17 @@ fn main() {
     {
         return println!("{}", audit_folder(task, Path::new(root)));
     }
-    let (people, releases) = if words.iter().any(|word| word == "--bench") { (200_000, 20) } else { (1_000, 3) };
-    let rows: Vec<Json> = ["m-invariance", "naive"].map(|name| measure(name, people, releases)).into();
+    let is_tiny = !words.iter().any(|word| word == "--bench");
+    let mut cases = match is_tiny {
+        true => vec![("m-invariance", 1_000, 3), ("naive", 1_000, 3), (WITHOUT_TRUTH, 1_000, 3)],
+        false => vec![("m-invariance", 200_000, 20), ("naive", 200_000, 20)],
+    };
+    let only = env::var("TACENDA_BENCH").ok();
+    if !is_tiny && (env::var_os("TACENDA_LONG").is_some() || only.as_deref() == Some(WITHOUT_TRUTH)) {
+        cases.push((WITHOUT_TRUTH, 10_000_000, 10));
+    }
+    cases.retain(|case| only.as_ref().is_none_or(|only| only == case.0));
+    let rows: Vec<Json> = cases.into_iter().map(|(name, people, releases)| measure(name, people, releases)).collect();
     for row in &rows {
         println!("{row}");
     }
@@ -109,7 +122,7 @@ fn make(name: &str, people: u32, releases: u32, root: &Path) {
     let policy = policy::of(&file);
     let mut history = History::default();
     for (table, number) in made.tables().zip(1..) {
-        let release = if name == "naive" {
+        let release = if name != "m-invariance" {
             naive.publish(made.schema(), &table, number, "bench").expect("a diverse table").0
         } else {
             let before = Before { history: &history, snapshot: None };
@@ -121,6 +134,9 @@ fn make(name: &str, people: u32, releases: u32, root: &Path) {
         fs::create_dir_all(&out).expect("a folder");
         let create = &mut |name: &str| Ok(Box::new(File::create(out.join(name))?) as Box<_>);
         folder::write(&release, &file, &ManifestFacts::default(), create).expect("a release");
+        if name == WITHOUT_TRUTH {
+            continue;
+        }
         let path = root.join(format!("table-{number:02}.csv"));
         made.write_csv(&table, BufWriter::new(File::create(path).expect("a file"))).expect("a table");
     }
@@ -140,7 +156,7 @@ fn audit_folder(name: &str, root: &Path) -> Json {
         releases: &releases,
         traces: &traces,
         promise: (name == "m-invariance").then_some(&promise),
-        knowledge: Some(&knowledge),
+        knowledge: (!tables.is_empty()).then_some(&knowledge),
     };
     let steps: Mutex<Vec<(&str, f64, Instant)>> = Mutex::new(Vec::new());
     let step = |name| steps.lock().expect("nobody panics").push((name, cpu_seconds(), Instant::now()));
@@ -177,17 +193,19 @@ fn read(root: &Path) -> (tacenda::model::Schema, Vec<Table>, Vec<Release>) {
     let mut values = Values::default();
     let (mut tables, mut releases) = (Vec::new(), Vec::new());
     for number in 1.. {
-        let path = root.join(format!("table-{number:02}.csv"));
-        if !path.exists() {
+        let folder = root.join(format!("release-{number:02}"));
+        if !folder.exists() {
             break;
         }
-        let source = Source::open(&path).expect("a table");
-        let table = ingest::read_snapshot(&source, &file.schema, &[1; 32], &values, &ReadOptions::default());
-        let table = table.expect("a good table").table;
-        values = table.values.clone();
-        tables.push(table);
-        let published = folder::read_with(&root.join(format!("release-{number:02}")), &mut values);
-        releases.push(published.expect("a release").release);
+        let path = root.join(format!("table-{number:02}.csv"));
+        if path.exists() {
+            let source = Source::open(&path).expect("a table");
+            let table = ingest::read_snapshot(&source, &file.schema, &[1; 32], &values, &ReadOptions::default());
+            let table = table.expect("a good table").table;
+            values = table.values.clone();
+            tables.push(table);
+        }
+        releases.push(folder::read_with(&folder, &mut values).expect("a release").release);
     }
     (file.schema, tables, releases)
 }

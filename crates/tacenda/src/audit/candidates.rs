@@ -14,6 +14,7 @@
 //! happen to be not empty and wrong. Given the truth, [`Candidates::judge`] tells the right from the
 //! misled.
 
+use crate::audit::alike::Alike;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
 use crate::audit::stab::members;
@@ -21,6 +22,7 @@ use crate::audit::stab::words;
 use crate::model::Release;
 use crate::model::Value;
 use rayon::iter::IndexedParallelIterator;
+use rayon::iter::IntoParallelIterator;
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSlice;
 use rayon::slice::ParallelSliceMut;
@@ -49,7 +51,7 @@ pub struct Judgement {
     pub misled: u32,
 }
 
-/// Rows a thread takes at a time.
+/// Points or people a thread takes at a time.
 const PIECE: usize = 4096;
 
 /// Attacks the releases together. The releases share one numbering of values, and `knowledge` speaks
@@ -115,45 +117,21 @@ impl Candidates {
 
     /// Intersects with what one release says.
     fn learn(&mut self, stab: &Stab, knowledge: &Knowledge<'_>, release: usize) {
-        let people = knowledge.people(release);
-        let words = self.words;
-        let mut found = vec![0u64; people.len() * words];
-        let sets = &self.sets;
-        let notes: Vec<(Vec<u32>, u64)> = found
-            .par_chunks_mut(PIECE * words)
-            .zip(people.par_chunks(PIECE))
-            .enumerate()
-            .map(|(piece, (found, people))| {
-                let mut point = vec![0; knowledge.attributes()];
-                let (mut restarted, mut uncovered) = (Vec::new(), 0);
-                for (row, (&person, found)) in people.iter().zip(found.chunks_exact_mut(words)).enumerate() {
-                    if person == Knowledge::ABSENT {
-                        continue;
-                    }
-                    knowledge.read_point(release, piece * PIECE + row, &mut point);
-                    let known = &sets[person as usize * words..][..words];
-                    keep_values(stab, &point, known, found);
-                    if found.iter().all(|&bits| bits == 0) {
-                        keep_values(stab, &point, &vec![u64::MAX; words], found);
-                        if found.iter().all(|&bits| bits == 0) {
-                            uncovered += 1;
-                            found.copy_from_slice(known);
-                        } else {
-                            restarted.push(person);
-                        }
-                    }
-                }
-                (restarted, uncovered)
+        let alike = Alike::new(knowledge, release);
+        let learned: Vec<Learned> = (0..alike.len())
+            .into_par_iter()
+            .with_min_len(PIECE)
+            .fold(Learned::default, |mut learned, point| {
+                learned.look(self, stab, knowledge, release, alike.rows(point));
+                learned
             })
             .collect();
-        for (&person, found) in people.iter().zip(found.chunks_exact(words)) {
-            if person != Knowledge::ABSENT {
-                self.sets[person as usize * words..][..words].copy_from_slice(found);
+        for learned in learned {
+            for (&person, found) in learned.people.iter().zip(learned.sets.chunks_exact(self.words)) {
+                self.sets[person as usize * self.words..][..self.words].copy_from_slice(found);
             }
-        }
-        for (restarted, uncovered) in notes {
-            restarted.into_iter().for_each(|person| self.inconsistent[person as usize] = true);
-            self.uncovered += uncovered;
+            learned.restarted.into_iter().for_each(|person| self.inconsistent[person as usize] = true);
+            self.uncovered += learned.uncovered;
         }
     }
 
@@ -276,6 +254,53 @@ impl Candidates {
             *bits &= kept;
         }
         gone
+    }
+}
+
+/// What a release says about some people.
+#[derive(Default)]
+struct Learned {
+    people: Vec<u32>,
+    /// Per person, the set of values.
+    sets: Vec<u64>,
+    restarted: Vec<u32>,
+    uncovered: u64,
+    point: Vec<u32>,
+}
+
+impl Learned {
+    /// Looks at the people of one point. The index is asked once, for all that is left for any of them.
+    fn look(&mut self, before: &Candidates, stab: &Stab, knowledge: &Knowledge<'_>, release: usize, rows: &[u32]) {
+        self.point.resize(knowledge.attributes(), 0);
+        knowledge.read_point(release, rows[0] as usize, &mut self.point);
+        let people = rows.iter().map(|&row| knowledge.people(release)[row as usize]);
+        let mut known = vec![0; before.words];
+        let mut here = known.clone();
+        for person in people.clone() {
+            known.iter_mut().zip(before.bits(person)).for_each(|(known, bits)| *known |= bits);
+        }
+        keep_values(stab, &self.point, &known, &mut here);
+        let mut everything = Vec::new();
+        for person in people {
+            let known = before.bits(person);
+            let first = self.sets.len();
+            self.people.push(person);
+            self.sets.extend(known.iter().zip(&here).map(|(known, here)| known & here));
+            if self.sets[first..].iter().any(|&bits| bits != 0) {
+                continue;
+            }
+            if everything.is_empty() {
+                everything = vec![0; before.words];
+                keep_values(stab, &self.point, &vec![u64::MAX; before.words], &mut everything);
+            }
+            if everything.iter().all(|&bits| bits == 0) {
+                self.uncovered += 1;
+                self.sets[first..].copy_from_slice(known);
+            } else {
+                self.sets[first..].copy_from_slice(&everything);
+                self.restarted.push(person);
+            }
+        }
     }
 }
 

@@ -13,11 +13,13 @@ pub mod incremental_k_anonymity;
 pub mod k_anonymity;
 
 pub mod knowledge;
+mod alike;
 mod ties;
 mod stab;
 pub mod candidates;
 pub mod story;
 pub mod flow;
+mod seats;
 pub mod refine;
 pub mod worlds;
 

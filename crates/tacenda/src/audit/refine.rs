@@ -10,10 +10,13 @@
 //! and the people in it are counted: they are not assessed, not cleared. So are those of a component that
 //! has no full matching, or other numbers of rows and people: what is known contradicts the release there.
 
+use crate::audit::alike::Alike;
 use crate::audit::candidates::Candidates;
 use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
+use crate::audit::seats;
 use crate::audit::stab::Stab;
+use crate::audit::stab::holds;
 use crate::audit::stab::insert;
 use crate::audit::stab::members;
 use crate::audit::ties::Ties;
@@ -22,6 +25,7 @@ use crate::model::Span;
 use rayon::iter::IndexedParallelIterator;
 use rayon::iter::IntoParallelRefIterator;
 use rayon::iter::ParallelIterator;
+use std::ops::Range;
 
 /// How much work is done at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,9 +92,8 @@ pub(super) fn refine_and_place(
     let scene = |(index, release)| Scene::new(release, values, knowledge, index, candidates, limits);
     let scenes: Vec<Scene<'_>> = releases.par_iter().enumerate().map(scene).collect();
     for scene in &scenes {
-        scene.not_assessed.iter().for_each(|&row| not_assessed[scene.person(row)] = true);
+        scene.not_assessed.iter().for_each(|&person| not_assessed[person as usize] = true);
     }
-    count_out(candidates, &scenes, &mut refined);
     // Who changed since a release was last looked at: everyone, at first.
     let mut changed_at = vec![1u32; knowledge.len()];
     let mut looked_at = vec![0u32; releases.len()];
@@ -103,7 +106,7 @@ pub(super) fn refine_and_place(
                 .components
                 .par_iter()
                 .filter(|component| {
-                    component.people.iter().any(|&row| changed_at[scene.person(row)] > looked_at[index])
+                    component.people.iter().any(|&person| changed_at[person as usize] > looked_at[index])
                 })
                 .collect();
             clock += 1;
@@ -113,11 +116,11 @@ pub(super) fn refine_and_place(
             for (component, outcome) in stirred.iter().zip(outcomes) {
                 match outcome {
                     Outcome::TooLarge => {
-                        component.people.iter().for_each(|&row| not_assessed[scene.person(row)] = true);
+                        component.people.iter().for_each(|&person| not_assessed[person as usize] = true);
                     }
                     Outcome::Contradictory => {
                         refined.contradictory += 1;
-                        component.people.iter().for_each(|&row| not_assessed[scene.person(row)] = true);
+                        component.people.iter().for_each(|&person| not_assessed[person as usize] = true);
                     }
                     Outcome::Kept(kept) => {
                         for (person, bits) in kept {
@@ -137,37 +140,21 @@ pub(super) fn refine_and_place(
     (refined, scenes.into_iter().map(|scene| scene.places).collect())
 }
 
-/// Counts until counting takes nothing more away.
-fn count_out(candidates: &mut Candidates, scenes: &[Scene<'_>], refined: &mut Refined) {
-    let mut removed = u64::MAX;
-    while removed > 0 {
-        removed = 0;
-        for scene in scenes {
-            let kept: Vec<Vec<(u32, Vec<u64>)>> =
-                scene.components.par_iter().map(|component| scene.count(component, candidates)).collect();
-            for (person, bits) in kept.into_iter().flatten() {
-                removed += u64::from(candidates.narrow(person, &bits));
-            }
-        }
-        refined.removed += removed;
-    }
-}
-
 /// One release, with where everyone may stand.
 struct Scene<'a> {
     release: &'a Release,
-    /// Per row of the knowledge, the person.
-    people: &'a [u32],
     components: Vec<Component>,
-    /// Rows of components above the limit.
+    /// People of components above the limit.
     not_assessed: Vec<u32>,
     places: Places,
 }
 
-/// Rows and groups that hang together.
+/// People and groups that hang together.
 #[derive(Default)]
 struct Component {
     people: Vec<u32>,
+    /// Their rows in the table, until it is known where they may stand.
+    rows: Vec<u32>,
     groups: Vec<u32>,
     /// The groups each of the people may stand in, ascending, one after another.
     hits: Vec<u32>,
@@ -199,10 +186,9 @@ impl<'a> Scene<'a> {
         limits: RefineLimits,
     ) -> Scene<'a> {
         let stab = Stab::new(release, values);
-        let people = knowledge.people(index);
         let (places, few) = find_places(release, &stab, knowledge, index, candidates);
-        let components = components(&places);
-        let mut scene = Scene { release, people, components: Vec::new(), not_assessed: Vec::new(), places };
+        let components = components(&places, knowledge.people(index));
+        let mut scene = Scene { release, components: Vec::new(), not_assessed: Vec::new(), places };
         for mut component in components {
             if component.people.len() <= limits.people
                 && scene.find_hits(&mut component, &stab, &few, knowledge, index, candidates, limits.arcs)
@@ -213,10 +199,6 @@ impl<'a> Scene<'a> {
             }
         }
         scene
-    }
-
-    fn person(&self, row: u32) -> usize {
-        self.people[row as usize] as usize
     }
 
     /// Finds where everyone of a component may stand. Answers whether that is within the limit.
@@ -232,11 +214,12 @@ impl<'a> Scene<'a> {
         most: usize,
     ) -> bool {
         let mut point = vec![0; knowledge.attributes()];
-        for &row in &component.people {
+        for (row, &person) in std::mem::take(&mut component.rows).into_iter().zip(&component.people) {
             let first = component.hits.len();
-            let set = candidates.bits(self.people[row as usize]);
+            let set = candidates.bits(person);
             // A group without any of the person's values cannot be theirs.
-            let fits = |group: u32| self.release.group_values(group as usize).iter().any(|value| holds(set, value.0));
+            let fits =
+                |group: u32| self.release.group_values(group as usize).iter().any(|value| holds(set, value.index()));
             match few.hits(row) {
                 Some(hits) => component.hits.extend(hits.iter().filter(|&&group| fits(group))),
                 None => {
@@ -257,68 +240,68 @@ impl<'a> Scene<'a> {
         true
     }
 
-    /// What plain counting takes away: a value whose rows are all taken by people who have no other is
-    /// nobody else's; a value that no more people can have than there are rows is theirs. Much of what
-    /// matching finds, at a hundredth of its price.
-    fn count(&self, component: &Component, candidates: &Candidates) -> Vec<(u32, Vec<u64>)> {
-        if !self.adds_up(component) {
-            return Vec::new();
-        }
-        let words = candidates.words();
-        let mut rows = vec![0u32; words * 64];
-        let mut counterfeits = 0;
-        for &group in &component.groups {
-            self.release.group_values(group as usize).iter().for_each(|value| rows[value.index()] += 1);
-            counterfeits += self.release.counterfeits.get(group as usize).copied().unwrap_or(0);
-        }
-        let (mut certain, mut possible) = (vec![0u32; words * 64], vec![0u32; words * 64]);
-        for &row in &component.people {
-            let set = candidates.bits(self.people[row as usize]);
-            let mut only = None;
-            let mut count = 0;
-            for value in members(set) {
-                possible[value as usize] += 1;
-                only = Some(value);
-                count += 1;
-            }
-            if let (1, Some(value)) = (count, only) {
-                certain[value as usize] += 1;
-            }
-        }
-        let (mut taken, mut owed) = (vec![0u64; words], vec![0u64; words]);
-        for value in 0..words * 64 {
-            if certain[value] > rows[value] || (counterfeits == 0 && possible[value] < rows[value]) {
-                // It does not add up: somebody's value has changed.
-                return Vec::new();
-            }
-            if rows[value] > 0 && certain[value] == rows[value] {
-                insert(&mut taken, value);
-            } else if rows[value] > 0 && counterfeits == 0 && possible[value] == rows[value] {
-                insert(&mut owed, value);
-            }
-        }
-        let mut kept = Vec::new();
-        for &row in &component.people {
-            let person = self.people[row as usize];
-            let set = candidates.bits(person);
-            if set.iter().map(|bits| bits.count_ones()).sum::<u32>() < 2 {
-                continue;
-            }
-            let owes = set.iter().zip(&owed).any(|(set, owed)| set & owed != 0);
-            let limits = if owes { &owed } else { &taken };
-            let keep = |(set, limits): (&u64, &u64)| if owes { set & limits } else { set & !limits };
-            let left: Vec<u64> = set.iter().zip(limits).map(keep).collect();
-            if left[..] != *set && left.iter().map(|bits| bits.count_ones()).sum::<u32>() > 0 {
-                kept.push((person, left));
-            }
-        }
-        kept
-    }
-
     /// Whether a component has a row for each of its people and counterfeits, and no other.
     fn adds_up(&self, component: &Component) -> bool {
         let people = |group: &u32| self.release.people(*group as usize) as usize;
         component.groups.iter().map(people).sum::<usize>() == component.people.len()
+    }
+
+    /// The places of a component: one a group and value, with how often the value occurs.
+    fn places(&self, component: &Component) -> Seats {
+        let mut seats = Seats::default();
+        for &group in &component.groups {
+            for run in self.release.group_values(group as usize).chunk_by(|a, b| a == b) {
+                seats.values.push(run[0].0);
+                seats.rooms.push(run.len() as u32);
+            }
+            seats.ends.push(seats.rooms.len());
+        }
+        seats
+    }
+
+    /// What everyone in a component of few places keeps. Places are bits of so many words.
+    fn narrow_few<const WORDS: usize>(
+        &self,
+        component: &Component,
+        places: &Seats,
+        candidates: &Candidates,
+    ) -> Outcome {
+        // People stand anywhere in memory: fetched one right after another, they need not be waited for one by one.
+        let words = candidates.words();
+        let mut sets: Vec<u64> = Vec::with_capacity(component.people.len() * words);
+        component.people.iter().for_each(|&person| sets.extend_from_slice(candidates.bits(person)));
+        let mut wishes: Vec<[u64; WORDS]> = Vec::with_capacity(component.people.len());
+        for (at, set) in sets.chunks_exact(words).enumerate() {
+            let mut wanted = [0; WORDS];
+            for group in component.hits(at) {
+                let index = component.groups.binary_search(group).expect("a hit lies in its component");
+                for place in places.of_group(index) {
+                    wanted[place / 64] |= u64::from(holds(set, places.values[place] as usize)) << (place % 64);
+                }
+            }
+            wishes.push(wanted);
+        }
+        for (index, &group) in component.groups.iter().enumerate() {
+            let mut all = [0; WORDS];
+            places.of_group(index).for_each(|place| insert(&mut all, place));
+            let counterfeits = self.release.counterfeits.get(group as usize).copied().unwrap_or(0);
+            wishes.extend((0..counterfeits).map(|_| all));
+        }
+        let before = wishes.clone();
+        if !seats::keep_usable(&places.rooms, &mut wishes) {
+            return Outcome::Contradictory;
+        }
+        let mut kept = Vec::new();
+        let mut bits = vec![0; words];
+        // Most keep what they have; the intersection has left nobody a value without a place.
+        let changed =
+            before.iter().zip(&wishes).zip(&component.people).filter(|((before, wishes), _)| before != wishes);
+        for ((_, wishes), &person) in changed {
+            bits.fill(0);
+            members(wishes).for_each(|place| insert(&mut bits, places.values[place as usize] as usize));
+            kept.push((person, bits.clone()));
+        }
+        Outcome::Kept(kept)
     }
 
     /// What everyone in a component keeps.
@@ -326,21 +309,18 @@ impl<'a> Scene<'a> {
         if !self.adds_up(component) {
             return Outcome::Contradictory;
         }
-        let mut matching = Matching::default();
-        // The places: one a group and value, with how often the value occurs.
-        let mut places: Vec<(u32, u32)> = Vec::new();
-        let mut first_place: Vec<usize> = Vec::with_capacity(component.groups.len() + 1);
-        for &group in &component.groups {
-            first_place.push(places.len());
-            for run in self.release.group_values(group as usize).chunk_by(|a, b| a == b) {
-                places.push((group, run[0].0));
-                matching.capacities.push(run.len() as u32);
-            }
+        let places = self.places(component);
+        match places.rooms.len().div_ceil(64) {
+            0..=1 => return self.narrow_few::<1>(component, &places, candidates),
+            2 => return self.narrow_few::<2>(component, &places, candidates),
+            3..=4 => return self.narrow_few::<4>(component, &places, candidates),
+            5..=8 => return self.narrow_few::<8>(component, &places, candidates),
+            _ => {}
         }
-        first_place.push(places.len());
+        let mut matching = Matching { capacities: places.rooms.clone(), ..Matching::default() };
         // People who are alike are one node.
         let mut rows: Vec<u32> = (0..component.people.len() as u32).collect();
-        let person = |place: u32| self.people[component.people[place as usize] as usize];
+        let person = |place: u32| component.people[place as usize];
         let alike = |place: u32| (component.hits(place as usize), candidates.bits(person(place)));
         rows.sort_unstable_by(|&a, &b| alike(a).cmp(&alike(b)).then(a.cmp(&b)));
         let classes: Vec<&[u32]> = rows.chunk_by(|&a, &b| alike(a) == alike(b)).collect();
@@ -349,8 +329,10 @@ impl<'a> Scene<'a> {
             let (hits, set) = alike(class[0]);
             for group in hits {
                 let index = component.groups.binary_search(group).expect("a hit lies in its component");
-                let range = first_place[index]..first_place[index + 1];
-                let arcs = range.filter(|&place| holds(set, places[place].1)).map(|place| (node as u32, place as u32));
+                let range = places.of_group(index);
+                let arcs = range
+                    .filter(|&place| holds(set, places.values[place] as usize))
+                    .map(|place| (node as u32, place as u32));
                 matching.arcs.extend(arcs);
             }
             if matching.arcs.len() > limits.arcs {
@@ -363,13 +345,13 @@ impl<'a> Scene<'a> {
             if counterfeits > 0 {
                 let node = matching.supplies.len() as u32;
                 matching.supplies.push(counterfeits);
-                matching.arcs.extend((first_place[index]..first_place[index + 1]).map(|place| (node, place as u32)));
+                matching.arcs.extend(places.of_group(index).map(|place| (node, place as u32)));
             }
         }
         let Some(usable) = matching.usable_arcs() else { return Outcome::Contradictory };
         let mut kept: Vec<Vec<u64>> = vec![vec![0; candidates.words()]; classes.len()];
         for (&(node, place), _) in matching.arcs[..arcs_of_people].iter().zip(&usable).filter(|(_, usable)| **usable) {
-            insert(&mut kept[node as usize], places[place as usize].1 as usize);
+            insert(&mut kept[node as usize], places.values[place as usize] as usize);
         }
         // Most keep what they have.
         let changed = classes.iter().zip(&kept).filter(|(class, kept)| {
@@ -381,15 +363,26 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn holds(set: &[u64], value: u32) -> bool {
-    set[value as usize / 64] >> (value % 64) & 1 == 1
+/// Places, group by group: their values, and how many there are of each.
+#[derive(Default)]
+struct Seats {
+    values: Vec<u32>,
+    rooms: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Seats {
+    fn of_group(&self, index: usize) -> Range<usize> {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        start..self.ends[index]
+    }
 }
 
 /// The groups over each row, where they are few.
 struct Few {
     hits: Vec<u32>,
-    /// Per row, where its groups end, and whether they are all.
-    ends: Vec<(u32, bool)>,
+    /// Per row, where its groups are among all, if they are all there.
+    of_rows: Vec<Option<(u32, u32)>>,
 }
 
 /// So many are few.
@@ -397,9 +390,7 @@ const FEW: usize = 4;
 
 impl Few {
     fn hits(&self, row: u32) -> Option<&[u32]> {
-        let start = if row == 0 { 0 } else { self.ends[row as usize - 1].0 };
-        let (end, is_all) = self.ends[row as usize];
-        is_all.then(|| &self.hits[start as usize..end as usize])
+        self.of_rows[row as usize].map(|(start, end)| &self.hits[start as usize..end as usize])
     }
 }
 
@@ -416,42 +407,55 @@ fn find_places(
     let mut region = vec![Span::EMPTY; knowledge.attributes()];
     let mut point = vec![0; knowledge.attributes()];
     let mut found = vec![u32::MAX; people.len()];
-    let mut few = Few { hits: Vec::with_capacity(people.len()), ends: Vec::with_capacity(people.len()) };
-    for (row, &person) in people.iter().enumerate() {
-        if person == Knowledge::ABSENT {
-            few.ends.push((few.hits.len() as u32, true));
-            continue;
-        }
-        knowledge.read_point(index, row, &mut point);
-        let set = candidates.bits(person);
+    let mut few = Few { hits: Vec::new(), of_rows: vec![None; people.len()] };
+    let alike = Alike::new(knowledge, index);
+    // In the order of the table, which is that of keyed hashes: where neighbours come one after another, the tree of
+    // boxes grows together late, and every question goes to its leaves.
+    let mut points: Vec<&[u32]> = (0..alike.len()).map(|point| alike.rows(point)).collect();
+    points.sort_unstable_by_key(|rows| rows[0]);
+    for rows in points {
+        knowledge.read_point(index, rows[0] as usize, &mut point);
         let first = few.hits.len();
-        let is_all = stab.few(&point, FEW, &mut few.hits);
-        few.ends.push((few.hits.len() as u32, is_all));
-        if is_all {
-            for &group in &few.hits[first..] {
-                if release.group_values(group as usize).iter().any(|value| holds(set, value.0)) {
-                    ties.tie(if found[row] == u32::MAX { group } else { found[row] }, group);
-                    found[row] = group;
-                }
-            }
-            continue;
-        }
+        let range = stab.few(&point, FEW, &mut few.hits).then_some((first as u32, few.hits.len() as u32));
         region.iter_mut().zip(&point).for_each(|(span, &code)| *span = Span::exact(code));
-        let wants = |values: &[u64]| values.iter().zip(set).any(|(have, want)| have & want != 0);
-        found[row] = stab.unite(&region, None, wants, &mut united, &mut ties, 0).unwrap_or(u32::MAX);
+        // The last person who was asked for: who has the same values may stand in the same groups.
+        let mut last: Option<u32> = None;
+        for &row in rows {
+            few.of_rows[row as usize] = range;
+            let set = candidates.bits(people[row as usize]);
+            if let Some(last) = last.filter(|&last| candidates.bits(people[last as usize]) == set) {
+                found[row as usize] = found[last as usize];
+                continue;
+            }
+            last = Some(row);
+            let found = &mut found[row as usize];
+            if range.is_some() {
+                for &group in &few.hits[first..] {
+                    if release.group_values(group as usize).iter().any(|value| holds(set, value.index())) {
+                        ties.tie(if *found == u32::MAX { group } else { *found }, group);
+                        *found = group;
+                    }
+                }
+                continue;
+            }
+            let wants = |values: &[u64]| values.iter().zip(set).any(|(have, want)| have & want != 0);
+            *found = stab.unite(&region, None, wants, &mut united, &mut ties, 0).unwrap_or(u32::MAX);
+        }
     }
     let roots = (0..release.group_count() as u32).map(|group| ties.find(group)).collect();
     (Places { roots, found }, few)
 }
 
 /// The components with somebody in them.
-fn components(places: &Places) -> Vec<Component> {
+fn components(places: &Places, people: &[u32]) -> Vec<Component> {
     let mut components: Vec<Component> = places.roots.iter().map(|_| Component::default()).collect();
     for (group, &root) in places.roots.iter().enumerate() {
         components[root as usize].groups.push(group as u32);
     }
     for (row, &group) in places.found.iter().enumerate().filter(|(_, group)| **group != u32::MAX) {
-        components[places.roots[group as usize] as usize].people.push(row as u32);
+        let component = &mut components[places.roots[group as usize] as usize];
+        component.people.push(people[row]);
+        component.rows.push(row as u32);
     }
     components.retain(|component| !component.people.is_empty());
     components

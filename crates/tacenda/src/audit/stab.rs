@@ -294,6 +294,11 @@ pub(super) fn insert(bits: &mut [u64], value: usize) {
     bits[value / 64] |= 1 << (value % 64);
 }
 
+/// Whether a value is in a set.
+pub(super) fn holds(bits: &[u64], value: usize) -> bool {
+    bits[value / 64] >> (value % 64) & 1 == 1
+}
+
 /// The values of a set, ascending.
 pub(super) fn members(bits: &[u64]) -> impl Iterator<Item = u32> {
     bits.iter().enumerate().flat_map(|(word, &bits)| {

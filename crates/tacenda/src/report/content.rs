@@ -87,6 +87,8 @@ pub struct Report {
     pub reproduce: Vec<String>,
     /// How people who leave are treated, and until when this holds; not for recipients.
     pub governance: Option<GovernanceFacts>,
+    /// What makes each quasi column identifying; for the steward.
+    pub identifying: Vec<IdentifyingFacts>,
     /// Who signs what; for the steward.
     pub signing: Vec<SigningFacts>,
     /// What the vault and the private tables say; for the steward, and for whoever brought the tables.
@@ -539,6 +541,21 @@ pub struct GovernanceFacts {
     pub review_by: Option<String>,
     /// What ends it earlier.
     pub review_triggers: Vec<String>,
+}
+
+/// How far a quasi column tells people apart.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct IdentifyingFacts {
+    /// The column.
+    pub column: String,
+    /// How many values it can have.
+    pub values: u32,
+    /// How many different regions the last release has in it.
+    pub regions: u32,
+    /// The fewest people who share one of these regions.
+    pub fewest_alike: u64,
+    /// A hint, by kind and name, where HIPAA's safe harbor would not let the column stay as it is.
+    pub safe_harbor: Option<String>,
 }
 
 /// What one signature stands for.

@@ -46,6 +46,7 @@ fn the_editions_differ_exactly_as_documented() {
         [
             "edition",
             "governance",
+            "identifying",
             "next_steps",
             "private",
             "provenance.seed_commitment",
@@ -56,7 +57,16 @@ fn the_editions_differ_exactly_as_documented() {
     );
     assert_eq!(
         between(Edition::Steward, Edition::Auditor),
-        ["checks.measures", "edition", "findings.witness", "private", "provenance.limits", "reproduce", "signing"]
+        [
+            "checks.measures",
+            "edition",
+            "findings.witness",
+            "identifying",
+            "private",
+            "provenance.limits",
+            "reproduce",
+            "signing",
+        ]
     );
     assert_eq!(
         between(Edition::Recipient, Edition::Auditor),
@@ -120,6 +130,7 @@ fn every_form_of_the_stewards_has_what_is_signed() {
         for number in PRIVATE {
             assert!(page.contains(number), "{number}");
         }
+        assert!(page.to_lowercase().contains("fewest alike"), "what makes a column identifying");
     }
 }
 

@@ -30,6 +30,7 @@ use crate::report::WitnessFacts;
 use crate::report::WitnessGroup;
 use crate::report::codes::Codes;
 use crate::report::columns;
+use crate::report::identifying;
 use crate::report::judge;
 use crate::report::picture;
 use crate::report::release_facts::Lens;
@@ -205,6 +206,7 @@ impl Report {
             provenance: provenance(material, &may),
             reproduce: if may.proof { about.reproduce.clone() } else { Vec::new() },
             governance,
+            identifying: if may.sign { identifying::identifying(series.schema, series.releases) } else { Vec::new() },
             signing,
             private,
             verdict,

@@ -268,7 +268,9 @@ pub fn three_questions(
     singling.extend(alone);
     singling.extend(evidence(SINGLING_OUT, findings));
     let mut linking = vec![match linked {
-        true => "Ids that link releases are published: pseudonymous, not anonymous.".to_string(),
+        true => "Ids that link releases are published: pseudonymous, not anonymous. The verdict above answers for the promise, \
+                 which allows them; this question is answered for what anyone can tie together."
+            .to_string(),
         false => "No ids that link releases are published.".to_string(),
     }];
     linking.extend(tied);

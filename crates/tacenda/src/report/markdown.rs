@@ -42,6 +42,7 @@ pub fn markdown(report: &Report) -> String {
         }
     }
     provenance(&mut out, report);
+    identifying(&mut out, report);
     signing(&mut out, report);
     out
 }
@@ -232,6 +233,27 @@ fn truth(out: &mut String, private: &PrivateFacts) {
             percent(truth.before.mean_identity),
             error(queries.map(|queries| queries.median)),
             error(queries.map(|queries| queries.ninth_decile))
+        );
+    }
+    out.push('\n');
+}
+
+fn identifying(out: &mut String, report: &Report) {
+    if report.identifying.is_empty() {
+        return;
+    }
+    out.push_str("## How far each column tells people apart, in the last release\n\n");
+    out.push_str("| column | values | published | fewest alike | stays the same? | who else has it? | safe harbor |\n");
+    out.push_str("|---|--:|--:|--:|---|---|---|\n");
+    for column in &report.identifying {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | | | {} |",
+            escape(&column.column),
+            number(column.values.into()),
+            number(column.regions.into()),
+            number(column.fewest_alike),
+            column.safe_harbor.as_deref().unwrap_or("")
         );
     }
     out.push('\n');

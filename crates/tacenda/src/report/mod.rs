@@ -20,6 +20,7 @@ mod codes;
 mod release_facts;
 mod picture;
 mod columns;
+mod identifying;
 mod judge;
 mod sequence;
 mod signing;

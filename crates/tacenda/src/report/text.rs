@@ -39,6 +39,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
     page.checks(report);
     page.private(report);
     page.rests(report);
+    page.identifying(report);
     page.signing(report);
     page.out
 }
@@ -290,6 +291,26 @@ impl Page {
                     number(churn.last_published),
                     number(churn.waiting_since)
                 ));
+            }
+        }
+    }
+
+    fn identifying(&mut self, report: &Report) {
+        if report.identifying.is_empty() {
+            return;
+        }
+        self.heading("How far each column tells people apart, in the last release");
+        self.line("      values  published  fewest alike  column");
+        for column in &report.identifying {
+            self.line(&format!(
+                "  {:>10} {:>10} {:>13}  {}",
+                number(column.values.into()),
+                number(column.regions.into()),
+                number(column.fewest_alike),
+                column.column
+            ));
+            if let Some(hint) = &column.safe_harbor {
+                self.wrapped("    safe harbor: ", hint);
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::report::html::Section;
 use crate::report::html::clip;
 use crate::report::html::escape;
 use crate::report::html::parts;
+use crate::report::html::parts::N;
 use crate::report::html::parts::W;
 use crate::report::words::list;
 use crate::report::words::number;
@@ -49,7 +50,48 @@ impl Page<'_> {
         );
         let heads = [("Column", W), ("Role", W), ("Values", W), ("What is done to it", W)];
         body.push_str(&parts::table(&heads, &rows, columns.len().saturating_sub(most)));
+        body.push_str(&self.identifying());
         Some(Section { id: "columns", clause: "Data", title: "Columns and their roles", body })
+    }
+
+    /// What makes each quasi column identifying: measured as far as it can be, the rest to be filled in.
+    fn identifying(&self) -> String {
+        let columns = &self.report.identifying;
+        if columns.is_empty() {
+            return String::new();
+        }
+        let most = self.cap(200);
+        let line = || "<span class=\"fill\"></span>".to_string();
+        let rows: Vec<Vec<String>> = columns
+            .iter()
+            .take(most)
+            .map(|column| {
+                vec![
+                    format!("<code class=\"nw\">{}</code>", escape(&clip(&column.column, 40))),
+                    number(column.values.into()),
+                    number(column.regions.into()),
+                    number(column.fewest_alike),
+                    line(),
+                    line(),
+                    escape(column.safe_harbor.as_deref().unwrap_or("")),
+                ]
+            })
+            .collect();
+        let heads = [
+            ("Column", W),
+            ("Values", N),
+            ("Published", N),
+            ("Fewest alike", N),
+            ("Stays the same over time?", W),
+            ("Who else has it?", W),
+            ("Safe harbor", W),
+        ];
+        format!(
+            "<h3>What makes a column identifying</h3>\n<p>How far a column tells people apart is measured in the last release: how \
+             many different regions it has, and the fewest people who share one. The two questions are for whoever signs. \
+             Safe harbor is a hint by kind and name of the column.</p>\n{}",
+            parts::table(&heads, &rows, columns.len().saturating_sub(most))
+        )
     }
 
     /// Policy, parameters, software, hashes.
