@@ -73,6 +73,13 @@ impl InMemory {
         self.history = std::mem::take(&mut prepared.history);
         self.last = Some(snapshot.table);
         self.labels.push(label);
-        Ok(Rehearsal { prepared, loss, query_error: None, data_digest: snapshot.digest, ledger_head: String::new() })
+        Ok(Rehearsal {
+            prepared,
+            loss,
+            query_error: None,
+            comparison: None,
+            data_digest: snapshot.digest,
+            ledger_head: String::new(),
+        })
     }
 }

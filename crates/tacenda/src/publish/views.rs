@@ -58,6 +58,10 @@ pub struct PreparedView {
     pub steps_back: usize,
     /// How much of the view is left.
     pub utility: Utility,
+    /// Per column, the spans it is published with; `None`: as it is.
+    pub cuts: Cuts,
+    /// The columns that an earlier view has too which somebody sees beside this one.
+    pub joined: Vec<usize>,
     /// What was found and what was not looked at, one sentence each.
     pub notes: Vec<String>,
 }
@@ -77,6 +81,8 @@ pub(super) struct Setting<'a> {
     members: Vec<Vec<usize>>,
     /// Per requirement, the promise it stands for.
     promise_of: Vec<usize>,
+    /// What was concluded about views made elsewhere.
+    notes: Vec<String>,
 }
 
 impl<'a> Setting<'a> {
@@ -106,7 +112,12 @@ impl<'a> Setting<'a> {
         let asked = asked(&promises, (&view, |_| true), &earlier, &seen);
         let promise_of = asked.iter().map(|asked| asked.promise).collect();
         let (members, requirements) = asked.into_iter().map(|asked| (asked.members, asked.requirement)).unzip();
-        Setting { file, named, view, rows, earlier, past, seen, requirements, members, promise_of }
+        Setting { file, named, view, rows, earlier, past, seen, requirements, members, promise_of, notes: Vec::new() }
+    }
+
+    /// The same, with something to say beforehand.
+    pub(super) fn noting(self, notes: Vec<String>) -> Setting<'a> {
+        Setting { notes, ..self }
     }
 
     fn task(&self) -> Task<'_> {
@@ -124,6 +135,13 @@ impl<'a> Setting<'a> {
         self.past.iter().map(|past| past.release == 0).collect()
     }
 
+    /// The columns of the view that readers can join it on.
+    fn joined(&self) -> Vec<usize> {
+        let is_seen =
+            |name: &str| self.seen.iter().flatten().any(|&view| self.earlier[view].view.column(name).is_some());
+        (0..self.view.columns.len()).filter(|&column| is_seen(&self.view.columns[column].name)).collect()
+    }
+
     fn options(&self) -> Options {
         let information = match self.file.views.score {
             Score::Entropy if self.rows.target().is_empty() => Information::Distortion,
@@ -137,7 +155,7 @@ impl<'a> Setting<'a> {
 
     /// What a steward should know about each requirement, before any work is done.
     pub(super) fn explain(&self) -> Vec<String> {
-        let mut notes: Vec<String> = Vec::new();
+        let mut notes: Vec<String> = self.notes.clone();
         if self.requirements.is_empty() {
             notes.push(format!(
                 "nothing is asked of view {} yet: not all of y is out; it is published as it is",
@@ -279,13 +297,15 @@ pub(super) fn prepare_setting(
     let mut past = setting.past.clone();
     past.push(PastView::of(&own, stamp.number, setting.named.recipients.clone()));
     let warnings = outcome.warnings.iter().map(|warning| warning.clone().numbered(number).to_string());
-    let mut notes: Vec<String> = warnings.collect();
+    let mut notes: Vec<String> = setting.notes.iter().cloned().chain(warnings).collect();
     notes.dedup();
     notes.extend(verdict.standing.iter().chain(&verdict.warnings).cloned());
     let view = PreparedView {
         name: setting.named.name.clone(),
         recipients: setting.named.recipients.clone(),
         utility: views::utility(&setting.view, &setting.rows, &outcome.cuts),
+        joined: setting.joined(),
+        cuts: outcome.cuts,
         file: made.file,
         steps_back,
         notes,
