@@ -267,7 +267,8 @@ fn choices_text(choices: &[Choice]) -> String {
 fn compared_text(found: &Comparison) -> String {
     let has_classes = found.lines.iter().any(|line| line.classification_error.is_some());
     let (told, wrong) = (if found.target.is_some() { "told" } else { "" }, if has_classes { "wrong" } else { "" });
-    let mut out = format!("\n  {:<22} {:>10} {:>9} {told:>9} {wrong:>9}\n", "compared", "categories", "numbers");
+    let head = format!("  {:<22} {:>10} {:>9} {told:>9} {wrong:>9}", "compared", "categories", "numbers");
+    let mut out = format!("\n{}\n", head.trim_end());
     let share = |share: Option<f64>| share.map_or(String::new(), percent);
     for line in &found.lines {
         let of = match line.of {
@@ -278,7 +279,8 @@ fn compared_text(found: &Comparison) -> String {
         };
         let (categories, numbers) = (line.distortion_categories, line.distortion_numbers);
         let (told, wrong) = (share(line.information_kept), share(line.classification_error));
-        let _ = writeln!(out, "  {of:<22} {categories:>10.3} {numbers:>9.3} {told:>9} {wrong:>9}");
+        let line = format!("  {of:<22} {categories:>10.3} {numbers:>9.3} {told:>9} {wrong:>9}");
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     out.push_str("  categories and numbers: distortion per row, in levels and in shares of the domain\n");
     if let Some(target) = &found.target {

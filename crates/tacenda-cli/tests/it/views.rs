@@ -183,8 +183,18 @@ fn a_view_that_is_out_gets_no_more_recipients_where_they_are_judged_apart() {
     project.fails(&["publish", "people.csv", "--yes", "--view", "tax"], 2, "R206");
     // Who pools with nobody does not see the other view, and it is published as it is.
     project.write("tacenda.toml", &pooled);
-    project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
+    let published = project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
     assert!(project.read("releases/people/r0002/people-r0002.csv").contains("Cathy,Engineer"));
+    // That is said to the steward, and on every page that states the promise.
+    let apart = "view health was not laid beside it: pool says that hospital and those who get it keep apart";
+    assert!(published.contains(apart), "{published}");
+    let limit = "others who do so may learn more";
+    assert!(project.ok(&["check"]).contains(limit));
+    assert!(project.ok(&["show", "2"]).contains(limit));
+    assert!(project.ok(&["audit", "--fail-on", "never"]).replace("\n    ", " ").contains(limit));
+    for page in ["README.md", "manifest.json", "report.html"] {
+        assert!(project.read(&format!("releases/people/r0002/{page}")).contains(limit), "{page}");
+    }
 }
 
 /// Where all are judged together it does not matter who has a view.
@@ -244,6 +254,30 @@ fn impossible_pairs_are_left_out_of_the_join() {
     assert!(!published.contains("Cathy"), "with her name she could have but HIV: {published}");
     let without = tax_after_health(POLICY);
     assert!(without.contains("Cathy"), "{without}");
+}
+
+/// Whatever somebody has is not impossible: true pairs would be left out of every count.
+#[test]
+fn what_somebody_has_is_not_impossible() {
+    let rule = "[[impossible]]\njob = \"Office\"\ndisease = \"HIV\"\n";
+    let project = project(&format!("{POLICY}{rule}"));
+    let ended = project.fails(&["publish", "people.csv", "--yes", "--view", "health"], 4, "R433");
+    assert!(ended.stderr.contains("job and disease is not impossible: 1 people"), "{}", ended.stderr);
+}
+
+/// Everything that is promised is said, to the steward and to recipients.
+#[test]
+fn what_is_promised_besides_is_said() {
+    let also = "[[also]]\nmodel = \"xy-anonymity\"\nx = [\"name\", \"tax.job\"]\ny = [\"disease\"]\nk = 2\n";
+    let project = project(&shares(also));
+    let sentence = "remains compatible with at least 2 values of Y";
+    assert!(project.ok(&["check"]).contains(sentence));
+    project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
+    let page = project.read("releases/people/r0001/README.md");
+    assert!(page.contains(sentence), "{page}");
+    for said in [page, project.ok(&["check"])] {
+        assert_eq!(said.matches("X is name, tax.job; Y is disease.").count(), 2, "{said}");
+    }
 }
 
 /// A release made elsewhere stands in the log, with those who have it.
@@ -316,6 +350,8 @@ fn another_tools_file_is_an_earlier_view() {
     std::fs::remove_file(project.file("health.csv")).unwrap();
     project.ok(&["verify"]);
     assert!(project.ok(&["log"]).contains("elsewhere"));
+    let audited = project.run(&["audit"]).stdout;
+    assert!(audited.contains("View health, which was made elsewhere"), "{audited}");
 }
 
 #[test]
@@ -371,6 +407,11 @@ fn how_a_file_is_written_can_be_said_and_what_does_not_fit_is() {
     assert!(ended.contains("health.csv also has ward, which no view lists"), "{ended}");
     assert!(ended.contains("1 of 5 people fit no row of health.csv"), "the driver: {ended}");
     assert!(ended.contains("1 of 6 rows of health.csv fit nobody"), "the clerk with cancer: {ended}");
+    // The root of a tree that lacks some of our values is none of those.
+    project.write("health.csv", "job;disease\nbusy;Cancer\nbusy;HIV\n");
+    project.write("theirs.csv", "Banker;busy;*\nEngineer;busy;*\n");
+    let ended = project.ok(&["check", "people.csv", "--view", "tax"]);
+    assert!(ended.contains("2 of 5 people fit no row of health.csv"), "the clerk and the driver: {ended}");
     project.write("tacenda.toml", &POLICY.replace("[\"hospital\"]", "[\"hospital\"]\nany = { job = [\"?\"] }"));
     project.fails(&["check"], 2, "P214");
 }

@@ -257,6 +257,16 @@ impl Promise {
         }
     }
 
+    /// What X and Y of a promise about views are, in words.
+    pub fn sides(&self) -> Option<String> {
+        match self {
+            Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. } => {
+                Some(format!("X is {}; Y is {}.", x.join(", "), y.join(", ")))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether this is a promise about views.
     pub fn is_about_views(&self) -> bool {
         matches!(self, Promise::XyAnonymity { .. } | Promise::XyLinkability { .. })

@@ -343,7 +343,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "R433",
         "the views are not about the same people",
-        "Some rows have no possible counterpart in another view: the tables are not of the same people, or an [[impossible]] pair is not impossible.",
+        "Some rows have no possible counterpart in another view: the tables are not of the same people, or an [[impossible]] pair is not impossible, because somebody in the table has both values.",
     ),
     (
         "R434",

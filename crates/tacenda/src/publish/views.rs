@@ -37,6 +37,7 @@ use crate::policy::views::Options;
 use crate::policy::views::Task;
 use crate::policy::views::Unrelated;
 use crate::policy::views::Utility;
+use crate::policy::views::ViewsError;
 use crate::publish::Before;
 use crate::publish::Prepared;
 use crate::publish::PublishError;
@@ -113,11 +114,23 @@ impl<'a> Setting<'a> {
         let promise_of = asked.iter().map(|asked| asked.promise).collect();
         let (members, requirements) = asked.into_iter().map(|asked| (asked.members, asked.requirement)).unzip();
         Setting { file, named, view, rows, earlier, past, seen, requirements, members, promise_of, notes: Vec::new() }
+            .noting_apart(&recipients)
     }
 
     /// The same, with something to say beforehand.
     pub(super) fn noting(self, notes: Vec<String>) -> Setting<'a> {
-        Setting { notes, ..self }
+        Setting { notes: notes.into_iter().chain(self.notes).collect(), ..self }
+    }
+
+    /// Says which earlier views nobody is taken to lay beside this one.
+    fn noting_apart(mut self, recipients: &[Vec<String>]) -> Setting<'a> {
+        let is_apart = |view: &usize| !self.seen.iter().flatten().any(|seen| seen == view);
+        let note = |view: usize| {
+            let (name, who) = (&self.past[view].name, recipients[view].join(", "));
+            format!("view {name} was not laid beside it: pool says that {who} and those who get it keep apart")
+        };
+        self.notes = (0..self.past.len()).filter(is_apart).map(note).collect();
+        self
     }
 
     fn task(&self) -> Task<'_> {
@@ -158,7 +171,7 @@ impl<'a> Setting<'a> {
         let mut notes: Vec<String> = self.notes.clone();
         if self.requirements.is_empty() {
             notes.push(format!(
-                "nothing is asked of view {} yet: not all of y is out; it is published as it is",
+                "nothing is asked of view {} yet: those who get it see not all of y; it is published as it is",
                 self.named.name
             ));
         }
@@ -255,6 +268,7 @@ pub(super) fn prepare_setting(
     table: &Table,
     label: &str,
 ) -> Result<Prepared, PublishError> {
+    assert_impossible(setting.file, table)?;
     assert_same_people(setting, before, table)?;
     let task = setting.task();
     // A steward knows the promises of the policy file, and not how often each is asked.
@@ -319,6 +333,20 @@ pub(super) fn prepare_setting(
         series_risk: None,
         view: Some(view),
     })
+}
+
+/// Nobody in the table has what is said to be impossible: leaving out true pairs would falsify every count.
+fn assert_impossible(file: &PolicyFile, table: &Table) -> Result<(), ViewsError> {
+    for rule in &file.views.impossible {
+        let column = |name: &String| file.schema.quasi.iter().position(|quasi| quasi.name == *name);
+        let (Some(left), Some(right)) = (column(&rule.left.0), column(&rule.right.0)) else { continue };
+        let pairs = table.quasi(left).iter().zip(table.quasi(right));
+        let people = pairs.filter(|(a, b)| rule.left.1.contains(**a) && rule.right.1.contains(**b)).count() as u64;
+        if people > 0 {
+            return Err(ViewsError::NotImpossible { left: rule.left.0.clone(), right: rule.right.0.clone(), people });
+        }
+    }
+    Ok(())
 }
 
 /// The people of all views are the same, and what is out of them has not changed.
