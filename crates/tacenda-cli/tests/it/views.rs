@@ -419,7 +419,9 @@ fn how_a_file_is_written_can_be_said_and_what_does_not_fit_is() {
 /// A share that is not a number of thousandths would be another promise than the one that is written.
 #[test]
 fn a_share_is_never_rounded() {
-    for (share, help) in [("0.8765", "write 0.876"), ("0.0015", "write 0.001"), ("0.66666", "or 0.667")] {
+    for (share, help) in
+        [("0.8765", "write 0.876"), ("0.8764", "or 0.877"), ("0.0015", "write 0.001"), ("0.66666", "or 0.667")]
+    {
         let policy = shares("").replace("max_confidence = 1.0", &format!("max_confidence = {share}"));
         let ended = project(&policy).fails(&["check"], 2, "P220");
         assert!(ended.stderr.contains(help), "{share}: {}", ended.stderr);

@@ -382,7 +382,10 @@ x = [\"job\"]
 y = [\"tax.record\"]
 k = 2
 ";
-    let loaded = tacenda::ingest::parse_policy(policy, std::path::Path::new("tacenda.toml")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tacenda.toml");
+    std::fs::write(&path, policy).unwrap();
+    let loaded = tacenda::ingest::read_policy(&path).unwrap();
     let error = tacenda::publish::InMemory::new(loaded, None).unwrap_err();
     assert_eq!(error.code(), "R206");
 }
