@@ -543,7 +543,7 @@ fn enlarge(set: &Set, size: usize) -> Set {
             };
             others[at].push(code);
         }
-        target.push(u32::from(set.classes[from]));
+        target.push(set.classes[from]);
     }
     let as_it_is: Cuts = vec![None; OTHER.len()];
     Set {
