@@ -15,7 +15,6 @@ mod paper000;
 mod paper001;
 mod paper002;
 mod paper003;
-mod tree;
 mod paper004;
 mod peers;
 

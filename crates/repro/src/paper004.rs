@@ -15,11 +15,11 @@ use crate::results::Claim;
 use crate::results::Report;
 use crate::results::Verdict;
 use crate::settings::Settings;
-use crate::tree::Feature;
-use crate::tree::Tree;
 use anyhow::Result;
 use tacenda::audit::JoinEvidence;
 use tacenda::audit::judge_join;
+use tacenda::measure::Feature;
+use tacenda::measure::Tree;
 use tacenda::model::Bound;
 use tacenda::model::Cuts;
 use tacenda::model::PublishedView;
@@ -53,7 +53,7 @@ struct Set {
     view: View,
     rows: ViewRows,
     out: Vec<PublishedView>,
-    classes: Vec<bool>,
+    classes: Vec<u32>,
     training: Vec<u32>,
     test: Vec<u32>,
     origin: String,
@@ -89,7 +89,7 @@ impl Set {
         let (own, codes): (Vec<_>, Vec<_>) = columns.iter().map(|name| take(name)).unzip();
         let (target, classes) = {
             let class = take("salary-class").1;
-            (class.clone(), class.iter().map(|&class| class == 1).collect())
+            (class.clone(), class.iter().map(|&class| u32::from(class == 1)).collect())
         };
         let (other, other_codes): (Vec<_>, Vec<_>) = OTHER.iter().map(|name| take(name)).unzip();
         let other = View { name: "immigration".into(), columns: other };
@@ -543,7 +543,7 @@ fn enlarge(set: &Set, size: usize) -> Set {
             };
             others[at].push(code);
         }
-        target.push(u32::from(set.classes[from]));
+        target.push(set.classes[from]);
     }
     let as_it_is: Cuts = vec![None; OTHER.len()];
     Set {

@@ -64,7 +64,7 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let mut project = shared::open(common, Access::Publish, screen)?;
     if project.policy().promise.is_about_views() {
         let message = "under a promise about views a release made elsewhere is a view: give it a [views.NAME] with its columns, \
-                       its recipients and adopted = \"FOLDER\" in the policy file; the next publish --view joins it";
+                       its recipients and adopted = \"FILE\" in the policy file; the next publish --view joins it";
         return Err(Failure::usage(message));
     }
     let failed = |error| shared::failure(error, screen);

@@ -28,6 +28,8 @@ pub struct CheckReport {
     pub series: String,
     /// The promise, in one sentence.
     pub promise: String,
+    /// What is promised besides, one sentence each.
+    pub also: Vec<String>,
     /// What the promise does not cover.
     pub limits: Vec<String>,
     /// What is worth saying about the policy though it is no fault.
@@ -66,8 +68,9 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let file = project.policy();
     let mut report = CheckReport {
         series: file.series.name.clone(),
-        promise: file.promise.sentence(),
-        limits: file.promise.limits().into_iter().map(String::from).collect(),
+        promise: said(&file.promise),
+        also: file.views.also.iter().map(said).collect(),
+        limits: file.limits_said().into_iter().map(String::from).collect(),
         notes: project.policy_notes().to_vec(),
         summary: None,
         what_if: Vec::new(),
@@ -104,6 +107,12 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     }
     screen.result(&text(&report), &report)?;
     Ok(0)
+}
+
+/// A promise in one sentence, and what its X and Y are.
+fn said(promise: &Promise) -> String {
+    let sides = promise.sides().map_or(String::new(), |sides| format!(" {sides}"));
+    format!("{}{sides}", promise.sentence())
 }
 
 /// The policy file with each value of a parameter, such as `m=2..6`, both ends included.
@@ -179,6 +188,9 @@ fn try_out(
 
 fn text(report: &CheckReport) -> String {
     let mut out = format!("The policy of {} is sound.\n\n  promise  {}\n", report.series, report.promise);
+    for also in &report.also {
+        let _ = writeln!(out, "  also     {also}");
+    }
     for limit in &report.limits {
         let _ = writeln!(out, "  but      {limit}");
     }

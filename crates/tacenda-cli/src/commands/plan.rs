@@ -18,7 +18,10 @@ use std::path::Path;
 use std::path::PathBuf;
 use tacenda::policy::k_anonymity::Drift;
 use tacenda::publish::Access;
+use tacenda::publish::Against;
 use tacenda::publish::Choice;
+use tacenda::publish::Compared;
+use tacenda::publish::Comparison;
 use tacenda::publish::Project;
 use tacenda::publish::ProjectError;
 use tacenda::publish::Rehearsal;
@@ -35,6 +38,40 @@ pub struct PlanReport {
     pub choices: Vec<ChoiceReport>,
     /// How far a maintained clustering has drifted; only for k-anonymity, from the second release on.
     pub drift: Option<DriftReport>,
+    /// A view next to what else could be published; only for promises about views.
+    pub comparison: Option<ComparisonReport>,
+}
+
+/// A view next to what else could be published. Private: for the steward.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparisonReport {
+    /// The class that is told, if the view has it.
+    pub target: Option<String>,
+    /// The view first.
+    pub lines: Vec<ComparedReport>,
+    /// Rows that trees were grown on: two of three in the order of the keyed identifiers.
+    pub training_rows: u64,
+    /// Rows that trees were tested on: every third one.
+    pub test_rows: u64,
+    /// What was not measured.
+    pub notes: Vec<String>,
+}
+
+/// One line of the comparison.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparedReport {
+    /// `view`, `as-it-is`, `k-anonymity` on all columns, or `without-join`: without the columns readers can join on.
+    pub of: String,
+    /// The k of `k-anonymity`.
+    pub k: Option<u64>,
+    /// Per row, how many levels its categories were lifted, summed over the columns.
+    pub distortion_categories: f64,
+    /// Per row, the share of the domain its numbers leave open, summed over the columns.
+    pub distortion_numbers: f64,
+    /// The share of the bits that its columns tell of the target one by one that they still tell.
+    pub information_kept: Option<f64>,
+    /// The share of test rows whose class a decision tree tells wrongly.
+    pub classification_error: Option<f64>,
 }
 
 /// One way to keep incremental-k-anonymity.
@@ -114,6 +151,7 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     let mut rehearsal =
         shared::rehearse(&project, &material, args.view.as_deref(), args.label.as_deref(), &step).map_err(failed)?;
     rehearsal.measure_queries(project.policy(), &material);
+    rehearsal.compare_view(project.policy(), &material);
     step("comparing choices");
     let choices = project.choices(&material, &rehearsal).map_err(failed)?;
     let drift = project.drift(&material);
@@ -128,8 +166,9 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         summary.release, summary.series, summary.label
     );
     let text = format!(
-        "{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
+        "{}{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
         summary.text(&headline),
+        rehearsal.comparison.as_ref().map_or(String::new(), compared_text),
         drift.as_ref().map_or(String::new(), drift_text),
         choices_text(&choices),
         path.display(),
@@ -137,7 +176,9 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         path.display()
     );
     let choices = choices.into_iter().map(ChoiceReport::from).collect();
-    screen.result(&text, &PlanReport { plan: path, summary, choices, drift: drift.map(DriftReport::from) })?;
+    let comparison = rehearsal.comparison.map(ComparisonReport::from);
+    let drift = drift.map(DriftReport::from);
+    screen.result(&text, &PlanReport { plan: path, summary, choices, drift, comparison })?;
     Ok(0)
 }
 
@@ -152,6 +193,34 @@ impl From<Choice> for ChoiceReport {
             withheld: cost.map(|cost| cost.withheld),
             loss: cost.map(|cost| cost.loss),
             refused: choice.cost.err(),
+        }
+    }
+}
+
+impl From<Comparison> for ComparisonReport {
+    fn from(found: Comparison) -> ComparisonReport {
+        let line = |line: &Compared| {
+            let (of, k) = match line.of {
+                Against::View => ("view", None),
+                Against::AsItIs => ("as-it-is", None),
+                Against::KAnonymity { k } => ("k-anonymity", Some(k)),
+                Against::WithoutJoin => ("without-join", None),
+            };
+            ComparedReport {
+                of: of.into(),
+                k,
+                distortion_categories: line.distortion_categories,
+                distortion_numbers: line.distortion_numbers,
+                information_kept: line.information_kept,
+                classification_error: line.classification_error,
+            }
+        };
+        ComparisonReport {
+            lines: found.lines.iter().map(line).collect(),
+            training_rows: found.rows.0,
+            test_rows: found.rows.1,
+            target: found.target,
+            notes: found.notes,
         }
     }
 }
@@ -191,6 +260,42 @@ fn choices_text(choices: &[Choice]) -> String {
         };
     }
     out.push_str("  cells and tight do not protect against someone who knows when a person entered the data\n");
+    out
+}
+
+/// A view next to what else could be published, one line each, below a head.
+fn compared_text(found: &Comparison) -> String {
+    let has_classes = found.lines.iter().any(|line| line.classification_error.is_some());
+    let (told, wrong) = (if found.target.is_some() { "told" } else { "" }, if has_classes { "wrong" } else { "" });
+    let head = format!("  {:<22} {:>10} {:>9} {told:>9} {wrong:>9}", "compared", "categories", "numbers");
+    let mut out = format!("\n{}\n", head.trim_end());
+    let share = |share: Option<f64>| share.map_or(String::new(), percent);
+    for line in &found.lines {
+        let of = match line.of {
+            Against::View => "this view".to_string(),
+            Against::AsItIs => "the rows as they are".into(),
+            Against::KAnonymity { k } => format!("k-anonymity, k = {k}"),
+            Against::WithoutJoin => "without join columns".into(),
+        };
+        let (categories, numbers) = (line.distortion_categories, line.distortion_numbers);
+        let (told, wrong) = (share(line.information_kept), share(line.classification_error));
+        let line = format!("  {of:<22} {categories:>10.3} {numbers:>9.3} {told:>9} {wrong:>9}");
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out.push_str("  categories and numbers: distortion per row, in levels and in shares of the domain\n");
+    if let Some(target) = &found.target {
+        let _ = writeln!(out, "  told: the part that is left of what the columns tell one by one about {target}");
+    }
+    if has_classes {
+        let (training, test) = (number(found.rows.0), number(found.rows.1));
+        let _ = writeln!(
+            out,
+            "  wrong: the part of {test} test rows for which a decision tree grown on {training} others, published alike, errs"
+        );
+    }
+    for note in &found.notes {
+        let _ = writeln!(out, "  {note}");
+    }
     out
 }
 

@@ -231,8 +231,9 @@ impl ViewSummary {
             ),
         );
         let kept = self.columns.iter().zip(&self.information_kept);
+        let others = kept.filter(|(name, _)| self.target.as_ref() != Some(name));
         let kept: Vec<String> =
-            kept.filter_map(|(name, kept)| Some(format!("{name} {:.0} %", (*kept)? * 100.0))).collect();
+            others.filter_map(|(name, kept)| Some(format!("{name} {:.0} %", (*kept)? * 100.0))).collect();
         if let (Some(target), false) = (&self.target, kept.is_empty()) {
             line("still told", format!("of what it told about {target}: {}", kept.join(", ")));
         }

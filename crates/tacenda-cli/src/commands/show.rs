@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
+use tacenda::folder::Published;
 use tacenda::measure;
 
 /// What show answers with.
@@ -52,7 +53,7 @@ pub fn run(args: &ShowArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         label: release.label.clone(),
         view: published.manifest["view"].as_str().map(String::from),
         promise: published.promise.sentence(),
-        limits: published.promise.limits().into_iter().map(String::from).collect(),
+        limits: limits(&published),
         rows: release.row_count() as u64,
         groups: release.group_count() as u64,
         counterfeits: release.counterfeit_count(),
@@ -61,6 +62,12 @@ pub fn run(args: &ShowArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     };
     screen.result(&text(&report), &report)?;
     Ok(0)
+}
+
+/// What the release says is not covered.
+fn limits(published: &Published) -> Vec<String> {
+    let said = published.manifest["promise"]["limits"].as_array();
+    said.into_iter().flatten().filter_map(|limit| limit.as_str()).map(String::from).collect()
 }
 
 fn text(report: &ShowReport) -> String {

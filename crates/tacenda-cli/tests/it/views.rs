@@ -183,8 +183,18 @@ fn a_view_that_is_out_gets_no_more_recipients_where_they_are_judged_apart() {
     project.fails(&["publish", "people.csv", "--yes", "--view", "tax"], 2, "R206");
     // Who pools with nobody does not see the other view, and it is published as it is.
     project.write("tacenda.toml", &pooled);
-    project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
+    let published = project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
     assert!(project.read("releases/people/r0002/people-r0002.csv").contains("Cathy,Engineer"));
+    // That is said to the steward, and on every page that states the promise.
+    let apart = "view health was not laid beside it: pool says that hospital and those who get it keep apart";
+    assert!(published.contains(apart), "{published}");
+    let limit = "others who do so may learn more";
+    assert!(project.ok(&["check"]).contains(limit));
+    assert!(project.ok(&["show", "2"]).contains(limit));
+    assert!(project.ok(&["audit", "--fail-on", "never"]).replace("\n    ", " ").contains(limit));
+    for page in ["README.md", "manifest.json", "report.html"] {
+        assert!(project.read(&format!("releases/people/r0002/{page}")).contains(limit), "{page}");
+    }
 }
 
 /// Where all are judged together it does not matter who has a view.
@@ -246,6 +256,30 @@ fn impossible_pairs_are_left_out_of_the_join() {
     assert!(without.contains("Cathy"), "{without}");
 }
 
+/// Whatever somebody has is not impossible: true pairs would be left out of every count.
+#[test]
+fn what_somebody_has_is_not_impossible() {
+    let rule = "[[impossible]]\njob = \"Office\"\ndisease = \"HIV\"\n";
+    let project = project(&format!("{POLICY}{rule}"));
+    let ended = project.fails(&["publish", "people.csv", "--yes", "--view", "health"], 4, "R433");
+    assert!(ended.stderr.contains("job and disease is not impossible: 1 people"), "{}", ended.stderr);
+}
+
+/// Everything that is promised is said, to the steward and to recipients.
+#[test]
+fn what_is_promised_besides_is_said() {
+    let also = "[[also]]\nmodel = \"xy-anonymity\"\nx = [\"name\", \"tax.job\"]\ny = [\"disease\"]\nk = 2\n";
+    let project = project(&shares(also));
+    let sentence = "remains compatible with at least 2 values of Y";
+    assert!(project.ok(&["check"]).contains(sentence));
+    project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
+    let page = project.read("releases/people/r0001/README.md");
+    assert!(page.contains(sentence), "{page}");
+    for said in [page, project.ok(&["check"])] {
+        assert_eq!(said.matches("X is name, tax.job; Y is disease.").count(), 2, "{said}");
+    }
+}
+
 /// A release made elsewhere stands in the log, with those who have it.
 #[test]
 fn the_log_names_views_made_elsewhere() {
@@ -274,4 +308,169 @@ fn a_plan_says_what_is_still_told_of_the_target() {
     project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
     let planned = project.ok(&["plan", "people.csv", "--view", "tax"]);
     assert!(planned.contains("of what it told about job: name "), "{planned}");
+}
+
+/// Health as another tool would publish it: semicolons, a set, a starred cell, each row recoded in its own way.
+const ELSEWHERE: &str = "job;disease
+Banker;Cancer
+{Banker, Engineer};Cancer
+Works;HIV
+Driver;Cancer
+Engineer;HIV
+";
+
+/// A project in which another tool's file is the earlier view.
+fn with_file(content: &str, more: &str) -> Project {
+    let policy = POLICY.replace(
+        "recipients = [\"hospital\"]",
+        &format!("recipients = [\"hospital\"]\nadopted = \"health.csv\"\n{more}"),
+    );
+    let project = project(&policy);
+    project.write("health.csv", content);
+    project
+}
+
+/// Bankers and engineers stand apart in the list of jobs, so that a set of both is a node of the tree.
+#[test]
+fn another_tools_file_is_an_earlier_view() {
+    let project = with_file(&ELSEWHERE.replace("{Banker, Engineer}", "{Engineer, Banker}"), "");
+    let alone = self::project(POLICY);
+    alone.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
+    let alone = alone.read("releases/people/r0001/people-r0001.csv");
+    assert!(alone.contains("Cathy,Engineer"), "without the other view nothing is asked: {alone}");
+    let checked = project.ok(&["check", "people.csv", "--view", "tax"]);
+    assert!(checked.contains("view health was made elsewhere: health.csv has 5 rows; job: "), "{checked}");
+    let planned = project.ok(&["plan", "people.csv", "--view", "tax"]);
+    assert!(planned.contains("health.csv has 5 rows"), "{planned}");
+    let published = project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
+    assert!(published.contains("at least 2 values of Y"), "{published}");
+    let release = project.read("releases/people/r0001/people-r0001.csv");
+    assert!(!release.contains("Cathy,Engineer"), "{release}");
+    // From now on the vault holds it, and the file may go.
+    std::fs::remove_file(project.file("health.csv")).unwrap();
+    project.ok(&["verify"]);
+    assert!(project.ok(&["log"]).contains("elsewhere"));
+    let audited = project.run(&["audit"]).stdout;
+    assert!(audited.contains("View health, which was made elsewhere"), "{audited}");
+}
+
+#[test]
+fn a_file_that_tells_too_much_leaves_no_second_view() {
+    // Everyone's job is unique but for the bankers, and X names the copy that is out as well.
+    let exact = "job;disease\nBanker;Cancer\nBanker;Cancer\nClerk;HIV\nDriver;Cancer\nEngineer;HIV\n";
+    let project = with_file(exact, "");
+    let policy = project.read("tacenda.toml").replace("\"tax.job\"", "\"job\"");
+    project.write("tacenda.toml", &policy);
+    let ended = project.run(&["publish", "people.csv", "--yes", "--view", "tax"]);
+    assert_eq!(ended.code, 4, "{}", ended.stderr);
+    assert!(!std::fs::exists(project.file("releases")).unwrap(), "nothing is written");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_as_a_view_is_refused_with_its_place() {
+    let refused = |content: &str, more: &str, code: i32, name: &str, words: &[&str]| {
+        let project = with_file(content, more);
+        for command in
+            [&["check", "people.csv", "--view", "tax"][..], &["publish", "people.csv", "--yes", "--view", "tax"]]
+        {
+            let ended = project.fails(command, code, name);
+            assert!(words.iter().all(|word| ended.stderr.contains(word)), "{}", ended.stderr);
+            assert!(!std::fs::exists(project.file("releases")).unwrap(), "nothing is written");
+        }
+    };
+    // A label that no tree has, a set that is no run, a row that is too short.
+    refused(&ELSEWHERE.replace("Works;HIV", "Outdoors;HIV"), "", 3, "D", &["column job", "line 4"]);
+    refused(&ELSEWHERE.replace("{Banker, Engineer}", "{Banker, Driver}"), "", 3, "D", &["column job", "line 3"]);
+    refused(&ELSEWHERE.replace("Driver;Cancer", "Driver"), "", 3, "D", &["line 5"]);
+    // An empty cell where the policy allows none, a column that is not listed, the identifier, a link.
+    refused(&ELSEWHERE.replace("Driver;Cancer", ";Cancer"), "", 2, "R207", &["column job", "row 4"]);
+    let wider = |name: &str| ELSEWHERE.replace('\n', ";x\n").replacen(";x", &format!(";{name}"), 1);
+    refused(&wider("name"), "", 2, "R207", &["column name"]);
+    refused(&wider("id"), "", 2, "R207", &["column id"]);
+    refused(&wider("record"), "", 2, "R207", &["ties a person's rows"]);
+    // Nobody in the table is a driver with HIV.
+    refused("job;disease\nDriver;HIV\nDriver;HIV\n", "", 2, "R207", &["no row of health.csv fits anybody"]);
+    refused(ELSEWHERE, "notation = { job = \"words\" }", 2, "P203", &["notation takes"]);
+    refused(ELSEWHERE, "any = { town = [\"?\"] }", 2, "P231", &["any names a column"]);
+}
+
+/// Another tool's words are understood where the policy says what they mean, and what does not fit is said.
+#[test]
+fn how_a_file_is_written_can_be_said_and_what_does_not_fit_is() {
+    let theirs = "job;disease;ward\nbusy;Cancer;1\nbusy;Cancer;1\n?;HIV;2\nbusy;Cancer;2\nbusy;HIV;3\nClerk;Cancer;3\n";
+    let more = "any = { job = [\"?\"] }\nhierarchy = { job = \"theirs.csv\" }";
+    let project = with_file(theirs, more);
+    project.fails(&["check"], 2, "P216");
+    project.write("theirs.csv", "Banker;busy;*\nEngineer;busy;*\nClerk;idle;*\nDriver;idle;*\n");
+    let ended = project.ok(&["check", "people.csv", "--view", "tax"]);
+    assert!(ended.contains("job: any value 1, single values 5"), "{ended}");
+    assert!(ended.contains("health.csv also has ward, which no view lists"), "{ended}");
+    assert!(ended.contains("1 of 5 people fit no row of health.csv"), "the driver: {ended}");
+    assert!(ended.contains("1 of 6 rows of health.csv fit nobody"), "the clerk with cancer: {ended}");
+    // The root of a tree that lacks some of our values is none of those.
+    project.write("health.csv", "job;disease\nbusy;Cancer\nbusy;HIV\n");
+    project.write("theirs.csv", "Banker;busy;*\nEngineer;busy;*\n");
+    let ended = project.ok(&["check", "people.csv", "--view", "tax"]);
+    assert!(ended.contains("2 of 5 people fit no row of health.csv"), "the clerk and the driver: {ended}");
+    project.write("tacenda.toml", &POLICY.replace("[\"hospital\"]", "[\"hospital\"]\nany = { job = [\"?\"] }"));
+    project.fails(&["check"], 2, "P214");
+}
+
+/// A share that is not a number of thousandths would be another promise than the one that is written.
+#[test]
+fn a_share_is_never_rounded() {
+    for (share, help) in
+        [("0.8765", "write 0.876"), ("0.8764", "or 0.877"), ("0.0015", "write 0.001"), ("0.66666", "or 0.667")]
+    {
+        let policy = shares("").replace("max_confidence = 1.0", &format!("max_confidence = {share}"));
+        let ended = project(&policy).fails(&["check"], 2, "P220");
+        assert!(ended.stderr.contains(help), "{share}: {}", ended.stderr);
+        let listed = shares(&format!("thresholds = [{{ value = \"HIV\", max_confidence = {share} }}]\n"));
+        project(&listed).fails(&["check"], 2, "P220");
+    }
+    project(&shares("").replace("= 1.0", "= \"2/3\"")).fails(&["check"], 2, "P203");
+    for thousandths in [1, 29, 57, 290, 333, 567, 667, 999, 1000] {
+        let share = f64::from(thousandths) / 1000.0;
+        let checked = project(&shares("").replace("= 1.0", &format!("= {share}"))).ok(&["check"]);
+        assert!(checked.contains(&format!("{:.1} %", f64::from(thousandths) / 10.0)), "{share}: {checked}");
+    }
+}
+
+/// The view stands next to its rows as they are, to plain k-anonymity, and to itself without what it is joined on.
+#[test]
+fn a_plan_compares_the_view_with_what_else_could_be_published() {
+    let mut people = String::from("id,name,job,disease\n");
+    for person in 0..240 {
+        let (name, job) = (["Alice", "Bob", "Cathy"][person % 3], person / 3 % 4);
+        let disease = if (job == 1) != (person % 16 == 5) { "HIV" } else { "Cancer" };
+        people += &format!("{person},{name},{},{disease}\n", ["Banker", "Clerk", "Driver", "Engineer"][job]);
+    }
+    let policy = POLICY
+        .replace("columns    = [\"job\", \"disease\"]", "columns    = [\"job\"]")
+        .replace("columns    = [\"name\", \"job\"]", "columns    = [\"name\", \"job\", \"disease\"]")
+        .replace("x     = [\"name\", \"tax.job\"]", "x     = [\"name\"]")
+        .replace("y     = [\"disease\"]\nk     = 2", "y     = [\"tax.record\"]\nk     = 90\ntarget = \"disease\"");
+    let project = project(&policy);
+    project.write("people.csv", &people);
+    project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
+    let planned = project.ok(&["plan", "people.csv", "--view", "tax"]);
+    assert!(planned.contains("for which a decision tree grown on 160 others"), "{planned}");
+    let json = project.ok(&["plan", "people.csv", "--view", "tax", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let lines = json["comparison"]["lines"].as_array().unwrap();
+    let of: Vec<&str> = lines.iter().map(|line| line["of"].as_str().unwrap()).collect();
+    assert_eq!(of, ["view", "as-it-is", "k-anonymity", "without-join"]);
+    let number = |line: usize, key: &str| lines[line][key].as_f64().unwrap();
+    let wrong: Vec<f64> = (0..4).map(|line| number(line, "classification_error")).collect();
+    // Jobs tell the disease but for noise, and only plain k-anonymity and leaving them out take them away.
+    assert!(wrong[1] < 0.12 && (wrong[0] - wrong[1]).abs() < 1e-9, "{wrong:?}\n{planned}");
+    assert!(wrong[3] > wrong[1] + 0.05, "{wrong:?}\n{planned}");
+    assert_eq!([number(1, "distortion_categories"), number(1, "information_kept")], [0.0, 1.0]);
+    assert!(number(2, "distortion_categories") > number(0, "distortion_categories"), "{planned}");
+    assert!(number(3, "distortion_categories") == 2.0, "two levels of jobs are gone: {planned}");
+    assert_eq!(lines[2]["k"], 90);
+    let again = project.ok(&["plan", "people.csv", "--view", "tax", "--format", "json"]);
+    let again: serde_json::Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(json["comparison"], again["comparison"], "the rows are split alike in every run");
+    assert!(!planned.contains("disease 100 %"), "the target tells itself, which says nothing: {planned}");
 }

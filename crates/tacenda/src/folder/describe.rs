@@ -166,9 +166,14 @@ pub fn readme(release: &Release, policy: &PolicyFile) -> String {
         );
     }
     say(&mut page, "## What is promised");
-    say(&mut page, &format!("> {}", policy.promise.sentence()));
+    for promise in policy.promises() {
+        say(&mut page, &format!("> {}", promise.sentence()));
+        if let Some(sides) = promise.sides() {
+            say(&mut page, &sides);
+        }
+    }
     say(&mut page, "What this does not cover:");
-    let limits: Vec<String> = policy.promise.limits().iter().map(|limit| format!("- {limit}")).collect();
+    let limits: Vec<String> = policy.limits_said().iter().map(|limit| format!("- {limit}")).collect();
     say(&mut page, &limits.join("\n"));
     say(&mut page, "## How to read a cell");
     say(&mut page, &how_to_read(release, policy));

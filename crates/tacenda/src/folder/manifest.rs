@@ -71,7 +71,7 @@ pub fn manifest(release: &Release, policy: &PolicyFile, facts: &ManifestFacts, f
             "contact": policy.series.contact,
         },
         "release": { "number": release.number, "label": release.label },
-        "promise": promise(&policy.promise),
+        "promise": said_promise(policy),
         "numbers": numbers(release),
         "loss": facts.loss,
         "linked_ids": !release.linked.is_empty(),
@@ -149,6 +149,13 @@ fn read_listed(listed: &Json) -> Option<Vec<ListedShare>> {
         })
     };
     listed.as_array()?.iter().map(share).collect()
+}
+
+/// The promise of a policy file, with everything that is not covered.
+fn said_promise(policy: &PolicyFile) -> Json {
+    let mut said = promise(&policy.promise);
+    said["limits"] = json!(policy.limits_said());
+    said
 }
 
 /// A promise for programs: its model, parameters, sentence and limits.

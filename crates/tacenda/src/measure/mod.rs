@@ -12,6 +12,7 @@
 //! | C_avg | (rows / groups) / k, where k is the least group the promise allows |
 //! | group size | rows of a group: least, mean, largest |
 //! | query error | median of \|actual − estimate\| / actual over random count queries; needs the truth |
+//! | classification error | percent of test rows whose class a decision tree tells wrongly that was grown on training rows, both generalised; needs the truth |
 //!
 //! The truth stays at home: [`query_error`] is for the steward, [`loss`] is computed from the release
 //! and the policy alone. Means are over people, because counterfeits lose nothing. Sums are whole
@@ -19,6 +20,7 @@
 
 mod loss;
 mod query_error;
+mod tree;
 
 pub use loss::AttributeLoss;
 pub use loss::Loss;
@@ -27,3 +29,5 @@ pub use loss::loss;
 pub use query_error::QueryError;
 pub use query_error::Workload;
 pub use query_error::query_error;
+pub use tree::Feature;
+pub use tree::Tree;

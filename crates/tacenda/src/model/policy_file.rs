@@ -28,6 +28,14 @@ impl PolicyFile {
     pub fn promises(&self) -> impl Iterator<Item = &Promise> {
         std::iter::once(&self.promise).chain(&self.views.also)
     }
+
+    /// What is not covered, one sentence each: by the promise, and because recipients are judged apart.
+    pub fn limits_said(&self) -> Vec<&'static str> {
+        const APART: &str = "It holds for recipients of whom the publisher was told that they may lay their views side by side; \
+                             others who do so may learn more.";
+        let apart = (!self.views.pools.is_empty()).then_some(APART);
+        apart.into_iter().chain(self.promise.limits()).collect()
+    }
 }
 
 /// What the series is called and whom to ask.

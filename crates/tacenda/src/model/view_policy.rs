@@ -4,6 +4,7 @@ use crate::model::Bound;
 use crate::model::Impossible;
 use crate::model::Promise;
 use crate::model::PublishedView;
+use crate::model::Reading;
 use crate::model::Requirement;
 use crate::model::Span;
 use crate::model::Threshold;
@@ -45,8 +46,10 @@ pub struct NamedView {
     pub columns: Vec<String>,
     /// Who gets it.
     pub recipients: Vec<String>,
-    /// The folder of a release made elsewhere, where the view is out already.
+    /// The folder or the file of a release made elsewhere, where the view is out already.
     pub adopted: Option<PathBuf>,
+    /// How that file is read, if it is one.
+    pub reading: Reading,
 }
 
 /// What the detail of a view is good for.
@@ -251,6 +254,16 @@ impl Promise {
             },
             Promise::XyAnonymity { k, .. } => Bound::Anonymity { k: u64::from(*k) },
             _ => unreachable!("only promises about views have columns of Y"),
+        }
+    }
+
+    /// What X and Y of a promise about views are, in words.
+    pub fn sides(&self) -> Option<String> {
+        match self {
+            Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. } => {
+                Some(format!("X is {}; Y is {}.", x.join(", "), y.join(", ")))
+            }
+            _ => None,
         }
     }
 

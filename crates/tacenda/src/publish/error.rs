@@ -77,7 +77,7 @@ pub enum ProjectError {
         way_out: String,
     },
     /// A release made elsewhere cannot be taken in as a view.
-    #[error("view {view}: {what}; change the view's columns, or leave that release out")]
+    #[error("view {view}: {what}; change what the policy file says of the view, or leave that release out")]
     Adopted {
         /// The view.
         view: String,
@@ -252,7 +252,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "R207",
         "a release that cannot be taken in as a view",
-        "A view with adopted = \"FOLDER\" stands for a release made elsewhere. Its columns must be those the view lists, with the domains of [columns], because readers join on them.",
+        "A view with adopted = \"FILE\" or \"FOLDER\" stands for a release made elsewhere. Its columns must be those the view lists, with the domains of [columns], because readers join on them. What a cell of another tool's file says is kept exactly or refused: a range within the domain, a node of the hierarchy, a set whose values stand side by side in the hierarchy or in the list of values. Say with notation, any and hierarchy under the view how the file is to be read. A file of which no row can be anybody in the table is about other people, or was read wrongly.",
     ),
     (
         "R208",
@@ -343,7 +343,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "R433",
         "the views are not about the same people",
-        "Some rows have no possible counterpart in another view: the tables are not of the same people, or an [[impossible]] pair is not impossible.",
+        "Some rows have no possible counterpart in another view: the tables are not of the same people, or an [[impossible]] pair is not impossible, because somebody in the table has both values.",
     ),
     (
         "R434",

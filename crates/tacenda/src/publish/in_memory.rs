@@ -33,6 +33,13 @@ pub struct InMemory {
 impl InMemory {
     /// A series without a release. Without a seed, one that nobody knows.
     pub fn new(loaded: Loaded, seed: Option<Seed>) -> Result<InMemory, ProjectError> {
+        if loaded.policy.promise.is_about_views() {
+            // Views made elsewhere and who got what are remembered by a project only.
+            return Err(ProjectError::BadView {
+                what: "a policy with views needs a project folder".into(),
+                way_out: "publish them with tacenda publish --view NAME".into(),
+            });
+        }
         let seed = seed.map_or_else(project::random_seed, Ok)?;
         Ok(InMemory { loaded, seed, history: History::default(), last: None, labels: Vec::new() })
     }
@@ -73,6 +80,13 @@ impl InMemory {
         self.history = std::mem::take(&mut prepared.history);
         self.last = Some(snapshot.table);
         self.labels.push(label);
-        Ok(Rehearsal { prepared, loss, query_error: None, data_digest: snapshot.digest, ledger_head: String::new() })
+        Ok(Rehearsal {
+            prepared,
+            loss,
+            query_error: None,
+            comparison: None,
+            data_digest: snapshot.digest,
+            ledger_head: String::new(),
+        })
     }
 }

@@ -14,12 +14,16 @@ mod adopt;
 mod error;
 mod views;
 mod adopted;
+mod comparison;
 
+pub use crate::model::Reading;
 pub use adopt::Adoption;
 pub use adopt::Foundling;
-pub use adopt::Reading;
 pub use choices::Choice;
 pub use choices::Cost;
+pub use comparison::Against;
+pub use comparison::Compared;
+pub use comparison::Comparison;
 pub use error::CODES;
 pub use error::ProjectError;
 pub use in_memory::InMemory;

@@ -34,6 +34,7 @@ use crate::model::Seed;
 use crate::model::Table;
 use crate::policy;
 use crate::publish::Before;
+use crate::publish::Comparison;
 use crate::publish::Prepared;
 use crate::publish::PrivateTables;
 use crate::publish::ProjectError;
@@ -136,6 +137,8 @@ pub struct Rehearsal {
     pub loss: Loss,
     /// How far random count queries are off, once measured.
     pub query_error: Option<QueryError>,
+    /// What a view is good for next to what else could be published, once measured.
+    pub comparison: Option<Comparison>,
     /// The SHA-256 of the input.
     pub data_digest: String,
     /// The hash of the ledger's last line.
@@ -155,6 +158,12 @@ impl Rehearsal {
             None => query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng),
         };
         self.query_error = Some(error);
+    }
+
+    /// Measures a view next to the data as they are, plain k-anonymity, and the view without its join columns.
+    pub fn compare_view(&mut self, file: &PolicyFile, material: &Material) {
+        let view = self.prepared.view.as_ref();
+        self.comparison = view.map(|view| Comparison::of(view, &view.table(file, material.table())));
     }
 
     /// A digest of everything public about the release.
@@ -346,8 +355,9 @@ impl Project {
                 "it was judged for those it went to: take them out, name a new view for them, or take pool out";
             return Err(bad(what, way_out.into()));
         }
-        let adopted = adopted::read(file, &material.history.views)?;
-        Ok(Setting::new(file, named, &material.history, &adopted, material.table()))
+        let taken = adopted::read(file, &material.history.views, material.table())?;
+        let setting = Setting::new(file, named, &material.history, &taken.views, material.table());
+        Ok(setting.noting(taken.notes))
     }
 
     fn rehearsal(&self, material: &Material, prepared: Prepared, loss: Loss) -> Rehearsal {
@@ -355,6 +365,7 @@ impl Project {
             prepared,
             loss,
             query_error: None,
+            comparison: None,
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
         }

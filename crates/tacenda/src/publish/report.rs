@@ -144,6 +144,8 @@ pub fn series_report(
         made_at: request.made_at.clone(),
         sources: read.sources.clone(),
         gate: if policy.choices.made_up { Gate::NotAsked } else { Gate::FoundNothing },
+        // Which views others hold is not for recipients.
+        not_covered: if is_private { read.not_covered.clone() } else { beside(policy) },
         ..names(policy)
     };
     Ok(Report::new(&Material {
@@ -184,11 +186,18 @@ pub fn software() -> String {
     format!("tacenda {}", env!("CARGO_PKG_VERSION"))
 }
 
+/// What is not covered beside what the promise names itself.
+pub(super) fn beside(policy: &PolicyFile) -> Vec<String> {
+    let own = policy.promise.limits();
+    policy.limits_said().into_iter().filter(|limit| !own.contains(limit)).map(String::from).collect()
+}
+
 fn names(policy: &PolicyFile) -> About {
     About {
         name: policy.series.name.clone(),
         title: policy.series.title.clone(),
         contact: policy.series.contact.clone(),
+        not_covered: beside(policy),
         ..About::default()
     }
 }

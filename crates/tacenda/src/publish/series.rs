@@ -19,6 +19,7 @@ use crate::model::Table;
 use crate::model::Values;
 use crate::publish::ProjectError;
 use crate::publish::adopt;
+use crate::publish::report::beside;
 use crate::report;
 use crate::report::FileFacts;
 use std::path::PathBuf;
@@ -47,6 +48,8 @@ pub struct PublishedSeries {
     pub tables: Vec<Option<Table>>,
     /// Per table, who was left out of the release.
     pub left_out: Vec<Membership>,
+    /// What is not covered beside what the promise names itself, one sentence each.
+    pub not_covered: Vec<String>,
 }
 
 impl PublishedSeries {
@@ -113,7 +116,19 @@ pub(super) fn read(
     let history = if tables.iter().any(Option::is_some) { store.history()? } else { History::default() };
     let left_out = (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
     let sources = events.iter().map(|(event, publication)| source(&event.at, publication)).collect();
-    Ok(PublishedSeries { releases, traces, sources, tables, left_out })
+    let not_covered = not_covered(policy, &events);
+    Ok(PublishedSeries { releases, traces, sources, tables, left_out, not_covered })
+}
+
+/// Views made elsewhere have no folder here: the vault holds what was joined.
+fn not_covered(policy: &PolicyFile, events: &[(&Event, &Publication)]) -> Vec<String> {
+    let elsewhere = events.iter().flat_map(|(_, publication)| &publication.taken_in).map(|view| {
+        format!(
+            "View {}, which was made elsewhere: every view was judged with it before it left; it is not looked at again here.",
+            view.name
+        )
+    });
+    beside(policy).into_iter().chain(elsewhere).collect()
 }
 
 /// Who of a table was not in the release of that number, as far as the vault knows: whoever was first published

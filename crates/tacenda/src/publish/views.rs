@@ -37,6 +37,7 @@ use crate::policy::views::Options;
 use crate::policy::views::Task;
 use crate::policy::views::Unrelated;
 use crate::policy::views::Utility;
+use crate::policy::views::ViewsError;
 use crate::publish::Before;
 use crate::publish::Prepared;
 use crate::publish::PublishError;
@@ -58,6 +59,10 @@ pub struct PreparedView {
     pub steps_back: usize,
     /// How much of the view is left.
     pub utility: Utility,
+    /// Per column, the spans it is published with; `None`: as it is.
+    pub cuts: Cuts,
+    /// The columns that an earlier view has too which somebody sees beside this one.
+    pub joined: Vec<usize>,
     /// What was found and what was not looked at, one sentence each.
     pub notes: Vec<String>,
 }
@@ -77,6 +82,8 @@ pub(super) struct Setting<'a> {
     members: Vec<Vec<usize>>,
     /// Per requirement, the promise it stands for.
     promise_of: Vec<usize>,
+    /// What was concluded about views made elsewhere.
+    notes: Vec<String>,
 }
 
 impl<'a> Setting<'a> {
@@ -106,7 +113,24 @@ impl<'a> Setting<'a> {
         let asked = asked(&promises, (&view, |_| true), &earlier, &seen);
         let promise_of = asked.iter().map(|asked| asked.promise).collect();
         let (members, requirements) = asked.into_iter().map(|asked| (asked.members, asked.requirement)).unzip();
-        Setting { file, named, view, rows, earlier, past, seen, requirements, members, promise_of }
+        Setting { file, named, view, rows, earlier, past, seen, requirements, members, promise_of, notes: Vec::new() }
+            .noting_apart(&recipients)
+    }
+
+    /// The same, with something to say beforehand.
+    pub(super) fn noting(self, notes: Vec<String>) -> Setting<'a> {
+        Setting { notes: notes.into_iter().chain(self.notes).collect(), ..self }
+    }
+
+    /// Says which earlier views nobody is taken to lay beside this one.
+    fn noting_apart(mut self, recipients: &[Vec<String>]) -> Setting<'a> {
+        let is_apart = |view: &usize| !self.seen.iter().flatten().any(|seen| seen == view);
+        let note = |view: usize| {
+            let (name, who) = (&self.past[view].name, recipients[view].join(", "));
+            format!("view {name} was not laid beside it: pool says that {who} and those who get it keep apart")
+        };
+        self.notes = (0..self.past.len()).filter(is_apart).map(note).collect();
+        self
     }
 
     fn task(&self) -> Task<'_> {
@@ -124,6 +148,13 @@ impl<'a> Setting<'a> {
         self.past.iter().map(|past| past.release == 0).collect()
     }
 
+    /// The columns of the view that readers can join it on.
+    fn joined(&self) -> Vec<usize> {
+        let is_seen =
+            |name: &str| self.seen.iter().flatten().any(|&view| self.earlier[view].view.column(name).is_some());
+        (0..self.view.columns.len()).filter(|&column| is_seen(&self.view.columns[column].name)).collect()
+    }
+
     fn options(&self) -> Options {
         let information = match self.file.views.score {
             Score::Entropy if self.rows.target().is_empty() => Information::Distortion,
@@ -137,10 +168,10 @@ impl<'a> Setting<'a> {
 
     /// What a steward should know about each requirement, before any work is done.
     pub(super) fn explain(&self) -> Vec<String> {
-        let mut notes: Vec<String> = Vec::new();
+        let mut notes: Vec<String> = self.notes.clone();
         if self.requirements.is_empty() {
             notes.push(format!(
-                "nothing is asked of view {} yet: not all of y is out; it is published as it is",
+                "nothing is asked of view {} yet: those who get it see not all of y; it is published as it is",
                 self.named.name
             ));
         }
@@ -237,6 +268,7 @@ pub(super) fn prepare_setting(
     table: &Table,
     label: &str,
 ) -> Result<Prepared, PublishError> {
+    assert_impossible(setting.file, table)?;
     assert_same_people(setting, before, table)?;
     let task = setting.task();
     // A steward knows the promises of the policy file, and not how often each is asked.
@@ -279,13 +311,15 @@ pub(super) fn prepare_setting(
     let mut past = setting.past.clone();
     past.push(PastView::of(&own, stamp.number, setting.named.recipients.clone()));
     let warnings = outcome.warnings.iter().map(|warning| warning.clone().numbered(number).to_string());
-    let mut notes: Vec<String> = warnings.collect();
+    let mut notes: Vec<String> = setting.notes.iter().cloned().chain(warnings).collect();
     notes.dedup();
     notes.extend(verdict.standing.iter().chain(&verdict.warnings).cloned());
     let view = PreparedView {
         name: setting.named.name.clone(),
         recipients: setting.named.recipients.clone(),
         utility: views::utility(&setting.view, &setting.rows, &outcome.cuts),
+        joined: setting.joined(),
+        cuts: outcome.cuts,
         file: made.file,
         steps_back,
         notes,
@@ -299,6 +333,20 @@ pub(super) fn prepare_setting(
         series_risk: None,
         view: Some(view),
     })
+}
+
+/// Nobody in the table has what is said to be impossible: leaving out true pairs would falsify every count.
+fn assert_impossible(file: &PolicyFile, table: &Table) -> Result<(), ViewsError> {
+    for rule in &file.views.impossible {
+        let column = |name: &String| file.schema.quasi.iter().position(|quasi| quasi.name == *name);
+        let (Some(left), Some(right)) = (column(&rule.left.0), column(&rule.right.0)) else { continue };
+        let pairs = table.quasi(left).iter().zip(table.quasi(right));
+        let people = pairs.filter(|(a, b)| rule.left.1.contains(**a) && rule.right.1.contains(**b)).count() as u64;
+        if people > 0 {
+            return Err(ViewsError::NotImpossible { left: rule.left.0.clone(), right: rule.right.0.clone(), people });
+        }
+    }
+    Ok(())
 }
 
 /// The people of all views are the same, and what is out of them has not changed.

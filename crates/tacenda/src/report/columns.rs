@@ -86,7 +86,7 @@ fn technique(quasi: &Quasi) -> String {
 }
 
 /// The promise in words.
-pub fn promise(promise: &Promise) -> PromiseFacts {
+pub fn promise(promise: &Promise, not_covered: &[String]) -> PromiseFacts {
     let parameters = match promise {
         Promise::MInvariance { m, k } => {
             [Some(format!("m = {m}")), k.map(|k| format!("k = {k}"))].into_iter().flatten().collect()
@@ -114,7 +114,7 @@ pub fn promise(promise: &Promise) -> PromiseFacts {
         model: promise.model().into(),
         parameters,
         sentence: promise.sentence(),
-        limits: promise.limits().into_iter().map(String::from).collect(),
+        limits: not_covered.iter().cloned().chain(promise.limits().into_iter().map(String::from)).collect(),
         one_in: one_in(promise),
     }
 }

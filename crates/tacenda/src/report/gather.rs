@@ -102,6 +102,8 @@ pub struct About {
     pub sources: Vec<Source>,
     /// What the gate said before the releases left.
     pub gate: Gate,
+    /// What is not covered beside what the promise names itself, one sentence each.
+    pub not_covered: Vec<String>,
 }
 
 /// Where a release comes from.
@@ -194,7 +196,7 @@ impl Report {
                 name: about.name.clone(),
                 title: about.title.clone(),
                 contact: about.contact.clone(),
-                promise: series.promise.map(columns::promise),
+                promise: series.promise.map(|promise| columns::promise(promise, &about.not_covered)),
                 risk,
                 columns: columns::columns(series.schema, material.edition),
             },

@@ -202,6 +202,7 @@ pub fn not_covered(material: &Material<'_>) -> Vec<String> {
             "No protection against other data sets about the same people published elsewhere.".into(),
         ],
     };
+    list.splice(0..0, material.about.not_covered.iter().cloned());
     for outcome in &material.assessment.outcomes {
         if let Verdict::NotAssessed(why) = outcome.verdict {
             list.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(why)));

@@ -364,3 +364,28 @@ fn a_value_of_y_that_is_out_twice_counts_once() {
     let refused = prepare_view(&file, lab, &[ward], &Seed([7; 32]), before, &people, "lab").unwrap_err();
     assert!(matches!(refused, PublishError::Views(_) | PublishError::Refused(_)), "{refused}");
 }
+
+/// Whoever publishes views needs a project: what went to whom, and what was made elsewhere, must be remembered.
+#[test]
+fn a_series_without_a_disk_has_no_views() {
+    let policy = "policy = 1
+[series]
+name = \"people\"
+[columns]
+id = { role = \"identifier\" }
+job = { role = \"quasi\", type = \"category\", values = [\"clerk\", \"driver\"] }
+[views.tax]
+columns = [\"job\"]
+[promise]
+model = \"xy-anonymity\"
+x = [\"job\"]
+y = [\"tax.record\"]
+k = 2
+";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tacenda.toml");
+    std::fs::write(&path, policy).unwrap();
+    let loaded = tacenda::ingest::read_policy(&path).unwrap();
+    let error = tacenda::publish::InMemory::new(loaded, None).unwrap_err();
+    assert_eq!(error.code(), "R206");
+}

@@ -43,7 +43,7 @@ pub fn file(quasi: Vec<Quasi>, views: &[(&str, &[&str])], promise: Promise) -> P
         name: name.into(),
         columns: names(columns),
         recipients: names(&["everyone"]),
-        adopted: None,
+        ..NamedView::default()
     };
     PolicyFile {
         series: Series { name: "views".into(), ..Series::default() },

@@ -108,6 +108,7 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
         ledger_head: Some(project.ledger_head().to_string()),
         sources: read.sources,
         notes: vec![note.into()],
+        not_covered: read.not_covered,
         ..About::default()
     };
     let secret = store.seed().key("identifier");

@@ -1,5 +1,6 @@
 //! `[views.NAME]`, `[[also]]`, `[[impossible]]`, and what `[promise]` says of X and Y.
 
+use crate::ingest::foreign::Notation;
 use crate::ingest::policy_file::promise;
 use crate::ingest::policy_file::walk::Section;
 use crate::ingest::policy_file::walk::Walk;
@@ -10,14 +11,18 @@ use crate::model::NamedView;
 use crate::model::Promise;
 use crate::model::Quasi;
 use crate::model::RECORD;
+use crate::model::Reading;
 use crate::model::Schema;
 use crate::model::Score;
 use crate::model::Span;
 use crate::model::View;
 use crate::model::ViewColumn;
 use crate::model::Views;
+use sha2::Digest;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
+use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -154,7 +159,73 @@ fn read_view(
     }
     let ordered = schema.quasi.iter().map(|quasi| quasi.name.clone()).filter(|name| columns.contains(name));
     let adopted = walk.string(&section, "adopted").map(|(path, _)| walk.folder.join(path));
-    Some(NamedView { name: name.into(), columns: ordered.collect(), recipients, adopted })
+    let reading = read_reading(&section, &columns, adopted.as_deref(), walk);
+    Some(NamedView { name: name.into(), columns: ordered.collect(), recipients, adopted, reading })
+}
+
+/// How the file of a view that was made elsewhere is read.
+fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&Path>, walk: &mut Walk) -> Reading {
+    let mut reading = Reading::default();
+    for key in ["notation", "any", "hierarchy"] {
+        let Some(value) = section.get(key) else { continue };
+        if adopted.is_none_or(Path::is_dir) {
+            let help = "take it out, or name the file with adopted = \"…\"";
+            walk.fault("P214", format!("{key} says nothing without an adopted file"), value.span(), help);
+            continue;
+        }
+        let DeValue::Table(table) = value.get_ref() else {
+            walk.wrong_kind::<()>(key, "columns, such as { job = … }", value.span());
+            continue;
+        };
+        for (name, value) in table.iter() {
+            let name = name.get_ref().to_string();
+            if !columns.contains(&name) {
+                let help = nearest(&name, columns.iter().map(String::as_str));
+                walk.fault("P231", format!("{key} names a column that the view does not have"), value.span(), help);
+                continue;
+            }
+            match (key, value.get_ref()) {
+                ("notation", DeValue::String(text)) if Notation::named(text).is_some() => {
+                    reading.notation.insert(name, text.to_string());
+                }
+                ("notation", _) => {
+                    let wanted = "auto, interval, integer, real, real:DECIMALS, date, prefix, set or exact, in quotes";
+                    walk.wrong_kind::<()>(key, wanted, value.span());
+                }
+                ("hierarchy", DeValue::String(path)) => {
+                    if let Some(path) = read_tree(path, value.span(), walk) {
+                        reading.hierarchy.insert(name, path);
+                    }
+                }
+                ("any", DeValue::Array(items)) if items.iter().all(|item| item.get_ref().as_str().is_some()) => {
+                    let texts = items.iter().filter_map(|item| item.get_ref().as_str()).map(String::from);
+                    reading.any.insert(name, texts.collect());
+                }
+                (key, _) => {
+                    let wanted = if key == "any" { "a list of texts a column" } else { "a path in quotes a column" };
+                    walk.wrong_kind::<()>(key, wanted, value.span());
+                }
+            }
+        }
+    }
+    reading
+}
+
+/// The file of another tool's tree; what it says belongs to the policy, so it counts in its digest.
+fn read_tree(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<PathBuf> {
+    let file = walk.folder.join(path);
+    match std::fs::read(&file) {
+        Ok(bytes) => {
+            walk.digest.update((bytes.len() as u64).to_le_bytes());
+            walk.digest.update(&bytes);
+            Some(file)
+        }
+        Err(error) => {
+            let message = format!("cannot read the hierarchy file {}: {error}", file.display());
+            walk.fault("P216", message, span, "paths are relative to the policy file");
+            None
+        }
+    }
 }
 
 fn read_also(root: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk: &mut Walk) {
@@ -338,9 +409,16 @@ fn read_share(section: &Section<'_, '_>, walk: &mut Walk) -> Option<u32> {
 }
 
 fn permille(share: f64, span: Range<usize>, walk: &mut Walk) -> Option<u32> {
-    let thousandths = (share * 1000.0).floor();
-    if !(1.0..=1000.0).contains(&thousandths) {
+    let thousandths = (share * 1000.0).round();
+    if !(0.001..=1.0).contains(&share) {
         walk.fault("P220", "max_confidence lies between 0.001 and 1", span, "at most one in two is 0.5");
+        return None;
+    }
+    // The nearest number to a text with three decimals; any other number would be promised as another one.
+    if thousandths / 1000.0 != share {
+        let (below, above) = ((share * 1000.0).floor().max(1.0) / 1000.0, (share * 1000.0).ceil() / 1000.0);
+        let help = format!("write {below}, which promises more, or {above}, which promises less");
+        walk.fault("P220", "max_confidence has at most three decimals", span, help);
         return None;
     }
     Some(thousandths as u32)

@@ -147,6 +147,19 @@ pub enum ViewsError {
         /// Rows of the earlier view that match nothing.
         earlier: u64,
     },
+    /// Somebody has two values that are said never to belong to one person.
+    #[error(
+        "an [[impossible]] pair of {left} and {right} is not impossible: {people} people of the table have both; correct the \
+         table, or take the pair out"
+    )]
+    NotImpossible {
+        /// One column.
+        left: String,
+        /// The other.
+        right: String,
+        /// Who has both.
+        people: u64,
+    },
     /// No generalisation of the new view can help.
     #[error(
         "requirement {requirement} cannot be met: even with everything generalised it stands at {measure}; {way_out}"
@@ -180,7 +193,7 @@ impl ViewsError {
         match self {
             ViewsError::BadRequirement { .. } => "R431",
             ViewsError::TwoDomains { .. } => "R432",
-            ViewsError::NotRelated { .. } => "R433",
+            ViewsError::NotRelated { .. } | ViewsError::NotImpossible { .. } => "R433",
             ViewsError::Unmeetable { .. } => "R434",
             ViewsError::NoneFound { .. } => "R435",
         }
@@ -192,7 +205,7 @@ impl ViewsError {
             ViewsError::BadRequirement { requirement, .. }
             | ViewsError::Unmeetable { requirement, .. }
             | ViewsError::NoneFound { requirement, .. } => *requirement = number(*requirement),
-            ViewsError::TwoDomains { .. } | ViewsError::NotRelated { .. } => {}
+            ViewsError::TwoDomains { .. } | ViewsError::NotRelated { .. } | ViewsError::NotImpossible { .. } => {}
         }
         self
     }

@@ -15,6 +15,8 @@ pub struct Utility {
     pub distortion_numbers: f64,
     /// Per column, the share of what it told of the target that it still tells; `None` where it told nothing.
     pub information_kept: Vec<Option<f64>>,
+    /// Per column, the bits it still tells of the target, and those its exact values tell.
+    pub told: Vec<[f64; 2]>,
     /// Pairs of rows that are published alike, in both orders and with themselves.
     pub discernability: u128,
 }
@@ -25,6 +27,7 @@ pub fn utility(view: &View, rows: &ViewRows, cuts: &Cuts) -> Utility {
         distortion_categories: 0.0,
         distortion_numbers: 0.0,
         information_kept: Vec::new(),
+        told: Vec::new(),
         discernability: 0,
     };
     let mut published: Vec<Vec<u32>> = Vec::new();
@@ -51,7 +54,9 @@ pub fn utility(view: &View, rows: &ViewRows, cuts: &Cuts) -> Utility {
                 }
             }
         }
-        found.information_kept.push(kept(&counts, &places, spans.len()));
+        let [kept, exact] = told(&counts, &places, spans.len());
+        found.information_kept.push((exact > 1e-9).then(|| (kept / exact).clamp(0.0, 1.0)));
+        found.told.push([kept, exact]);
     }
     let columns: Vec<&[u32]> = published.iter().map(|column| &column[..]).collect();
     let classes = crate::model::Classes::of(rows.len(), &columns);
@@ -84,8 +89,8 @@ fn levels(tree: &crate::model::Hierarchy, leaf: u32, span: Span) -> u32 {
     levels
 }
 
-/// What the published values tell of the class, as a share of what the values themselves tell.
-fn kept(counts: &[Vec<u64>], places: &[u32], published: usize) -> Option<f64> {
+/// The bits that the published values tell of the class, and those that the values themselves tell.
+fn told(counts: &[Vec<u64>], places: &[u32], published: usize) -> [f64; 2] {
     let classes = counts.first().map_or(0, Vec::len);
     let mut whole = vec![0u64; classes];
     let mut merged = vec![vec![0u64; classes]; published];
@@ -96,6 +101,5 @@ fn kept(counts: &[Vec<u64>], places: &[u32], published: usize) -> Option<f64> {
         }
     }
     let told = |parts: &[Vec<u64>]| bits(&whole) - parts.iter().map(|part| bits(part)).sum::<f64>();
-    let exact = told(counts);
-    (exact > 1e-9).then(|| (told(&merged) / exact).clamp(0.0, 1.0))
+    [told(&merged), told(counts)]
 }

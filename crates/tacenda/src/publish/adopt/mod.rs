@@ -27,6 +27,7 @@ use crate::model::Grouping;
 use crate::model::History;
 use crate::model::PastGroups;
 use crate::model::Promise;
+use crate::model::Reading;
 use crate::model::Regions;
 use crate::model::Release;
 use crate::model::Schema;
@@ -39,14 +40,12 @@ use crate::publish::PublishError;
 use crate::publish::account;
 use crate::publish::adopt::seats::Seating;
 use crate::publish::adopt::seats::seat;
-use crate::publish::adopt::translate::Question;
+pub(super) use crate::publish::adopt::translate::Question;
+pub(super) use crate::publish::adopt::translate::express;
 use crate::publish::adopt::translate::translate;
 use crate::publish::project;
 use crate::publish::published;
-use serde::Deserialize;
-use serde::Serialize;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
@@ -62,30 +61,10 @@ pub struct Foundling {
     pub label: Option<String>,
 }
 
-/// How files of others are read, beyond what the policy file says of the columns. It is kept in the ledger, because
-/// the files are read again.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Reading {
-    /// The column that numbers groups, if not `group_id`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<String>,
-    /// Per column, the name of its notation.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub notation: BTreeMap<String, String>,
-    /// Per column, texts that stand for any value.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub any: BTreeMap<String, Vec<String>>,
-    /// Per column, their tree, in ARX's layout.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub hierarchy: BTreeMap<String, PathBuf>,
-}
-
-impl Reading {
-    /// The same with the trees named as they are kept beside the data.
-    fn kept(&self) -> Reading {
-        let names = (1..).zip(self.hierarchy.keys()).map(|(at, column)| (column.clone(), kept_hierarchy(at).into()));
-        Reading { hierarchy: names.collect(), ..self.clone() }
-    }
+/// The same with the trees named as they are kept beside the data.
+fn kept(reading: &Reading) -> Reading {
+    let names = (1..).zip(reading.hierarchy.keys()).map(|(at, column)| (column.clone(), kept_hierarchy(at).into()));
+    Reading { hierarchy: names.collect(), ..reading.clone() }
 }
 
 /// The name under which a tree is kept beside the data.
@@ -172,7 +151,7 @@ impl Project {
             let release = &adoption.release;
             let staging = store.stage(release.number)?;
             let files = copy(&staging, adoption)?;
-            let reading = adoption.reading.kept();
+            let reading = kept(&adoption.reading);
             let codes: Vec<&str> = adoption.findings.iter().map(|finding| finding.fault.code()).collect();
             let mut numbers = json!({
                 "rows": release.row_count(),

@@ -11,20 +11,20 @@ use crate::ingest::foreign::Wish;
 use crate::model::Domain;
 use crate::model::Hierarchy;
 use crate::model::Quasi;
+use crate::model::Reading;
 use crate::model::Regions;
 use crate::model::Release;
 use crate::model::Schema;
 use crate::model::Span;
 use crate::model::Value;
 use crate::model::Values;
-use crate::publish::adopt::Reading;
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
 /// What the reader is asked, and the hierarchies it is given; they are gone when this is dropped.
-pub(super) struct Question {
+pub(in crate::publish) struct Question {
     pub ask: Ask,
     _hierarchies: Vec<NamedTempFile>,
 }
@@ -134,25 +134,33 @@ pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Res
         .collect()
 }
 
-/// A span of their attribute as a span of ours.
-fn express(span: Span, theirs: &Quasi, ours: &Quasi) -> Option<Span> {
+/// A span of their attribute as a span of ours; `None` where we have no word for it.
+pub(in crate::publish) fn express(span: Span, theirs: &Quasi, ours: &Quasi) -> Option<Span> {
     if theirs.null().is_some_and(|null| span == Span::exact(null)) {
         return ours.null().map(Span::exact);
     }
-    if span == theirs.root() {
-        return Some(ours.root());
-    }
     match (&theirs.domain, &ours.domain) {
+        // A tree of theirs that lacks some of our values says with its root that it is none of those.
+        (Domain::Category(labels), Domain::Category(_)) if span == theirs.root() && has_all(labels, ours) => {
+            Some(ours.root())
+        }
         (Domain::Category(theirs), Domain::Category(ours)) => {
             let codes: Option<Vec<u32>> = (span.lo..=span.hi).map(|code| ours.leaf(theirs.leaf_label(code))).collect();
             let codes = codes?;
             let (lo, hi) = (*codes.iter().min()?, *codes.iter().max()?);
             (u64::from(hi - lo) + 1 == codes.len() as u64).then(|| Span::new(lo, hi))
         }
+        _ if span == theirs.root() => Some(ours.root()),
         (theirs, domain) if std::mem::discriminant(theirs) == std::mem::discriminant(domain) => {
             // The reader was given our domain, so that codes are the same.
             (span.hi < ours.null().unwrap_or(ours.size())).then_some(span)
         }
         _ => None,
     }
+}
+
+/// Whether a tree has every value of an attribute.
+fn has_all(theirs: &Hierarchy, ours: &Quasi) -> bool {
+    let Some(tree) = ours.hierarchy() else { return false };
+    (0..ours.size()).filter(|&code| tree.null() != Some(code)).all(|code| theirs.leaf(tree.leaf_label(code)).is_some())
 }

@@ -2,7 +2,8 @@
 //!
 //! After C4.5, which paper 004 uses: a category divides into all its values, a number in two; the column with
 //! the best gain ratio among those of at least average gain is taken; branches that pessimistically err no less than a
-//! leaf would are cut off again (confidence 25 %). What is missing of C4.5: missing values, and raising subtrees.
+//! leaf would are cut off again (confidence 25 %). What is missing of C4.5: missing values, which are a value of their own
+//! here, and raising subtrees.
 
 /// One column as the tree sees it.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub struct Feature {
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// What most rows here are.
-    class: bool,
+    class: u32,
     fork: Option<Fork>,
 }
 
@@ -47,13 +48,14 @@ const CONFIDENCE: f64 = 0.674_489_75;
 
 impl Tree {
     /// Grows a tree on the given rows.
-    pub fn grow(features: &[Feature], classes: &[bool], rows: &[u32]) -> Tree {
+    pub fn grow(features: &[Feature], classes: &[u32], rows: &[u32]) -> Tree {
         let mut rows = rows.to_vec();
-        grow(features, classes, &mut rows).0
+        let kinds = classes.iter().max().map_or(1, |most| *most as usize + 1);
+        grow(features, Classes { of_row: classes, kinds }, &mut rows).0
     }
 
     /// The class it says for a row.
-    pub fn say(&self, features: &[Feature], row: u32) -> bool {
+    pub fn say(&self, features: &[Feature], row: u32) -> u32 {
         let mut at = self;
         while let Some(fork) = &at.fork {
             let code = features[fork.feature].codes[row as usize];
@@ -67,22 +69,48 @@ impl Tree {
     }
 
     /// Percent of rows for which it is wrong.
-    pub fn error(&self, features: &[Feature], classes: &[bool], rows: &[u32]) -> f64 {
+    pub fn error(&self, features: &[Feature], classes: &[u32], rows: &[u32]) -> f64 {
         let wrong = rows.iter().filter(|&&row| self.say(features, row) != classes[row as usize]).count();
         100.0 * wrong as f64 / rows.len().max(1) as f64
     }
 }
 
+/// What there is to tell apart.
+#[derive(Clone, Copy)]
+struct Classes<'a> {
+    /// The class of each row.
+    of_row: &'a [u32],
+    /// One past the largest class.
+    kinds: usize,
+}
+
+impl Classes<'_> {
+    fn none(self) -> Vec<usize> {
+        vec![0; self.kinds]
+    }
+
+    fn of(self, row: u32) -> usize {
+        self.of_row[row as usize] as usize
+    }
+
+    fn count(self, rows: &[u32]) -> Vec<usize> {
+        let mut counts = self.none();
+        rows.iter().for_each(|&row| counts[self.of(row)] += 1);
+        counts
+    }
+}
+
 /// A tree and how many errors it must be expected to make on as many rows again.
-fn grow(features: &[Feature], classes: &[bool], rows: &mut [u32]) -> (Tree, f64) {
-    let yes = rows.iter().filter(|&&row| classes[row as usize]).count();
-    let class = 2 * yes > rows.len();
-    let leaf_errors = pessimistic(rows.len(), yes.min(rows.len() - yes));
+fn grow(features: &[Feature], classes: Classes<'_>, rows: &mut [u32]) -> (Tree, f64) {
+    let counts = classes.count(rows);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u32;
+    let leaf_errors = pessimistic(rows.len(), rows.len() - most);
     let leaf = (Tree { class, fork: None }, leaf_errors);
-    if yes == 0 || yes == rows.len() || rows.len() < 2 * LEAST {
+    if most == rows.len() || rows.len() < 2 * LEAST {
         return leaf;
     }
-    let Some((feature, split)) = best(features, classes, rows, yes) else { return leaf };
+    let Some((feature, split)) = best(features, classes, rows, &counts) else { return leaf };
     let codes = &features[feature].codes;
     let branch = |row: u32| match split.limit {
         Some(limit) => u32::from(codes[row as usize] > limit),
@@ -105,15 +133,15 @@ fn grow(features: &[Feature], classes: &[bool], rows: &mut [u32]) -> (Tree, f64)
 }
 
 /// The best ratio among the columns whose gain is at least average.
-fn best(features: &[Feature], classes: &[bool], rows: &[u32], yes: usize) -> Option<(usize, Split)> {
+fn best(features: &[Feature], classes: Classes<'_>, rows: &[u32], all: &[usize]) -> Option<(usize, Split)> {
     let splits: Vec<(usize, Split)> = features
         .iter()
         .enumerate()
         .filter_map(|(index, feature)| {
             let split = if feature.ordered {
-                number(feature, classes, rows, yes)
+                number(feature, classes, rows, all)
             } else {
-                category(feature, classes, rows, yes)
+                category(feature, classes, rows, all)
             };
             split.filter(|split| split.gain > 1e-9).map(|split| (index, split))
         })
@@ -124,25 +152,27 @@ fn best(features: &[Feature], classes: &[bool], rows: &[u32], yes: usize) -> Opt
 }
 
 /// Divides into all values.
-fn category(feature: &Feature, classes: &[bool], rows: &[u32], yes: usize) -> Option<Split> {
-    let mut counts = vec![[0usize; 2]; feature.size as usize];
+fn category(feature: &Feature, classes: Classes<'_>, rows: &[u32], all: &[usize]) -> Option<Split> {
+    let kinds = classes.kinds;
+    let mut counts = vec![0usize; feature.size as usize * kinds];
     for &row in rows {
-        counts[feature.codes[row as usize] as usize][usize::from(classes[row as usize])] += 1;
+        counts[feature.codes[row as usize] as usize * kinds + classes.of(row)] += 1;
     }
-    let parts: Vec<[usize; 2]> = counts.into_iter().filter(|count| count[0] + count[1] > 0).collect();
-    let large = parts.iter().filter(|part| part[0] + part[1] >= LEAST).count();
-    (large >= 2).then(|| split_of(&parts, rows.len(), yes, None, 0.0))
+    let parts: Vec<&[usize]> = counts.chunks(kinds).filter(|part| part.iter().any(|&count| count > 0)).collect();
+    let large = parts.iter().filter(|part| part.iter().sum::<usize>() >= LEAST).count();
+    (large >= 2).then(|| split_of(&parts, rows.len(), all, None, 0.0))
 }
 
 /// Divides at the best place between two values.
-fn number(feature: &Feature, classes: &[bool], rows: &[u32], yes: usize) -> Option<Split> {
-    let mut sorted: Vec<(u32, bool)> =
-        rows.iter().map(|&row| (feature.codes[row as usize], classes[row as usize])).collect();
+fn number(feature: &Feature, classes: Classes<'_>, rows: &[u32], all: &[usize]) -> Option<Split> {
+    let mut sorted: Vec<(u32, usize)> =
+        rows.iter().map(|&row| (feature.codes[row as usize], classes.of(row))).collect();
     sorted.sort_unstable();
-    let (mut left, mut best, mut places) = ([0usize; 2], None::<(f64, u32, [usize; 2])>, 0usize);
-    let all = [rows.len() - yes, yes];
+    let (mut left, mut right, mut places) = (classes.none(), all.to_vec(), 0usize);
+    let mut best = None::<(f64, u32, Vec<usize>, Vec<usize>)>;
     for at in 0..sorted.len() - 1 {
-        left[usize::from(sorted[at].1)] += 1;
+        left[sorted[at].1] += 1;
+        right[sorted[at].1] -= 1;
         if sorted[at].0 == sorted[at + 1].0 {
             continue;
         }
@@ -150,28 +180,27 @@ fn number(feature: &Feature, classes: &[bool], rows: &[u32], yes: usize) -> Opti
         if at + 1 < LEAST || sorted.len() - at - 1 < LEAST {
             continue;
         }
-        let rest = bits(&left) + bits(&[all[0] - left[0], all[1] - left[1]]);
-        if best.is_none_or(|(least, ..)| rest < least) {
-            best = Some((rest, sorted[at].0, left));
+        let rest = bits(&left) + bits(&right);
+        if best.as_ref().is_none_or(|(least, ..)| rest < *least) {
+            best = Some((rest, sorted[at].0, left.clone(), right.clone()));
         }
     }
-    let (_, limit, left) = best?;
+    let (_, limit, left, right) = best?;
     // C4.5 charges for the choice of the place.
     let charge = (places as f64).log2() / rows.len() as f64;
-    Some(split_of(&[left, [all[0] - left[0], all[1] - left[1]]], rows.len(), yes, Some(limit), charge))
+    Some(split_of(&[&left, &right], rows.len(), all, Some(limit), charge))
 }
 
-fn split_of(parts: &[[usize; 2]], rows: usize, yes: usize, limit: Option<u32>, charge: f64) -> Split {
-    let whole = bits(&[rows - yes, yes]);
-    let gain = (whole - parts.iter().map(bits).sum::<f64>()) / rows as f64 - charge;
-    let sizes: Vec<f64> = parts.iter().map(|part| (part[0] + part[1]) as f64 / rows as f64).collect();
+fn split_of(parts: &[&[usize]], rows: usize, all: &[usize], limit: Option<u32>, charge: f64) -> Split {
+    let gain = (bits(all) - parts.iter().map(|part| bits(part)).sum::<f64>()) / rows as f64 - charge;
+    let sizes: Vec<f64> = parts.iter().map(|part| part.iter().sum::<usize>() as f64 / rows as f64).collect();
     let information: f64 = -sizes.iter().map(|size| size * size.log2()).sum::<f64>();
     Split { limit, gain, ratio: gain / information.max(1e-9) }
 }
 
 /// The bits needed to tell the classes of so many rows.
-fn bits(counts: &[usize; 2]) -> f64 {
-    let all = (counts[0] + counts[1]) as f64;
+fn bits(counts: &[usize]) -> f64 {
+    let all = counts.iter().sum::<usize>() as f64;
     counts.iter().filter(|&&count| count > 0).map(|&count| -(count as f64) * (count as f64 / all).log2()).sum()
 }
 
@@ -201,17 +230,30 @@ mod tests {
         let number = feature(rows.clone(), true);
         let colour = feature(rows.iter().map(|row| row % 3).collect(), false);
         // Red ones above 200, and all blue ones.
-        let classes: Vec<bool> = rows.iter().map(|row| row % 3 == 2 || (row % 3 == 0 && *row > 200)).collect();
+        let classes: Vec<u32> =
+            rows.iter().map(|row| u32::from(row % 3 == 2 || (row % 3 == 0 && *row > 200))).collect();
         let features = [number, colour];
         let tree = Tree::grow(&features, &classes, &rows);
         assert_eq!(tree.error(&features, &classes, &rows), 0.0);
     }
 
     #[test]
+    fn more_than_two_classes_are_told_apart() {
+        let rows: Vec<u32> = (0..300).collect();
+        let colour = feature(rows.iter().map(|row| row % 3).collect(), false);
+        let classes: Vec<u32> = rows.iter().map(|row| [4, 0, 2][*row as usize % 3]).collect();
+        let features = [colour];
+        let (training, test) = rows.split_at(200);
+        assert_eq!(Tree::grow(&features, &classes, training).error(&features, &classes, test), 0.0);
+        let guess = Tree::grow(&[], &classes, training).error(&[], &classes, &rows);
+        assert!((guess - 200.0 / 3.0).abs() < 0.1, "one class in three is right by itself: {guess}");
+    }
+
+    #[test]
     fn noise_is_cut_off() {
         let rows: Vec<u32> = (0..400).collect();
         let noise = feature(rows.iter().map(|row| row * 7919 % 20).collect(), false);
-        let classes: Vec<bool> = rows.iter().map(|row| row * 31 % 10 == 0).collect();
+        let classes: Vec<u32> = rows.iter().map(|row| u32::from(row * 31 % 10 == 0)).collect();
         let tree = Tree::grow(std::slice::from_ref(&noise), &classes, &rows);
         let leaf = Tree::grow(&[], &classes, &rows);
         assert!(leaf.fork.is_none());

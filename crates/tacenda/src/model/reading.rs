@@ -1,0 +1,23 @@
+//! How a file that somebody else made is read, beyond what the policy file says of its columns.
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How files of others are read. For adopted releases it is kept in the ledger, because those files are read again.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Reading {
+    /// The column that numbers groups, if not `group_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Per column, the name of its notation.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notation: BTreeMap<String, String>,
+    /// Per column, texts that stand for any value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub any: BTreeMap<String, Vec<String>>,
+    /// Per column, their tree, in ARX's layout.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hierarchy: BTreeMap<String, PathBuf>,
+}

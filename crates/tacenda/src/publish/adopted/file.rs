@@ -1,0 +1,87 @@
+//! A view in a file that some other tool wrote: CSV, TSV or Parquet, in any of the usual notations.
+//!
+//! Rows may be recoded each in its own way. What a cell says is kept exactly or refused: a wider span would match more
+//! rows than readers of the file can, and the view judged against it would promise too much.
+
+use crate::ingest::Source;
+use crate::ingest::foreign;
+use crate::ingest::foreign::ColumnNote;
+use crate::ingest::foreign::File;
+use crate::ingest::foreign::Foreign;
+use crate::model::NamedView;
+use crate::model::PolicyFile;
+use crate::model::Quasi;
+use crate::model::Schema;
+use crate::model::Span;
+use crate::model::SpanColumn;
+use crate::publish::ProjectError;
+use crate::publish::adopt::Question;
+use crate::publish::adopt::express;
+use crate::publish::adopted::Found;
+use crate::publish::adopted::fault;
+use crate::publish::adopted::refuse_unlisted;
+use std::path::Path;
+
+pub(super) fn read(
+    file: &PolicyFile,
+    named: &NamedView,
+    path: &Path,
+    columns: &[Quasi],
+) -> Result<Found, ProjectError> {
+    let source = Source::open(path)?;
+    let header = foreign::header(&source)?;
+    refuse_unlisted(&file.schema, named, header.iter().map(String::as_str))?;
+    let own = Schema::new(&file.schema.identifier, columns.to_vec(), Vec::new());
+    let question = Question::new(&own, &named.reading).map_err(|source| ProjectError::Environment { source })?;
+    let published = File { source, label: String::new(), counterfeits: None };
+    let read = foreign::read(&[published], &[], &question.ask)?;
+    let release = &read.releases[0];
+    if !release.linked.is_empty() {
+        let what = format!("its column {} ties a person's rows of several releases together", foreign::RECORD);
+        return Err(fault(named, what));
+    }
+    let spans =
+        columns.iter().enumerate().map(|(at, quasi)| cells(&read, at, quasi).map_err(|what| fault(named, what)));
+    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let mut notes = vec![conclusion(named, &name, &read)];
+    notes.extend(unknown(&header, named, &name));
+    Ok(Found { columns: spans.collect::<Result<Vec<SpanColumn>, ProjectError>>()?, name, notes })
+}
+
+/// The spans of one column, row by row, in the order of the groups that were read.
+fn cells(read: &Foreign, at: usize, quasi: &Quasi) -> Result<SpanColumn, String> {
+    let (release, theirs) = (&read.releases[0], &read.schema.quasi[at]);
+    let mut spans: Vec<Span> = Vec::with_capacity(release.row_count());
+    for group in 0..release.group_count() {
+        let rows = release.group_rows(group);
+        let first = rows.clone().filter_map(|row| read.shown[0].places.get(row)).min();
+        let span = express(release.region(group)[at], theirs, quasi).ok_or_else(|| {
+            let row = first.map_or(0, |place| place + 1);
+            format!("column {} says in row {row} what the policy file has no word for", quasi.name)
+        })?;
+        spans.extend(rows.map(|_| span));
+    }
+    Ok(SpanColumn::new(&spans))
+}
+
+/// How the file was understood.
+fn conclusion(named: &NamedView, name: &str, read: &Foreign) -> String {
+    let column = |note: &ColumnNote| {
+        let forms: Vec<String> = note.notations.iter().map(|(form, count)| format!("{form} {count}")).collect();
+        format!("{}: {}", note.column, forms.join(", "))
+    };
+    let columns: Vec<String> = read.columns.iter().map(column).collect();
+    let rows = read.releases[0].row_count();
+    format!("view {} was made elsewhere: {name} has {rows} rows; {}", named.name, columns.join("; "))
+}
+
+/// Columns that nobody here knows anything of.
+fn unknown(header: &[String], named: &NamedView, name: &str) -> Option<String> {
+    let own = [foreign::GROUP_ID, foreign::ROW_WEIGHT];
+    let is_unknown = |column: &&String| !named.columns.contains(column) && !own.contains(&column.as_str());
+    let unknown: Vec<&str> = header.iter().filter(is_unknown).map(String::as_str).collect();
+    (!unknown.is_empty()).then(|| {
+        let columns = unknown.join(", ");
+        format!("{name} also has {columns}, which no view lists: what its readers learn from that was not judged")
+    })
+}

@@ -1,0 +1,90 @@
+//! Views that were made elsewhere: out already, and laid beside every view of ours.
+//!
+//! Whatever made one, cell by cell or group by group, it is a bag of rows with one span a column. A release of ours is
+//! read from its folder as a recipient would, another tool's file by the reader that `audit` and `adopt` use. It is read
+//! once; from then on the vault holds it.
+
+mod file;
+mod fit;
+mod folder;
+
+use crate::model::NamedView;
+use crate::model::PastView;
+use crate::model::PolicyFile;
+use crate::model::PublishedView;
+use crate::model::Quasi;
+use crate::model::Schema;
+use crate::model::SpanColumn;
+use crate::model::Table;
+use crate::model::View;
+use crate::publish::ProjectError;
+use crate::publish::adopted::fit::Fit;
+
+/// Views made elsewhere, and what was concluded about them.
+#[derive(Debug, Default)]
+pub(super) struct TakenIn {
+    /// The views.
+    pub views: Vec<PastView>,
+    /// What a steward should know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Rows of a view that was made elsewhere, before they are remembered.
+struct Found {
+    /// Per column of the view, its spans.
+    columns: Vec<SpanColumn>,
+    /// What it is called in a sentence.
+    name: String,
+    notes: Vec<String>,
+}
+
+/// Reads the adopted views of a policy file that `known` does not hold yet. `table` is the truth: it shows whether they
+/// are about the same people.
+pub(super) fn read(file: &PolicyFile, known: &[PastView], table: &Table) -> Result<TakenIn, ProjectError> {
+    let mut taken = TakenIn::default();
+    let new = file.views.list.iter().filter(|view| known.iter().all(|past| past.name != view.name));
+    for (named, path) in new.filter_map(|view| Some((view, view.adopted.as_deref()?))) {
+        let columns = columns(&file.schema, named);
+        let found = match path.is_dir() {
+            true => folder::read(file, named, path, &columns)?,
+            false => file::read(file, named, path, &columns)?,
+        };
+        let view = View { name: named.name.clone(), columns };
+        let past = PastView::of(&PublishedView::new(view, found.columns), 0, named.recipients.clone());
+        taken.notes.extend(found.notes);
+        let fit = Fit::of(&past, &file.schema, table);
+        if fit.is_some_and(|fit| fit.is_nobodys()) {
+            let what = format!("no row of {} fits anybody in the table: it is about other people", found.name);
+            return Err(fault(named, what));
+        }
+        taken.notes.extend(Fit::notes(fit, &found.name));
+        taken.views.push(past);
+    }
+    Ok(taken)
+}
+
+/// The columns of a view.
+fn columns(schema: &Schema, named: &NamedView) -> Vec<Quasi> {
+    let find = |name: &String| schema.quasi.iter().find(|quasi| quasi.name == *name);
+    named.columns.iter().map(|name| find(name).expect("the policy file was checked").clone()).collect()
+}
+
+/// Refuses columns that a release shows and the view does not list: readers would join on them, and the judge would not.
+fn refuse_unlisted<'n>(
+    schema: &Schema,
+    named: &NamedView,
+    mut theirs: impl Iterator<Item = &'n str>,
+) -> Result<(), ProjectError> {
+    let is_unlisted = |name: &&str| {
+        let is_ours = schema.quasi.iter().any(|quasi| quasi.name == **name) || schema.identifier == **name;
+        is_ours && !named.columns.iter().any(|listed| listed == name)
+    };
+    match theirs.find(is_unlisted) {
+        Some(name) => Err(fault(named, format!("the release has column {name}, and the view does not list it"))),
+        None => Ok(()),
+    }
+}
+
+fn fault(named: &NamedView, what: String) -> ProjectError {
+    ProjectError::Adopted { view: named.name.clone(), what }
+}

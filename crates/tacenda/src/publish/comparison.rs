@@ -1,0 +1,199 @@
+//! What a view is good for, next to what else could have been published (paper 004, section 6).
+//!
+//! Four lines: the view; its rows as they are (the paper's BLE, its base line); plain k-anonymity on all its columns
+//! but the target (KAE); the rows as they are without the columns that readers can join on (RJE). Each has its
+//! distortion per row and, where the view has the target, what its columns still tell of it one by one and how often a
+//! decision tree tells it wrongly. Private: it needs the truth, and is for the steward.
+//!
+//! The tree is grown on two of three rows and tested on the third ones, in the order of the keyed identifiers: an order
+//! that has nothing to do with what the rows say, and the same in every run of a project.
+
+use crate::measure::Feature;
+use crate::measure::Tree;
+use crate::model::Cuts;
+use crate::model::Promise;
+use crate::model::PublishedView;
+use crate::model::Requirement;
+use crate::model::Score;
+use crate::model::Table;
+use crate::model::View;
+use crate::model::ViewColumn;
+use crate::model::ViewRows;
+use crate::policy::views;
+use crate::policy::views::Information;
+use crate::policy::views::Options;
+use crate::policy::views::Task;
+use crate::publish::PreparedView;
+use rayon::prelude::*;
+
+/// How many rows trees are grown and tested on at most.
+pub const MOST_ROWS: usize = 60_000;
+
+/// How many classes a tree is asked to tell apart at most.
+pub const MOST_CLASSES: usize = 50;
+
+/// A view next to what else could have been published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The class that is told, if the view has it.
+    pub target: Option<String>,
+    /// The view first.
+    pub lines: Vec<Compared>,
+    /// How many rows trees were grown on, and tested on; zeros where there were no trees.
+    pub rows: (u64, u64),
+    /// What was not measured, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Against {
+    /// The view.
+    View,
+    /// Its rows as they are.
+    AsItIs,
+    /// Plain k-anonymity on all columns.
+    KAnonymity {
+        /// The k of the promise.
+        k: u64,
+    },
+    /// Its rows as they are, without the columns that readers can join on.
+    WithoutJoin,
+}
+
+/// One line of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// What it is of.
+    pub of: Against,
+    /// Per row, how many levels its categories were lifted, summed over the columns.
+    pub distortion_categories: f64,
+    /// Per row, the share of the domain its numbers leave open, summed over the columns.
+    pub distortion_numbers: f64,
+    /// The share of the bits that the columns tell of the target one by one that they still tell.
+    pub information_kept: Option<f64>,
+    /// The share of test rows whose class a decision tree tells wrongly.
+    pub classification_error: Option<f64>,
+}
+
+/// The rows of a view and what is asked of them.
+struct Setting<'a> {
+    prepared: &'a PreparedView,
+    view: View,
+    rows: ViewRows,
+    /// The place of the target.
+    target: Option<usize>,
+    /// The rows trees are grown on, and tested on; none where there are no trees.
+    split: Option<(Vec<u32>, Vec<u32>)>,
+    classes: Vec<u32>,
+}
+
+impl Comparison {
+    /// Measures the view and the others. `table` has the view's columns only.
+    pub fn of(prepared: &PreparedView, table: &Table) -> Comparison {
+        let setting = Setting::new(prepared, table);
+        let mut notes = Vec::new();
+        let mut asked: Vec<(Against, Cuts)> =
+            vec![(Against::View, prepared.cuts.clone()), (Against::AsItIs, setting.as_it_is())];
+        match least(prepared) {
+            None => notes.push("plain k-anonymity was not measured: no k is promised".to_string()),
+            Some(k) => match setting.anonymous(k) {
+                Some(cuts) => asked.push((Against::KAnonymity { k }, cuts)),
+                None => notes.push(format!("plain k-anonymity was not measured: these rows cannot have k = {k}")),
+            },
+        }
+        if !prepared.joined.is_empty() {
+            asked.push((Against::WithoutJoin, setting.without_join()));
+        }
+        let lines = asked.par_iter().map(|(of, cuts)| setting.line(*of, cuts)).collect();
+        if setting.target.is_some() && setting.split.is_none() {
+            notes.push(format!("no tree was grown: the target has one value, or more than {MOST_CLASSES}"));
+        }
+        if setting.rows.len() > MOST_ROWS && setting.split.is_some() {
+            notes.push(format!("trees saw every {}th row only", setting.rows.len().div_ceil(MOST_ROWS)));
+        }
+        let rows = setting.split.as_ref().map_or((0, 0), |(training, test)| (training.len() as u64, test.len() as u64));
+        let target = setting.target.map(|at| setting.view.columns[at].name.clone());
+        Comparison { target, lines, rows, notes }
+    }
+}
+
+/// The largest k that is promised.
+fn least(prepared: &PreparedView) -> Option<u64> {
+    let k = |promise: &Promise| match promise {
+        Promise::XyAnonymity { k, .. } => Some(u64::from(*k)),
+        _ => None,
+    };
+    prepared.file.promises().filter_map(k).max()
+}
+
+impl<'a> Setting<'a> {
+    fn new(prepared: &'a PreparedView, table: &Table) -> Setting<'a> {
+        let view = View { name: prepared.name.clone(), columns: prepared.file.schema.quasi.clone() };
+        let target = prepared.file.views.target.as_ref().and_then(|name| view.column(name));
+        let target_codes = target.map_or(Vec::new(), |at| table.quasi(at).to_vec());
+        // Only classes that occur are numbered, so that wide domains cost nothing.
+        let mut kinds = target_codes.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let place = |code: &u32| kinds.binary_search(code).expect("every class was listed") as u32;
+        let classes: Vec<u32> = target_codes.iter().map(place).collect();
+        let columns = (0..view.columns.len()).map(|at| table.quasi(at).to_vec()).collect();
+        let every = table.len().div_ceil(MOST_ROWS).max(1);
+        let sample = || (0..table.len() as u32).step_by(every).enumerate();
+        let part = |is_test: bool| sample().filter(|(at, _)| (at % 3 == 2) == is_test).map(|(_, row)| row).collect();
+        let split = (2..=MOST_CLASSES).contains(&kinds.len()).then(|| (part(false), part(true)));
+        let rows = ViewRows::new(columns, target_codes);
+        Setting { prepared, view, rows, target, split, classes }
+    }
+
+    fn as_it_is(&self) -> Cuts {
+        vec![None; self.view.columns.len()]
+    }
+
+    fn without_join(&self) -> Cuts {
+        let root = |at: usize| self.prepared.joined.contains(&at).then(|| vec![self.view.columns[at].root()]);
+        (0..self.view.columns.len()).map(root).collect()
+    }
+
+    /// Plain k-anonymity on all columns but the target, made with the same means as the view.
+    fn anonymous(&self, k: u64) -> Option<Cuts> {
+        let columns = (0..self.view.columns.len()).filter(|&at| Some(at) != self.target);
+        let x = columns.map(|column| ViewColumn::new(0, column)).collect();
+        let requirements = [Requirement::anonymity(x, vec![ViewColumn::record(0)], k)];
+        let task =
+            Task { view: &self.view, rows: &self.rows, earlier: &[], requirements: &requirements, impossible: &[] };
+        let information = match self.prepared.file.views.score {
+            Score::Entropy if self.target.is_some() => Information::Entropy,
+            Score::Discernability => Information::Discernability,
+            _ => Information::Distortion,
+        };
+        views::specialise(&task, &Options { information, ..Options::default() }).ok().map(|outcome| outcome.cuts)
+    }
+
+    fn line(&self, of: Against, cuts: &Cuts) -> Compared {
+        let utility = views::utility(&self.view, &self.rows, cuts);
+        let told = utility.told.iter().enumerate().filter(|(at, _)| Some(*at) != self.target);
+        let [kept, exact] = told.fold([0.0, 0.0], |sum, (_, told)| [sum[0] + told[0], sum[1] + told[1]]);
+        Compared {
+            of,
+            distortion_categories: utility.distortion_categories,
+            distortion_numbers: utility.distortion_numbers,
+            information_kept: (self.target.is_some() && exact > 1e-9).then(|| (kept / exact).clamp(0.0, 1.0)),
+            classification_error: self.split.as_ref().map(|split| self.error(cuts, split)),
+        }
+    }
+
+    /// How often a tree is wrong that sees what is published with these cuts.
+    fn error(&self, cuts: &Cuts, (training, test): &(Vec<u32>, Vec<u32>)) -> f64 {
+        let published = PublishedView::recode(&self.view, &self.rows, cuts);
+        let feature = |at: usize| {
+            let column = published.column(at);
+            let ordered = self.view.columns[at].hierarchy().is_none();
+            Feature { codes: column.codes.clone(), size: column.spans.len() as u32, ordered }
+        };
+        let columns = (0..self.view.columns.len()).filter(|&at| Some(at) != self.target);
+        let features: Vec<Feature> = columns.map(feature).collect();
+        Tree::grow(&features, &self.classes, training).error(&features, &self.classes, test) / 100.0
+    }
+}
