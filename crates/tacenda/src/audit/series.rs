@@ -97,8 +97,9 @@ impl Thresholds {
             Promise::MInvariance { m, k } => (k.unwrap_or(1), *m),
             Promise::IncrementalLDiversity { l, .. } => (1, *l),
             Promise::IncrementalKAnonymity { k, l, .. } => (*k, l.unwrap_or(1)),
-            Promise::KAnonymity { k } | Promise::XyAnonymity { k, .. } => (*k, 1),
-            Promise::XyLinkability { .. } => (1, 1),
+            Promise::KAnonymity { k } => (*k, 1),
+            // They speak of combinations of some columns in joins, not of groups.
+            Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => (1, 1),
         };
         Thresholds { k, l, t: None }
     }

@@ -198,6 +198,20 @@ fn equals_are_found_in_groups_of_any_size() {
     assert_eq!(told(&large, Check::Equivalence), "NOT ASSESSED");
 }
 
+/// The number of a promise about views is no line for groups, and what it says of X and Y is not guessed at.
+#[test]
+fn a_promise_about_views_draws_no_line_for_groups() {
+    let release = |number| release(number, "0-1,5-5/abc");
+    let mut case = Case::new(schema(2), Vec::new(), vec![release(1), release(2)]);
+    case.traces[0].columns = vec![true, false];
+    case.promise = Some(Promise::XyAnonymity { x: vec!["zip".into()], y: vec!["record".into()], k: 40 });
+    case.lines = Thresholds::of(case.promise.as_ref().unwrap());
+    assert_eq!(told(&case, Check::GroupSizes), "PASS");
+    assert_eq!(told(&case, Check::Joins), "NOT ASSESSED");
+    // Whoever draws a line is answered.
+    assert_eq!(told(&case.lines(4, 1), Check::Joins), "FAIL A765 3");
+}
+
 /// A share of exactly one in three is not more than one in three.
 #[test]
 fn a_join_is_held_against_the_exact_share() {
