@@ -93,7 +93,7 @@ const CASES: &[Case] = &[
         changes: &[0.01, 0.1],
         shape: Kind::Adult,
         grows: true,
-        most: 1_000_000,
+        most: u32::MAX,
     },
     Case {
         name: "k-anonymity, plain",
@@ -101,7 +101,7 @@ const CASES: &[Case] = &[
         changes: &[0.01, 0.1],
         shape: Kind::Adult,
         grows: true,
-        most: 1_000_000,
+        most: u32::MAX,
     },
     Case {
         name: "incremental-l-diversity",

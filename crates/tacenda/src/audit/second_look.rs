@@ -60,16 +60,30 @@ fn only_adds(promise: &Promise) -> bool {
 /// The last release as far as the history has it: its groups in the policy's order, people only.
 pub(super) fn last_release(history: &History) -> Release {
     let regions = history.groups.regions.clone();
-    let here = history.records.iter().filter(|record| record.last_release == history.releases);
-    let mut rows: Vec<(u32, Value)> = here.map(|record| (record.group, record.value)).collect();
-    rows.sort_unstable();
+    let here = || history.records.iter().filter(|record| record.last_release == history.releases);
     let groups = regions.len();
-    let ends = (0..groups as u32).map(|group| rows.partition_point(|row| row.0 <= group) as u32).collect();
+    let mut ends = vec![0u32; groups];
+    here().for_each(|record| ends[record.group as usize] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        (*end, sum) = (sum, sum + *end);
+    }
+    let mut sensitive = vec![Value(0); sum as usize];
+    for record in here() {
+        let end = &mut ends[record.group as usize];
+        sensitive[*end as usize] = record.value;
+        *end += 1;
+    }
+    let mut start = 0;
+    for &end in &ends {
+        sensitive[start..end as usize].sort_unstable();
+        start = end as usize;
+    }
     Release {
         number: history.releases,
         ends,
         regions,
-        sensitive: rows.into_iter().map(|row| row.1).collect(),
+        sensitive,
         counterfeits: vec![0; groups],
         values: history.values.clone(),
         ..Release::default()

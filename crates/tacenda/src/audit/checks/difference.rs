@@ -98,12 +98,12 @@ impl<'a> Pair<'a> {
         let releases = ask.series.releases;
         let places = (earlier, later);
         let (earlier, later) = (&releases[earlier as usize], &releases[later as usize]);
-        let stab = Stab::new(later, values);
-        let mut components = Components::new(earlier, later, &stab);
+        let (old, new) = rayon::join(|| Stab::new(earlier, values), || Stab::new(later, values));
+        let mut components = Components::new(&old, &new);
         let moves = ask
             .people()
             .filter(|_| ask.attacker.presence)
-            .map(|knowledge| moves(knowledge, places, &Stab::new(earlier, values), &stab, &mut components));
+            .map(|knowledge| moves(knowledge, places, &old, &new, &mut components));
         Pair { places, earlier, later, components: components.list(), moves, values }
     }
 
@@ -337,7 +337,8 @@ fn moves(
     let mut there = here.clone();
     // (group of the earlier, group of the later release) of whoever changed place.
     let mut seen: Vec<(Option<u32>, Option<u32>)> = Vec::new();
-    let (mut united_old, mut united_new): (United, United) = (old.united(), new.united());
+    let (ties, offset) = components.ties();
+    let (mut united_old, mut united_new): (United, United) = (old.united_in(ties, 0), new.united_in(ties, offset));
     for (&before, &after) in rows_before.iter().zip(&rows_after) {
         if before == Knowledge::ABSENT && after == Knowledge::ABSENT {
             continue;

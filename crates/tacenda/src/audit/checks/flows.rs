@@ -109,7 +109,7 @@ impl<'a> Flows<'a> {
             return Err(NoFlows::PeopleLeft);
         }
         let (old, new) = (Stab::new(earlier, values), Stab::new(later, values));
-        let components = Components::new(earlier, later, &new).list();
+        let components = Components::new(&old, &new).list();
         if components.iter().any(|(_, component)| loses_rows(earlier, later, component)) {
             return Err(NoFlows::PeopleLeft);
         }

@@ -2,6 +2,7 @@
 
 use crate::audit::checks::Ask;
 use crate::audit::stab::Stab;
+use crate::audit::stab::tie_overlapping;
 use crate::audit::ties::Ties;
 use crate::model::Promise;
 use crate::model::Release;
@@ -69,14 +70,12 @@ pub(super) struct Component {
 }
 
 impl Components {
-    /// Groups of two releases whose regions overlap are tied; `stab` is the later one's index.
-    pub(super) fn new(earlier: &Release, later: &Release, stab: &Stab) -> Components {
-        let offset = earlier.group_count() as u32;
-        let groups = offset + later.group_count() as u32;
-        let (mut ties, mut united) = (Ties::new(groups as usize), stab.united());
-        for group in 0..offset {
-            stab.unite(earlier.region(group as usize), Some(group), |_| true, &mut united, &mut ties, offset);
-        }
+    /// Groups of two releases whose regions overlap are tied.
+    pub(super) fn new(earlier: &Stab, later: &Stab) -> Components {
+        let offset = earlier.group_count();
+        let groups = offset + later.group_count();
+        let mut ties = Ties::new(groups as usize);
+        tie_overlapping(earlier, later, &mut ties);
         Components { ties, offset, groups }
     }
 

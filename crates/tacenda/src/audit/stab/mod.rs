@@ -4,9 +4,12 @@
 //! Where groups are disjoint, a question costs about the depth of the tree; where they overlap, it
 //! costs about the answers. A question after values skips what has none of those still asked for.
 
+mod overlap;
+
 use crate::audit::ties::Ties;
 use crate::model::Release;
 use crate::model::Span;
+pub(super) use overlap::tie_overlapping;
 
 /// Sets of values as bits, so many words each.
 pub(super) fn words(values: usize) -> usize {
@@ -43,6 +46,12 @@ struct Node {
 /// How many groups a leaf holds at most.
 const LEAF: usize = 4;
 
+/// A side of a cut has at least one in so many of the groups.
+const SHARE: usize = 8;
+
+/// More than the depth of the tree of as many groups as can be numbered, each step leaving seven of eight.
+const DEPTH: usize = 192;
+
 impl Stab {
     /// An index over a release, for values numbered below `values`.
     pub(super) fn new(release: &Release, values: usize) -> Stab {
@@ -70,6 +79,11 @@ impl Stab {
         stab.groups = groups;
         stab.sum_values();
         stab
+    }
+
+    /// How many groups there are.
+    pub(super) fn group_count(&self) -> u32 {
+        self.groups.len() as u32
     }
 
     /// Calls `each` with every group that covers `point`, in the order of the tree.
@@ -102,6 +116,22 @@ impl Stab {
     /// What no group is tied to yet.
     pub(super) fn united(&self) -> United {
         United(vec![false; self.nodes.len()])
+    }
+
+    /// What is tied already. Groups are numbered from `offset` on.
+    pub(super) fn united_in(&self, ties: &mut Ties, offset: u32) -> United {
+        let mut united = self.united();
+        let mut are_tied = |one: u32, other: u32| {
+            ties.are_tied(offset + self.groups[one as usize], offset + self.groups[other as usize])
+        };
+        for (index, node) in self.nodes.iter().enumerate().rev() {
+            let right = node.right as usize;
+            united.0[index] = match right {
+                0 => (node.first..node.last).all(|place| are_tied(node.first, place)),
+                _ => united.0[index + 1] && united.0[right] && are_tied(node.first, self.nodes[right].first),
+            };
+        }
+        united
     }
 
     /// Ties all groups that overlap `region` and that `wants` lets through by their values to each other,
@@ -182,7 +212,7 @@ impl Stab {
         }
         let words = self.words;
         let asked = |bits: &[u64], missing: &[u64]| bits.iter().zip(missing).any(|(have, want)| have & want != 0);
-        let mut stack = [0u32; 64];
+        let mut stack = [0u32; DEPTH];
         let mut depth = 1;
         while depth > 0 {
             depth -= 1;
@@ -220,8 +250,7 @@ impl Stab {
         if self.nodes.is_empty() {
             return;
         }
-        // Deep enough: every step down halves the groups.
-        let mut stack = [0u32; 64];
+        let mut stack = [0u32; DEPTH];
         let mut depth = 1;
         while depth > 0 {
             depth -= 1;
@@ -262,9 +291,19 @@ impl Stab {
             (hi - lo) * 1_000_000 / (2 * u64::from(whole[*attribute].width()))
         };
         let widest = (0..self.attributes).max_by_key(|attribute| (spread(attribute), usize::MAX - attribute));
-        let half = groups.len() / 2;
+        let mut half = groups.len() / 2;
         if let Some(attribute) = widest {
-            groups.select_nth_unstable_by_key(half, |&group| (middle(group, attribute), group));
+            let key = |&group: &u32| (middle(group, attribute), group);
+            let cut = |groups: &mut [u32], half| key(groups.select_nth_unstable_by_key(half, key).1).0;
+            let median = cut(groups, half);
+            // Between two values rather than among equal ones, where boxes would overlap on both sides.
+            let below = groups.iter().filter(|&group| key(group).0 < median).count();
+            let upto = groups.iter().filter(|&group| key(group).0 <= median).count();
+            let is_even = |cut: &usize| SHARE * (*cut).min(groups.len() - cut) >= groups.len();
+            if let Some(better) = [below, upto].into_iter().filter(is_even).min_by_key(|cut| cut.abs_diff(half)) {
+                half = better;
+                cut(groups, half);
+            }
         }
         let (left, right) = groups.split_at_mut(half);
         self.build(release, whole, left, first);
@@ -337,6 +376,24 @@ mod tests {
     use crate::model::Value;
     use proptest::prelude::*;
 
+    #[test]
+    fn two_sets_are_not_one() {
+        let mut release = Release { regions: Regions::new(1), ..Release::default() };
+        for place in [0, 0, 0, 0, 9, 9, 9, 9] {
+            release.regions.push(&[Span::exact(place)]);
+            release.sensitive.push(Value(0));
+            release.ends.push(release.sensitive.len() as u32);
+        }
+        let (stab, mut ties) = (Stab::new(&release, 1), Ties::new(8));
+        assert_eq!(stab.united_in(&mut ties, 0).0, [false, false, false]);
+        for group in [1, 2, 3, 5, 6, 7] {
+            ties.tie(group - 1, group);
+        }
+        assert_eq!(stab.united_in(&mut ties, 0).0, [false, true, true]);
+        ties.tie(0, 7);
+        assert_eq!(stab.united_in(&mut ties, 0).0, [true, true, true]);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
         #[test]
@@ -359,6 +416,9 @@ mod tests {
             for it in &asked {
                 // A value that is not wanted hides its groups.
                 let wants = |bits: &[u64]| bits[0] & !(1 << it.2) != 0;
+                if it.0.0 % 2 == 0 {
+                    united = stab.united_in(&mut ties, 0);
+                }
                 let me = stab.unite(&region(it), None, wants, &mut united, &mut ties, 0);
                 let hit = |&place: &u32| {
                     boxes[place as usize].2 != it.2 && overlaps(release.region(place as usize), &region(it))
@@ -378,6 +438,12 @@ mod tests {
             }
             for node in 0..boxes.len() as u32 {
                 prop_assert_eq!(ties.find(node), slow.find(node));
+            }
+            let united = stab.united_in(&mut ties, 0);
+            for (index, node) in stab.nodes.iter().enumerate() {
+                let mut below = (node.first..node.last).map(|place| slow.find(stab.groups[place as usize]));
+                let first = below.next();
+                prop_assert_eq!(united.0[index], below.all(|group| Some(group) == first));
             }
         }
 

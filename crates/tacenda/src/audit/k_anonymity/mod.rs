@@ -18,6 +18,9 @@
 //! said. Differences between releases that do not follow each other. Where a person's own values changed so
 //! that the regions do not meet, their place begins anew with the later one.
 
+#[cfg(test)]
+mod naive;
+
 use crate::audit::Attacker;
 use crate::audit::Check;
 use crate::audit::Evidence;
@@ -33,6 +36,8 @@ use crate::model::History;
 use crate::model::Membership;
 use crate::model::Met;
 use crate::model::Promise;
+use crate::model::Record;
+use crate::model::RecordKey;
 use crate::model::Regions;
 use crate::model::Release;
 use crate::model::Row;
@@ -116,20 +121,20 @@ pub struct Account {
 
 /// Takes a release that is k-anonymous for `k` to account. `snapshot` is the table of the last release.
 pub fn account(k: u32, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Account {
-    let Evidence { history, table, release, membership, .. } = *evidence;
-    let groups = groups_of(release, membership, table.len());
-    let (mut met, places) = meet(evidence, &groups);
+    let history = evidence.history;
+    let standing = Standing::of(evidence);
+    let (mut met, places) = meet(evidence, &standing);
     if history.releases == 0 {
         return Account { risk: None, met, places, facts: BTreeMap::new() };
     }
-    let mut risk = share(k, history, table, &groups, &mut met);
+    let mut risk = share(k, history, &standing, places.len(), &mut met);
     let fact = |name: &str| history.facts.get(name).copied().unwrap_or(0);
     risk.unknown_releases = fact(UNKNOWN_RELEASES);
     if history.met.is_empty() {
         // Written by a version that kept no account: only the last release is known.
         risk.unknown_releases = risk.unknown_releases.max(u64::from(history.releases - 1));
     }
-    risk.moved_by_one = fact(MOVED_BY_ONE) + u64::from(moved_by_one(history, release, &pairs_of(evidence, &groups)));
+    risk.moved_by_one = fact(MOVED_BY_ONE) + u64::from(moved_by_one(evidence, &standing));
     risk.given_away = fact(GIVEN_AWAY);
     let is_last_known = history.records.iter().any(|record| is_current(history, record));
     match snapshot.filter(|_| is_last_known) {
@@ -143,68 +148,83 @@ pub fn account(k: u32, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Acc
     Account { risk: Some(risk), met, places, facts }
 }
 
-fn is_current(history: &History, record: &crate::model::Record) -> bool {
+fn is_current(history: &History, record: &Record) -> bool {
     record.is_published() && record.last_release == history.releases
 }
 
-/// Where everyone's regions meet, with this release. The numbers of people are those of before.
-fn meet(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> (Vec<Met>, Regions) {
-    let Evidence { schema, history, table, release, .. } = *evidence;
-    let mut places = Regions::new(schema.quasi.len());
-    let mut numbers: FxHashMap<Vec<Span>, u32> = FxHashMap::default();
-    // Of an older vault, the last release is all there is.
-    let kept = if history.met.is_empty() { &history.groups.regions } else { &history.places };
-    for place in kept.iter() {
-        numbers.entry(place.to_vec()).or_insert(places.len() as u32);
-        places.push(place);
-    }
-    let mut seen: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+/// Per row of the table, the place of its record in the history.
+fn places_in(history: &History, table: &Table) -> Vec<Option<u32>> {
     let mut index = 0;
-    let mut met = Vec::with_capacity(table.len());
-    for (row, group) in table.rows().zip(groups) {
-        let key = table.key(row);
+    let mut place = |&key: &RecordKey| {
         while history.records.get(index).is_some_and(|record| record.key < key) {
             index += 1;
         }
-        let record = history.records.get(index).filter(|record| record.key == key);
-        let before = record.map_or(Met::NEVER, |record| match history.met.get(index) {
-            Some(&met) => met,
-            None if is_current(history, record) => Met { place: record.group, ..Met::NEVER },
-            None => Met::NEVER,
-        });
-        let place = group.map_or(before.place, |group| {
-            *seen.entry((before.place, group)).or_insert_with(|| {
-                let now = release.region(group as usize);
-                let both: Vec<Span> = match before.place {
-                    Met::NOWHERE => now.to_vec(),
-                    place => places.get(place as usize).iter().zip(now).map(|(then, now)| then.meet(*now)).collect(),
-                };
-                let both = if both.iter().any(|span| span.is_empty()) { now.to_vec() } else { both };
-                *numbers.entry(both).or_insert_with_key(|both| {
-                    places.push(both);
-                    places.len() as u32 - 1
-                })
-            })
-        });
-        met.push(Met { place, ..before });
+        history.records.get(index).is_some_and(|record| record.key == key).then_some(index as u32)
+    };
+    table.keys().iter().map(&mut place).collect()
+}
+
+/// Where everyone's regions meet, with this release. The numbers of people are those of before.
+fn meet(evidence: &Evidence<'_>, standing: &Standing) -> (Vec<Met>, Regions) {
+    let Evidence { schema, history, release, .. } = *evidence;
+    let before = |index: usize| match history.met.get(index) {
+        Some(&met) => met,
+        None if is_current(history, &history.records[index]) => {
+            Met { place: history.records[index].group, ..Met::NEVER }
+        }
+        None => Met::NEVER,
+    };
+    let mut met: Vec<Met> =
+        standing.records.iter().map(|record| record.map_or(Met::NEVER, |index| before(index as usize))).collect();
+    // Of an older vault, the last release is all there is.
+    let kept = if history.met.is_empty() { &history.groups.regions } else { &history.places };
+    let mut places = Regions::new(schema.quasi.len());
+    let mut old: FxHashMap<&[Span], u32> = FxHashMap::default();
+    let mut new: FxHashMap<Vec<Span>, u32> = FxHashMap::default();
+    for place in kept.iter() {
+        old.entry(place).or_insert(places.len() as u32);
+        places.push(place);
     }
+    let mut both: Vec<Span> = Vec::new();
+    let before: Vec<u32> = met.iter().map(|met| met.place).collect();
+    standing.each_part(&before, |group, place, rows| {
+        let now = release.region(group);
+        both.clear();
+        match place {
+            Met::NOWHERE => both.extend_from_slice(now),
+            place => both.extend(places.get(place as usize).iter().zip(now).map(|(then, now)| then.meet(*now))),
+        }
+        if both.iter().any(|span| span.is_empty()) {
+            both.clear();
+            both.extend_from_slice(now);
+        }
+        let number = match old.get(&both[..]).or_else(|| new.get(&both[..])) {
+            Some(&number) => number,
+            None => {
+                places.push(&both);
+                new.insert(both.clone(), places.len() as u32 - 1);
+                places.len() as u32 - 1
+            }
+        };
+        rows.iter().for_each(|&row| met[row as usize].place = number);
+    });
     (met, places)
 }
 
 /// How many people of this release who were published before share each place, and the fewest so far.
-fn share(k: u32, history: &History, table: &Table, groups: &[Option<u32>], met: &mut [Met]) -> SeriesRisk {
-    let again: Vec<bool> = history
-        .align(table)
-        .zip(groups)
-        .map(|(record, group)| group.is_some() && record.is_some_and(|record| record.is_published()))
-        .collect();
-    let mut counts: FxHashMap<u32, u32> = FxHashMap::default();
+fn share(k: u32, history: &History, standing: &Standing, places: usize, met: &mut [Met]) -> SeriesRisk {
+    let is_again = |row: usize| {
+        let record = standing.records[row].map(|index| &history.records[index as usize]);
+        standing.groups[row].is_some() && record.is_some_and(Record::is_published)
+    };
+    let again: Vec<bool> = (0..met.len()).map(is_again).collect();
+    let mut counts = vec![0u32; places];
     for (met, _) in met.iter().zip(&again).filter(|(_, again)| **again) {
-        *counts.entry(met.place).or_default() += 1;
+        counts[met.place as usize] += 1;
     }
     let mut risk = SeriesRisk { smallest: u32::MAX, ..SeriesRisk::default() };
     for (met, _) in met.iter_mut().zip(&again).filter(|(_, again)| **again) {
-        met.fewest = met.fewest.min(counts[&met.place]);
+        met.fewest = met.fewest.min(counts[met.place as usize]);
         risk.again += 1;
         risk.below_k += u32::from(met.fewest < k);
         risk.alone += u32::from(met.fewest == 1);
@@ -220,7 +240,7 @@ fn share(k: u32, history: &History, table: &Table, groups: &[Option<u32>], met: 
 /// own check and with all that the truth says of quasi values and presence.
 fn given_away(k: u32, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
     let history = evidence.history;
-    let is_out = |record: Option<&crate::model::Record>| !record.is_some_and(|record| is_current(history, record));
+    let is_out = |record: Option<&Record>| !record.is_some_and(|record| is_current(history, record));
     let records = history.align(snapshot);
     let withheld: Vec<Row> =
         snapshot.rows().zip(records).filter(|(_, record)| is_out(*record)).map(|(row, _)| row).collect();
@@ -244,30 +264,72 @@ fn given_away(k: u32, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
     answer.findings().filter(|finding| is_certain(finding.fault)).map(|finding| finding.people).sum()
 }
 
-/// Who stands in the last release and in this one, by old and new group: the number of people.
-fn pairs_of(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> FxHashMap<(u32, u32), u32> {
-    let history = evidence.history;
-    let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    for (group, record) in groups.iter().zip(history.align(evidence.table)) {
-        if let Some((group, record)) = group.zip(record.filter(|record| is_current(history, record))) {
-            *pairs.entry((record.group, group)).or_default() += 1;
-        }
-    }
-    pairs
-}
-
 /// Groups that are an old group but for one person, and whose region is not the old one.
-fn moved_by_one(history: &History, release: &Release, pairs: &FxHashMap<(u32, u32), u32>) -> u32 {
+fn moved_by_one(evidence: &Evidence<'_>, standing: &Standing) -> u32 {
+    let Evidence { history, release, .. } = *evidence;
     let mut old_sizes = vec![0u32; history.groups.regions.len()];
     for record in history.records.iter().filter(|record| is_current(history, record)) {
         old_sizes[record.group as usize] += 1;
     }
-    let moved = pairs.iter().filter(|&(&(old, new), &people)| {
-        let left = old_sizes[old as usize] - people;
-        let joined = release.people(new as usize).saturating_sub(people);
-        left + joined == 1 && history.groups.regions.get(old as usize) != release.region(new as usize)
+    let old_group = |index: &Option<u32>| {
+        let record = index.map(|index| &history.records[index as usize]);
+        record.filter(|record| is_current(history, record)).map_or(Met::NOWHERE, |record| record.group)
+    };
+    let old_groups: Vec<u32> = standing.records.iter().map(old_group).collect();
+    let mut moved = 0;
+    standing.each_part(&old_groups, |new, old, rows| {
+        if old == Met::NOWHERE {
+            return;
+        }
+        let (old, people) = (old as usize, rows.len() as u32);
+        let left = old_sizes[old] - people;
+        let joined = release.people(new).saturating_sub(people);
+        moved += u32::from(left + joined == 1 && history.groups.regions.get(old) != release.region(new));
     });
-    moved.count() as u32
+    moved
+}
+
+/// Where each row of the table stands: in the release, and in the history.
+struct Standing {
+    groups: Vec<Option<u32>>,
+    records: Vec<Option<u32>>,
+    /// The rows by their groups, one group after the other.
+    rows: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Standing {
+    fn of(evidence: &Evidence<'_>) -> Standing {
+        let groups = groups_of(evidence.release, evidence.membership, evidence.table.len());
+        let mut ends = vec![0u32; evidence.release.group_count()];
+        groups.iter().flatten().for_each(|&group| ends[group as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            (*end, sum) = (sum, sum + *end);
+        }
+        let mut rows = vec![0u32; sum as usize];
+        for (row, group) in groups.iter().enumerate() {
+            if let Some(group) = *group {
+                rows[ends[group as usize] as usize] = row as u32;
+                ends[group as usize] += 1;
+            }
+        }
+        Standing { records: places_in(evidence.history, evidence.table), groups, rows, ends }
+    }
+
+    /// Calls `visit` with every group, a past, and the rows of that group with that past, given by row.
+    fn each_part(&self, pasts: &[u32], mut visit: impl FnMut(usize, u32, &[u32])) {
+        let mut rows: Vec<u32> = Vec::new();
+        let mut start = 0;
+        for (group, &end) in self.ends.iter().enumerate() {
+            rows.clear();
+            rows.extend_from_slice(&self.rows[start..end as usize]);
+            start = end as usize;
+            let past = |row: &u32| pasts[*row as usize];
+            rows.sort_unstable_by_key(past);
+            rows.chunk_by(|a, b| past(a) == past(b)).for_each(|part| visit(group, past(&part[0]), part));
+        }
+    }
 }
 
 /// The group of each row of the table in a release.
@@ -292,6 +354,7 @@ mod tests {
     use crate::model::Quasi;
     use crate::model::Schema;
     use crate::model::Sensitive;
+    use proptest::prelude::*;
 
     fn schema() -> Schema {
         let sensitive = vec![Sensitive::open("s")];
@@ -328,6 +391,8 @@ mod tests {
                 release.ends.push(membership.rows.len() as u32);
                 release.counterfeits.push(0);
             }
+            let is_out = |row: &Row| !membership.rows.contains(&row.0);
+            membership.withheld = table.rows().filter(is_out).collect();
             let schema = schema();
             let evidence = Evidence {
                 schema: &schema,
@@ -337,6 +402,7 @@ mod tests {
                 membership: &membership,
             };
             let account = account(k, &evidence, self.last.as_ref());
+            naive::assert_same(k, &evidence, &account);
             let Account { risk, met, places, facts } = account;
             let published = Published { facts, met, places, ..Published::default() };
             self.history = self.history.after(&table, &release, &membership, published);
@@ -410,5 +476,38 @@ mod tests {
         let text = risk.to_string();
         assert!(text.contains("not measured: 1 earlier release whose people are not known"), "{text}");
         assert!(!text.contains("0 of 0"), "{text}");
+    }
+
+    /// People in any of four groups who come, go, change their age, and are withheld now and then (group 4).
+    fn series() -> impl Strategy<Value = Vec<Vec<(u64, u32, usize)>>> {
+        let person = (proptest::bool::weighted(0.85), 0u32..12, proptest::bool::weighted(0.1), 0usize..5);
+        proptest::collection::vec((0u32..12, proptest::collection::vec(person, 4)), 1..16).prop_map(|people| {
+            let here = |release: usize| {
+                let told = people.iter().enumerate().filter(move |(_, person)| person.1[release].0);
+                told.map(move |(id, (age, moves))| {
+                    let (_, other, is_changed, group) = moves[release];
+                    (id as u64, if is_changed { other } else { *age }, group)
+                })
+            };
+            (0..4).map(|release| here(release).collect()).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+        /// `publish` compares every account with the naive one.
+        #[test]
+        fn the_account_is_that_of_going_from_person_to_person(series in series(), k in 1u32..5) {
+            let mut told = Told::new();
+            for people in series.iter().filter(|people| !people.is_empty()) {
+                let word = |&(id, age, _): &(u64, u32, usize)| format!("{id}/{age}/{}", char::from(b'a' + (id % 5) as u8));
+                let text = people.iter().map(word).collect::<Vec<_>>().join(" ");
+                let groups: Vec<Vec<u64>> = (0..4)
+                    .map(|group| people.iter().filter(|it| it.2 == group).map(|it| it.0).collect())
+                    .filter(|group: &Vec<u64>| !group.is_empty())
+                    .collect();
+                told.publish(k, &text, &groups.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            }
+        }
     }
 }

@@ -1,0 +1,195 @@
+//! What hangs together in two releases: groups of the one that overlap groups of the other.
+//!
+//! Both trees are walked at once, from pairs of boxes to pairs of smaller boxes. A pair is left where the
+//! boxes miss each other, or where everything below both is one set already. Asking one tree for each group
+//! of the other would do as well, but costs their product where groups come in an order that leaves
+//! some corner of the tree untied for long: every group is then led there in vain.
+
+use super::Stab;
+use super::overlaps;
+use crate::audit::ties::Ties;
+use crate::model::Span;
+
+/// Ties every group of `left` to every group of `right` that it overlaps. The groups of `left` are numbered
+/// from 0 in `ties`, those of `right` behind them.
+pub(in crate::audit) fn tie_overlapping(left: &Stab, right: &Stab, ties: &mut Ties) {
+    if left.nodes.is_empty() || right.nodes.is_empty() {
+        return;
+    }
+    let sides = [Side::new(left, 0), Side::new(right, left.group_count())];
+    Walk { sides, ties }.pair(0, 0);
+}
+
+/// One of the releases.
+struct Side<'a> {
+    stab: &'a Stab,
+    /// Per node, whether all groups below it are tied to each other.
+    united: Vec<bool>,
+    offset: u32,
+}
+
+impl<'a> Side<'a> {
+    fn new(stab: &'a Stab, offset: u32) -> Side<'a> {
+        Side { stab, united: vec![false; stab.nodes.len()], offset }
+    }
+
+    /// The name of the group at a place of the leaves.
+    fn name(&self, place: u32) -> u32 {
+        self.offset + self.stab.groups[place as usize]
+    }
+
+    /// Some group below a node.
+    fn some(&self, node: usize) -> u32 {
+        self.name(self.stab.nodes[node].first)
+    }
+
+    fn right(&self, node: usize) -> usize {
+        self.stab.nodes[node].right as usize
+    }
+
+    fn size(&self, node: usize) -> u32 {
+        self.stab.nodes[node].last - self.stab.nodes[node].first
+    }
+
+    fn region(&self, place: u32) -> &[Span] {
+        self.stab.group_box(place as usize)
+    }
+}
+
+struct Walk<'a, 'b> {
+    sides: [Side<'a>; 2],
+    ties: &'b mut Ties,
+}
+
+impl Walk<'_, '_> {
+    /// Ties what overlaps below a node of the left and a node of the right tree.
+    fn pair(&mut self, left: usize, right: usize) {
+        let [one, other] = &self.sides;
+        if !overlaps(one.stab.node_box(left), other.stab.node_box(right)) {
+            return;
+        }
+        let is_united = (one.united[left], other.united[right]);
+        if is_united == (true, true) && self.ties.are_tied(one.some(left), other.some(right)) {
+            return;
+        }
+        match (one.right(left), other.right(right)) {
+            (0, _) => self.leaf(0, left, u32::MAX, right),
+            (_, 0) => self.leaf(1, right, u32::MAX, left),
+            // What is not united is taken apart first: most of its parts will be.
+            (second, _)
+                if is_united == (false, true) || is_united.0 == is_united.1 && one.size(left) >= other.size(right) =>
+            {
+                self.pair(left + 1, right);
+                self.pair(second, right);
+                self.look_up(0, left);
+            }
+            (_, second) => {
+                self.pair(left, right + 1);
+                self.pair(left, second);
+                self.look_up(1, right);
+            }
+        }
+    }
+
+    /// Ties the groups of a leaf whose bits are set to what they overlap below a node of the other tree.
+    fn leaf(&mut self, side: usize, leaf: usize, mut asked: u32, node: usize) {
+        let (mine, theirs) = (&self.sides[side], &self.sides[1 - side]);
+        let first = mine.stab.nodes[leaf].first;
+        let whole = theirs.stab.node_box(node);
+        for bit in 0..mine.size(leaf) {
+            let place = first + bit;
+            let is_open = overlaps(mine.region(place), whole)
+                && !(theirs.united[node] && self.ties.are_tied(mine.name(place), theirs.some(node)));
+            if !is_open {
+                asked &= !(1 << bit);
+            }
+        }
+        asked &= (1 << mine.size(leaf)) - 1;
+        if asked == 0 {
+            return;
+        }
+        match theirs.right(node) {
+            0 => {
+                let places = &theirs.stab.nodes[node];
+                for place in (0..mine.size(leaf)).filter(|bit| asked & (1 << bit) != 0).map(|bit| first + bit) {
+                    for other in
+                        (places.first..places.last).filter(|&it| overlaps(theirs.region(it), mine.region(place)))
+                    {
+                        self.ties.tie(mine.name(place), theirs.name(other));
+                    }
+                }
+                self.look_up(side, leaf);
+            }
+            second => {
+                self.leaf(side, leaf, asked, node + 1);
+                self.leaf(side, leaf, asked, second);
+            }
+        }
+        self.look_up(1 - side, node);
+    }
+
+    /// Notes whether all below a node is tied to each other by now, as far as its children say.
+    fn look_up(&mut self, side: usize, node: usize) {
+        let it = &self.sides[side];
+        if it.united[node] {
+            return;
+        }
+        let some = it.some(node);
+        let is_united = match it.right(node) {
+            0 => {
+                let places = &it.stab.nodes[node];
+                (places.first..places.last).all(|place| self.ties.are_tied(some, it.name(place)))
+            }
+            right => it.united[node + 1] && it.united[right] && self.ties.are_tied(some, it.some(right)),
+        };
+        self.sides[side].united[node] = is_united;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Regions;
+    use crate::model::Release;
+    use crate::model::Value;
+    use proptest::prelude::*;
+
+    /// Where a group lies and how far it reaches, in two attributes of few values.
+    type Place = ((u32, u32), (u32, u32));
+
+    fn release(places: &[Place]) -> Release {
+        let mut release = Release { regions: Regions::new(2), ..Release::default() };
+        for ((x, width), (y, height)) in places {
+            release.regions.push(&[Span::new(*x, x + width), Span::new(*y, y + height)]);
+            release.sensitive.push(Value(0));
+            release.ends.push(release.sensitive.len() as u32);
+        }
+        release
+    }
+
+    fn places(most: usize, reach: u32) -> impl Strategy<Value = Vec<Place>> {
+        proptest::collection::vec(((0u32..40, 0..reach), (0u32..4, 0u32..2)), 0..most)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        /// From hardly any overlap to one set of all.
+        #[test]
+        fn what_overlaps_is_tied_and_nothing_else(
+            (left, right) in (1u32..20).prop_flat_map(|reach| (places(90, reach), places(90, reach))),
+        ) {
+            let (left, right) = (release(&left), release(&right));
+            let count = left.group_count() + right.group_count();
+            let (mut ties, mut slow) = (Ties::new(count), Ties::new(count));
+            tie_overlapping(&Stab::new(&left, 1), &Stab::new(&right, 1), &mut ties);
+            for one in 0..left.group_count() {
+                for other in (0..right.group_count()).filter(|&other| overlaps(left.region(one), right.region(other))) {
+                    slow.tie(one as u32, (left.group_count() + other) as u32);
+                }
+            }
+            for group in 0..count as u32 {
+                prop_assert_eq!(ties.find(group), slow.find(group));
+            }
+        }
+    }
+}
