@@ -41,7 +41,7 @@ pub(crate) fn k_member(space: Space, rows: Vec<u32>, seed_rule: SeedRule) -> Vec
     rest.sort_unstable();
     place(space, &mut clusters, &rest);
     // The rests of several blocks may have met in one cluster.
-    split_all(space, &mut clusters);
+    split_all(space, &mut clusters, |_, _, _| ());
     clusters
 }
 

@@ -24,14 +24,19 @@ pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Optio
         Some(touched) if clusters.len() > FEW => dearest(clusters, touched.to_vec()),
         _ => dearest(clusters, (0..clusters.len()).collect()),
     };
+    // One index for all: built anew after every round of splits, it would cost more than everything else.
+    let mut index = Index::new(space, clusters);
     loop {
-        let mut index = Index::new(space, clusters);
         while !candidates.is_empty() {
             // A break takes covers away and leaves the others as they are, so only a cluster that
             // took rows can have become worth breaking.
             candidates = pass(space, clusters, &mut index, candidates);
         }
-        let changed = split_all(space, clusters);
+        let mut changed = Vec::new();
+        split_all(space, clusters, |clusters, id, new| {
+            index.split(space, clusters, id, new);
+            changed.extend([id, new]);
+        });
         if changed.is_empty() {
             break;
         }

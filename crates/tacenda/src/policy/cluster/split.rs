@@ -32,16 +32,14 @@ pub(crate) fn split(space: Space, cluster: &mut Cluster) -> Cluster {
     space.cluster(new)
 }
 
-/// Splits every cluster of `2k` rows or more until none is left. New ones go to the end. Returns
-/// which clusters are new or other than before.
-pub(crate) fn split_all(space: Space, clusters: &mut Vec<Cluster>) -> Vec<usize> {
-    let mut changed = Vec::new();
+/// Splits every cluster of `2k` rows or more until none is left. New ones go to the end; `tell` hears of each split,
+/// which cluster and which is new.
+pub(crate) fn split_all(space: Space, clusters: &mut Vec<Cluster>, mut tell: impl FnMut(&[Cluster], usize, usize)) {
     for id in 0..clusters.len() {
         while clusters[id].rows.len() >= 2 * space.k {
             let new = split(space, &mut clusters[id]);
-            changed.extend([id, clusters.len()]);
             clusters.push(new);
+            tell(clusters, id, clusters.len() - 1);
         }
     }
-    changed
 }

@@ -269,7 +269,7 @@ proptest! {
         let count = clusters.iter().map(|cluster| cluster.rows.len() as u32).sum::<u32>();
         let before = total_loss(&clusters);
         let mut split = clusters.clone();
-        split_all(space, &mut split);
+        split_all(space, &mut split, |_, _, _| ());
         prop_assert!(total_loss(&split) <= before);
         assert_sound(&world, &split, count);
         let mut best = split.clone();
