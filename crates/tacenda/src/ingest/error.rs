@@ -315,7 +315,8 @@ kinds! {
         "A column of a published file mixes notations, or a cell looks like a range, a set or a prefix and is none. All \
          cells of a column in all files are read in one notation: numbers or dates with their ranges ([20,30), (20, 30], \
          20-29, >=65), or labels with their sets and prefixes ({a, b}, 47***). Taking 20-29 for a label in one file and \
-         for a range in another would make people look safe who are not, so nothing is guessed.";
+         for a range in another would make people look safe who are not, so nothing is guessed. In a column of whole numbers \
+         a point between two of them, such as a mean, is no value either: --notation COLUMN=real reads it.";
     /// Sets that no order of the values makes runs.
     NoOrder, "D126", "sets that fit no order",
         "give the column's tree with --hierarchy COLUMN=FILE",

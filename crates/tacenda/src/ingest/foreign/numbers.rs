@@ -34,6 +34,12 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
         return Err(Unreadable::new(Kind::NotExact, bad.iter().map(|at| at + published.texts.len()).collect()));
     }
     let scale = Scale::choose(wish.notation, published, truth)?;
+    // Ranges between whole numbers hold those they hold; a point between two is neither, such as a mean of several people.
+    let between = |cell: &Cell<'_>| matches!((scale, cell), (Scale::Integer, Cell::Point(at)) if at.decimals() > 0);
+    let bad: Vec<usize> = (0..published.cells.len()).filter(|&at| between(&published.cells[at])).collect();
+    if !bad.is_empty() {
+        return Err(Unreadable::new(Kind::UnknownNotation, bad));
+    }
     let units = published.cells.iter().map(|cell| scale.units(cell)).collect::<Vec<_>>();
     let bad: Vec<usize> = (0..units.len()).filter(|&at| units[at].is_none()).collect();
     if !bad.is_empty() {

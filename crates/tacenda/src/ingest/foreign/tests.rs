@@ -160,7 +160,9 @@ fn numbers_and_dates_are_read_as_written() {
     assert_eq!(auto(&["7", "*", "", "9"]), "[7,8)|1 *|1 [9,10)|1 |1");
     assert_eq!(auto(&["[34]", "34-34"]), "[34,35)|2");
     let integer = Wish { notation: Notation::Integer, ..Wish::default() };
-    assert_eq!(column(&["(19.999, 30.0]", "(30.0, 31.0]"], integer).unwrap(), "[20,31)|1 [31,32)|1");
+    assert_eq!(column(&["(19.999, 30.0]", "(30.0, 31.0]"], integer.clone()).unwrap(), "[20,31)|1 [31,32)|1");
+    // A point between two whole numbers is none of them.
+    assert_eq!(column(&["31.0", "30.5"], integer).unwrap_err().code(), "D125");
     let domain = Wish { domain: Some(("0".into(), "120".into())), ..Wish::default() };
     assert_eq!(column(&[">=65", "0-200", "*"], domain).unwrap(), "*|2 [65,120)|1");
 }
