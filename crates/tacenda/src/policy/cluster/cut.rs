@@ -96,10 +96,11 @@ struct Cut {
 
 /// All cuts of a part that save something.
 fn cuts(space: Space, rows: &[u32]) -> Vec<Cut> {
+    let tally = Tally::new(space, rows);
     let mut counts = Vec::new();
     (0..space.points.attributes())
         .filter_map(|attribute| {
-            tally(space, rows, attribute, &mut counts);
+            tally.read(space, rows, attribute, &mut counts);
             if counts.len() < 2 {
                 return None;
             }
@@ -113,26 +114,58 @@ fn cuts(space: Space, rows: &[u32]) -> Vec<Cut> {
         .collect()
 }
 
-/// The codes of an attribute that occur in a part, ascending, with how often.
-fn tally(space: Space, rows: &[u32], attribute: usize, counts: &mut Vec<(u32, u32)>) {
-    counts.clear();
-    let codes = rows.iter().map(|&row| space.points.get(row)[attribute]);
-    let (lo, hi) = codes.clone().fold((u32::MAX, 0), |(lo, hi), code| (lo.min(code), hi.max(code)));
-    if (hi - lo) as usize <= 4 * rows.len() {
-        counts.extend((lo..=hi).map(|code| (code, 0)));
-        for code in codes {
-            counts[(code - lo) as usize].1 += 1;
+/// How often each code of each attribute occurs in a part. Rows lie anywhere in memory, so each is fetched for all
+/// attributes at once.
+struct Tally {
+    /// Per attribute, the lowest and the highest code, and where its counts begin; none where they are too far apart.
+    ends: Vec<(u32, u32, Option<usize>)>,
+    counts: Vec<u32>,
+}
+
+impl Tally {
+    fn new(space: Space, rows: &[u32]) -> Tally {
+        let mut ends = vec![(u32::MAX, 0, None); space.points.attributes()];
+        for &row in rows {
+            for ((lo, hi, _), &code) in ends.iter_mut().zip(space.points.get(row)) {
+                (*lo, *hi) = ((*lo).min(code), (*hi).max(code));
+            }
         }
-        counts.retain(|&(_, count)| count > 0);
-        return;
+        let mut width = 0;
+        for (lo, hi, start) in &mut ends {
+            let codes = (*hi - *lo) as usize + 1;
+            if codes <= 4 * rows.len() + 1 {
+                *start = Some(width);
+                width += codes;
+            }
+        }
+        let mut counts = vec![0; width];
+        for &row in rows {
+            for (&(lo, _, start), &code) in ends.iter().zip(space.points.get(row)) {
+                if let Some(start) = start {
+                    counts[start + (code - lo) as usize] += 1;
+                }
+            }
+        }
+        Tally { ends, counts }
     }
-    counts.extend(codes.map(|code| (code, 1)));
-    counts.sort_unstable();
-    counts.dedup_by(|next, first| {
-        let same = next.0 == first.0;
-        first.1 += if same { next.1 } else { 0 };
-        same
-    });
+
+    /// The codes of an attribute that occur in the part, ascending, with how often.
+    fn read(&self, space: Space, rows: &[u32], attribute: usize, counts: &mut Vec<(u32, u32)>) {
+        counts.clear();
+        let (lo, hi, start) = self.ends[attribute];
+        if let Some(start) = start {
+            let found = (lo..=hi).zip(self.counts[start..].iter().copied());
+            counts.extend(found.filter(|&(_, count)| count > 0));
+            return;
+        }
+        counts.extend(rows.iter().map(|&row| (space.points.get(row)[attribute], 1)));
+        counts.sort_unstable();
+        counts.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0 };
+            same
+        });
+    }
 }
 
 /// The cut of a number that saves the most.

@@ -12,6 +12,9 @@ use crate::policy::cluster::store::Cluster;
 use crate::policy::cluster::store::Space;
 use rayon::prelude::*;
 
+/// From so many rows on people who are alike are set apart before a part is clustered.
+const LARGE: usize = 1 << 10;
+
 /// Clusters rows by cutting them; parts of `2k` rows or more are clustered greedily.
 pub(crate) fn cut_and_cluster(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Vec<Cluster> {
     let parts = cut(space, rows, ranks);
@@ -23,12 +26,30 @@ pub(crate) fn cut_and_cluster(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Ve
             }
             // The rarest first: of equally good companions they are the harder to place elsewhere.
             part.sort_unstable_by_key(|&row| ranks[row as usize]);
-            let (mut clusters, rest) = greedy(space, part, SeedRule::LastAdded);
+            let mut clusters = if part.len() > LARGE { set_apart(space, &mut part, ranks) } else { Vec::new() };
+            let (formed, rest) = greedy(space, part, SeedRule::LastAdded);
+            clusters.extend(formed);
             place(space, &mut clusters, &rest);
             clusters
         })
         .collect();
     formed.into_iter().flatten().collect()
+}
+
+/// Takes people who are alike out of a part, as clusters that lose nothing, but for between `k` and `2k` of each kind.
+/// What no cut improves is nearly all alike, and greedy clustering costs the square of what it is given.
+fn set_apart(space: Space, part: &mut Vec<u32>, ranks: &[u32]) -> Vec<Cluster> {
+    part.sort_unstable_by_key(|&row| (space.points.get(row), ranks[row as usize]));
+    let mut clusters = Vec::new();
+    let mut left = Vec::new();
+    for alike in part.chunk_by(|&one, &other| space.points.get(one) == space.points.get(other)) {
+        let spare = (alike.len() / space.k).saturating_sub(1) * space.k;
+        clusters.extend(alike[..spare].chunks(space.k).map(|rows| space.cluster(rows.to_vec())));
+        left.extend_from_slice(&alike[spare..]);
+    }
+    left.sort_unstable_by_key(|&row| ranks[row as usize]);
+    *part = left;
+    clusters
 }
 
 /// Makes clusters of `k` out of larger ones.
