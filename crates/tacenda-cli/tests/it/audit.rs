@@ -149,6 +149,10 @@ fn a_project_under_m_invariance_is_audited_without_a_finding() {
     assert_eq!((code, report["checks"][0]["verdict"].as_str()), (0, Some("PASS")), "{report}");
     project.fails(&["audit", "--truth", "t1.csv"], 2, "R209");
     project.fails(&["audit", "--truth", "t1.csv", "t2.csv", "t3.csv", "--id", "full_name"], 2, "U201");
+    // Without an id nobody would be known to be in two releases.
+    let nameless = ["--quasi", "age", "--sensitive", "diagnosis", "--truth", "t1.csv", "t2.csv"];
+    let ended = project.fails(&[&["audit", "t1.csv", "t2.csv"][..], &nameless].concat(), 2, "U201");
+    assert!(ended.stderr.contains("--truth needs --id"), "{}", ended.stderr);
 }
 
 /// The lines are the promise's: m-invariance says nothing of people, so a group of one person and a

@@ -388,6 +388,9 @@ fn a_file_that_cannot_be_read_as_a_view_is_refused_with_its_place() {
     refused(&wider("name"), "", 2, "R207", &["column name"]);
     refused(&wider("id"), "", 2, "R207", &["column id"]);
     refused(&wider("record"), "", 2, "R207", &["ties a person's rows"]);
+    // Where values are counted, a set would count as one more.
+    let set = ELSEWHERE.replace("Works;HIV", "Works;{Cancer, HIV}");
+    refused(&set, "", 2, "R207", &["column disease is generalised", "counts its values"]);
     // Nobody in the table is a driver with HIV.
     refused("job;disease\nDriver;HIV\nDriver;HIV\n", "", 2, "R207", &["no row of health.csv fits anybody"]);
     refused(ELSEWHERE, "notation = { job = \"words\" }", 2, "P203", &["notation takes"]);

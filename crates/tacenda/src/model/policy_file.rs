@@ -29,12 +29,16 @@ impl PolicyFile {
         std::iter::once(&self.promise).chain(&self.views.also)
     }
 
-    /// What is not covered, one sentence each: by the promise, and because recipients are judged apart.
+    /// What is not covered, one sentence each: by the promise, because recipients are judged apart, and because of
+    /// releases made elsewhere.
     pub fn limits_said(&self) -> Vec<&'static str> {
         const APART: &str = "It holds for recipients of whom the publisher was told that they may lay their views side by side; \
                              others who do so may learn more.";
+        const ADOPTED: &str = "Releases made elsewhere belong to this series. What they give away about the people in them stays given \
+                               away: for these people the promise is about what later releases add.";
         let apart = (!self.views.pools.is_empty()).then_some(APART);
-        apart.into_iter().chain(self.promise.limits()).collect()
+        let adopted = self.choices.accept_adopted.is_some().then_some(ADOPTED);
+        adopted.into_iter().chain(apart).chain(self.promise.limits()).collect()
     }
 }
 

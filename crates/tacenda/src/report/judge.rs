@@ -184,6 +184,12 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
                 .into(),
         );
     }
+    if series.knowledge.is_none() && asked(joined) && series.releases.len() > 2 && !material.limits.all_pairs {
+        relied.push(
+            "Each release was compared with the next one only; two that are further apart may give more away (--all-pairs)."
+                .into(),
+        );
+    }
     if series.knowledge.is_none() && asked(joined) {
         relied.push("Nobody's sensitive value changes between releases.".into());
         if !series.promise.is_some_and(Promise::lets_people_leave) {

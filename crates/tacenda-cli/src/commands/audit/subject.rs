@@ -58,6 +58,11 @@ impl Subject {
                 "--truth names {truth} tables for {files} releases; name one a release"
             )));
         }
+        if reading.truth.len() > 1 && reading.id.is_none() {
+            let message = "--truth needs --id COLUMN where there are several releases: otherwise nobody is known to be in two of \
+                           them, and what comparing them gives away is not found";
+            return Err(Failure::usage(message));
+        }
         if !reading.quasi.is_empty() {
             return of_anyone(&args.files, reading, screen);
         }

@@ -475,6 +475,8 @@ fn faults_of_views_point_at_their_place() {
     fault("[\"tax.record\"]", "[]", "P232", "y is empty");
     fault("sex     = \"M\"", "sex     = \"X\"", "P235", "sex has no such value");
     fault("sex     = \"M\"\n", "", "P235", "two columns");
+    let twice = "columns = [\"job\", \"disease\", \"age\"]";
+    fault("columns = [\"job\", \"disease\"]", twice, "P235", "age has ranges and is in 2 views");
     fault("\"press\"]]", "\"pres\"]]", "P236", "did you mean press?");
     fault("[\"flu\"]", "[\"cold\"]", "P238", "disease has no such value");
     fault("[\"flu\"]", "[[\"flu\", \"clerk\"]]", "P238", "one value per column of y: 1");
@@ -537,7 +539,7 @@ fn looser_views_are_refused() {
     assert!(
         looser("[\"job\", \"sex\", \"age\"]", "[\"job\", \"sex\", \"age\", \"disease\"]").unwrap().contains("view tax")
     );
-    assert_eq!(looser("[promise]", "[views.third]\ncolumns = [\"age\"]\n\n[promise]"), None);
+    assert_eq!(looser("[promise]", "[views.third]\ncolumns = [\"job\"]\n\n[promise]"), None);
     assert_eq!(looser("recipients = [\"bank\", \"press\"]", "recipients = [\"bank\", \"press\", \"ngo\"]"), None);
 }
 

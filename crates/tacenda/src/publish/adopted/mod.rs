@@ -11,6 +11,7 @@ mod folder;
 use crate::model::NamedView;
 use crate::model::PastView;
 use crate::model::PolicyFile;
+use crate::model::Promise;
 use crate::model::PublishedView;
 use crate::model::Quasi;
 use crate::model::Schema;
@@ -50,7 +51,9 @@ pub(super) fn read(file: &PolicyFile, known: &[PastView], table: &Table) -> Resu
             false => file::read(file, named, path, &columns)?,
         };
         let view = View { name: named.name.clone(), columns };
-        let past = PastView::of(&PublishedView::new(view, found.columns), 0, named.recipients.clone());
+        let published = PublishedView::new(view, found.columns);
+        refuse_inexact(file, named, &published)?;
+        let past = PastView::of(&published, 0, named.recipients.clone());
         taken.notes.extend(found.notes);
         let fit = Fit::of(&past, &file.schema, table);
         if fit.is_some_and(|fit| fit.is_nobodys()) {
@@ -67,6 +70,30 @@ pub(super) fn read(file: &PolicyFile, known: &[PastView], table: &Table) -> Resu
 fn columns(schema: &Schema, named: &NamedView) -> Vec<Quasi> {
     let find = |name: &String| schema.quasi.iter().find(|quasi| quasi.name == *name);
     named.columns.iter().map(|name| find(name).expect("the policy file was checked").clone()).collect()
+}
+
+/// Refuses generalised cells where values are counted or ruled out. A set beside its own values would count as one value
+/// more, and no share of it could be told; ranges that cross rule out more together than each alone.
+fn refuse_inexact(file: &PolicyFile, named: &NamedView, published: &PublishedView) -> Result<(), ProjectError> {
+    let exact = published.exact_columns();
+    for (quasi, _) in published.view.columns.iter().zip(exact).filter(|(_, is_exact)| !is_exact) {
+        let is_meant = |name: &String| {
+            *name == quasi.name || name.split_once('.') == Some((named.name.as_str(), quasi.name.as_str()))
+        };
+        let is_counted = file.promises().any(|promise| match promise {
+            Promise::XyAnonymity { y, .. } | Promise::XyLinkability { y, .. } => y.iter().any(is_meant),
+            _ => false,
+        });
+        let is_ruled = file.views.impossible.iter().any(|rule| [&rule.left.0, &rule.right.0].contains(&&quasi.name));
+        if is_counted || is_ruled {
+            let why = if is_counted { "the promise counts its values" } else { "an impossible pair names it" };
+            return Err(fault(
+                named,
+                format!("its column {} is generalised, and {why}: that cannot be judged", quasi.name),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses columns that a release shows and the view does not list: readers would join on them, and the judge would not.
