@@ -14,7 +14,6 @@
 //! happen to be not empty and wrong. Given the truth, [`Candidates::judge`] tells the right from the
 //! misled.
 
-use crate::audit::alike::Alike;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
 use crate::audit::stab::members;
@@ -117,12 +116,13 @@ impl Candidates {
 
     /// Intersects with what one release says.
     fn learn(&mut self, stab: &Stab, knowledge: &Knowledge<'_>, release: usize) {
-        let alike = Alike::new(knowledge, release);
-        let learned: Vec<Learned> = (0..alike.len())
+        let alike = knowledge.by_point(release);
+        let points: Vec<&[u32]> = alike.iter().filter(|rows| !rows.is_empty()).collect();
+        let learned: Vec<Learned> = points
             .into_par_iter()
             .with_min_len(PIECE)
-            .fold(Learned::default, |mut learned, point| {
-                learned.look(self, stab, knowledge, release, alike.rows(point));
+            .fold(Learned::default, |mut learned, rows| {
+                learned.look(self, stab, knowledge, release, rows);
                 learned
             })
             .collect();
@@ -190,7 +190,7 @@ impl Candidates {
         for (person, truth) in knowledge.truth().into_iter().enumerate() {
             let Some(truth) = truth else { continue };
             let person = person as u32;
-            let right = self.bits(person)[truth.index() / 64] >> (truth.index() % 64) & 1 == 1;
+            let right = self.has(person, truth);
             judgement.misled += u32::from(!right);
             if self.size(person) == 1 {
                 judgement.certain_right += u32::from(right);

@@ -4,6 +4,8 @@
 //! about everyone but the sensitive values. Those are read in one place only, to tell whether the
 //! attacker was right.
 
+use crate::audit::by_group::ByGroup;
+use crate::model::Classes;
 use crate::model::Membership;
 use crate::model::RecordKey;
 use crate::model::Table;
@@ -121,6 +123,17 @@ impl<'a> Knowledge<'a> {
     /// Per row of a table, who it is.
     pub(super) fn people(&self, release: usize) -> &[u32] {
         &self.people[release]
+    }
+
+    /// Everyone in a release by their point: the rows of a table, those at one point together, neighbours near each
+    /// other. A few attributes of many people leave far fewer points than people.
+    pub(super) fn by_point(&self, release: usize) -> ByGroup {
+        let table = self.tables[release];
+        let columns: Vec<&[u32]> = (0..table.quasi_count()).map(|attribute| table.quasi(attribute)).collect();
+        let points = Classes::of(table.len(), &columns);
+        let is_here = |person: &u32| *person != Knowledge::ABSENT;
+        let of_rows = points.of_row.iter().zip(&self.people[release]);
+        ByGroup::new(points.len(), of_rows.map(|(&point, person)| is_here(person).then_some(point)))
     }
 
     /// The quasi codes of a row of a table.

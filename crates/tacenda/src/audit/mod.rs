@@ -13,7 +13,7 @@ pub mod incremental_k_anonymity;
 pub mod k_anonymity;
 
 pub mod knowledge;
-mod alike;
+mod by_group;
 mod ties;
 mod stab;
 pub mod candidates;

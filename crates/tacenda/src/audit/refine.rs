@@ -10,7 +10,6 @@
 //! and the people in it are counted: they are not assessed, not cleared. So are those of a component that
 //! has no full matching, or other numbers of rows and people: what is known contradicts the release there.
 
-use crate::audit::alike::Alike;
 use crate::audit::candidates::Candidates;
 use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
@@ -408,10 +407,10 @@ fn find_places(
     let mut point = vec![0; knowledge.attributes()];
     let mut found = vec![u32::MAX; people.len()];
     let mut few = Few { hits: Vec::new(), of_rows: vec![None; people.len()] };
-    let alike = Alike::new(knowledge, index);
+    let alike = knowledge.by_point(index);
     // In the order of the table, which is that of keyed hashes: where neighbours come one after another, the tree of
     // boxes grows together late, and every question goes to its leaves.
-    let mut points: Vec<&[u32]> = (0..alike.len()).map(|point| alike.rows(point)).collect();
+    let mut points: Vec<&[u32]> = alike.iter().filter(|rows| !rows.is_empty()).collect();
     points.sort_unstable_by_key(|rows| rows[0]);
     for rows in points {
         knowledge.read_point(index, rows[0] as usize, &mut point);

@@ -18,11 +18,13 @@ use crate::audit::Series;
 use crate::audit::Severity;
 use crate::audit::Thresholds;
 use crate::audit::Traces;
+use crate::audit::by_group::ByGroup;
 use crate::audit::examine_only;
 use crate::audit::gate::Evidence;
 use crate::model::DiversityMode;
 use crate::model::History;
 use crate::model::Promise;
+use crate::model::Record;
 use crate::model::Release;
 use crate::model::Value;
 
@@ -60,24 +62,14 @@ fn only_adds(promise: &Promise) -> bool {
 /// The last release as far as the history has it: its groups in the policy's order, people only.
 pub(super) fn last_release(history: &History) -> Release {
     let regions = history.groups.regions.clone();
-    let here = || history.records.iter().filter(|record| record.last_release == history.releases);
     let groups = regions.len();
-    let mut ends = vec![0u32; groups];
-    here().for_each(|record| ends[record.group as usize] += 1);
-    let mut sum = 0;
-    for end in &mut ends {
-        (*end, sum) = (sum, sum + *end);
-    }
-    let mut sensitive = vec![Value(0); sum as usize];
-    for record in here() {
-        let end = &mut ends[record.group as usize];
-        sensitive[*end as usize] = record.value;
-        *end += 1;
-    }
-    let mut start = 0;
-    for &end in &ends {
-        sensitive[start..end as usize].sort_unstable();
-        start = end as usize;
+    let group_now = |record: &Record| (record.last_release == history.releases).then_some(record.group);
+    let (mut sensitive, mut ends): (Vec<Value>, Vec<u32>) = (Vec::new(), Vec::with_capacity(groups));
+    for people in ByGroup::new(groups, history.records.iter().map(group_now)).iter() {
+        let first = sensitive.len();
+        sensitive.extend(people.iter().map(|&place| history.records[place as usize].value));
+        sensitive[first..].sort_unstable();
+        ends.push(sensitive.len() as u32);
     }
     Release {
         number: history.releases,

@@ -143,6 +143,11 @@ impl ViewColumn {
         ViewColumn { view, column: None }
     }
 
+    /// Whether a name in a policy file means a column of a view, by itself or as that view's.
+    pub fn is_meant(name: &str, view: &str, column: &str) -> bool {
+        name == column || name.split_once('.') == Some((view, column))
+    }
+
     /// What a name in a policy file means: `job` is the column in every view that has it, `tax.job`
     /// the one in the view `tax`, and `tax.record` the key of that view. Empty where nothing is meant.
     pub fn find(views: &[&View], name: &str) -> Vec<ViewColumn> {

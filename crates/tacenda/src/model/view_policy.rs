@@ -220,10 +220,7 @@ impl Promise {
     /// the others can only say less of, and it alone is asked for. `record` without a view asks for every
     /// view's records.
     pub fn requirements(&self, views: &[&View], is_exact: impl Fn(ViewColumn) -> bool) -> Vec<Requirement> {
-        let (x, y) = match self {
-            Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. } => (x, y),
-            _ => return Vec::new(),
-        };
+        let Some((x, y)) = self.x_and_y() else { return Vec::new() };
         let x: Vec<ViewColumn> = x.iter().flat_map(|name| ViewColumn::find(views, name)).collect();
         let mut choices: Vec<Vec<ViewColumn>> = vec![Vec::new()];
         for name in y {
@@ -259,17 +256,20 @@ impl Promise {
 
     /// What X and Y of a promise about views are, in words.
     pub fn sides(&self) -> Option<String> {
+        self.x_and_y().map(|(x, y)| format!("X is {}; Y is {}.", x.join(", "), y.join(", ")))
+    }
+
+    /// The names in X and Y of a promise about views.
+    pub fn x_and_y(&self) -> Option<(&[String], &[String])> {
         match self {
-            Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. } => {
-                Some(format!("X is {}; Y is {}.", x.join(", "), y.join(", ")))
-            }
+            Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. } => Some((x, y)),
             _ => None,
         }
     }
 
     /// Whether this is a promise about views.
     pub fn is_about_views(&self) -> bool {
-        matches!(self, Promise::XyAnonymity { .. } | Promise::XyLinkability { .. })
+        self.x_and_y().is_some()
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! # Promise
 //! In each release, every group holds at least `k` people. It says nothing of two releases laid over
-//! each other: the paper leaves that to future work, and `audit::k_anonymity::series_risk` measures it.
+//! each other: the paper leaves that to future work, and `audit::k_anonymity::account` measures it.
 //!
 //! # Steps
 //! | the paper | here |

@@ -29,6 +29,7 @@ use crate::audit::Limits;
 use crate::audit::Series;
 use crate::audit::Thresholds;
 use crate::audit::Traces;
+use crate::audit::by_group::ByGroup;
 use crate::audit::examine_only;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::second_look::last_release;
@@ -293,38 +294,22 @@ fn moved_by_one(evidence: &Evidence<'_>, standing: &Standing) -> u32 {
 struct Standing {
     groups: Vec<Option<u32>>,
     records: Vec<Option<u32>>,
-    /// The rows by their groups, one group after the other.
-    rows: Vec<u32>,
-    ends: Vec<u32>,
+    by_group: ByGroup,
 }
 
 impl Standing {
     fn of(evidence: &Evidence<'_>) -> Standing {
         let groups = groups_of(evidence.release, evidence.membership, evidence.table.len());
-        let mut ends = vec![0u32; evidence.release.group_count()];
-        groups.iter().flatten().for_each(|&group| ends[group as usize] += 1);
-        let mut sum = 0;
-        for end in &mut ends {
-            (*end, sum) = (sum, sum + *end);
-        }
-        let mut rows = vec![0u32; sum as usize];
-        for (row, group) in groups.iter().enumerate() {
-            if let Some(group) = *group {
-                rows[ends[group as usize] as usize] = row as u32;
-                ends[group as usize] += 1;
-            }
-        }
-        Standing { records: places_in(evidence.history, evidence.table), groups, rows, ends }
+        let by_group = ByGroup::new(evidence.release.group_count(), groups.iter().copied());
+        Standing { records: places_in(evidence.history, evidence.table), groups, by_group }
     }
 
     /// Calls `visit` with every group, a past, and the rows of that group with that past, given by row.
     fn each_part(&self, pasts: &[u32], mut visit: impl FnMut(usize, u32, &[u32])) {
         let mut rows: Vec<u32> = Vec::new();
-        let mut start = 0;
-        for (group, &end) in self.ends.iter().enumerate() {
+        for (group, all) in self.by_group.iter().enumerate() {
             rows.clear();
-            rows.extend_from_slice(&self.rows[start..end as usize]);
-            start = end as usize;
+            rows.extend_from_slice(all);
             let past = |row: &u32| pasts[*row as usize];
             rows.sort_unstable_by_key(past);
             rows.chunk_by(|a, b| past(a) == past(b)).for_each(|part| visit(group, past(&part[0]), part));

@@ -110,7 +110,7 @@ impl Stab {
 
     /// Calls `visit` with every group that overlaps `region`, until it says no.
     pub(super) fn each_overlapping(&self, region: &[Span], mut visit: impl FnMut(u32) -> bool) {
-        self.descend(|whole| overlaps(whole, region), |place| visit(self.groups[place]));
+        self.walk_where(|whole| overlaps(whole, region), |place| visit(self.groups[place]));
     }
 
     /// What no group is tied to yet.
@@ -207,46 +207,43 @@ impl Stab {
 
     /// Takes the values of the groups that cover `point` out of `missing`. Stops when none is left.
     pub(super) fn take_values(&self, point: &[u32], missing: &mut [u64]) {
-        if self.nodes.is_empty() {
-            return;
-        }
-        let words = self.words;
         let asked = |bits: &[u64], missing: &[u64]| bits.iter().zip(missing).any(|(have, want)| have & want != 0);
-        let mut stack = [0u32; DEPTH];
-        let mut depth = 1;
-        while depth > 0 {
-            depth -= 1;
-            let index = stack[depth] as usize;
-            let node = &self.nodes[index];
-            if !asked(&self.values[index * words..(index + 1) * words], missing) || !covers(self.node_box(index), point)
-            {
-                continue;
-            }
-            if node.right != 0 {
-                stack[depth] = node.right;
-                stack[depth + 1] = index as u32 + 1;
-                depth += 2;
-                continue;
-            }
-            for place in node.first as usize..node.last as usize {
-                let bits = &self.group_values[place * words..(place + 1) * words];
+        let words = |index: usize| index * self.words..(index + 1) * self.words;
+        self.descend(
+            missing,
+            |missing, node| asked(&self.values[words(node)], missing) && covers(self.node_box(node), point),
+            |missing, place| {
+                let bits = &self.group_values[words(place)];
                 if asked(bits, missing) && covers(self.group_box(place), point) {
                     missing.iter_mut().zip(bits).for_each(|(want, have)| *want &= !have);
-                    if missing.iter().all(|&want| want == 0) {
-                        return;
-                    }
                 }
-            }
-        }
+                missing.iter().any(|&want| want != 0)
+            },
+        );
     }
 
     /// Visits the groups that cover `point` until `visit` says no.
     fn walk(&self, point: &[u32], visit: impl FnMut(usize) -> bool) {
-        self.descend(|whole| covers(whole, point), visit);
+        self.walk_where(|region| covers(region, point), visit);
     }
 
     /// Visits the groups whose boxes meet the question, below boxes that do, until `visit` says no.
-    fn descend(&self, meets: impl Fn(&[Span]) -> bool, mut visit: impl FnMut(usize) -> bool) {
+    fn walk_where(&self, meets: impl Fn(&[Span]) -> bool, mut visit: impl FnMut(usize) -> bool) {
+        self.descend(
+            &mut visit,
+            |_, node| meets(self.node_box(node)),
+            |visit, place| !meets(self.group_box(place)) || visit(place),
+        );
+    }
+
+    /// Goes from the root down wherever `enter` says yes, and visits the places of the leaves there until `visit`
+    /// says no. Both know the `state`, which visits change.
+    fn descend<S: ?Sized>(
+        &self,
+        state: &mut S,
+        enter: impl Fn(&S, usize) -> bool,
+        visit: impl Fn(&mut S, usize) -> bool,
+    ) {
         if self.nodes.is_empty() {
             return;
         }
@@ -256,7 +253,7 @@ impl Stab {
             depth -= 1;
             let index = stack[depth] as usize;
             let node = &self.nodes[index];
-            if !meets(self.node_box(index)) {
+            if !enter(state, index) {
                 continue;
             }
             if node.right != 0 {
@@ -265,10 +262,8 @@ impl Stab {
                 depth += 2;
                 continue;
             }
-            for place in node.first as usize..node.last as usize {
-                if meets(self.group_box(place)) && !visit(place) {
-                    return;
-                }
+            if !(node.first as usize..node.last as usize).all(|place| visit(state, place)) {
+                return;
             }
         }
     }

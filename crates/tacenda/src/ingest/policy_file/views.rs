@@ -324,7 +324,7 @@ fn read_once(section: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk
 
 /// Whether X and Y name columns of views, and different ones.
 fn check_names(section: &Section<'_, '_>, promise: &Promise, views: &Views, schema: &Schema, walk: &mut Walk) {
-    let (Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. }) = promise else { return };
+    let Some((x, y)) = promise.x_and_y() else { return };
     let all: Vec<View> = views.list.iter().map(|view| as_view(view, schema)).collect();
     let all: Vec<&View> = all.iter().collect();
     let mut meant: [BTreeSet<ViewColumn>; 2] = [BTreeSet::new(), BTreeSet::new()];
@@ -355,15 +355,9 @@ fn check_names(section: &Section<'_, '_>, promise: &Promise, views: &Views, sche
 
 /// Columns that no promise speaks of are published as they are; that is said, or refused.
 fn check_columns(root: &Section<'_, '_>, promise: &Promise, views: &Views, schema: &Schema, walk: &mut Walk) {
-    let sides = || {
-        std::iter::once(promise).chain(&views.also).filter_map(|promise| match promise {
-            Promise::XyAnonymity { x, y, .. } | Promise::XyLinkability { x, y, .. } => Some((x, y)),
-            _ => None,
-        })
-    };
-    let names = |names: &[String], view: &str, column: &str| {
-        names.iter().any(|name| name == column || name.split_once('.') == Some((view, column)))
-    };
+    let sides = || std::iter::once(promise).chain(&views.also).filter_map(Promise::x_and_y);
+    let names =
+        |names: &[String], view: &str, column: &str| names.iter().any(|name| ViewColumn::is_meant(name, view, column));
     for view in views.list.iter().filter(|view| view.adopted.is_none()) {
         for column in &view.columns {
             let in_x = sides().any(|(x, _)| names(x, &view.name, column));

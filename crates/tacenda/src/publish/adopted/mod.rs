@@ -18,6 +18,7 @@ use crate::model::Schema;
 use crate::model::SpanColumn;
 use crate::model::Table;
 use crate::model::View;
+use crate::model::ViewColumn;
 use crate::publish::ProjectError;
 use crate::publish::adopted::fit::Fit;
 
@@ -77,13 +78,8 @@ fn columns(schema: &Schema, named: &NamedView) -> Vec<Quasi> {
 fn refuse_inexact(file: &PolicyFile, named: &NamedView, published: &PublishedView) -> Result<(), ProjectError> {
     let exact = published.exact_columns();
     for (quasi, _) in published.view.columns.iter().zip(exact).filter(|(_, is_exact)| !is_exact) {
-        let is_meant = |name: &String| {
-            *name == quasi.name || name.split_once('.') == Some((named.name.as_str(), quasi.name.as_str()))
-        };
-        let is_counted = file.promises().any(|promise| match promise {
-            Promise::XyAnonymity { y, .. } | Promise::XyLinkability { y, .. } => y.iter().any(is_meant),
-            _ => false,
-        });
+        let mut counted = file.promises().filter_map(Promise::x_and_y).flat_map(|(_, y)| y);
+        let is_counted = counted.any(|name| ViewColumn::is_meant(name, &named.name, &quasi.name));
         let is_ruled = file.views.impossible.iter().any(|rule| [&rule.left.0, &rule.right.0].contains(&&quasi.name));
         if is_counted || is_ruled {
             let why = if is_counted { "the promise counts its values" } else { "an impossible pair names it" };
