@@ -117,7 +117,7 @@ pub enum Fault {
     LeaversCertain,
     /// Leavers of a component have fewer values than the line.
     LeaversFewValues,
-    /// Anyone in a place of two releases has fewer values than the line.
+    /// Anyone in a place of some releases has fewer values than the line.
     PlaceGivesAway,
     /// Knowing other people's values leaves one for a person.
     OneKnownGivesAway,
@@ -429,8 +429,8 @@ pub const CODES: &[(Fault, &str, &str, &str)] = &[
     (
         Fault::PlaceGivesAway,
         "A733",
-        "whoever stands in one place in both releases has too few values",
-        "Nobody's data are known here. But anyone who lies in this place and is in both releases has a value that groups over the place have in both, and these are fewer than the line l. How many people that is cannot be told from outside; the number is the most that fit.",
+        "whoever stands in one place in these releases has too few values",
+        "Nobody's data are known here. But anyone who lies in this place and is in all these releases has a value that groups over the place have in each of them, and these are fewer than the line l. How many people that is cannot be told from outside; the number is the most that fit.",
     ),
     (
         Fault::OneKnownGivesAway,

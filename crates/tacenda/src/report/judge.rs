@@ -186,7 +186,8 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     }
     if series.knowledge.is_none() && asked(joined) && series.releases.len() > 2 && !material.limits.all_pairs {
         relied.push(
-            "Each release was compared with the next one only; two that are further apart may give more away (--all-pairs)."
+            "Each release was compared with the next one, and places over releases that follow each other; two that are \
+             further apart may give more away of someone who was away between them (--all-pairs)."
                 .into(),
         );
     }

@@ -22,6 +22,7 @@ use tacenda::made_up::paper003;
 use tacenda::model::Promise;
 use tacenda::model::Release;
 use tacenda::model::Table;
+use tacenda::model::Value;
 
 const ARRIVAL: Attacker = Attacker { presence: false, first_release: true, known_people: 0 };
 const QUASI: Attacker = Attacker { presence: false, first_release: false, known_people: 0 };
@@ -262,6 +263,33 @@ fn the_paper_s_naive_releases_betray_four_people() {
     // Who does not know who was there when cannot intersect.
     assert_eq!(Case { attacker: QUASI, ..case.clone() }.told(Check::Candidates), "PASS");
     assert_eq!(Case { attacker: ARRIVAL, ..case }.told(Check::Candidates), "PASS");
+}
+
+/// Any two neighbours leave two values at the place; all three leave one, and four releases no other.
+#[test]
+fn three_releases_leave_fewer_values_than_any_two() {
+    let three = [("1/3/a", "0-9/abc"), ("1/3/a", "0-5/abd 6-9/abd"), ("1/3/a", "2-9/acd")];
+    let case = Case::of(&three).lines(1, 2).seen_from_outside();
+    let outcome = case.ask(Check::Candidates);
+    assert_eq!(outcome.verdict, Verdict::Fail);
+    let [finding] = &outcome.findings[..] else { panic!("{:?}", outcome.findings) };
+    assert_eq!((finding.fault.code(), finding.release, &finding.others[..]), ("A733", 3, &[1, 2][..]));
+    assert_eq!((finding.people, finding.groups), (2, 2));
+    let witness = finding.witness.as_ref().unwrap();
+    assert_eq!((&witness.groups[..], &witness.values[..]), (&[(0, 0), (1, 0), (2, 0)][..], &[Value(0)][..]));
+    assert_eq!(Case::of(&three[..2]).lines(1, 2).seen_from_outside().told(Check::Candidates), "PASS");
+    assert_eq!(Case::of(&three[1..]).lines(1, 2).seen_from_outside().told(Check::Candidates), "PASS");
+    // Who comes later adds nothing to what three releases tell already.
+    let four = [three[0], three[1], three[2], ("1/3/a", "0-9/abcd")];
+    assert_eq!(Case::of(&four).lines(1, 2).seen_from_outside().told(Check::Candidates), "FAIL A733 2");
+    // In four releases it may take all four.
+    let four = [("1/3/a", "0-9/abcd"), ("1/3/a", "0-9/abce"), ("1/3/a", "0-9/abde"), ("1/3/a", "0-9/acde")];
+    let told = |count: usize| Case::of(&four[..count]).lines(1, 2).seen_from_outside().told(Check::Candidates);
+    assert_eq!((told(3), told(4)), ("PASS".to_string(), "FAIL A733 1".to_string()));
+    // Too much work is not a pass.
+    let mut small = Case::of(&four[..3]).lines(1, 2).seen_from_outside();
+    small.limits.pairs = 1;
+    assert_eq!(small.told(Check::Candidates), "NOT ASSESSED");
 }
 
 /// SCIENCE G11 and G14: nobody below two, everyone at most a half, and three pairs that must be equal.

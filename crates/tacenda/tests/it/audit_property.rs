@@ -9,6 +9,7 @@ use crate::kit::Events;
 use crate::kit::Person;
 use crate::kit::publish_all;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use tacenda::audit;
 use tacenda::audit::Assessment;
 use tacenda::audit::Attacker;
@@ -18,12 +19,14 @@ use tacenda::audit::Series;
 use tacenda::audit::Severity;
 use tacenda::audit::Thresholds;
 use tacenda::audit::Traces;
+use tacenda::audit::Verdict;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::model::DiversityMode;
 use tacenda::model::OnDelete;
 use tacenda::model::OnIneligible;
 use tacenda::model::Regions;
 use tacenda::model::Release;
+use tacenda::model::Value;
 use tacenda::policy::IncrementalKAnonymity;
 use tacenda::policy::IncrementalLDiversity;
 use tacenda::policy::MInvariance;
@@ -69,6 +72,34 @@ fn turned(release: &Release) -> Release {
     turned
 }
 
+/// Tries one group of each release of every stretch, one attribute.
+fn is_any_place_telling(releases: &[Release], l: usize) -> bool {
+    let set =
+        |release: &Release, group: usize| -> BTreeSet<Value> { release.group_values(group).iter().copied().collect() };
+    let stretches = (0..releases.len()).flat_map(|first| (first + 2..=releases.len()).map(move |end| first..end));
+    stretches.into_iter().any(|stretch| {
+        let stretch = &releases[stretch];
+        let mut chains: Vec<Vec<usize>> = vec![Vec::new()];
+        for release in stretch {
+            let longer =
+                |chain: Vec<usize>| (0..release.group_count()).map(move |group| [&chain[..], &[group]].concat());
+            chains = chains.into_iter().flat_map(longer).collect();
+        }
+        chains.iter().any(|chain| {
+            let links = || stretch.iter().zip(chain);
+            let lo = links().map(|(release, &group)| release.region(group)[0].lo).max().unwrap();
+            let hi = links().map(|(release, &group)| release.region(group)[0].hi).min().unwrap();
+            let shared = links().map(|(release, &group)| set(release, group)).reduce(|a, b| &a & &b).unwrap();
+            let over = |release: &Release| -> BTreeSet<Value> {
+                let meets = |group: &usize| release.region(*group)[0].lo <= hi && lo <= release.region(*group)[0].hi;
+                (0..release.group_count()).filter(meets).flat_map(|group| set(release, group)).collect()
+            };
+            let left = stretch.iter().map(over).reduce(|a, b| &a & &b).unwrap();
+            lo <= hi && (chain.len() == 2 || !shared.is_empty()) && (1..l).contains(&left.len())
+        })
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
@@ -112,6 +143,15 @@ proptest! {
         for finding in case.ask_all().findings() {
             verify(&case, finding);
         }
+    }
+
+    /// From outside, a place is told of if and only if groups of releases that follow each other overlap there and
+    /// leave too few values; three groups and more only where somebody can stand in all of them.
+    #[test]
+    fn every_place_that_leaves_too_few_values_is_found(case in evolution(7, false), l in 2u32..4) {
+        let case = case.lines(1, l).seen_from_outside();
+        let fails = case.ask(Check::Candidates).verdict == Verdict::Fail;
+        prop_assert_eq!(fails, is_any_place_telling(&case.releases, l as usize), "{:#?}", case.releases);
     }
 
     /// SCIENCE E1, 38: neither the order of groups nor asking twice changes anything, and a release that is

@@ -85,19 +85,23 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             of_person(&all, witness).into_iter().any(holds) && witness.values.len() as u64 == number && number < line
         }
         Fault::PlaceGivesAway => {
-            let [(i, g), (j, h)] = witness.groups[..] else { return false };
-            let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
-            // Every point where both groups lie, one attribute.
-            let (a, b) = (old.region(g as usize)[0], new.region(h as usize)[0]);
+            // Every point where all the groups lie, one attribute.
+            let lies = |code: u32| {
+                let covers = |&(i, g): &(u32, u32)| covers(&case.releases[i as usize], g as usize, &[code]);
+                witness.groups.iter().all(covers)
+            };
             let mut left = BTreeSet::new();
-            for code in (0..128).filter(|&code| a.contains(code) && b.contains(code)) {
-                let over = |release: &Release| -> BTreeSet<Value> {
-                    let here = (0..release.group_count()).filter(|&group| covers(release, group, &[code]));
+            for code in (0..128).filter(|&code| lies(code)) {
+                let over = |&(i, _): &(u32, u32)| -> BTreeSet<Value> {
+                    let release = &case.releases[i as usize];
+                    let here = (0..release.group_count()).filter(|&group| self::covers(release, group, &[code]));
                     here.flat_map(|group| release.group_values(group).to_vec()).collect()
                 };
-                left.extend(over(old).intersection(&over(new)).copied());
+                let all = witness.groups.iter().map(over).reduce(|one, other| &one & &other);
+                left.extend(all.expect("groups"));
             }
-            left.iter().all(|value| witness.values.contains(value))
+            witness.groups.len() >= 2
+                && left.iter().all(|value| witness.values.contains(value))
                 && witness.values.len() as u64 == number
                 && number < line
         }

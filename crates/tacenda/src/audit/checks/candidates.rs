@@ -11,9 +11,7 @@
 //! counts once, by the time of which least is left. Where nothing fits the tables, or someone's true value
 //! would be ruled out, the tables and the releases contradict each other: that is not assessed.
 //!
-//! Where people are not known, places are looked at instead: whoever lies where two groups of two releases
-//! overlap, and is in both releases, has a value that groups over this place have in both. Whether anyone
-//! is there cannot be told from outside.
+//! Where people are not known, places are looked at instead (`places`).
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -24,24 +22,17 @@ use crate::audit::Witness;
 use crate::audit::candidates;
 use crate::audit::candidates::Candidates;
 use crate::audit::checks::Ask;
-use crate::audit::checks::pairs;
+use crate::audit::checks::places;
 use crate::audit::checks::tally::Tally;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::refine;
 use crate::audit::refine::Places;
 use crate::audit::refine::RefineLimits;
 use crate::audit::refine::Refined;
-use crate::audit::stab::Stab;
-use crate::audit::stab::insert;
-use crate::audit::stab::members;
-use crate::audit::stab::words;
 use crate::audit::story;
 use crate::audit::story::Story;
 use crate::model::Release;
-use crate::model::Span;
 use crate::model::Value;
-use rayon::iter::IntoParallelIterator;
-use rayon::iter::ParallelIterator;
 
 /// What is left for everyone.
 pub(in crate::audit) struct Left {
@@ -86,7 +77,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     }
     match ask.left() {
         Some(left) => of_people(ask, left),
-        None => of_places(ask),
+        None => places::check(ask),
     }
 }
 
@@ -232,142 +223,4 @@ pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
     let person = candidates.example(knowledge).or_else(|| candidates.closest(knowledge))?;
     let told = story::tell(ask.series.schema, releases, knowledge, person);
     Some(Story { person: ask.owner(person), ..told })
-}
-
-/// Groups of the earlier release that are looked at between two looks at the budget.
-const PIECE: u32 = 512;
-
-fn of_places(ask: &Ask<'_>) -> Outcome {
-    if pairs::pairs(ask).is_empty() || !ask.attacker.presence {
-        let why = "people are not known, and an attacker who does not know who is where has nothing to intersect";
-        return Outcome::not_applicable(Check::Candidates, why);
-    }
-    let mut outcome = Outcome::new(Check::Candidates, Coverage { what: "groups", ..Coverage::default() });
-    let values = pairs::value_count(ask);
-    for (earlier, later) in pairs::pairs(ask) {
-        let pair = Laid::new(ask, earlier, later, values);
-        let mut tally = Tally::new(Fault::PlaceGivesAway);
-        let groups = pair.earlier.group_count() as u32;
-        outcome.coverage.of += u64::from(groups);
-        let (mut from, mut looked_at) = (0, 0u64);
-        while from < groups && looked_at < ask.limits.pairs {
-            let to = groups.min(from + PIECE);
-            let found: Vec<(u64, Vec<Witness>)> = (from..to).into_par_iter().map(|group| pair.look(group)).collect();
-            for (pairs, witnesses) in found {
-                looked_at += pairs;
-                for (witness, people) in witnesses.into_iter().map(|witness| pair.with_people(witness)) {
-                    tally.add(people, witness.number, || witness);
-                }
-            }
-            outcome.coverage.looked_at += u64::from(to - from);
-            from = to;
-        }
-        outcome.measure(Some(pair.later.number), "pairs of overlapping groups", looked_at as f64);
-        tally.at_most(pair.later.row_count() as u64);
-        if let Some(finding) = tally.finding(pair.later.number, vec![pair.earlier.number]) {
-            outcome = outcome.found(finding);
-        }
-    }
-    if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
-        outcome.verdict = Verdict::NotAssessed("too many groups overlap");
-    }
-    outcome
-}
-
-/// Two releases laid over each other, each with an index.
-struct Laid<'a> {
-    places: (u32, u32),
-    earlier: &'a Release,
-    later: &'a Release,
-    old: Stab,
-    new: Stab,
-    words: usize,
-    l: u64,
-    keeps_sets: bool,
-}
-
-impl<'a> Laid<'a> {
-    fn new(ask: &Ask<'a>, earlier: u32, later: u32, values: usize) -> Laid<'a> {
-        let places = (earlier, later);
-        let (earlier, later) = (&ask.series.releases[earlier as usize], &ask.series.releases[later as usize]);
-        Laid {
-            places,
-            earlier,
-            later,
-            old: Stab::new(earlier, values),
-            new: Stab::new(later, values),
-            words: words(values),
-            l: ask.thresholds.l.into(),
-            keeps_sets: pairs::keeps_sets(ask.series.promise),
-        }
-    }
-
-    fn bits(&self, release: &Release, group: u32) -> Vec<u64> {
-        let mut bits = vec![0; self.words];
-        release.group_values(group as usize).iter().for_each(|value| insert(&mut bits, value.index()));
-        bits
-    }
-
-    /// How many groups overlap a group of the earlier release, and which places give too much away.
-    fn look(&self, group: u32) -> (u64, Vec<Witness>) {
-        let mine = self.bits(self.earlier, group);
-        let (mut pairs, mut found) = (0, Vec::new());
-        let mut close: Vec<u32> = Vec::new();
-        self.new.each_overlapping(self.earlier.region(group as usize), |other| {
-            pairs += 1;
-            let theirs = self.bits(self.later, other);
-            let shared: u32 = mine.iter().zip(&theirs).map(|(a, b)| (a & b).count_ones()).sum();
-            // Who keeps to value sets is never in two groups with different ones.
-            if u64::from(shared) < self.l && !(self.keeps_sets && mine != theirs) {
-                close.push(other);
-            }
-            true
-        });
-        close.sort_unstable();
-        for other in close {
-            let regions = self.earlier.region(group as usize).iter().zip(self.later.region(other as usize));
-            let place: Vec<Span> = regions.map(|(a, b)| a.meet(*b)).collect();
-            found.extend(self.values_at(&place).map(|values| Witness {
-                claim: "whoever lies where the two groups overlap, and is in both releases, has one of the values given: no \
-                        other value occurs over this place in both",
-                groups: vec![(self.places.0, group), (self.places.1, other)],
-                number: values.len() as u64,
-                values,
-                person: None,
-                attribute: None,
-                line: self.l,
-            }));
-        }
-        (pairs, found)
-    }
-
-    /// The values that occur over a place in both releases, if they are too few and not none.
-    fn values_at(&self, place: &[Span]) -> Option<Vec<Value>> {
-        let mut old = vec![0; self.words];
-        self.old.each_overlapping(place, |group| {
-            self.earlier.group_values(group as usize).iter().for_each(|value| insert(&mut old, value.index()));
-            true
-        });
-        let mut both = vec![0u64; self.words];
-        self.new.each_overlapping(place, |group| {
-            for value in self.later.group_values(group as usize) {
-                let (word, bit) = (value.index() / 64, 1 << (value.index() % 64));
-                both[word] |= old[word] & bit;
-            }
-            both.iter().map(|bits| u64::from(bits.count_ones())).sum::<u64>() < self.l
-        });
-        let values: Vec<Value> = members(&both).map(Value).collect();
-        (!values.is_empty() && (values.len() as u64) < self.l).then_some(values)
-    }
-
-    /// How many people there are at most who stand in both groups.
-    fn with_people(&self, witness: Witness) -> (Witness, u64) {
-        let count = |release: &Release, group: u32, value: Value| {
-            release.group_values(group as usize).iter().filter(|&&other| other == value).count() as u64
-        };
-        let [(_, old), (_, new)] = witness.groups[..] else { unreachable!("a place lies in two groups") };
-        let fits = |&value: &Value| count(self.earlier, old, value).min(count(self.later, new, value));
-        let people = witness.values.iter().map(fits).sum();
-        (witness, people)
-    }
 }

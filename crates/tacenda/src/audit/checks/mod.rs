@@ -20,6 +20,7 @@ pub(super) mod linked_ids;
 pub(super) mod matching;
 pub(super) mod moved_regions;
 mod pairs;
+mod places;
 pub(super) mod posterior;
 pub(super) mod row_order;
 mod tally;

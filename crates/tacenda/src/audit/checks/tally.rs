@@ -32,6 +32,11 @@ impl Tally {
         self.people
     }
 
+    /// The worst so far.
+    pub(super) fn worst(&self) -> Option<&Witness> {
+        self.worst.as_ref().map(|(_, witness)| witness)
+    }
+
     /// What was counted are people, not groups.
     pub(super) fn without_groups(&mut self) {
         self.groups = 0;

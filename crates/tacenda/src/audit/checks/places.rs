@@ -1,0 +1,323 @@
+//! Which values remain possible at a place, where people are not known (SCIENCE D4.4).
+//!
+//! Whoever lies where groups of two releases overlap, and is in both, has a value that groups over this place
+//! have in both. Three releases may leave fewer values than any two of them, so places of longer stretches of
+//! releases are looked at as well, the last release first and then one more at a time, as long as nothing
+//! was found and a value is left. Whether anyone is there cannot be told from outside.
+//!
+//! # Cost
+//! Places of two releases are as many as pairs of groups that overlap. Those of longer stretches can be far
+//! more: every group has a share of `Limits::pairs` for them, and one that needs more is not assessed.
+
+use crate::audit::Check;
+use crate::audit::Coverage;
+use crate::audit::Fault;
+use crate::audit::Outcome;
+use crate::audit::Verdict;
+use crate::audit::Witness;
+use crate::audit::checks::Ask;
+use crate::audit::checks::pairs;
+use crate::audit::checks::tally::Tally;
+use crate::audit::stab::Stab;
+use crate::audit::stab::insert;
+use crate::audit::stab::members;
+use crate::audit::stab::words;
+use crate::model::Release;
+use crate::model::Span;
+use crate::model::Value;
+use rayon::prelude::*;
+
+/// Groups that are looked at between two looks at the budget.
+const PIECE: u32 = 512;
+
+pub(super) fn check(ask: &Ask<'_>) -> Outcome {
+    if pairs::pairs(ask).is_empty() || !ask.attacker.presence {
+        let why = "people are not known, and an attacker who does not know who is where has nothing to intersect";
+        return Outcome::not_applicable(Check::Candidates, why);
+    }
+    let mut outcome = Outcome::new(Check::Candidates, Coverage { what: "groups", ..Coverage::default() });
+    let laid = Laid::new(ask);
+    for (earlier, later) in pairs::pairs(ask) {
+        outcome = of_two(ask, &laid, laid.layer(earlier), laid.layer(later), outcome);
+    }
+    for later in 2..laid.layers.len() {
+        outcome = of_more(ask, &laid, later, outcome);
+    }
+    if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
+        outcome.verdict = Verdict::NotAssessed("too many groups overlap");
+    }
+    outcome
+}
+
+/// Places of two releases.
+fn of_two(ask: &Ask<'_>, laid: &Laid<'_>, earlier: usize, later: usize, mut outcome: Outcome) -> Outcome {
+    let mut tally = Tally::new(Fault::PlaceGivesAway);
+    let places = look_over(laid, earlier, ask.limits.pairs, &mut tally, &mut outcome.coverage, |place| {
+        let mut search = Search::new(laid, u64::MAX);
+        search.extend(place, later, false);
+        search
+    });
+    let (earlier, later) = (laid.layers[earlier].release, laid.layers[later].release);
+    outcome.measure(Some(later.number), "pairs of overlapping groups", places as f64);
+    found(outcome, tally, later, vec![earlier.number])
+}
+
+/// Places of three releases and more that follow each other, the last of them given.
+fn of_more(ask: &Ask<'_>, laid: &Laid<'_>, last: usize, mut outcome: Outcome) -> Outcome {
+    let release = laid.layers[last].release;
+    let mut tally = Tally::new(Fault::PlaceGivesAway);
+    let stretches = laid.layers.len() as u64 - 2;
+    let share = ask.limits.pairs / stretches / (release.group_count() as u64).max(1);
+    let places = look_over(laid, last, u64::MAX, &mut tally, &mut outcome.coverage, |place| {
+        let mut search = Search::new(laid, share.max(1));
+        search.extend(place, last - 1, true);
+        search
+    });
+    outcome.measure(Some(release.number), "places of longer stretches looked at", places as f64);
+    let groups = tally.worst().map_or(&[][..], |witness| &witness.groups);
+    let numbers = groups.iter().map(|&(place, _)| ask.series.releases[place as usize].number);
+    let others = numbers.filter(|&number| number != release.number).collect();
+    found(outcome, tally, release, others)
+}
+
+/// Looks from every group of a layer on, until so many places were looked at. Answers with how many were.
+fn look_over<'a, 'b>(
+    laid: &'a Laid<'b>,
+    layer: usize,
+    most: u64,
+    tally: &mut Tally,
+    coverage: &mut Coverage,
+    look: impl Fn(&Place) -> Search<'a, 'b> + Sync,
+) -> u64 {
+    let groups = laid.layers[layer].release.group_count() as u32;
+    coverage.of += u64::from(groups);
+    let (mut from, mut places) = (0, 0u64);
+    while from < groups && places < most {
+        let to = groups.min(from + PIECE);
+        let searches: Vec<Search<'_, '_>> =
+            (from..to).into_par_iter().map(|group| look(&Place::of(laid, layer, group))).collect();
+        for search in searches {
+            places += search.places;
+            coverage.looked_at += u64::from(!search.is_cut_short);
+            search.tell(tally);
+        }
+        from = to;
+    }
+    places
+}
+
+fn found(outcome: Outcome, mut tally: Tally, last: &Release, others: Vec<u32>) -> Outcome {
+    tally.at_most(last.row_count() as u64);
+    match tally.finding(last.number, others) {
+        Some(finding) => outcome.found(finding),
+        None => outcome,
+    }
+}
+
+/// The releases that have a sensitive column, laid over each other.
+struct Laid<'a> {
+    layers: Vec<Layer<'a>>,
+    words: usize,
+    l: u64,
+    keeps_sets: bool,
+}
+
+/// One of them, with an index.
+struct Layer<'a> {
+    /// Its place in the series.
+    place: u32,
+    release: &'a Release,
+    index: Stab,
+    /// Per group, its values.
+    values: Vec<u64>,
+}
+
+impl<'a> Laid<'a> {
+    fn new(ask: &Ask<'a>) -> Laid<'a> {
+        let values = pairs::value_count(ask);
+        let words = words(values);
+        let layer = |(place, release): (u32, &'a Release)| {
+            let mut bits = vec![0; release.group_count() * words];
+            for (group, bits) in bits.chunks_exact_mut(words).enumerate() {
+                release.group_values(group).iter().for_each(|value| insert(bits, value.index()));
+            }
+            Layer { place, release, index: Stab::new(release, values), values: bits }
+        };
+        Laid {
+            layers: ask.with_sensitive().map(layer).collect(),
+            words,
+            l: ask.thresholds.l.into(),
+            keeps_sets: pairs::keeps_sets(ask.series.promise),
+        }
+    }
+
+    /// The layer of a release by its place in the series.
+    fn layer(&self, place: u32) -> usize {
+        self.layers.iter().position(|layer| layer.place == place).expect("only releases with values are compared")
+    }
+
+    fn values(&self, layer: usize, group: u32) -> &[u64] {
+        &self.layers[layer].values[group as usize * self.words..][..self.words]
+    }
+
+    /// The values that groups over a region have in all of some releases.
+    fn values_over(&self, chain: &[(usize, u32)], region: &[Span]) -> Vec<u64> {
+        let mut left = vec![u64::MAX; self.words];
+        for &(layer, _) in chain {
+            let mut missing = left.clone();
+            self.layers[layer].index.each_overlapping(region, |group| {
+                missing.iter_mut().zip(self.values(layer, group)).for_each(|(missing, have)| *missing &= !have);
+                missing.iter().any(|&missing| missing != 0)
+            });
+            left.iter_mut().zip(missing).for_each(|(left, missing)| *left &= !missing);
+        }
+        left
+    }
+
+    fn is_too_few(&self, values: &[u64]) -> bool {
+        (1..self.l).contains(&count(values))
+    }
+}
+
+/// Where one group each of some releases overlap.
+struct Place {
+    /// The groups, by layer.
+    chain: Vec<(usize, u32)>,
+    region: Vec<Span>,
+    /// The values that all these groups have. Who stands in them has one of these; who lies there may stand
+    /// in other groups over the place.
+    shared: Vec<u64>,
+}
+
+impl Place {
+    fn of(laid: &Laid<'_>, layer: usize, group: u32) -> Place {
+        Place {
+            chain: vec![(layer, group)],
+            region: laid.layers[layer].release.region(group as usize).to_vec(),
+            shared: laid.values(layer, group).to_vec(),
+        }
+    }
+
+    fn and(&self, laid: &Laid<'_>, layer: usize, group: u32) -> Place {
+        let region = laid.layers[layer].release.region(group as usize);
+        let mut chain = self.chain.clone();
+        chain.push((layer, group));
+        Place {
+            chain,
+            region: self.region.iter().zip(region).map(|(a, b)| a.meet(*b)).collect(),
+            shared: self.shared.iter().zip(laid.values(layer, group)).map(|(a, b)| a & b).collect(),
+        }
+    }
+}
+
+/// What was found from one group on.
+struct Search<'a, 'b> {
+    laid: &'a Laid<'b>,
+    places: u64,
+    most: u64,
+    is_cut_short: bool,
+    found: Vec<(Place, Vec<u64>)>,
+}
+
+impl<'a, 'b> Search<'a, 'b> {
+    fn new(laid: &'a Laid<'b>, most: u64) -> Search<'a, 'b> {
+        Search { laid, places: 0, most, is_cut_short: false, found: Vec::new() }
+    }
+
+    /// Lays one more release over a place; if it is to go on, the one before that too, and so on.
+    fn extend(&mut self, place: &Place, layer: usize, goes_on: bool) {
+        let laid = self.laid;
+        let mut groups: Vec<u32> = Vec::new();
+        laid.layers[layer].index.each_overlapping(&place.region, |group| {
+            groups.push(group);
+            true
+        });
+        groups.sort_unstable();
+        for group in groups {
+            if self.places >= self.most {
+                self.is_cut_short = true;
+                return;
+            }
+            self.places += 1;
+            // Who keeps to value sets is never in two groups with different ones.
+            if laid.keeps_sets && (laid.values(layer, group) != place.shared || count(&place.shared) >= laid.l) {
+                continue;
+            }
+            let further = place.and(laid, layer, group);
+            if goes_on && count(&further.shared) == 0 {
+                // Nobody stands in all of them.
+                continue;
+            }
+            let mut is_end = !goes_on || layer == 0;
+            if count(&further.shared) < laid.l {
+                let values = laid.values_over(&further.chain, &further.region);
+                is_end |= count(&values) < laid.l;
+                if laid.is_too_few(&values) && !(goes_on && self.is_told(&further)) {
+                    self.found.push((further, values));
+                    continue;
+                }
+            }
+            if !is_end {
+                self.extend(&further, layer - 1, true);
+            }
+        }
+    }
+
+    /// Whether a shorter stretch tells as much already: any two, or all but the last release.
+    fn is_told(&self, place: &Place) -> bool {
+        if place.chain.len() <= 2 {
+            return true;
+        }
+        let (&(layer, group), rest) = place.chain[1..].split_first().expect("three releases or more");
+        let shorter = Place::of(self.laid, layer, group);
+        let shorter = rest.iter().fold(shorter, |place, &(layer, group)| place.and(self.laid, layer, group));
+        self.laid.is_too_few(&self.laid.values_over(&shorter.chain, &shorter.region))
+    }
+
+    fn tell(self, tally: &mut Tally) {
+        for (Place { mut chain, region, .. }, values) in self.found {
+            chain.sort_unstable();
+            let values: Vec<Value> = members(&values).map(Value).collect();
+            let people = self.laid.people(&chain, &region, &values);
+            tally.add(people, values.len() as u64, || Witness {
+                claim: "whoever lies where the groups overlap, and is in all of these releases, has one of the values given: no \
+                        other value occurs over this place in all of them",
+                groups: chain.iter().map(|&(layer, group)| (self.laid.layers[layer].place, group)).collect(),
+                number: values.len() as u64,
+                values,
+                person: None,
+                attribute: None,
+                line: self.laid.l,
+            });
+        }
+    }
+}
+
+impl Laid<'_> {
+    /// How many people there are at most who stand in all these groups; if nobody can, who lie in the place.
+    fn people(&self, chain: &[(usize, u32)], region: &[Span], values: &[Value]) -> u64 {
+        let rows = |layer: usize, group: u32, value: Value| {
+            let values = self.layers[layer].release.group_values(group as usize);
+            values.iter().filter(|&&other| other == value).count() as u64
+        };
+        let rows_over = |layer: usize, value: Value| {
+            let mut sum = 0;
+            self.layers[layer].index.each_overlapping(region, |group| {
+                sum += rows(layer, group, value);
+                true
+            });
+            sum
+        };
+        let least = |rows: &dyn Fn(&(usize, u32), Value) -> u64| -> u64 {
+            values.iter().map(|&value| chain.iter().map(|link| rows(link, value)).min().unwrap_or(0)).sum()
+        };
+        match least(&|&(layer, group), value| rows(layer, group, value)) {
+            0 => least(&|&(layer, _), value| rows_over(layer, value)),
+            people => people,
+        }
+    }
+}
+
+fn count(values: &[u64]) -> u64 {
+    values.iter().map(|bits| u64::from(bits.count_ones())).sum()
+}
