@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use tacenda::ingest::ReadOptions;
 use tacenda::ingest::foreign::Notation;
 use tacenda::model::Schema;
+use tacenda::model::counted;
 use tacenda::publish::Access;
 use tacenda::publish::Adoption;
 use tacenda::publish::Foundling;
@@ -174,13 +175,14 @@ fn text(report: &AdoptReport) -> String {
         let state = if release.folder.is_some() { "adopted" } else { "to be adopted" };
         let _ =
             writeln!(out, "Release {}, label {}: {} {state}", release.release, release.label, release.file.display());
-        let _ = writeln!(out, "  {} rows in {} groups", number(release.rows), number(release.groups));
+        let rows = counted(release.rows, "row", "rows");
+        let _ = writeln!(out, "  {rows} in {}", counted(release.groups, "group", "groups"));
         match release.people {
             Some(people) => {
                 let _ = writeln!(
                     out,
-                    "  {} people found in it, {} not in it, {} could stand in more than one group",
-                    number(people),
+                    "  {} found in it, {} not in it, {} could stand in more than one group",
+                    counted(people, "person", "people"),
                     number(release.withheld),
                     number(release.ambiguous)
                 );
@@ -194,8 +196,12 @@ fn text(report: &AdoptReport) -> String {
             let _ = writeln!(out, "  {finding}");
         }
         if release.exposed > 0 {
-            let exposed = number(release.exposed);
-            let _ = writeln!(out, "  {exposed} people can no longer be hidden and are withheld from now on");
+            let exposed = counted(
+                release.exposed,
+                "person can no longer be hidden and is",
+                "people can no longer be hidden and are",
+            );
+            let _ = writeln!(out, "  {exposed} withheld from now on");
         }
     }
     for note in &report.notes {

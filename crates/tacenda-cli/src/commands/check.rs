@@ -90,7 +90,14 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
                 for (parameter, variant) in variants {
                     bar.set_message(parameter.clone());
                     let view = args.view.as_deref();
-                    report.what_if.push(try_out(&project, &variant, parameter, &material, view).map_err(failed)?);
+                    let (answer, warnings) = try_out(&project, &variant, parameter, &material, view).map_err(failed)?;
+                    report.what_if.push(answer);
+                    // A column is told of once, whatever the parameters.
+                    for warning in warnings {
+                        if !report.notes.contains(&warning) {
+                            report.notes.push(warning);
+                        }
+                    }
                 }
             }
             None => {
@@ -155,15 +162,16 @@ fn try_out(
     parameter: String,
     material: &Material,
     view: Option<&str>,
-) -> Result<WhatIf, ProjectError> {
+) -> Result<(WhatIf, Vec<String>), ProjectError> {
+    let refused = |parameter, why| Ok((WhatIf::refused(parameter, why), Vec::new()));
     if let Some(why) = project.barred(file, material) {
-        return Ok(WhatIf::refused(parameter, why));
+        return refused(parameter, why);
     }
     // What the policy file could not say is not answered either.
     let faults: Vec<String> =
         ingest::faults_of(file).iter().map(|fault| format!("{}: {}", fault.code, fault.message)).collect();
     if !faults.is_empty() {
-        return Ok(WhatIf::refused(parameter, faults.join("; ")));
+        return refused(parameter, faults.join("; "));
     }
     let rehearsed = match view {
         Some(view) => project.rehearse_view_as(file, material, view, None, &|_| {}),
@@ -172,16 +180,17 @@ fn try_out(
     match rehearsed {
         Ok(rehearsal) => {
             let summary = Summary::new(file, material, &rehearsal);
-            Ok(WhatIf {
+            let answer = WhatIf {
                 parameter,
                 refused: None,
                 groups: summary.groups,
                 counterfeits: summary.counterfeits,
                 withheld: summary.withheld,
                 loss: summary.loss["leaf_share"].as_f64().unwrap_or(0.0),
-            })
+            };
+            Ok((answer, rehearsal.warnings))
         }
-        Err(ProjectError::Publish(error)) => Ok(WhatIf::refused(parameter, error.to_string())),
+        Err(ProjectError::Publish(error)) => refused(parameter, error.to_string()),
         Err(error) => Err(error),
     }
 }

@@ -91,6 +91,8 @@ pub struct ChoiceReport {
     pub withheld: Option<u64>,
     /// Mean loss.
     pub loss: Option<f64>,
+    /// What to know of it, each with a code.
+    pub warnings: Vec<String>,
 }
 
 /// A maintained clustering next to one from scratch. Losses as `loss` in the policy file measures them.
@@ -193,6 +195,7 @@ impl From<Choice> for ChoiceReport {
             withheld: cost.map(|cost| cost.withheld),
             loss: cost.map(|cost| cost.loss),
             refused: choice.cost.err(),
+            warnings: choice.warnings,
         }
     }
 }
@@ -260,6 +263,15 @@ fn choices_text(choices: &[Choice]) -> String {
         };
     }
     out.push_str("  cells and tight do not protect against someone who knows when a person entered the data\n");
+    // What is chosen has its warnings among the notes; each column is told of once.
+    let chosen = choices.iter().filter(|choice| choice.is_chosen);
+    let mut told: Vec<&String> = chosen.flat_map(|choice| &choice.warnings).collect();
+    for warning in choices.iter().flat_map(|choice| &choice.warnings) {
+        if !told.contains(&warning) {
+            told.push(warning);
+            let _ = writeln!(out, "  cells and tight: {warning}");
+        }
+    }
     out
 }
 

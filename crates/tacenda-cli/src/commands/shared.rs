@@ -24,6 +24,8 @@ use tacenda::ledger::Store;
 use tacenda::model::PolicyFile;
 use tacenda::model::Promise;
 use tacenda::model::Row;
+use tacenda::model::counted;
+use tacenda::model::people;
 use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::Material;
@@ -176,7 +178,7 @@ pub struct Summary {
     pub needs_reason: bool,
     /// What a study mode breaks on made-up data.
     pub findings: Vec<String>,
-    /// What was concluded about the input.
+    /// What was concluded about the input, and warnings with a code.
     pub notes: Vec<String>,
 }
 
@@ -238,8 +240,8 @@ impl ViewSummary {
             line("still told", format!("of what it told about {target}: {}", kept.join(", ")));
         }
         if self.steps_back > 0 {
-            let steps = number(self.steps_back);
-            line("stepped back", format!("{steps} specialisations were taken back: the finished view did not pass"));
+            let steps = counted(self.steps_back, "specialisation was", "specialisations were");
+            line("stepped back", format!("{steps} taken back: the finished view did not pass"));
         }
         for also in &self.also {
             line("also", also.clone());
@@ -285,7 +287,7 @@ impl Summary {
             series_risk: rehearsal.prepared.series_risk.map(|risk| risk.to_string()),
             needs_reason: rehearsal.prepared.series_risk.is_some() && file.choices.accept_series_risk.is_none(),
             findings: rehearsal.prepared.findings.iter().map(ToString::to_string).collect(),
-            notes: material.notes().to_vec(),
+            notes: material.notes().iter().chain(&rehearsal.warnings).cloned().collect(),
         }
     }
 
@@ -313,7 +315,7 @@ impl Summary {
             line("changed", format!("{quasi} other quasi values, {sensitive} another sensitive value"));
         }
         let rows = self.published + self.counterfeits;
-        line("published", format!("{} people in {} groups", number(self.published), number(self.groups)));
+        line("published", format!("{} in {}", people(self.published), counted(self.groups, "group", "groups")));
         line(
             "counterfeits",
             format!("{} ({} of rows)", number(self.counterfeits), percent(share(self.counterfeits, rows))),

@@ -3,9 +3,11 @@
 //!
 //! A scenario is a project folder (`tacenda.toml`, hierarchies) with tables `1.csv`, `2.csv`, … that are
 //! published in order (`2.delta.csv` holds changes; `2.view` names the view where there are views), and `expect/` with, per table, either `1.csv`, the
-//! release as published, or `1.refused`, a line `exit code, error code`. `UPDATE_EXPECT=1` rewrites it.
+//! release as published, or `1.refused`, a line `exit code, error code`; where the auditor refused, a line `code, people`
+//! for everything it found. `UPDATE_EXPECT=1` rewrites it.
 
 use crate::kit::Project;
+use serde_json::Value;
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 use tacenda::publish::Access;
 use tacenda::publish::Input;
 use tacenda::publish::ProjectError;
+use tacenda::publish::PublishError;
 
 /// The tables of a scenario in order: file, and whether it holds changes.
 fn tables(folder: &Path) -> Vec<(u32, PathBuf, bool)> {
@@ -48,7 +51,7 @@ fn view(project: &Project, number: u32) -> Option<String> {
     fs::read_to_string(project.file(&format!("{number}.view"))).ok().map(|name| name.trim().to_string())
 }
 
-/// What came out of one table: the release's CSV, or `exit code, error code`.
+/// What came out of one table: the release's CSV, or `exit code, error code` and what the auditor found.
 type Result = std::result::Result<String, String>;
 
 fn through_command(project: &Project, number: u32, table: &Path, delta: bool, releases: u32) -> Result {
@@ -62,10 +65,15 @@ fn through_command(project: &Project, number: u32, table: &Path, delta: bool, re
     if let Some(view) = &view {
         words.extend(["--view", view]);
     }
+    words.extend(["--format", "json"]);
     let ended = project.run(&words);
     if ended.code != 0 {
-        let code = ended.stderr.split(['[', ']']).nth(1).unwrap_or("no code").to_string();
-        return Err(format!("{}, {code}\n", ended.code));
+        let error: Value = serde_json::from_str(&ended.stderr).unwrap_or_else(|_| panic!("{}", ended.stderr));
+        let error = &error["error"];
+        let code = error["code"].as_str().unwrap();
+        let problems = error["problems"].as_array().unwrap().iter().filter(|_| code == REFUSED);
+        let found = problems.map(|problem| (problem["code"].as_str().unwrap(), problem["count"].as_u64().unwrap()));
+        return Err(refusal(ended.code, code, found));
     }
     Ok(published(project, releases + 1))
 }
@@ -86,8 +94,23 @@ fn through_library(project: &Project, number: u32, table: &Path, delta: bool, re
     };
     match run() {
         Ok(()) => Ok(published(project, releases + 1)),
-        Err(error) => Err(format!("{}, {}\n", error.exit_code(), error.code())),
+        Err(error) => {
+            let findings = match &error {
+                ProjectError::Publish(PublishError::Refused(findings)) => &findings[..],
+                _ => &[],
+            };
+            let found = findings.iter().map(|finding| (finding.fault.code(), finding.people));
+            Err(refusal(i32::from(error.exit_code()), error.code(), found))
+        }
     }
+}
+
+/// The code of a refusal by the auditor.
+const REFUSED: &str = "R401";
+
+fn refusal<'a>(exit: i32, code: &str, found: impl Iterator<Item = (&'a str, u64)>) -> String {
+    let found: String = found.map(|(code, people)| format!("{code}, {people}\n")).collect();
+    format!("{exit}, {code}\n{found}")
 }
 
 fn published(project: &Project, release: u32) -> String {

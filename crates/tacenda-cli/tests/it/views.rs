@@ -262,7 +262,11 @@ fn what_somebody_has_is_not_impossible() {
     let rule = "[[impossible]]\njob = \"Office\"\ndisease = \"HIV\"\n";
     let project = project(&format!("{POLICY}{rule}"));
     let ended = project.fails(&["publish", "people.csv", "--yes", "--view", "health"], 4, "R433");
-    assert!(ended.stderr.contains("job and disease is not impossible: 1 people"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("job and disease is not impossible: 1 person of the table has both"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// Everything that is promised is said, to the steward and to recipients.

@@ -1,6 +1,8 @@
 //! A finding: one way to learn too much, or one way in which a release is not what it says.
 
 use crate::audit::Witness;
+use crate::model::counted;
+use crate::model::people;
 use std::fmt;
 
 /// One fault of a release, with how many people it concerns. Says nothing of who or what.
@@ -553,14 +555,13 @@ impl Fault {
 
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}; {} people", self.fault.code(), self.fault.title(), self.people)?;
+        write!(out, "{}: {}; {}", self.fault.code(), self.fault.title(), people(self.people))?;
         if self.groups > 0 {
-            write!(
-                out,
-                " in {} {}",
-                self.groups,
-                if self.fault.is_of_views() { "combinations of X" } else { "groups" }
-            )?;
+            let (one, many) = match self.fault.is_of_views() {
+                true => ("combination of X", "combinations of X"),
+                false => ("group", "groups"),
+            };
+            write!(out, " in {}", counted(self.groups, one, many))?;
         }
         if let Some(example) = self.example {
             write!(out, ", for example group {example}")?;
@@ -572,6 +573,22 @@ impl fmt::Display for Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_finding_counts_as_people_do() {
+        let finding = |people, groups| Finding {
+            fault: Fault::TooFewCandidates,
+            release: 2,
+            people,
+            groups,
+            example: Some(1),
+            others: Vec::new(),
+            witness: None,
+        };
+        let said = |people, groups| finding(people, groups).to_string();
+        assert!(said(1, 1).contains("; 1 person in 1 group, for example group 1 of release 2"), "{}", said(1, 1));
+        assert!(said(3, 2).contains("; 3 people in 2 groups,"), "{}", said(3, 2));
+    }
 
     #[test]
     fn every_fault_has_one_page_and_one_code() {

@@ -77,9 +77,9 @@ pub fn gate(promise: &Promise, evidence: Evidence<'_>) -> Vec<Finding> {
             faults.merge(difference::check(*l, &evidence));
             faults.merge(no_counterfeits(&evidence));
             if evidence.history.releases > 0 {
-                // Differences are one way to break it; a division can give old members away as well. What is
-                // known to be enough is balance and constant sets, so anything less is a finding, where
-                // something changed.
+                // Whom the comparison leaves too few values is counted; those with enough of them may still have
+                // one that is likelier. What is known to be enough is balance and constant sets, so anything less
+                // is a finding, where something changed.
                 faults.merge(invariance::check_changed(*l, Some(1), &evidence));
             }
         }
@@ -501,6 +501,17 @@ mod tests {
     fn groups_of_too_few_people_are_refused() {
         assert_eq!(judged(|case| case.promise = Promise::KAnonymity { k: 2 }), []);
         assert_eq!(judged(|case| case.promise = Promise::KAnonymity { k: 3 }), [Fault::TooFewPeople]);
+    }
+
+    /// Four people of whom two share each value: one in two, and not one in three.
+    #[test]
+    fn a_group_that_fails_its_guard_is_refused_with_cohorts_and_without() {
+        for cohorts in [true, false] {
+            let promise = |l| Promise::IncrementalKAnonymity { k: 2, cohorts, l };
+            assert_eq!(judged(|case| case.promise = promise(None)), []);
+            assert_eq!(judged(|case| case.promise = promise(Some(2))), []);
+            assert_eq!(judged(|case| case.promise = promise(Some(3))), [Fault::ValueTooFrequent]);
+        }
     }
 
     #[test]

@@ -22,6 +22,9 @@
 //! between; all those of it who were in that earlier release had one region there, so k of them must
 //! have been: the earliest arrivals of a group that is left out must be at least k.
 //!
+//! The guard `l`, where given, is checked of every group of the release, whether it is new or comes again. Without
+//! cohorts that is all it claims, and nothing of it follows for two releases laid over each other.
+//!
 //! With cohorts, someone who knows arrivals can tell people apart by their history. So the people of
 //! a group who come from one group of the last release, or are new, must be at least k, and pass the
 //! guard; and people of different cohorts may not stand in one group. Groups never change once published:
@@ -48,6 +51,7 @@ use crate::model::Schema;
 use crate::model::Span;
 use crate::model::Table;
 use crate::model::Value;
+use crate::model::counted;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -74,7 +78,7 @@ pub struct Claim {
     pub k: u32,
     /// Whether that holds even for someone who knows who arrived when.
     pub cohorts: bool,
-    /// No value may make up more than one in `l` of a group, where given.
+    /// No value may make up more than one in `l` of a group of this release, where given.
     pub l: Option<u32>,
 }
 
@@ -116,6 +120,8 @@ struct Case<'a> {
     origins: Vec<Origin>,
     /// Per group of the last release, what became of its people.
     fates: Vec<Fate>,
+    /// Per group of the release, where its people come from.
+    mixes: Vec<Mix>,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -142,6 +148,41 @@ struct Fate {
     stay: u32,
     /// How many are not.
     gone: u32,
+}
+
+/// Where the people of a group of the release come from. Gathered in one walk through the table, whose rows are many
+/// more than groups: a walk from group to group would jump about in it once for every question.
+#[derive(Clone, Copy)]
+struct Mix {
+    /// Where one of them comes from.
+    one: Origin,
+    /// How many there are.
+    people: u32,
+    /// Whether all of them come from that group.
+    is_one_group: bool,
+    /// Whether all of them are of that cohort.
+    is_one_cohort: bool,
+    /// Whether they all come from a group that was published with this very region.
+    is_kept: bool,
+}
+
+impl Mix {
+    const NOBODY: Mix = Mix {
+        one: Origin { group: NEW, cohort: 0 },
+        people: 0,
+        is_one_group: true,
+        is_one_cohort: true,
+        is_kept: false,
+    };
+
+    fn add(&mut self, origin: Origin) {
+        if self.people == 0 {
+            self.one = origin;
+        }
+        self.people += 1;
+        self.is_one_group &= origin.group == self.one.group;
+        self.is_one_cohort &= origin.cohort == self.one.cohort;
+    }
 }
 
 impl<'a> Case<'a> {
@@ -171,13 +212,20 @@ impl<'a> Case<'a> {
         for record in history.records.iter().filter(|record| is_current(history, record)) {
             fates[record.group as usize].gone += 1;
         }
-        for origin in origins.iter().zip(&places).filter(|&(_, &place)| place != NOWHERE).map(|(origin, _)| origin) {
+        let mut mixes = vec![Mix::NOBODY; release.group_count()];
+        for (&origin, &place) in origins.iter().zip(&places).filter(|&(_, &place)| place != NOWHERE) {
+            mixes[place as usize].add(origin);
             if origin.group < BACK {
                 fates[origin.group as usize].stay += 1;
                 fates[origin.group as usize].gone -= 1;
             }
         }
-        Case { claim, schema, history, table, release, membership, places, origins, fates }
+        let regions = &history.groups.regions;
+        for (group, mix) in mixes.iter_mut().enumerate() {
+            let from = mix.one.group;
+            mix.is_kept = mix.is_one_group && from < BACK && regions.get(from as usize) == release.region(group);
+        }
+        Case { claim, schema, history, table, release, membership, places, origins, fates, mixes }
     }
 
     fn promise(&self) -> Vec<Breach> {
@@ -202,6 +250,11 @@ impl<'a> Case<'a> {
 
     fn people(&self, group: usize) -> impl Iterator<Item = Row> {
         self.release.group_rows(group).filter_map(|row| self.membership.person(row))
+    }
+
+    /// What is known of a group from the walk through the table; nothing where somebody stands in two groups.
+    fn mix(&self, group: usize) -> Option<Mix> {
+        Some(self.mixes[group]).filter(|mix| mix.people as usize == self.people(group).count())
     }
 
     fn origin(&self, row: Row) -> Origin {
@@ -232,7 +285,9 @@ impl<'a> Case<'a> {
     fn breach(&self, fault: Fault, what: &'static str, concerned: Vec<(u32, u32)>) -> Option<Breach> {
         let people = concerned.iter().map(|&(_, people)| people).sum();
         let groups: Vec<u32> = concerned.into_iter().map(|(group, _)| group).collect();
-        let detail = format!("{people} people in {} groups of release {}", groups.len(), self.release.number);
+        let count = counted(groups.len() as u64, "group", "groups");
+        let detail =
+            format!("{} in {count} of release {}", crate::model::people(u64::from(people)), self.release.number);
         (!groups.is_empty()).then_some(Breach { fault, what, groups, people, detail })
     }
 
@@ -277,7 +332,7 @@ impl<'a> Case<'a> {
     fn grown(&self) -> Option<Breach> {
         self.by_person(Fault::RegionNotNested, "a person's region is not inside the one they had", |row, group| {
             let origin = self.origin(row).group;
-            if origin >= BACK {
+            if origin >= BACK || self.mixes[group].is_kept {
                 return false;
             }
             let before = self.history.groups.regions.get(origin as usize);
@@ -299,7 +354,12 @@ impl<'a> Case<'a> {
             what: "people of the last release are missing while others of their group are still published",
             groups: Vec::new(),
             people,
-            detail: format!("{people} people of {} groups of release {}", torn.len(), self.history.releases),
+            detail: format!(
+                "{} of {} of release {}",
+                crate::model::people(u64::from(people)),
+                counted(torn.len() as u64, "group", "groups"),
+                self.history.releases
+            ),
         })
     }
 
@@ -321,12 +381,15 @@ impl<'a> Case<'a> {
             what: "a group is left out in which fewer than k people were in its first release",
             groups: Vec::new(),
             people: few.iter().sum(),
-            detail: format!("{} groups of release {}", few.len(), self.history.releases),
+            detail: format!("{} of release {}", counted(few.len() as u64, "group", "groups"), self.history.releases),
         })
     }
 
     fn mixed(&self) -> Option<Breach> {
         self.by_group(Fault::CohortsMixed, "a group mixes people of different cohorts", |group| {
+            if self.mix(group).is_some_and(|mix| mix.is_one_cohort) {
+                return 0;
+            }
             let mut cohorts = self.people(group).map(|row| self.origin(row).cohort);
             let first = cohorts.next();
             if cohorts.all(|cohort| Some(cohort) == first) { 0 } else { self.people(group).count() as u32 }
@@ -337,6 +400,11 @@ impl<'a> Case<'a> {
     /// region. Part of a group that was left out is told elsewhere.
     fn altered(&self) -> Option<Breach> {
         self.by_group(Fault::GroupAltered, "a group that was published before is not published as it was", |group| {
+            if let Some(mix) = self.mix(group).filter(|mix| mix.is_one_group) {
+                let from = mix.one.group;
+                let is_as_it_was = from >= BACK || mix.is_kept && mix.people == self.fates[from as usize].stay;
+                return if is_as_it_was { 0 } else { mix.people };
+            }
             let mut origins = self.people(group).map(|row| self.origin(row).group);
             let first = origins.next().unwrap_or(NEW);
             let same = 1 + origins.by_ref().take_while(|&origin| origin == first).count() as u32;
@@ -371,9 +439,7 @@ impl<'a> Case<'a> {
 
     fn small_units(&self) -> Option<Breach> {
         self.by_group(Fault::CohortTooSmall, "fewer than k people of a group have one history", |group| {
-            let mut origins = self.people(group).map(|row| self.origin(row).group);
-            let first = origins.next();
-            if origins.all(|origin| Some(origin) == first) {
+            if self.mix(group).is_some_and(|mix| mix.is_one_group) {
                 // One history: the group as a whole has been counted.
                 return 0;
             }
@@ -533,7 +599,7 @@ mod tests {
 
     /// Golden G5: tables 2 and 5 of paper 000 give table 6.
     #[test]
-    fn tables_2_and_5_single_people_out() {
+    fn g5_tables_2_and_5_single_people_out() {
         let mut table = InferenceTable::default();
         observe(&mut table, &[(1, "0-9 0-1 21-48"), (2, "0-9 0-1 21-48"), (3, "0-9 0 26-31"), (4, "0-9 0 26-31")]);
         assert!(table.class_sizes().values().all(|&size| size == 2));

@@ -25,6 +25,7 @@ mod table;
 mod values;
 mod view;
 mod view_policy;
+mod words;
 
 pub use attribute::CellFault;
 pub use attribute::Domain;
@@ -92,3 +93,6 @@ pub use view_policy::Score;
 pub use view_policy::SubJoins;
 pub use view_policy::Views;
 pub use view_policy::asked;
+pub use words::counted;
+pub use words::number;
+pub use words::people;

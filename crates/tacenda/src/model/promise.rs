@@ -21,7 +21,8 @@ pub enum Promise {
         k: u32,
         /// Whether that holds even for someone who knows who arrived when.
         cohorts: bool,
-        /// No value may make up more than one in `l` of a group, where given.
+        /// No value may make up more than one in `l` of a group, where given. With cohorts that holds of what all
+        /// releases together tell; without, of each group of each release alone.
         l: Option<u32>,
     },
     /// Paper 001: each release on its own is k-anonymous. Says nothing of the series.
@@ -109,12 +110,17 @@ impl Promise {
                      attributes a person's sensitive value correctly with probability at most 1/{m}.{people}"
                 )
             }
-            Promise::IncrementalKAnonymity { k, cohorts: false, .. } => format!(
-                "Across all releases in this series, including the record ids we publish, each person stays \
-                 indistinguishable from at least {} others for anyone who knows exact quasi-identifiers but not when any \
-                 person entered the data. Records are only added.",
-                k - 1
-            ),
+            Promise::IncrementalKAnonymity { k, cohorts: false, l } => {
+                let guard = l.map_or(String::new(), |l| {
+                    format!(" In each release alone, no sensitive value is held by more than one in {l} of a group.")
+                });
+                format!(
+                    "Across all releases in this series, including the record ids we publish, each person stays \
+                     indistinguishable from at least {} others for anyone who knows exact quasi-identifiers but not when \
+                     any person entered the data.{guard} Records are only added.",
+                    k - 1
+                )
+            }
             Promise::IncrementalKAnonymity { k, cohorts: true, l } => {
                 let guard = l.map_or(String::new(), |l| {
                     format!(" and no sensitive value can be attributed to them with more than frequency 1/{l}")
@@ -202,7 +208,8 @@ impl Promise {
                 ],
                 (false, Some(_)) => &[
                     "It does not protect against someone who knows when a person entered the data.",
-                    "Its guard holds in each release alone, not for what is learned by comparing releases.",
+                    "Its guard holds for each group of each release alone: not for what is learned by comparing releases, \
+                     nor against someone who knows how we cut or who arrived when.",
                 ],
             },
             Promise::KAnonymity { .. } => &[

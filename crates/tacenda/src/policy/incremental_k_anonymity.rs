@@ -11,7 +11,9 @@
 //! they are in. Then every person shares their inferred region with at least k - 1 others. It says
 //! nothing about sensitive values unless `l` is set, and without `cohorts` nothing against someone who
 //! knows when a person arrived. With `cohorts` even that person sees k people with one and the same
-//! history, and with `l` no value that more than one in `l` of them has.
+//! history, and with `l` no value that more than one in `l` of them has. Without `cohorts`, `l` says that
+//! no value makes up more than one in `l` of a group of a release; it says nothing of two releases laid
+//! over each other, and nothing against someone who knows how we cut or who arrived when.
 //!
 //! # Steps
 //!
@@ -30,8 +32,10 @@
 //! - With `cohorts` the guard `l` decides which groups come out, never where people are cut: a group
 //!   left whole because a cut failed the guard tells someone who knows how we work that it did. So who
 //!   is cut where depends on quasi values only, and a group that fails waits. (SCIENCE A0.6-b, which
-//!   guards splits, contradicts its own property 13; a property test found it.) Without `cohorts` each
-//!   cut is guarded, two places an attribute, and nothing is claimed beyond one release.
+//!   guards splits, contradicts its own property 13; a property test found it.)
+//! - Without `cohorts` each cut is guarded on both sides (SCIENCE A0.5-13), two places an attribute. A table
+//!   that fails as a whole is refused; newcomers with whom a group would fail wait, all of them. Both tell
+//!   something of values to whoever knows how we work, so `l` is claimed of each release alone.
 //! - Categories are cut between siblings, at the highest level of the hierarchy that allows a cut. How
 //!   far apart people lie on a category is the share of leaves below their lowest common ancestor.
 //!   Counting the branches they hit (SCIENCE A0.2) leaves deep hierarchies uncut: on the 30,162 complete

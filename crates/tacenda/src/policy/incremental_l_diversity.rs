@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// SCIENCE A2.3, CE-1: the newcomer C is the only difference, so C has flu.
+    /// SCIENCE A2.3, CE-1 (G9): the newcomer C is the only difference, so C has flu.
     #[test]
     fn the_papers_algorithm_adds_a_single_newcomer_to_a_class() {
         let first = ward(&[(1, 20, 1), (2, 30, 0)]);
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((groups(&second, &grouping), grouping.withheld.len()), (sets([&[1, 2]]), 1));
     }
 
-    /// SCIENCE A2.3, CE-2: after the division C and D have flu and F has cancer in all three worlds.
+    /// SCIENCE A2.3, CE-2 (G10): after the division C and D have flu and F has cancer in all three worlds.
     #[test]
     fn the_papers_algorithm_divides_a_class_and_gives_old_members_away() {
         let old = [(1, 10, 1), (2, 11, 1), (3, 80, 1), (4, 81, 1), (5, 12, 0)];
@@ -289,7 +289,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
-        /// SCIENCE E1, property 21: no counterfeits, nobody lost, once published always published, m-invariant.
+        /// SCIENCE E1-21: no counterfeits, nobody lost, once published always published, m-invariant.
         #[test]
         fn the_safe_mode_keeps_its_promise(batches in batches(), l in 2u32..4) {
             let mut history = History::default();
@@ -305,7 +305,7 @@ mod tests {
             }
         }
 
-        /// SCIENCE E1, property 20, its first half: the classes of old members keep their set of values.
+        /// SCIENCE E1-20, its first half: the classes of old members keep their set of values.
         #[test]
         fn the_paper_mode_keeps_the_set_of_values_of_every_class(batches in batches(), l in 2u32..4) {
             let mut history = History::default();

@@ -31,6 +31,8 @@ use crate::model::Promise;
 use crate::model::Rng;
 use crate::model::Schema;
 use crate::model::Table;
+use crate::model::counted;
+use crate::model::people;
 
 /// Something that forms groups.
 pub trait Policy: Sync {
@@ -65,7 +67,7 @@ pub const POLICIES: &[Entry] = &[
     Entry {
         name: "incremental-k-anonymity",
         line: "records are only added; each person is one of k records, over all releases",
-        parameters: "k; cohorts = true | false; l; tight; on_delete = refuse | withhold",
+        parameters: "k; cohorts = true | false; l (of the series with cohorts, else of each release); tight; on_delete = refuse | withhold",
         paper: "000",
     },
     Entry {
@@ -115,7 +117,7 @@ pub fn of(file: &PolicyFile) -> Box<dyn Policy> {
 #[non_exhaustive]
 pub enum PolicyError {
     /// Too few rows for even one group.
-    #[error("{rows} rows cannot form one group of {least}; lower the parameter or wait for more rows")]
+    #[error("{}; lower the parameter or wait for more rows", too_few(*rows, *least))]
     TooFew {
         /// How many rows there are.
         rows: usize,
@@ -124,8 +126,9 @@ pub enum PolicyError {
     },
     /// The newcomers' sensitive values are too uneven.
     #[error(
-        "the newcomers' values are too uneven for m = {m}: one value is held by {most} of {newcomers} newcomers and at most \
-         {allowed} can be placed; lower m, coarsen the sensitive attribute, or set on_ineligible to \"defer\" or \"counterfeit\""
+        "the newcomers' values are too uneven for m = {m}: one value is held by {most} of {} and at most {allowed} can be \
+         placed; lower m, coarsen the sensitive attribute, or set on_ineligible to \"defer\" or \"counterfeit\"",
+        counted(*newcomers as u64, "newcomer", "newcomers")
     )]
     Ineligible {
         /// The parameter.
@@ -139,7 +142,8 @@ pub enum PolicyError {
     },
     /// Too few distinct sensitive values.
     #[error(
-        "the table has {found} distinct sensitive values and needs {wanted}; lower the parameter or publish finer values"
+        "the table has {} and needs {wanted}; lower the parameter or publish finer values",
+        counted(*found as u64, "distinct sensitive value", "distinct sensitive values")
     )]
     TooFewValues {
         /// How many there are.
@@ -148,7 +152,11 @@ pub enum PolicyError {
         wanted: u32,
     },
     /// Records disappeared under a promise that only allows additions.
-    #[error("{records} records of the last release are gone, and this promise holds for additions only; {way_out}")]
+    #[error(
+        "{} of the last release {} gone, and this promise holds for additions only; {way_out}",
+        counted(*records as u64, "record", "records"),
+        if *records == 1 { "is" } else { "are" }
+    )]
     Deleted {
         /// How many.
         records: usize,
@@ -157,7 +165,8 @@ pub enum PolicyError {
     },
     /// Records changed under a promise that does not allow it.
     #[error(
-        "{records} records have other {what} values than in the last release, and this promise does not allow that; {way_out}"
+        "{} other {what} values than in the last release, and this promise does not allow that; {way_out}",
+        counted(*records as u64, "record has", "records have")
     )]
     Changed {
         /// How many.
@@ -169,8 +178,11 @@ pub enum PolicyError {
     },
     /// A view of other people than the views that are out.
     #[error(
-        "{gone} people of the earlier views are gone and {arrived} are new; views are about the same people: publish every view \
-         from the same snapshot, or start a new series"
+        "{} of the earlier views {} gone and {arrived} {} new; views are about the same people: publish every view from the \
+         same snapshot, or start a new series",
+        people(*gone as u64),
+        if *gone == 1 { "is" } else { "are" },
+        if *arrived == 1 { "is" } else { "are" }
     )]
     OtherPeople {
         /// How many are gone.
@@ -202,6 +214,14 @@ pub enum PolicyError {
     },
 }
 
+/// Says that there are too few rows; none at all is another thing than few.
+fn too_few(rows: usize, least: u32) -> String {
+    match rows {
+        0 => format!("there is no row to publish, and one group needs {least}"),
+        rows => format!("{} cannot form one group of {least}", counted(rows as u64, "row", "rows")),
+    }
+}
+
 impl PolicyError {
     /// Its code, with a page in `explain`.
     pub fn code(&self) -> &'static str {
@@ -216,5 +236,33 @@ impl PolicyError {
             PolicyError::NoQuasi => "R428",
             PolicyError::OtherPeople { .. } => "R429",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_count_as_people_do() {
+        let said = |error: PolicyError| error.to_string().split(';').next().unwrap().to_string();
+        let few = |rows| said(PolicyError::TooFew { rows, least: 5 });
+        assert_eq!(few(0), "there is no row to publish, and one group needs 5");
+        assert_eq!(few(1), "1 row cannot form one group of 5");
+        assert_eq!(few(4), "4 rows cannot form one group of 5");
+        let gone = |records| said(PolicyError::Deleted { records, way_out: "" });
+        assert!(gone(1).starts_with("1 record of the last release is gone,"), "{}", gone(1));
+        assert!(gone(2000).starts_with("2,000 records of the last release are gone,"), "{}", gone(2000));
+        let changed = |records| said(PolicyError::Changed { records, what: "quasi", way_out: "" });
+        assert!(changed(1).starts_with("1 record has other quasi values"), "{}", changed(1));
+        assert!(changed(2).starts_with("2 records have other quasi values"), "{}", changed(2));
+        assert_eq!(
+            said(PolicyError::TooFewValues { found: 1, wanted: 3 }),
+            "the table has 1 distinct sensitive value and needs 3"
+        );
+        assert_eq!(
+            said(PolicyError::OtherPeople { gone: 1, arrived: 0 }),
+            "1 person of the earlier views is gone and 0 are new"
+        );
     }
 }

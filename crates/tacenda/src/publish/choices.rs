@@ -25,6 +25,8 @@ pub struct Choice {
     pub is_chosen: bool,
     /// What it costs, or why the series or the data do not allow it.
     pub cost: Result<Cost, String>,
+    /// What to know of it, each with a code.
+    pub warnings: Vec<String>,
 }
 
 /// What a release says and leaves out.
@@ -63,17 +65,16 @@ impl Project {
         let Promise::IncrementalKAnonymity { k, cohorts, l } = file.promise else { return Ok(Vec::new()) };
         let tried = WAYS.iter().map(|&(name, setting, apart, tight)| {
             let is_chosen = apart == cohorts && tight == file.choices.tight;
-            let cost = if is_chosen {
-                Ok(Cost::of(rehearsal))
+            let (cost, warnings) = if is_chosen {
+                (Ok(Cost::of(rehearsal)), rehearsal.warnings.clone())
             } else {
                 let mut other = file.clone();
-                // The guard holds with cohorts only.
-                other.promise = Promise::IncrementalKAnonymity { k, cohorts: apart, l: l.filter(|_| apart) };
+                other.promise = Promise::IncrementalKAnonymity { k, cohorts: apart, l };
                 other.choices.tight = tight;
                 other.limits = Limits { counterfeits: 1.0, withheld: 1.0 };
                 self.cost(&other, material)?
             };
-            Ok(Choice { name, setting, is_chosen, cost })
+            Ok(Choice { name, setting, is_chosen, cost, warnings })
         });
         tried.collect()
     }
@@ -94,13 +95,18 @@ impl Project {
         ingest::is_looser(&old, &new).filter(|_| begun)
     }
 
-    fn cost(&self, other: &PolicyFile, material: &Material) -> Result<Result<Cost, String>, ProjectError> {
+    /// What a release would cost under another policy file, and what to know of it.
+    fn cost(
+        &self,
+        other: &PolicyFile,
+        material: &Material,
+    ) -> Result<(Result<Cost, String>, Vec<String>), ProjectError> {
         if let Some(why) = self.barred(other, material) {
-            return Ok(Err(why));
+            return Ok((Err(why), Vec::new()));
         }
         match self.rehearse_as(other, material, None, &|_| {}) {
-            Ok(rehearsal) => Ok(Ok(Cost::of(&rehearsal))),
-            Err(ProjectError::Publish(error)) => Ok(Err(error.to_string())),
+            Ok(rehearsal) => Ok((Ok(Cost::of(&rehearsal)), rehearsal.warnings)),
+            Err(ProjectError::Publish(error)) => Ok((Err(error.to_string()), Vec::new())),
             Err(error) => Err(error),
         }
     }

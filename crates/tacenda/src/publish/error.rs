@@ -4,6 +4,7 @@ use crate::folder::FolderError;
 use crate::ingest::IngestError;
 use crate::ingest::PolicyFileError;
 use crate::ledger::LedgerError;
+use crate::model::people;
 use crate::publish::PublishError;
 
 /// Everything that can go wrong between a policy file and a release. Nothing was published.
@@ -148,9 +149,10 @@ pub enum ProjectError {
     AdoptLinked,
     /// Releases made elsewhere do not keep the promise.
     #[error(
-        "the releases to be adopted do not keep the promise: {}; {exposed} people can no longer be hidden and would be withheld from now on; \
+        "the releases to be adopted do not keep the promise: {}; {} can no longer be hidden and would be withheld from now on; \
          to go on, put accept_adopted = \"your reason\" under [promise], or start a new series",
-        .findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        .findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        people(*exposed)
     )]
     AdoptNeedsReason {
         /// What the auditor found.
@@ -382,5 +384,10 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     ("R703", "a file cannot be read or written", "The disk or the permissions are at fault. Nothing was published."),
     ("R701", "not enough memory allowed", "The table is too large for --memory. Nothing was published."),
+    (
+        "R801",
+        "a column is not cut",
+        "A warning, not an error. Under incremental-k-anonymity without cohorts every group is published with its cell, and no printable value holds an empty cell together with some of the numbers. So a column of numbers or dates with missing = \"value\", which is the default, is cut between numbers and empty cells first, or not at all: where fewer than k cells are empty, or fewer than k are not, every cell says *, and boxes fixed at birth are as wide as their people lie apart. If no cell will ever be empty, set missing = \"error\" before the first release; it cannot be changed later. Or publish with cohorts = true, where only the group of an empty cell is widened.",
+    ),
     ("R702", "no randomness", "The seed of a series must be unpredictable. The system did not provide random numbers."),
 ];

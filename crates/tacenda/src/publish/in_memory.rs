@@ -19,6 +19,7 @@ use crate::publish::ProjectError;
 use crate::publish::Rehearsal;
 use crate::publish::prepare;
 use crate::publish::project;
+use crate::publish::warnings::warnings;
 
 /// A series that lives as long as this value. Private.
 #[derive(Debug)]
@@ -77,6 +78,7 @@ impl InMemory {
         let mut prepared = prepare(file, policy.as_ref(), &self.seed, before, &snapshot.table, &label)?;
         project::assert_reason(file, &prepared)?;
         let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
+        let warnings = warnings(file, &snapshot.table, &prepared.release);
         self.history = std::mem::take(&mut prepared.history);
         self.last = Some(snapshot.table);
         self.labels.push(label);
@@ -85,6 +87,7 @@ impl InMemory {
             loss,
             query_error: None,
             comparison: None,
+            warnings,
             data_digest: snapshot.digest,
             ledger_head: String::new(),
         })

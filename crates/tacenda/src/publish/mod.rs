@@ -15,6 +15,7 @@ mod error;
 mod views;
 mod adopted;
 mod comparison;
+mod warnings;
 
 pub use crate::model::Reading;
 pub use adopt::Adoption;

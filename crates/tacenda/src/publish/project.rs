@@ -50,6 +50,7 @@ use crate::publish::series;
 use crate::publish::staged::StagedFiles;
 use crate::publish::views::Setting;
 use crate::publish::views::prepare_setting;
+use crate::publish::warnings::warnings;
 use crate::report::Report;
 use serde_json::json;
 use std::fs;
@@ -139,6 +140,8 @@ pub struct Rehearsal {
     pub query_error: Option<QueryError>,
     /// What a view is good for next to what else could be published, once measured.
     pub comparison: Option<Comparison>,
+    /// What the steward should know though nothing is wrong, each with a code. Private.
+    pub warnings: Vec<String>,
     /// The SHA-256 of the input.
     pub data_digest: String,
     /// The hash of the ledger's last line.
@@ -285,7 +288,8 @@ impl Project {
         let prepared = prepare(file, policy.as_ref(), self.seed(), before, material.table(), &label)?;
         step("measuring");
         let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
-        Ok(self.rehearsal(material, prepared, loss))
+        let warnings = warnings(file, material.table(), &prepared.release);
+        Ok(Rehearsal { warnings, ..self.rehearsal(material, prepared, loss) })
     }
 
     /// Makes the release of a view and has it judged.
@@ -366,6 +370,7 @@ impl Project {
             loss,
             query_error: None,
             comparison: None,
+            warnings: Vec::new(),
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
         }

@@ -1,17 +1,8 @@
 //! Numbers and lists as people read them.
 
-/// A whole number in groups of three: `12,345`.
-pub fn number(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
+pub use crate::model::counted;
+pub use crate::model::number;
+pub use crate::model::people;
 
 /// A share as a percentage with a sensible number of decimals.
 pub fn percent(share: f64) -> String {
@@ -30,16 +21,6 @@ pub fn decimal(value: f64) -> String {
     }
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
-/// `1 person`, `2 people`.
-pub fn people(count: u64) -> String {
-    counted(count, "person", "people")
-}
-
-/// A count with its word.
-pub fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 
 /// `1`, `1 and 2`, `1, 2 and 3`.
@@ -72,10 +53,8 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!((number(7), number(1234567)), ("7".into(), "1,234,567".into()));
         assert_eq!((percent(0.25), percent(0.0123), percent(0.0)), ("25.0 %".into(), "1.23 %".into(), "0.0 %".into()));
         assert_eq!((decimal(2.0), decimal(0.3333333), decimal(-1.5)), ("2".into(), "0.3333".into(), "-1.5".into()));
-        assert_eq!((people(1), people(0)), ("1 person".into(), "0 people".into()));
         assert_eq!((list(&[1]), list(&[1, 2]), list(&[1, 2, 3])), ("1".into(), "1 and 2".into(), "1, 2 and 3".into()));
     }
 }

@@ -236,6 +236,43 @@ proptest! {
         prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
     }
 
+    /// SCIENCE E1-20, its second half, from outside: classes far from each other, and one of them receives a batch with
+    /// fewer than l values. The set of its values stays, and the auditor, who sees releases and knows people's quasi
+    /// values, tells of everyone in the batch.
+    #[test]
+    fn property_20_a_batch_without_l_values_is_told_of(
+        l in 2u32..5, classes in 1u32..4, received in any::<prop::sample::Index>(), batch in prop::collection::vec(0u8..9, 1..6),
+    ) {
+        let person = |id: u32, age: u32, disease: u8| Person { id, age, place: 0, disease };
+        let class = |class: u32| (0..l).map(move |value| person(class * l + value, 30 * class + value, value as u8));
+        let first: Vec<Person> = (0..classes).flat_map(class).collect();
+        let home = received.index(classes as usize) as u32;
+        let values: Vec<u8> = batch.iter().map(|value| value % (l as u8 - 1)).collect();
+        let newcomers = (100..).zip(&values).map(|(id, &value)| person(id, 30 * home + 1, value));
+        let second: Vec<Person> = first.iter().cloned().chain(newcomers).collect();
+        let policy = IncrementalLDiversity { l, mode: DiversityMode::Paper };
+        let mut file = kit::file(policy.promise());
+        file.choices.made_up = true;
+        let done = publish_all(&file, &policy, &[first, second]).unwrap();
+        let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
+        for release in &releases {
+            prop_assert_eq!(release.group_count(), classes as usize);
+            prop_assert!((0..release.group_count()).all(|group| release.value_set(group).len() == l as usize));
+        }
+        let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; 2];
+        let knowledge = Knowledge::from_published(done.iter().map(|(table, prepared)| (table, &prepared.membership)));
+        let (schema, promise) = (kit::schema(), policy.promise());
+        let series = Series {
+            schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge),
+        };
+        let assessment =
+            audit::examine(&series, Attacker::default(), &Thresholds::of(&promise), &Limits::default(), &|_| {});
+        let distinct = values.iter().collect::<std::collections::BTreeSet<_>>().len();
+        let wanted = if distinct == 1 { "A721" } else { "A722" };
+        let told = assessment.findings().find(|finding| finding.fault.code() == wanted).map(|finding| finding.people);
+        prop_assert_eq!(told, Some(batch.len() as u64));
+    }
+
     #[test]
     fn incremental_l_diverse_series_are_not_accused(snapshots in kit::evolution(30, 4, 5, Events::ADD_ONLY), l in 2u32..4) {
         let policy = IncrementalLDiversity { l, mode: DiversityMode::Safe };

@@ -24,6 +24,8 @@ use tacenda::audit::story;
 use tacenda::audit::story::Story;
 use tacenda::model::Release;
 use tacenda::model::Value;
+use tacenda::model::counted;
+use tacenda::model::people;
 use tacenda::report::Edition;
 use tacenda::report::Material;
 use tacenda::report::Names;
@@ -49,7 +51,7 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
     let mut out = String::new();
     let releases: Vec<String> = finding.releases().iter().map(u32::to_string).collect();
     let _ = writeln!(out, "{} ({}): {}", finding.code, finding.severity, finding.title);
-    let _ = writeln!(out, "It concerns {} people; releases {}.\n", finding.people, releases.join(", "));
+    let _ = writeln!(out, "It concerns {}; releases {}.\n", people(finding.people), releases.join(", "));
     if let Some((_, _, explanation)) = page(&finding.code) {
         let _ = writeln!(out, "{}\n", wrapped(explanation));
     }
@@ -184,10 +186,12 @@ fn told(story: &StoryFacts) -> String {
     let known: Vec<String> = story.known.iter().map(known).collect();
     let mut out = format!("Someone knows of this person: {}.\n", known.join(", "));
     for step in &story.steps {
-        let _ = writeln!(out, "Release {} ({}): {} groups can hold them.", step.release, step.label, step.group_count);
+        let groups = counted(step.group_count as u64, "group", "groups");
+        let _ = writeln!(out, "Release {} ({}): {groups} can hold them.", step.release, step.label);
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (rows, values) = (group.rows, group.values.join(", "));
-            let _ = writeln!(out, "  group {}: {}; {rows} rows: {values}", group.group, group.region.join(" "));
+            let rows = counted(rows as u64, "row", "rows");
+            let _ = writeln!(out, "  group {}: {}; {rows}: {values}", group.group, group.region.join(" "));
         }
         if step.restarted {
             let _ =

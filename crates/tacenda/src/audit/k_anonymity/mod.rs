@@ -44,6 +44,8 @@ use crate::model::Release;
 use crate::model::Row;
 use crate::model::Span;
 use crate::model::Table;
+use crate::model::counted;
+use crate::model::people;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -85,16 +87,18 @@ impl fmt::Display for SeriesRisk {
             0 => write!(out, "nobody of this release is known to have been in an earlier one")?,
             again => write!(
                 out,
-                "whoever compares this release with the earlier ones finds {} of {again} people among fewer than k, {} of \
-                 them alone",
-                self.below_k, self.alone
+                "whoever compares this release with the earlier ones finds {} of {} among fewer than k, {} of them alone",
+                self.below_k,
+                people(u64::from(again)),
+                self.alone
             )?,
         }
         write!(
             out,
-            "; so far the differences give away the sensitive value of {} people who came or left, and {} groups have \
-             a boundary that gives one person's value away",
-            self.given_away, self.moved_by_one
+            "; so far the differences give away the sensitive value of {} who came or left, and {} a boundary that gives \
+             one person's value away",
+            people(self.given_away),
+            counted(self.moved_by_one, "group has", "groups have")
         )?;
         match self.unknown_releases {
             0 => Ok(()),

@@ -79,13 +79,29 @@ fn promise(draft: &Draft, out: &mut String) {
                 (None, true) => "No column is sensitive",
                 (None, false) => "More than half of the rows have one sensitive value",
             };
+            let full: Vec<&str> =
+                draft.columns.iter().filter(|column| is_full(column)).map(|column| &*column.name).collect();
+            let cut = match full.is_empty() {
+                true => String::new(),
+                // With cohorts, the default, an empty cell may well come later; what is right depends on the choice.
+                false => format!(
+                    "# With cohorts = false, numbers and dates are cut only if they have missing = \"error\": give it to {}\n\
+                     # before the first release if no cell of theirs will ever be empty. Afterwards it cannot be changed.\n",
+                    full.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ")
+                ),
+            };
             format!(
                 "# {why}: people are hidden among k others. Records may only be added.\n\
-                 [promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
+                 {cut}[promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
             )
         }
     };
     out.push_str(&text);
+}
+
+/// Whether a column is of numbers or dates, none of which is missing.
+fn is_full(column: &Finding) -> bool {
+    column.role == Role::Quasi && column.kind != Guess::Category && column.missing == 0
 }
 
 /// Two views to begin with, and a promise about whoever lays them side by side.

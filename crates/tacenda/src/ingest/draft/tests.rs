@@ -112,6 +112,19 @@ fn any_promise_can_be_drafted_and_is_a_policy() {
     assert!(draft.to_toml("s").contains("NOT USABLE YET: the promise is about sensitive values"));
 }
 
+/// Without cohorts a number with room for empty cells is hardly cut; the draft, which leaves cohorts on, says so.
+#[test]
+fn a_draft_says_what_cohorts_false_needs() {
+    let text = hospital().replacen(",20,", ",,", 1);
+    let mut draft = look(&text);
+    assert!(draft.set_promise("incremental-k-anonymity"));
+    let toml = round(&draft, &text);
+    let said = "# With cohorts = false, numbers and dates are cut only if they have missing = \"error\": give it to admitted_on, \
+                cost, visits\n";
+    assert!(toml.contains(said), "{toml}");
+    assert!(draft.set_promise("m-invariance") && !draft.to_toml("s").contains("cohorts"));
+}
+
 #[test]
 fn lists_come_with_a_warning_that_they_cannot_change() {
     let toml = look(&hospital()).to_toml("s");

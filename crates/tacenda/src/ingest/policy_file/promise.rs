@@ -102,6 +102,13 @@ fn check(section: &Section<'_, '_>, promise: &Promise, choices: &Choices, schema
                 .into(),
         );
     }
+    if matches!(promise, Promise::IncrementalKAnonymity { cohorts: false, l: Some(_), .. }) {
+        walk.notes.push(
+            "without cohorts the guard l holds for each group of each release alone: whoever compares releases may learn \
+             more about sensitive values; cohorts = true guards the series"
+                .into(),
+        );
+    }
 }
 
 /// The faults of a policy that was changed after it was read, as the file with that change would have them.
@@ -136,13 +143,8 @@ fn contradictions(promise: &Promise, choices: &Choices, schema: Option<&Schema>)
         let help = "give a column role = \"sensitive\", or choose a k-anonymity promise";
         say("P209", "model", "the promise is about sensitive values, and no column has that role", help);
     }
-    if let Promise::IncrementalKAnonymity { cohorts, l, .. } = promise {
-        if *cohorts && choices.tight {
-            say("P214", "tight", "tight says nothing with cohorts", "set cohorts = false, or take tight out");
-        }
-        if !cohorts && l.is_some() {
-            say("P214", "l", "the guard l needs cohorts", "set cohorts = true, or take l out");
-        }
+    if matches!(promise, Promise::IncrementalKAnonymity { cohorts: true, .. }) && choices.tight {
+        say("P214", "tight", "tight says nothing with cohorts", "set cohorts = false, or take tight out");
     }
     if choices.base == Some(Base::Tree) && !choices.optimise {
         say("P214", "base", "the base tree needs optimise", "set optimise = true, or base = \"k-member\"");
@@ -229,7 +231,7 @@ fn read_refresh(section: &Section<'_, '_>, walk: &mut Walk) -> Option<f64> {
     let factor = factor.filter(|factor| (1.0..1e6).contains(factor));
     if factor.is_none() {
         let help = "for example refresh = 1.1, or refresh = \"when loss > 1.1 x static\"";
-        walk.fault("P227", "refresh takes a number of at least 1", value.span(), help);
+        walk.fault("P227", "refresh takes a number of at least 1 and below 1000000", value.span(), help);
     }
     factor
 }

@@ -4,6 +4,11 @@
 //! of breaking a cluster is the sum of the costs of the clusters its rows go to, each row on its own,
 //! so the cheapest cover of each row makes the cheapest break.
 //!
+//! Where being larger than `k` counts as a loss (`Space::crowding`), rows that go to one cluster are priced one
+//! after another, each with those before it in place: what a break is said to save is what it saves, to the
+//! unit. The covers are chosen by their cost alone all the same, so with crowding a break that is made lowers
+//! the objective, but another one may lower it more, and one that would have may be passed over.
+//!
 //! Whether all rows are covered is tested just before each break, on the clusters as they are then:
 //! an earlier break may have taken the only cover away, or have added rows. The broken cluster goes.
 
@@ -12,13 +17,14 @@ use crate::policy::cluster::index::Index;
 use crate::policy::cluster::split::split_all;
 use crate::policy::cluster::store::Cluster;
 use crate::policy::cluster::store::Space;
+use rustc_hash::FxHashMap;
 
 /// Breaks clusters, dearest first, until none is worth breaking; then splits those that have grown
 /// to `2k`, and begins again if there were any. Where clusters are few all are looked at; otherwise
 /// the dearest of those that were `touched`, or of all if that is `None`.
 ///
-/// The loss falls with every break and no split raises it, so this ends. No cluster loses a row
-/// without dissolving, so none falls below `k`.
+/// The objective, loss and crowding together, is a whole number that falls with every break and that no
+/// split raises, so this ends. No cluster loses a row without dissolving, so none falls below `k`.
 pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Option<&[usize]>) {
     let mut candidates = match touched {
         Some(touched) if clusters.len() > FEW => dearest(clusters, touched.to_vec()),
@@ -61,39 +67,54 @@ fn pass(space: Space, clusters: &mut [Cluster], index: &mut Index, mut candidate
     candidates = dearest(clusters, candidates);
     let mut grown = Vec::new();
     for id in candidates {
-        let Some(targets) = interesting_break(space, clusters, index, id) else { continue };
-        index.remove(space, clusters, id);
-        let rows = std::mem::replace(&mut clusters[id], space.cluster(Vec::new())).rows;
-        for (row, target) in rows.into_iter().zip(targets) {
-            space.add(&mut clusters[target], row);
-            index.grew(space, clusters, target);
-            grown.push(target);
-        }
+        let Some(Break { targets, .. }) = interesting_break(space, clusters, index, id) else { continue };
+        break_up(space, clusters, index, id, &targets);
+        grown.extend(targets);
     }
     grown.sort_unstable();
     grown.dedup();
     grown
 }
 
-/// Where each row of a cluster goes in its best break, if every row is covered and the loss falls.
-pub(crate) fn interesting_break(
-    space: Space,
-    clusters: &[Cluster],
-    index: &mut Index,
-    id: usize,
-) -> Option<Vec<usize>> {
+/// Hands the rows of a cluster to others, which leaves it empty.
+pub(crate) fn break_up(space: Space, clusters: &mut [Cluster], index: &mut Index, id: usize, targets: &[usize]) {
+    index.remove(space, clusters, id);
+    let rows = std::mem::replace(&mut clusters[id], space.cluster(Vec::new())).rows;
+    for (row, &target) in rows.into_iter().zip(targets) {
+        space.add(&mut clusters[target], row);
+        index.grew(space, clusters, target);
+    }
+}
+
+/// A break that is worth making.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Break {
+    /// Where each row goes.
+    pub(crate) targets: Vec<usize>,
+    /// By how much the objective falls; never by nothing.
+    pub(crate) gain: u64,
+}
+
+/// Where each row of a cluster goes when it is broken, if every row is covered and the objective falls.
+pub(crate) fn interesting_break(space: Space, clusters: &[Cluster], index: &mut Index, id: usize) -> Option<Break> {
     let cluster = &clusters[id];
-    let loss = cluster.loss() + space.crowd(cluster.rows.len());
+    let now = cluster.loss() + space.crowd(cluster.rows.len());
     let mut spent = 0;
     let mut targets = Vec::with_capacity(cluster.rows.len());
+    // How many rows each target would have by now; only counted where it matters.
+    let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
     for &row in &cluster.rows {
-        if spent >= loss {
+        if spent >= now {
             return None;
         }
         let target = index.cheapest_cover(space, clusters, space.points.get(row), id)?;
-        let size = clusters[target].rows.len();
-        spent += u64::from(clusters[target].cost) + space.crowd(size + 1) - space.crowd(size);
+        spent += u64::from(clusters[target].cost);
+        if space.crowding > 0 {
+            let size = sizes.entry(target).or_insert(clusters[target].rows.len());
+            spent += space.crowd(*size + 1) - space.crowd(*size);
+            *size += 1;
+        }
         targets.push(target);
     }
-    (spent < loss).then_some(targets)
+    (spent < now).then(|| Break { targets, gain: now - spent })
 }

@@ -149,8 +149,8 @@ pub enum ViewsError {
     },
     /// Somebody has two values that are said never to belong to one person.
     #[error(
-        "an [[impossible]] pair of {left} and {right} is not impossible: {people} people of the table have both; correct the \
-         table, or take the pair out"
+        "an [[impossible]] pair of {left} and {right} is not impossible: {} both; correct the table, or take the pair out",
+        crate::model::counted(*people, "person of the table has", "people of the table have")
     )]
     NotImpossible {
         /// One column.

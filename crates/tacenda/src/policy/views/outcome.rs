@@ -3,6 +3,7 @@
 use crate::model::Cuts;
 use crate::model::PublishedView;
 use crate::model::Span;
+use crate::model::counted;
 use crate::policy::views::Task;
 use crate::policy::views::search::Engine;
 use std::fmt;
@@ -163,7 +164,8 @@ impl fmt::Display for Warning {
                  view alone, and what someone learns from three views at once was not looked at"
             ),
             Warning::SteppedBack { steps } => {
-                write!(out, "{steps} specialisations were taken back because the finished view did not pass the audit")
+                let steps = counted(*steps as u64, "specialisation was", "specialisations were");
+                write!(out, "{steps} taken back because the finished view did not pass the audit")
             }
         }
     }
