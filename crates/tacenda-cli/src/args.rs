@@ -327,6 +327,10 @@ pub struct ReadingArgs {
     /// A text that stands for any value, as * does; for one column or for all
     #[arg(long, value_name = "[COLUMN=]TEXT")]
     pub any: Vec<String>,
+    /// What cells that say nothing (empty, NA, NULL, ?) stand for, in one column or in all: any value, or a value of
+    /// their own [default: any, unless the column has * too or the private tables have such cells there]
+    #[arg(long, value_name = "[COLUMN=]any|value")]
+    pub missing: Vec<String>,
     /// The order of the files: as given, or by the dates in their names
     #[arg(long, value_enum, default_value_t = Order::Given)]
     pub order: Order,

@@ -18,7 +18,9 @@ use tacenda::ingest::foreign;
 use tacenda::ingest::foreign::Ask;
 use tacenda::ingest::foreign::File;
 use tacenda::ingest::foreign::Foreign;
+use tacenda::ingest::foreign::Missing;
 use tacenda::ingest::foreign::Shown;
+use tacenda::ingest::foreign::Wish;
 use tacenda::report;
 use tacenda::report::About;
 use tacenda::report::Edition;
@@ -32,7 +34,7 @@ use tacenda::report::text;
 
 /// Attacks `releases`, in order of time. Answers with the report as plain data and as text.
 #[pyfunction]
-#[pyo3(signature = (releases, quasi, sensitive, truth, id, k, l, presence))]
+#[pyo3(signature = (releases, quasi, sensitive, truth, id, k, l, presence, missing))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn audit<'py>(
     py: Python<'py>,
@@ -44,9 +46,13 @@ pub fn audit<'py>(
     k: u32,
     l: u32,
     presence: bool,
+    missing: Option<String>,
 ) -> PyResult<(Bound<'py, PyAny>, String)> {
     let told = py.detach(|| {
-        let ask = Ask { quasi, sensitive, identifier: id, ..Ask::default() };
+        let missing = missing.and_then(|name| Missing::named(&name)).unwrap_or_default();
+        let wish = |name: &String| (name.clone(), Wish { missing, ..Wish::default() });
+        let wishes = quasi.iter().map(wish).collect();
+        let ask = Ask { quasi, sensitive, identifier: id, wishes, ..Ask::default() };
         let files = releases.into_iter().enumerate().map(|(at, data)| file(at, data));
         let files = files.collect::<Result<Vec<File>, IngestError>>()?;
         let truth = truth.into_iter().map(Data::open).collect::<Result<Vec<Source>, IngestError>>()?;
@@ -86,6 +92,7 @@ fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
         name: "audit".into(),
         software: format!("tacenda {}", env!("CARGO_PKG_VERSION")),
         notes: read.notes.clone(),
+        assumptions: read.assumptions.clone(),
         ..About::default()
     };
     let truth = read.releases.iter().zip(&traces).zip(&read.truth).map(|((release, traces), table)| {

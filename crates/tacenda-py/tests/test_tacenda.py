@@ -247,6 +247,16 @@ def an_audit_finds_bob() -> None:
     assert any(finding["severity"] == "severe" and finding["release"] in (1, 2) for finding in found.findings)
     assert "dyspepsia" not in found.text and "Bob" not in found.text
     blind = tacenda.audit(first, ["age", "zip"], "disease")
+    gaps = first.copy()
+    gaps.loc[0, "zip"] = None
+    for missing, taken in ((None, "any value"), ("any", "any value"), ("value", "a value of its own")):
+        said = tacenda.audit(gaps, ["age", "zip"], "disease", missing=missing).report["assumptions"]
+        assert any("column zip 1 cell says nothing" in line and line.endswith(f"{taken}.") for line in said), said
+    try:
+        tacenda.audit(gaps, ["age", "zip"], "disease", missing="nothing")
+        raise AssertionError("there is no such meaning")
+    except ValueError:
+        pass
     assert blind.decision != "FAIL", blind
 
     frames = snapshots()

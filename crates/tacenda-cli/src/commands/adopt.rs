@@ -68,7 +68,7 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
                        its recipients and adopted = \"FILE\" in the policy file; the next publish --view joins it";
         return Err(Failure::usage(message));
     }
-    let failed = |error| shared::failure(error, screen);
+    let failed = |error| shared::failure_of(error, "a file was not accepted; nothing was adopted", screen);
     let bar = screen.steps(2);
     bar.set_message("reading and judging");
     let options = ReadOptions { threads: common.threads.unwrap_or(0), show_values: false };

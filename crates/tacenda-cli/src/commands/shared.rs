@@ -19,6 +19,7 @@ use std::sync::Arc;
 use tacenda::folder;
 use tacenda::folder::Published;
 use tacenda::ingest::PolicyFileError;
+use tacenda::ingest::SaidIn;
 use tacenda::ledger::RealDisk;
 use tacenda::ledger::Store;
 use tacenda::model::PolicyFile;
@@ -63,12 +64,21 @@ pub fn rehearse(
 
 /// A library error as the user sees it.
 pub fn failure(error: ProjectError, screen: &Screen) -> Failure {
+    failure_of(error, "the table was not accepted; nothing was published", screen)
+}
+
+/// The same where inputs that are not accepted are told in other words.
+pub fn failure_of(error: ProjectError, rejected: &str, screen: &Screen) -> Failure {
     let (code, exit) = (error.code(), error.exit_code());
     match error {
         ProjectError::PolicyFile(errors) => policy_failure(&errors, screen),
         ProjectError::Ingest(error) if !error.problems().is_empty() => {
             let problems = error.problems();
-            let mut failure = Failure::new(code, exit, "the table was not accepted; nothing was published");
+            let rejected = match problems.iter().any(|problem| problem.said_in == SaidIn::View) {
+                true => "the file of a view that was made elsewhere was not accepted; nothing was published",
+                false => rejected,
+            };
+            let mut failure = Failure::new(code, exit, rejected);
             for problem in problems {
                 failure = failure.line(format!("  {problem}")).problem(ProblemReport {
                     code: problem.code().to_string(),

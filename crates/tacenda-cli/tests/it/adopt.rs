@@ -166,6 +166,41 @@ fn a_project_is_audited_with_the_releases_it_adopted() {
     assert!(!report["story"].is_null());
 }
 
+/// Whoever reads of the series hears which of its releases nobody here judged.
+#[test]
+fn reports_say_which_releases_were_made_elsewhere() {
+    let project = project("model = \"m-invariance\"\nm = 2");
+    project.ok(&["adopt", "1b.csv", "--truth", "1a.csv", "--yes"]);
+    project.ok(&["publish", "2a.csv", "--yes"]);
+    let sentence = "Release 1 was made elsewhere and adopted: it left without being judged by this project.";
+    for edition in ["recipient", "steward", "auditor"] {
+        let report = project.ok(&["report", "--edition", edition, "--format", "json"]);
+        assert!(report.contains(sentence), "{edition}: {report}");
+    }
+    assert!(project.ok(&["audit", "--fail-on", "never", "--format", "json", "-q"]).contains(sentence));
+    assert!(project.read("releases/microdata/r0002/report.html").contains(sentence), "the recipients of release 2");
+}
+
+/// An empty cell is a value where the policy file says so, and is said to be one.
+#[test]
+fn what_an_adopted_file_leaves_empty_is_said() {
+    let project = project("model = \"k-anonymity\"\nk = 2");
+    project.write("gaps.csv", &TABLE_1B.replace("[52, 56]", ""));
+    let out = project.ok(&["adopt", "gaps.csv", "--yes"]);
+    assert!(out.contains("In column age 2 cells say nothing") && out.contains("a value of its own"), "{out}");
+    let report = project.ok(&["report", "--edition", "recipient", "--format", "json"]);
+    assert!(report.contains("Release 1: In column age 2 cells say nothing"), "{report}");
+    let never = project.read("tacenda.toml").replace("domain = [0, 120]", "domain = [0, 120], missing = \"error\"");
+    let strict = self::project("model = \"k-anonymity\"\nk = 2");
+    strict.write("tacenda.toml", &never);
+    strict.write("gaps.csv", &TABLE_1B.replace("[52, 56]", ""));
+    let ended = strict.fails(&["adopt", "gaps.csv", "--yes"], 3, "R302");
+    assert!(ended.stderr.contains("--any ''"), "{}", ended.stderr);
+    strict.ok(&["adopt", "gaps.csv", "--yes", "--any", ""]);
+    let unread = strict.fails(&["adopt", "1b.csv", "--yes", "--notation", "zip=prefix"], 3, "D125");
+    assert!(unread.stderr.contains("nothing was adopted"), "{}", unread.stderr);
+}
+
 /// Another name of the group column, another word for any value, another tree: said once, kept in the ledger.
 #[test]
 fn what_is_said_about_an_adopted_file_is_kept_for_the_next_reading() {

@@ -132,6 +132,70 @@ fn unreadable_cells_are_named_by_place_and_not_shown() {
     let ended = project.fails(&["audit", "r.csv", "--quasi", "age", "--sensitive", "disease"], 3, "D125");
     assert!(ended.stderr.contains("line 3") && ended.stderr.contains("column age"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("secretive"));
+    assert!(ended.stderr.contains("nothing was looked at") && !ended.stderr.contains("published"), "{}", ended.stderr);
+    let ended = project.fails(&["audit", "r.csv", "--quasi", "height", "--sensitive", "disease"], 3, "D131");
+    assert!(ended.stderr.contains("looked for in r.csv"), "{}", ended.stderr);
+}
+
+/// What an empty cell was taken for decides what is found: it is printed, and named among what everything rests on.
+#[test]
+fn what_cells_that_say_nothing_mean_is_assumed_in_the_open() {
+    let project = Project::with(&[
+        ("r1.csv", "age,disease\n20-29,flu\n20-29,hiv\n30-39,flu\n30-39,hiv\n"),
+        ("r2.csv", "age,disease\n20-29,flu\n20-29,hiv\nNA,flu\n,hiv\n"),
+    ]);
+    let words = ["audit", "r1.csv", "r2.csv", "--quasi", "age", "--sensitive", "disease", "--fail-on", "never"];
+    let said = |more: &[&str]| {
+        let ended = project.run(&[&words[..], more].concat());
+        let json = project.ok(&[&words[..], more, &["--format", "json", "-q"]].concat());
+        (ended.stderr, serde_json::from_str::<Value>(&json).unwrap())
+    };
+    let named = |report: &Value, taken: &str| {
+        let sentence = format!("In column age 2 cells say nothing (empty, NA, NULL, ?), which is taken for {taken}.");
+        report["assumptions"].as_array().unwrap().iter().any(|assumed| *assumed == *sentence)
+    };
+    let (printed, report) = said(&[]);
+    assert!(printed.contains("missing as any value 2") && printed.contains("--missing says"), "{printed}");
+    assert!(named(&report, "left out: any value"), "{}", report["assumptions"]);
+    for more in [["--missing", "value"], ["--missing", "age=value"]] {
+        let (printed, report) = said(&more);
+        assert!(printed.contains("missing as a value 2"), "{printed}");
+        assert!(named(&report, "not recorded: a value of its own"), "{}", report["assumptions"]);
+        assert!(report["provenance"]["command"].as_str().unwrap().contains("--missing"), "it can be repeated");
+    }
+    project.fails(&[&words[..], &["--missing", "nothing"]].concat(), 2, "U201");
+    project.fails(&[&words[..], &["--missing", "zip=any"]].concat(), 2, "U201");
+}
+
+/// Counterfeits that cannot be counted would count as people.
+#[test]
+fn counts_beside_a_file_without_groups_are_not_passed_over() {
+    let counts = "group_id,rows,counterfeits\n1,2,1\n";
+    let project = Project::with(&[("r.csv", "age,disease\n20,flu\n20,hiv\n"), ("r.counterfeits.csv", counts)]);
+    let ended = project.fails(&["audit", "r.csv", "--quasi", "age", "--sensitive", "disease"], 3, "D129");
+    assert!(ended.stderr.contains("r.csv has no column group_id"), "{}", ended.stderr);
+}
+
+/// Thirty people who hang together are too many to count all worlds of: no probability is not a small one.
+#[test]
+fn nobody_counted_is_not_no_risk() {
+    let (mut release, mut truth) = (String::from("age,disease\n"), String::from("name,age,disease\n"));
+    for person in 0..30 {
+        let disease = ["flu", "hiv", "cold"][person % 3];
+        let _ = writeln!(release, "20-49,{disease}");
+        let _ = writeln!(truth, "p{person},{},{disease}", 20 + person);
+    }
+    let project = Project::with(&[("r1.csv", &release), ("r2.csv", &release), ("t.csv", &truth)]);
+    let words = ["audit", "r1.csv", "r2.csv", "--quasi", "age", "--sensitive", "disease"];
+    let words = [&words[..], &["--truth", "t.csv", "t.csv", "--id", "name", "--fail-on", "never", "-q"]].concat();
+    for format in ["text", "markdown", "html"] {
+        let printed = project.ok(&[&words[..], &["--format", format]].concat());
+        let printed = printed.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(printed.contains("not counted for any of 30 people"), "{format}: {printed}");
+        assert!(!printed.contains("people counted"), "{format}: {printed}");
+    }
+    let report: Value = serde_json::from_str(&project.ok(&[&words[..], &["--format", "json"]].concat())).unwrap();
+    assert!(report["sequence"]["largest_posterior"].is_null(), "{}", report["sequence"]);
 }
 
 #[test]

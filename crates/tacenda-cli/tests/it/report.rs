@@ -109,7 +109,9 @@ fn with_the_private_tables_a_person_is_attacked_step_by_step() {
         }
         let sequence = &report["sequence"];
         assert!(sequence["smallest_candidates"].as_u64().unwrap() >= 2);
-        assert!(sequence["largest_posterior"].is_number() && sequence["posterior_of"][1].as_u64().unwrap() > 0);
+        // Too many hang together here to count all worlds of anyone.
+        assert!(sequence["largest_posterior"].is_null() && sequence["posterior_of"][0] == 0);
+        assert!(sequence["not_computed"].to_string().contains("not counted for any of"), "{sequence}");
         let inference = report["three_questions"][2]["evidence"].to_string();
         assert!(inference.contains("the fewest values that remain possible for a person are"), "{inference}");
         let withheld = report["private"]["truth"].as_array().map(Vec::len);

@@ -110,6 +110,7 @@ fn what_is_out_cannot_be_mended() {
     let ended = project.run(&["publish", "people.csv", "--yes", "--view", "health"]);
     assert_eq!(ended.code, 4, "{}", ended.stderr);
     assert!(ended.stderr.contains("R434") || ended.stderr.contains("R435"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("search"), "nothing makes it longer: {}", ended.stderr);
 }
 
 #[test]
@@ -399,6 +400,15 @@ fn a_file_that_cannot_be_read_as_a_view_is_refused_with_its_place() {
     refused("job;disease\nDriver;HIV\nDriver;HIV\n", "", 2, "R207", &["no row of health.csv fits anybody"]);
     refused(ELSEWHERE, "notation = { job = \"words\" }", 2, "P203", &["notation takes"]);
     refused(ELSEWHERE, "any = { town = [\"?\"] }", 2, "P231", &["any names a column"]);
+    // The way out leads to the policy file, not to options of another command.
+    let project = with_file(&ELSEWHERE.replace("Works;HIV", "Outdoors;HIV"), "");
+    let ended = project.fails(&["check", "people.csv", "--view", "tax"], 3, "D110");
+    assert!(ended.stderr.contains("under the view: hierarchy = { COLUMN") && ended.stderr.contains("health.csv"));
+    assert!(!ended.stderr.contains("--"), "{}", ended.stderr);
+    let project = with_file("job;illness\nBanker;Cancer\n", "");
+    let ended = project.fails(&["check", "people.csv", "--view", "tax"], 3, "D131");
+    let words = ["column disease", "health.csv", "columns that the view lists", "a view that was made elsewhere"];
+    assert!(words.iter().all(|word| ended.stderr.contains(word)), "{}", ended.stderr);
 }
 
 /// Another tool's words are understood where the policy says what they mean, and what does not fit is said.

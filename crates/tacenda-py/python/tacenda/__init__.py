@@ -168,18 +168,23 @@ def audit(
     k: int = 2,
     l: int = 2,
     presence: bool = True,
+    missing: Optional[str] = None,
 ) -> Audit:
     """Attacks a series of releases, whoever made them: what can a reader of all of them work out?
 
     ``releases`` are frames or paths (also :class:`Release` objects), in order of time; generalised cells
     in any of the usual notations. ``truth`` are the tables behind them, one a release, with the identifier
     ``id``: then people are counted. A person must be one of at least ``k``, with at least ``l`` values left;
-    the attacker knows everyone's quasi values and, with ``presence``, who is in which release.
+    the attacker knows everyone's quasi values and, with ``presence``, who is in which release. ``missing``
+    says what a quasi cell without a value stands for: ``"any"`` value, or ``"value"``, one of its own; what
+    was taken for granted stands in ``report["assumptions"]``.
 
     The attacks: intersection of candidate sets over releases (Ganta, Kasiviswanathan, Smith, KDD 2008; Xiao,
     Tao, SIGMOD 2007), correspondence attacks (Fung, Wang, Fu, Pei, EDBT 2008), differences of releases,
     and others, each under its own name in ``report["checks"]``.
     """
+    if missing not in (None, "any", "value"):
+        raise ValueError('missing is "any" or "value"')
     told = _native.audit(
         [_data(release) for release in _several(releases)],
         list(quasi),
@@ -189,6 +194,7 @@ def audit(
         k,
         l,
         presence,
+        missing,
     )
     return Audit(*told)
 

@@ -57,4 +57,5 @@ def audit(
     k: int,
     l: int,
     presence: bool,
+    missing: Optional[str],
 ) -> Tuple[Dict[str, Any], str]: ...

@@ -223,3 +223,24 @@ fn places(all: &[RecordKey], some: &[RecordKey]) -> Vec<u32> {
     };
     some.iter().map(place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Row;
+    use crate::model::Values;
+
+    /// Two attributes; four people at three points, one of whom is in the table and not in the release.
+    #[test]
+    fn everyone_in_a_release_stands_at_their_point_and_nobody_else_does() {
+        let keys = (0..5).map(|lo| RecordKey { hi: 0, lo }).collect();
+        let quasi = vec![vec![3, 3, 7, 3, 3], vec![1, 2, 2, 1, 1]];
+        let table = Table::new(keys, quasi, vec![Value(0); 5], Values::of(["a"]), Vec::new(), Vec::new());
+        let left_out = Membership { withheld: vec![Row(3)], ..Membership::default() };
+        let knowledge = Knowledge::from_published([(&table, &left_out)]);
+        let points = knowledge.by_point(0);
+        let mut found: Vec<&[u32]> = points.iter().filter(|rows| !rows.is_empty()).collect();
+        found.sort_unstable();
+        assert_eq!(found, [&[0, 4][..], &[1], &[2]]);
+    }
+}

@@ -65,6 +65,14 @@ impl IngestError {
         IngestError::Rejected(vec![Problem::whole(kind, detail)])
     }
 
+    /// The same of a file that stands for a view: the policy file says how it is read.
+    pub fn of_view(mut self) -> IngestError {
+        if let IngestError::Rejected(problems) = &mut self {
+            problems.iter_mut().for_each(|problem| problem.said_in = SaidIn::View);
+        }
+        self
+    }
+
     /// A failed read: damaged contents are the data's fault, anything else the machine's.
     pub(super) fn reading(name: &str, source: std::io::Error) -> IngestError {
         use std::io::ErrorKind;
@@ -94,6 +102,18 @@ pub struct Problem {
     pub detail: String,
     /// A few of the values, where the caller asked to see them.
     pub values: Vec<String>,
+    /// Where it is said how the input is to be read.
+    pub said_in: SaidIn,
+}
+
+/// Where it is said how an input is to be read; the way out of a problem leads there.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum SaidIn {
+    /// On the command line.
+    #[default]
+    Command,
+    /// In the policy file, under the view that the file stands for.
+    View,
 }
 
 impl Problem {
@@ -107,6 +127,7 @@ impl Problem {
             places_are_rows: false,
             detail: detail.into(),
             values: Vec::new(),
+            said_in: SaidIn::default(),
         }
     }
 
@@ -125,7 +146,10 @@ impl Problem {
         if self.kind == Kind::MissingColumn && self.detail == NO_OP {
             return "add a column op (insert, update, delete), or leave out --delta";
         }
-        self.kind.way_out()
+        match self.said_in {
+            SaidIn::Command => self.kind.way_out(),
+            SaidIn::View => self.kind.way_out_in_view(),
+        }
     }
 }
 
@@ -279,7 +303,7 @@ kinds! {
     /// The system could not read it.
     Unreadable, "D118", "unreadable",
         "check the path, its permissions and the disk",
-        "The operating system could not open or read the input. Nothing was published.";
+        "The operating system could not open or read the input.";
     /// A Parquet column of a type without a text form.
     UnsupportedType, "D119", "unsupported column type",
         "write the column as text, a number, a date or a truth value, or list it with role = \"drop\"",
@@ -314,9 +338,11 @@ kinds! {
          any value, or --hierarchy COLUMN=FILE",
         "A column of a published file mixes notations, or a cell looks like a range, a set or a prefix and is none. All \
          cells of a column in all files are read in one notation: numbers or dates with their ranges ([20,30), (20, 30], \
-         20-29, >=65), or labels with their sets and prefixes ({a, b}, 47***). Taking 20-29 for a label in one file and \
+         20-29, 20..29, 20 to 29, >=65, 65+, under 18), or labels with their sets and prefixes ({a, b}, 47***). Taking 20-29 for a label in one file and \
          for a range in another would make people look safe who are not, so nothing is guessed. In a column of whole numbers \
-         a point between two of them, such as a mean, is no value either: --notation COLUMN=real reads it.";
+         a point between two of them, such as a mean, is no value either: --notation COLUMN=real reads it. Two forms are read \
+         only where the whole column agrees: commas between thousands (1,000-2,000), which must be used throughout, and 20- \
+         for 20 and more, where other cells are numbers or ranges and none has a minus sign.";
     /// Sets that no order of the values makes runs.
     NoOrder, "D126", "sets that fit no order",
         "give the column's tree with --hierarchy COLUMN=FILE",
@@ -333,14 +359,16 @@ kinds! {
          column does not number groups, or the file mixes them up.";
     /// Counts of counterfeits that do not fit the rows.
     CountsDiffer, "D129", "counterfeit counts do not fit",
-        "correct the counts, or leave them out: counterfeits then count as people",
+        "correct the counts, name the column that numbers groups with --group, or take the counts away: counterfeits then \
+         count as people",
         "The counts of counterfeits beside a file, or its column row_weight, do not fit its groups: a group is missing, has \
-         another number of rows, or would have more counterfeits than rows.";
+         another number of rows, or would have more counterfeits than rows. Counts beside a file (STEM.counterfeits.csv) name \
+         groups, so that a file without a column that numbers them cannot be counted with them.";
     /// Too many values for one column.
     TooFine, "D130", "too many values for one column",
         "say --notation COLUMN=integer or COLUMN=real:2 for fewer decimals, or --domain COLUMN=LO..HI for a narrower domain",
         "A column's values are numbered with 32 bits. Bounds with many decimals over a wide range need more numbers than \
-         that.";
+         that. More than nine decimals are never kept; where fewer are asked for, the rest is cut off, and that is said.";
     /// A named column that a published file lacks.
     NotInFile, "D131", "column not in the file",
         "check the name; case and blanks count",
@@ -354,6 +382,35 @@ kinds! {
 }
 
 impl Kind {
+    /// What to do about it where the file stands for a view, and the policy file says how it is read.
+    fn way_out_in_view(self) -> &'static str {
+        match self {
+            Kind::UnknownNotation => {
+                "correct the cells; or say under the view notation = { COLUMN = \"exact\" } where the texts are labels, any = { \
+                 COLUMN = [\"TEXT\"] } where a text stands for any value, or hierarchy = { COLUMN = \"FILE\" }"
+            }
+            Kind::UnknownValue => {
+                "correct the cells, or give the file's own tree under the view: hierarchy = { COLUMN = \"FILE\" }; any = { COLUMN = \
+                 [\"TEXT\"] } says that a text stands for any value"
+            }
+            Kind::NoOrder => "give the column's tree under the view: hierarchy = { COLUMN = \"FILE\" }",
+            Kind::EmptyRange => {
+                "correct the cells, or say under the view notation = { COLUMN = \"real\" } where values lie between the whole numbers"
+            }
+            Kind::TooFine => {
+                "say under the view notation = { COLUMN = \"integer\" } or \"real:2\" for fewer decimals, as many as the policy file \
+                 gives the column"
+            }
+            Kind::NotInFile => {
+                "check the columns that the view lists, and that adopted names the file that was meant; case and blanks count"
+            }
+            Kind::OutsideDomain => "correct the cells, or see that adopted names the file that was meant",
+            Kind::GroupDiffers => "correct the file: rows with one group_id are published alike",
+            Kind::CountsDiffer => "correct the counts",
+            kind => kind.way_out(),
+        }
+    }
+
     /// The kind of a cell's fault.
     pub(super) fn of(fault: CellFault) -> Kind {
         match fault {
@@ -435,6 +492,7 @@ impl Tally {
                 places_are_rows,
                 detail: String::new(),
                 values: found.values.into_iter().collect(),
+                said_in: SaidIn::default(),
             })
             .collect();
         (!problems.is_empty()).then_some(IngestError::Rejected(problems))

@@ -26,6 +26,7 @@ pub use error::CODES;
 pub use error::IngestError;
 pub use error::Kind;
 pub use error::Problem;
+pub use error::SaidIn;
 pub use policy_file::Loaded;
 pub use policy_file::PolicyFileError;
 pub use policy_file::canonical;

@@ -135,7 +135,8 @@ pub enum ProjectError {
     },
     /// A release made elsewhere says something that the policy's columns have no word for.
     #[error(
-        "the column {column} of a release to be adopted holds ranges or sets that the policy file cannot express; extend its domain or hierarchy"
+        "the column {column} of a release to be adopted holds ranges, sets or empty cells that the policy file cannot express; \
+         extend its domain or hierarchy, or say --any '' where an empty cell stands for any value"
     )]
     AdoptNotExpressed {
         /// The column.
@@ -355,7 +356,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "R435",
         "no way was found",
-        "The most general view breaks the promise, and a bounded search among finer ones found none that keeps it. There may be one: the search is not complete. Generalise the earlier views the next time, or lower the promise.",
+        "The most general view breaks the promise, and a bounded search among finer ones found none that keeps it. There may be one: the search is not complete, and nothing makes it longer. Lower the promise, put fewer columns in the view, or generalise the earlier views in a new series.",
     ),
     (
         "R601",

@@ -473,7 +473,8 @@ impl Project {
             manifest_digest: publication.files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone()),
         });
         let software = software();
-        let page = page(&self.loaded.policy, &rehearsal.prepared, &software, &self.loaded.digest);
+        let adopted = self.store.as_ref().and_then(series::adopted);
+        let page = page(&self.loaded.policy, &rehearsal.prepared, &software, &self.loaded.digest, adopted);
         ManifestFacts {
             previous,
             ledger_head: rehearsal.ledger_head.clone(),

@@ -60,14 +60,23 @@ pub struct ReportRequest {
 }
 
 /// The page for recipients of one release, made before anyone has it.
-pub fn page(policy: &PolicyFile, prepared: &Prepared, software: &str, policy_digest: &str) -> Vec<u8> {
+/// `adopted` says which earlier releases were made elsewhere.
+pub fn page(
+    policy: &PolicyFile,
+    prepared: &Prepared,
+    software: &str,
+    policy_digest: &str,
+    adopted: Option<String>,
+) -> Vec<u8> {
     // A view has some of the columns only.
     let policy = prepared.view.as_ref().map_or(policy, |view| &view.file);
+    let named = names(policy);
     let about = About {
+        not_covered: adopted.into_iter().chain(named.not_covered.iter().cloned()).collect(),
         software: software.into(),
         policy_sha256: Some(policy_digest.into()),
         gate: if prepared.findings.is_empty() { Gate::FoundNothing } else { Gate::Found(prepared.findings.clone()) },
-        ..names(policy)
+        ..named
     };
     let traces = [Traces { counterfeits_known: true, ..Traces::default() }];
     let material = Material {
@@ -141,11 +150,17 @@ pub fn series_report(
         command: Some(format!("tacenda report --edition {}", request.edition.word())),
         reproduce: reproduce(&read, &thresholds, &request.limits),
         notes,
+        assumptions: read.assumptions.clone(),
         made_at: request.made_at.clone(),
         sources: read.sources.clone(),
         gate: if policy.choices.made_up { Gate::NotAsked } else { Gate::FoundNothing },
         // Which views others hold is not for recipients.
-        not_covered: if is_private { read.not_covered.clone() } else { beside(policy) },
+        not_covered: read
+            .adopted
+            .iter()
+            .cloned()
+            .chain(if is_private { read.not_covered.clone() } else { beside(policy) })
+            .collect(),
         ..names(policy)
     };
     Ok(Report::new(&Material {

@@ -50,6 +50,10 @@ pub struct PublishedSeries {
     pub left_out: Vec<Membership>,
     /// What is not covered beside what the promise names itself, one sentence each.
     pub not_covered: Vec<String>,
+    /// That some releases were made elsewhere, in a sentence, where some were.
+    pub adopted: Option<String>,
+    /// What was assumed of whoever made those, one sentence each.
+    pub assumptions: Vec<String>,
 }
 
 impl PublishedSeries {
@@ -76,14 +80,15 @@ pub(super) fn read(
         _ => store.snapshot()?.filter(|_| last.numbers["truth_known"] != false),
     };
     let mut values = kept.as_ref().map_or_else(Values::default, |table| table.values.clone());
-    let (mut releases, mut traces) = (Vec::new(), Vec::new());
+    let (mut releases, mut traces, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     for (event, publication) in &events {
         step(&format!("reading release {}", publication.number));
         let folder = store.release_folder(publication.number);
         if event.is_adoption() {
-            let (release, shown) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
+            let (release, shown, assumed) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
             releases.push(release);
             traces.push(shown);
+            assumptions.extend(assumed);
         } else {
             let published = folder::read_with(&folder, &mut values)?;
             let without_sensitive = published.schema.sensitive.is_empty();
@@ -117,7 +122,24 @@ pub(super) fn read(
     let left_out = (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
     let sources = events.iter().map(|(event, publication)| source(&event.at, publication)).collect();
     let not_covered = not_covered(policy, &events);
-    Ok(PublishedSeries { releases, traces, sources, tables, left_out, not_covered })
+    let adopted = adopted(store);
+    Ok(PublishedSeries { releases, traces, sources, tables, left_out, not_covered, adopted, assumptions })
+}
+
+/// Says which releases of a series were made elsewhere. They left before anything here could judge them.
+pub(super) fn adopted(store: &Store) -> Option<String> {
+    let adopted = store.events().iter().filter(|event| event.is_adoption()).filter_map(|event| event.publication());
+    let numbers: Vec<u32> = adopted.map(|publication| publication.number).collect();
+    let (first, last) = (numbers.first()?, numbers.last()?);
+    let (which, they) = match numbers.len() {
+        1 => (format!("Release {first} was"), "it"),
+        count if (last - first) as usize + 1 == count => (format!("Releases {first} to {last} were"), "they"),
+        _ => {
+            let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+            (format!("Releases {} were", numbers.join(", ")), "they")
+        }
+    };
+    Some(format!("{which} made elsewhere and adopted: {they} left without being judged by this project."))
 }
 
 /// Views made elsewhere have no folder here: the vault holds what was joined.

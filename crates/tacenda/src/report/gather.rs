@@ -92,6 +92,8 @@ pub struct About {
     pub ledger_head: Option<String>,
     /// Notes about how the input was read.
     pub notes: Vec<String>,
+    /// What was assumed of the publisher in reading the input, one sentence each.
+    pub assumptions: Vec<String>,
     /// The command that makes it.
     pub command: Option<String>,
     /// How it can be repeated, one line each.

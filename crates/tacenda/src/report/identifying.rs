@@ -28,7 +28,7 @@ fn facts(quasi: &Quasi, release: &Release, attribute: usize) -> IdentifyingFacts
         column: quasi.name.clone(),
         values: quasi.size(),
         regions: alike.len() as u32,
-        fewest_alike: alike.values().copied().min().unwrap_or(0),
+        fewest_alike: alike.values().copied().filter(|&people| people > 0).min().unwrap_or(0),
         safe_harbor: safe_harbor(quasi).map(String::from),
     }
 }
@@ -59,6 +59,8 @@ fn safe_harbor(quasi: &Quasi) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::report::samples::broken;
+    use crate::report::samples::release;
+    use crate::report::samples::schema;
 
     #[test]
     fn a_column_is_measured_as_it_was_published() {
@@ -76,6 +78,20 @@ mod tests {
             assert_eq!(facts.fewest_alike, (0..last.group_count()).map(same).min().unwrap());
         }
         assert!(identifying(&sample.schema, &[]).is_empty());
+    }
+
+    /// Values there are, regions that were published, and the fewest people (not rows, not groups) who share one; in the
+    /// last release.
+    #[test]
+    fn a_column_is_counted_in_people_of_the_last_release() {
+        let releases = [
+            release(1, "a", "0-99:*:abcdeabcde"),
+            release(2, "b", "20-29:F:ab 30-49:F:cde 50-79:M:abcd+1 80-99:M:a+1"),
+        ];
+        let facts = identifying(&schema(), &releases);
+        let counted: Vec<(u32, u32, u64)> =
+            facts.iter().map(|facts| (facts.values, facts.regions, facts.fewest_alike)).collect();
+        assert_eq!(counted, [(100, 4, 2), (2, 2, 3)]);
     }
 
     #[test]

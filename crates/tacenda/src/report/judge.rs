@@ -160,6 +160,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
                 counted(unknown as u64, "release", "releases")
             ));
         }
+        assumptions.extend(material.about.assumptions.iter().cloned());
     }
     assumptions
 }

@@ -3,6 +3,7 @@
 use crate::report::FindingFacts;
 use crate::report::PrivateFacts;
 use crate::report::Report;
+use crate::report::sequence::not_counted;
 use crate::report::words::list;
 use crate::report::words::number;
 use crate::report::words::percent;
@@ -83,6 +84,9 @@ fn sequence(out: &mut String, report: &Report) {
     lines.extend(
         sequence.largest_posterior.map(|largest| format!("largest probability of a value: {}", percent(largest))),
     );
+    if sequence.largest_posterior.is_none() && sequence.posterior_of.1 > 0 {
+        lines.push(format!("largest probability of a value: {}", not_counted(sequence.posterior_of.1)));
+    }
     out.push_str("## All releases together\n\n");
     lines.iter().for_each(|line| {
         let _ = writeln!(out, "- {}", escape(line));

@@ -47,7 +47,10 @@ pub fn release_facts(release: &Release, traces: Option<&Traces>, source: Option<
         let values = release.group_values(group);
         let rows = values.len() as u64;
         *sizes.entry(people).or_default() += 1;
-        risk.smallest_group = risk.smallest_group.min(people);
+        // Nobody stands in a group of counterfeits only, and nobody is hidden by its being small.
+        if people > 0 {
+            risk.smallest_group = risk.smallest_group.min(people);
+        }
         if people < lens.thresholds.k {
             risk.people_below_k += u64::from(people);
         }
@@ -68,7 +71,7 @@ pub fn release_facts(release: &Release, traces: Option<&Traces>, source: Option<
         classes[class(part, whole)] += u64::from(people);
     }
     let people = release.row_count() as u64 - release.counterfeit_count();
-    if release.group_count() == 0 {
+    if risk.smallest_group == u32::MAX {
         risk.smallest_group = 0;
     }
     if risk.fewest_values == u32::MAX {
@@ -147,6 +150,20 @@ fn loss_facts(loss: &Loss) -> LossFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::release;
+    use crate::report::samples::schema;
+
+    /// One group of counterfeits alone, one of one person, one of three.
+    #[test]
+    fn a_group_of_nobody_is_not_the_smallest() {
+        let (schema, thresholds) = (schema(), Thresholds::default());
+        let lens = Lens { schema: &schema, thresholds, least: 2, risk: RiskKind::Identity };
+        let facts = |groups: &str| release_facts(&release(1, "r", groups), None, None, &lens);
+        let risk = facts("20-29:F:ab+2 30-39:F:ab+1 40-49:F:abc").risk;
+        assert_eq!((risk.smallest_group, risk.highest_identity, risk.people_below_k), (1, 1.0, 1));
+        let risk = facts("20-29:F:ab+2").risk;
+        assert_eq!((risk.smallest_group, risk.highest_identity), (0, 0.0));
+    }
 
     #[test]
     fn a_risk_of_exactly_one_in_four_stands_below_the_line_of_one_in_four() {

@@ -25,6 +25,9 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
     let known = material.series.knowledge.is_some() && material.edition != Edition::Recipient;
     let of_people = |check: Check| outcome(check).filter(|_| known);
     let posterior = of_people(Check::Posterior);
+    let (counted, of) = posterior.map_or((0, 0), |outcome| (outcome.coverage.looked_at, outcome.coverage.of));
+    // Where nobody was counted there is no largest probability: zero would read as no risk.
+    let posterior = posterior.filter(|_| counted > 0);
     let candidates = of_people(Check::Candidates);
     SequenceFacts {
         appearances,
@@ -34,7 +37,7 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
         highest_share: most(&|release| release.risk.highest_share),
         largest_posterior: posterior.and_then(|outcome| measure(outcome, "largest posterior")),
         largest_posterior_blind: posterior.and_then(|outcome| measure(outcome, "largest posterior, blind")),
-        posterior_of: posterior.map_or((0, 0), |outcome| (outcome.coverage.looked_at, outcome.coverage.of)),
+        posterior_of: (counted, of),
         smallest_candidates: candidates.and_then(fewest_left),
         least_alike: outcome(Check::LinkedIds)
             .and_then(|outcome| measure(outcome, "least E"))
@@ -42,11 +45,11 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
         least_always_together: outcome(Check::LinkedIds)
             .and_then(|outcome| measure(outcome, "least H"))
             .map(|least| least as u32),
-        not_computed: not_computed(known, releases.len()),
+        not_computed: not_computed(known, releases.len(), (counted, of)),
     }
 }
 
-fn not_computed(known: bool, releases: usize) -> Vec<String> {
+fn not_computed(known: bool, releases: usize, (counted, of): (u64, u64)) -> Vec<String> {
     let mut missing = vec![
         "Journalist risk: no table of the population is given. It is at most the prosecutor risk.".to_string(),
         "Marketer risk is that of someone who knows exactly the published people; with a larger table of people it is lower."
@@ -66,7 +69,15 @@ fn not_computed(known: bool, releases: usize) -> Vec<String> {
                 .to_string(),
         );
     }
+    if counted == 0 && of > 0 {
+        missing.push(format!("The largest probability of a value for a person: {}.", not_counted(of)));
+    }
     missing
+}
+
+/// What is said where the worlds of nobody were counted.
+pub fn not_counted(of: u64) -> String {
+    format!("not counted for any of {}", people(of))
 }
 
 /// Evidence for the three questions: singling out, linkability, inference.

@@ -4,6 +4,7 @@ use crate::report::Decision;
 use crate::report::FindingFacts;
 use crate::report::Report;
 use crate::report::StoryFacts;
+use crate::report::sequence::not_counted;
 use crate::report::words::counted;
 use crate::report::words::decimal;
 use crate::report::words::list;
@@ -137,6 +138,9 @@ impl Page {
             let (looked_at, of) = sequence.posterior_of;
             let counted = format!("{} of {} people counted", number(looked_at), number(of));
             self.line(&format!("  Largest probability of a value for a person: {} ({counted}).", percent(largest)));
+        } else if sequence.posterior_of.1 > 0 {
+            let why = not_counted(sequence.posterior_of.1);
+            self.line(&format!("  Largest probability of a value for a person: {why}."));
         }
     }
 

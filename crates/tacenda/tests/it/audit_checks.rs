@@ -54,6 +54,19 @@ fn each_release_alone() {
     // Counterfeits are nobody.
     let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/ab+1")]);
     assert_eq!(told(&case, Check::GroupSizes), "FAIL A701 1");
+    // A group of counterfeits alone is nobody's, and proves nothing.
+    let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/ab+2 3-4/ab+1")]);
+    assert_eq!(told(&case, Check::GroupSizes), "FAIL A701 1");
+    let outcome = case.ask(Check::GroupSizes);
+    let witness = outcome.findings[0].witness.as_ref().unwrap();
+    assert_eq!((&witness.groups[..], witness.number), (&[(0, 1)][..], 1));
+    assert_eq!((outcome.findings[0].groups, measure(&case, Check::GroupSizes, "smallest group")), (1, 1.0));
+    let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/ab+2 3-4/ab")]);
+    assert_eq!(told(&case, Check::GroupSizes), "PASS");
+    let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/aa+2 3-4/ab")]);
+    assert_eq!((told(&case, Check::Diversity), told(&case, Check::Frequency)), ("PASS".into(), "PASS".into()));
+    assert_eq!(measure(&case, Check::Diversity, "least distinct values"), 2.0);
+    assert_eq!(measure(&case, Check::Frequency, "largest share of a value"), 0.5);
 }
 
 /// SCIENCE G5: Tables 2 and 5 of paper 000. Zip code, gender (0 female, 1 male), age; case-ids.

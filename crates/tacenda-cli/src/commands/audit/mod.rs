@@ -89,6 +89,7 @@ fn command(args: &AuditArgs) -> String {
         ("--hierarchy", &reading.hierarchy),
         ("--domain", &reading.domain),
         ("--any", &reading.any),
+        ("--missing", &reading.missing),
         ("--check", &args.checks),
     ] {
         values.iter().for_each(|value| say(option, value.clone()));

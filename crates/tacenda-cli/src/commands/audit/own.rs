@@ -3,8 +3,8 @@
 use crate::args::Common;
 use crate::args::ReadingArgs;
 use crate::commands::audit::subject::Subject;
+use crate::commands::audit::subject::refused;
 use crate::commands::audit::subject::software;
-use crate::commands::shared::failure;
 use crate::commands::shared::open;
 use crate::failure::Failure;
 use crate::screen;
@@ -93,7 +93,7 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
         true => PrivateTables::Kept,
         false => PrivateTables::Given(&args.truth),
     };
-    let read = project.published(tables, &step).map_err(|error| failure(error, screen))?;
+    let read = project.published(tables, &step).map_err(|error| refused(error, screen))?;
     bar.finish_and_clear();
     let note = match read.tables.iter().all(Option::is_some) {
         true => "someone who was published before and after a release counts as published in it",
@@ -108,7 +108,8 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
         ledger_head: Some(project.ledger_head().to_string()),
         sources: read.sources,
         notes: vec![note.into()],
-        not_covered: read.not_covered,
+        assumptions: read.assumptions,
+        not_covered: read.adopted.into_iter().chain(read.not_covered).collect(),
         ..About::default()
     };
     let secret = store.seed().key("identifier");
@@ -134,7 +135,7 @@ fn read_folders(folders: &[PathBuf], screen: &Screen) -> Result<Vec<Published>, 
         folder::read_with(folder, &mut values)
     });
     let mut read =
-        read.collect::<Result<Vec<Published>, FolderError>>().map_err(|error| failure(error.into(), screen))?;
+        read.collect::<Result<Vec<Published>, FolderError>>().map_err(|error| refused(error.into(), screen))?;
     bar.finish_and_clear();
     // Later releases may have values that earlier ones did not know of yet.
     read.iter_mut().for_each(|published| published.release.values = values.clone());
@@ -148,7 +149,7 @@ fn subject(
     identifier: Option<String>,
     screen: &Screen,
 ) -> Result<Subject, Failure> {
-    let rejected = |error: IngestError| failure(error.into(), screen);
+    let rejected = |error: IngestError| refused(error.into(), screen);
     let sources = args.truth.iter().map(|path| Source::open(path));
     let sources = sources.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
     let mut values = read.last().map_or_else(Values::default, |published| published.release.values.clone());

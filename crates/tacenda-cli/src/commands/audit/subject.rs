@@ -5,7 +5,7 @@ use crate::args::ReadingArgs;
 use crate::args::SubjectArgs;
 use crate::commands::audit::own;
 use crate::commands::audit::wishes;
-use crate::commands::shared::failure;
+use crate::commands::shared::failure_of;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use std::fs;
@@ -26,6 +26,7 @@ use tacenda::model::RecordKey;
 use tacenda::model::Release;
 use tacenda::model::Schema;
 use tacenda::model::Table;
+use tacenda::publish::ProjectError;
 use tacenda::report;
 use tacenda::report::About;
 use tacenda::report::FileFacts;
@@ -109,12 +110,12 @@ impl Subject {
 fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<Subject, Failure> {
     let ask = wishes::ask(args)?;
     let order = wishes::order(paths, args)?;
-    let rejected = |error: IngestError| failure(error.into(), screen);
+    let rejected = |error: IngestError| refused(error.into(), screen);
     let bar = screen.steps(1);
     bar.set_message("reading");
     let mut files = Vec::new();
     for &at in &order {
-        let data = own::data_file(&paths[at]).map_err(|error| failure(error.into(), screen))?;
+        let data = own::data_file(&paths[at]).map_err(|error| refused(error.into(), screen))?;
         let counterfeits = beside(&data).map(|path| Source::open(&path)).transpose().map_err(rejected)?;
         files.push(File { source: Source::open(&data).map_err(rejected)?, label: label(&data), counterfeits });
     }
@@ -131,6 +132,10 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
         })
         .collect();
     notes.extend(read.notes);
+    if !read.assumptions.is_empty() {
+        notes.extend(read.assumptions.iter().cloned());
+        notes.push("--missing says what cells that say nothing stand for: any value, or a value of their own".into());
+    }
     let source = |(&at, digest): (&usize, &String)| report::Source {
         at: None,
         files: vec![FileFacts { name: shown_name(&paths[at]), bytes: length(&paths[at]), sha256: digest.clone() }],
@@ -139,6 +144,7 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
         name: common_name(&order.iter().map(|&at| label(&paths[at])).collect::<Vec<String>>()),
         software: software(),
         notes,
+        assumptions: read.assumptions,
         sources: order.iter().zip(&read.digests).map(source).collect(),
         ..About::default()
     };
@@ -175,7 +181,7 @@ fn name_columns(files: &[PathBuf], screen: &Screen) -> Failure {
                     columns.push(name);
                 }
             }),
-            Err(error) => return failure(error.into(), screen),
+            Err(error) => return refused(error.into(), screen),
         }
     }
     Failure::usage("say which columns an attacker may know: --quasi age,zip,sex --sensitive disease")
@@ -219,6 +225,11 @@ fn common_name(labels: &[String]) -> String {
     let length = (0..=first.len()).rev().find(|&length| shared(length)).unwrap_or(0);
     let name = first[..length].trim_end_matches(|letter: char| !letter.is_alphabetic());
     if name.is_empty() { "releases".into() } else { name.to_string() }
+}
+
+/// An error of what was named.
+pub fn refused(error: ProjectError, screen: &Screen) -> Failure {
+    failure_of(error, "what was named could not be read; nothing was looked at", screen)
 }
 
 /// The program and its version.

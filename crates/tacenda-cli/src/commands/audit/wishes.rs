@@ -8,6 +8,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use tacenda::ingest::foreign;
 use tacenda::ingest::foreign::Ask;
+use tacenda::ingest::foreign::Missing;
 use tacenda::ingest::foreign::Notation;
 use tacenda::ingest::foreign::Wish;
 
@@ -36,6 +37,15 @@ pub fn ask(args: &ReadingArgs) -> Result<Ask, Failure> {
                 wishes.entry(name.to_string()).or_default().any.push(text.into());
             }
             None => wishes.values_mut().for_each(|wish| wish.any.push(words.clone())),
+        }
+    }
+    for words in &args.missing {
+        let (name, meaning) = words.split_once('=').map_or((None, words.as_str()), |(name, rest)| (Some(name), rest));
+        let missing = Missing::named(meaning)
+            .ok_or_else(|| Failure::usage(format!("--missing {words}: say any or value, or COLUMN=any")))?;
+        match name {
+            Some(_) => about("--missing", words, &mut wishes)?.0.missing = missing,
+            None => wishes.values_mut().for_each(|wish| wish.missing = missing),
         }
     }
     for name in &args.quasi {

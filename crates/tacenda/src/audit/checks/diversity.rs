@@ -21,7 +21,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let mut one = Tally::new(Fault::OneValue);
         let mut few = Tally::new(Fault::FewValues);
         let (mut distinct, mut entropy, mut recursive) = (u64::MAX, f64::INFINITY, 0.0f64);
-        for group in 0..release.group_count() {
+        // Counterfeits alone tell nothing about anybody.
+        for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
             let values = release.group_values(group);
             let counts = counts(values);
             distinct = distinct.min(counts.len() as u64);
@@ -42,7 +43,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             let tally = if counts.len() <= 1 { &mut one } else { &mut few };
             tally.add(u64::from(release.people(group)), counts.len() as u64, witness);
         }
-        if release.group_count() > 0 {
+        if distinct < u64::MAX {
             let number = Some(release.number);
             outcome.measure(number, "least distinct values", distinct as f64);
             outcome.measure(number, "least entropy diversity", entropy);

@@ -1,7 +1,7 @@
 //! How many people stand in each group (SCIENCE D4.1).
 //!
 //! A group of one person singles them out for anyone who knows their quasi values; a group below the
-//! line is counted as such. Counterfeits are nobody.
+//! line is counted as such. Counterfeits are nobody: a group of nothing else singles nobody out.
 
 use crate::audit::Check;
 use crate::audit::Fault;
@@ -18,6 +18,9 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let (mut least, mut below) = (u32::MAX, 0u64);
         for group in 0..release.group_count() {
             let people = release.people(group);
+            if people == 0 {
+                continue;
+            }
             least = least.min(people);
             if people >= ask.thresholds.k {
                 continue;
@@ -32,7 +35,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 number: u64::from(people),
                 line: u64::from(ask.thresholds.k),
             };
-            let tally = if people <= 1 { &mut alone } else { &mut small };
+            let tally = if people == 1 { &mut alone } else { &mut small };
             tally.add(u64::from(people), u64::from(people), witness);
         }
         let number = Some(release.number);
@@ -40,7 +43,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         outcome.measure(number, "rows", release.row_count() as f64);
         outcome.measure(number, "people", people as f64);
         outcome.measure(number, "groups", release.group_count() as f64);
-        if release.group_count() > 0 {
+        if people > 0 {
             outcome.measure(number, "smallest group", f64::from(least));
             outcome.measure(number, "mean risk", release.group_count() as f64 / people.max(1) as f64);
             outcome.measure(number, "people below k", below as f64);

@@ -19,9 +19,9 @@ pub fn read(text: &str) -> Option<Bound> {
 }
 
 fn number(text: &str) -> Option<Bound> {
-    let (negative, rest) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
+    let (negative, rest) = match (text.strip_prefix(['-', '−']), text.strip_prefix('+')) {
+        (Some(rest), _) => (true, rest),
+        (_, Some(rest)) => (false, rest),
         _ => (false, text),
     };
     let (mantissa, exponent) = match rest.split_once(['e', 'E']) {

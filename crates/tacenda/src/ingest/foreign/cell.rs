@@ -5,12 +5,25 @@
 
 use crate::ingest::foreign::bound;
 use crate::ingest::foreign::bound::Bound;
+use crate::ingest::foreign::thousands;
 use std::borrow::Cow;
+
+/// What divides the ends of a range, beside a plain hyphen the signs that word processors make of it.
+pub(super) const DASHES: [char; 8] = ['-', '–', '—', '−', '‐', '‑', '‒', '―'];
+
+/// Texts that other tools write where there is nothing.
+const NOTHING: [&str; 12] = ["NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "Null", "null", "NaN", "NAN", "nan", "?"];
+
+/// Whether a text says that there is nothing.
+pub fn says_nothing(text: &str) -> bool {
+    let text = text.trim();
+    text.is_empty() || NOTHING.contains(&text)
+}
 
 /// What stands in a cell.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing: NULL, an ordinary value.
+    /// Nothing: not recorded, or left out; what it means is decided for the column.
     Missing,
     /// Nothing but stars: any value.
     Any,
@@ -18,6 +31,8 @@ pub enum Cell<'a> {
     Point(Bound),
     /// Everything between two bounds, one of which may be absent.
     Range(Range),
+    /// What would be a number or a range, if its column is written so.
+    Maybe(Written, Doubt),
     /// A beginning with its rest starred out: `47***`.
     Prefix(&'a str),
     /// Several values: `{a, b}`.
@@ -26,6 +41,34 @@ pub enum Cell<'a> {
     Label(&'a str),
     /// A text that looks like one of the above and is not.
     Unclear,
+}
+
+/// A number, a date or a range of them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Written {
+    /// A number or a date.
+    Point(Bound),
+    /// Everything between two bounds.
+    Range(Range),
+}
+
+impl Written {
+    /// The cell without its doubt.
+    pub fn cell(self) -> Cell<'static> {
+        match self {
+            Written::Point(at) => Cell::Point(at),
+            Written::Range(range) => Cell::Range(range),
+        }
+    }
+}
+
+/// Why only the column can say what a cell is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Doubt {
+    /// It has commas between thousands, which may be something else.
+    pub thousands: bool,
+    /// It is a number and a dash: `20-` may be 20 and more, or a label such as a blood group.
+    pub open_dash: bool,
 }
 
 /// Everything between two bounds.
@@ -66,36 +109,58 @@ impl<'a> Cell<'a> {
     /// Reads a cell. Blanks around it do not count.
     pub fn read(text: &'a str) -> Cell<'a> {
         let text = text.trim();
-        if text.is_empty() {
-            return Cell::Missing;
-        }
-        if text.bytes().all(|byte| byte == b'*') {
-            return Cell::Any;
-        }
-        if let Some(inner) = text.strip_prefix('{') {
-            return inner.strip_suffix('}').and_then(set).map_or(Cell::Unclear, Cell::Set);
-        }
-        if let Some(cell) = brackets(text) {
-            return cell;
-        }
-        if let Some(cell) = comparison(text) {
-            return cell;
-        }
-        if let Some(stem) = text.find('*') {
-            let stars = text[stem..].bytes().all(|byte| byte == b'*');
-            return if stem > 0 && stars { Cell::Prefix(&text[..stem]) } else { Cell::Unclear };
-        }
-        if let Some(point) = bound::read(text) {
-            return Cell::Point(point);
-        }
-        match dashed(text) {
-            Some(range) => Cell::Range(range),
-            None => Cell::Label(text),
+        match clear(text) {
+            cell @ (Cell::Label(_) | Cell::Unclear) => doubtful(text).unwrap_or(cell),
+            cell => cell,
         }
     }
 }
 
-/// `[a,b)`, `(a, b]`, `]a, b]`, `[a, b[`, `[a-b]` and the like; `None` where the text has no such brackets.
+/// What a cell says by itself.
+fn clear(text: &str) -> Cell<'_> {
+    if text.is_empty() {
+        return Cell::Missing;
+    }
+    if text.bytes().all(|byte| byte == b'*') {
+        return Cell::Any;
+    }
+    if let Some(inner) = text.strip_prefix('{') {
+        return inner.strip_suffix('}').and_then(set).map_or(Cell::Unclear, Cell::Set);
+    }
+    if let Some(cell) = brackets(text).or_else(|| comparison(text)) {
+        return cell;
+    }
+    if let Some(stem) = text.find('*') {
+        let stars = text[stem..].bytes().all(|byte| byte == b'*');
+        return if stem > 0 && stars { Cell::Prefix(&text[..stem]) } else { Cell::Unclear };
+    }
+    if let Some(point) = bound::read(text) {
+        return Cell::Point(point);
+    }
+    if let Some(cell) = dotted(text).or_else(|| in_words(text)) {
+        return cell;
+    }
+    match dashed(text) {
+        Some(range) => Cell::Range(range),
+        None => Cell::Label(text),
+    }
+}
+
+/// `1,000-2,000`, `20-` and `1,000-`; `None` where the text is none of these.
+fn doubtful(text: &str) -> Option<Cell<'static>> {
+    let ungrouped = thousands::without_commas(text);
+    let (text, thousands) = (ungrouped.as_deref().unwrap_or(text), ungrouped.is_some());
+    match clear(text) {
+        Cell::Point(at) => return Some(Cell::Maybe(Written::Point(at), Doubt { thousands, open_dash: false })),
+        Cell::Range(range) => return Some(Cell::Maybe(Written::Range(range), Doubt { thousands, open_dash: false })),
+        _ => (),
+    }
+    let at = bound::read(text.strip_suffix(DASHES)?.trim())?;
+    let range = Range::new(Some(End { at, included: true }), None)?;
+    Some(Cell::Maybe(Written::Range(range), Doubt { thousands, open_dash: true }))
+}
+
+/// `[a,b)`, `(a, b]`, `]a, b]`, `[a, b[`, `[a;b]`, `[a-b]` and the like; `None` where the text has no such brackets.
 fn brackets(text: &str) -> Option<Cell<'_>> {
     let lo_included = match text.as_bytes()[0] {
         b'[' => true,
@@ -111,7 +176,7 @@ fn brackets(text: &str) -> Option<Cell<'_>> {
         return Some(Cell::Unclear);
     }
     let inner = text[1..text.len() - 1].trim();
-    let ends = match inner.split_once(',') {
+    let ends = match inner.split_once(';').or_else(|| inner.split_once(',')) {
         Some((lo, hi)) => {
             let lo = side(lo, lo_included, is_lowest);
             lo.zip(side(hi, hi_included, is_highest)).and_then(|(lo, hi)| Range::new(lo, hi))
@@ -141,7 +206,7 @@ fn side(text: &str, included: bool, is_endless: fn(&str) -> bool) -> Option<Opti
 }
 
 fn is_lowest(text: &str) -> bool {
-    matches!(text.to_ascii_lowercase().as_str(), "-inf" | "-infinity" | "-∞" | "")
+    matches!(text.to_ascii_lowercase().as_str(), "-inf" | "-infinity" | "-∞" | "−∞" | "")
 }
 
 fn is_highest(text: &str) -> bool {
@@ -169,19 +234,92 @@ fn comparison(text: &str) -> Option<Cell<'_>> {
     Range::new(Some(End { at, included: true }), None).map(Cell::Range)
 }
 
-/// `a-b` with both ends included. There must be one way to read it: `-5--3` has one, `2020-01` none.
+/// `a-b` with both ends included, `a-<b` without the upper one. There must be one way to read it: `-5--3` has one,
+/// `2020-01` none.
 fn dashed(text: &str) -> Option<Range> {
     // An exponent's sign would be taken for the dash.
     if text.contains(['e', 'E']) {
         return None;
     }
-    let mut ways = text.match_indices(['-', '–', '—']).filter_map(|(at, dash)| {
-        let lo = bound::read(text[..at].trim())?;
-        let hi = bound::read(text[at + dash.len()..].trim())?;
-        Range::new(Some(End { at: lo, included: true }), Some(End { at: hi, included: true }))
+    let mut ways = text.match_indices(DASHES).filter_map(|(at, dash)| {
+        let hi = text[at + dash.len()..].trim();
+        let (hi, included) = hi.strip_prefix('<').map_or((hi, true), |hi| (hi.trim(), false));
+        between(&text[..at], hi, included)
     });
     let way = ways.next()?;
     ways.next().is_none().then_some(way)
+}
+
+/// `a..b` with both ends included. Three dots leave open whether the last one belongs to it.
+fn dotted(text: &str) -> Option<Cell<'static>> {
+    for unclear in ["...", "…"] {
+        if let Some((lo, hi)) = text.split_once(unclear) {
+            return (bound::read(lo.trim()).is_some() && bound::read(hi.trim()).is_some()).then_some(Cell::Unclear);
+        }
+    }
+    let (lo, hi) = text.split_once("..")?;
+    (bound::read(lo.trim()).is_some() && bound::read(hi.trim()).is_some())
+        .then(|| between(lo, hi, true).map_or(Cell::Unclear, Cell::Range))
+}
+
+/// `20 to 29`, `under 20`, `65 and over` and the like; `None` where the text is none of these.
+fn in_words(text: &str) -> Option<Cell<'static>> {
+    if !text.contains(' ') || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // Letters keep their places, so that what is found here can be cut out of the text.
+    let small = text.to_ascii_lowercase();
+    let bounded = |rest: &str, is_lower: bool, included: bool| {
+        let end = Some(End { at: bound::read(rest.trim())?, included });
+        if is_lower { Range::new(end, None) } else { Range::new(None, end) }
+    };
+    for (word, is_lower, included) in [
+        ("under ", false, false),
+        ("below ", false, false),
+        ("less than ", false, false),
+        ("at most ", false, true),
+        ("over ", true, false),
+        ("above ", true, false),
+        ("more than ", true, false),
+        ("at least ", true, true),
+    ] {
+        if small.starts_with(word) {
+            return bounded(&text[word.len()..], is_lower, included).map(Cell::Range);
+        }
+    }
+    for joined in [" and ", " or "] {
+        for (word, is_lower) in [
+            ("over", true),
+            ("above", true),
+            ("more", true),
+            ("older", true),
+            ("under", false),
+            ("below", false),
+            ("less", false),
+            ("fewer", false),
+            ("younger", false),
+        ] {
+            if let Some(rest) = small.strip_suffix(word).and_then(|rest| rest.strip_suffix(joined)) {
+                return bounded(&text[..rest.len()], is_lower, true).map(Cell::Range);
+            }
+        }
+    }
+    let from = small.strip_prefix("from ").map_or(0, |rest| small.len() - rest.len());
+    if let Some(at) = small[from..].find(" to ") {
+        let (lo, hi) = (&text[from..from + at], &text[from + at + 4..]);
+        let are_ends = bound::read(lo.trim()).is_some() && bound::read(hi.trim()).is_some();
+        return are_ends.then(|| between(lo, hi, true).map_or(Cell::Unclear, Cell::Range));
+    }
+    // Whether "between" includes its ends is anybody's guess.
+    let (lo, hi) = small.strip_prefix("between ")?.split_once(" and ")?;
+    (bound::read(lo.trim()).is_some() && bound::read(hi.trim()).is_some()).then_some(Cell::Unclear)
+}
+
+/// From `lo` on, up to `hi`.
+fn between(lo: &str, hi: &str, hi_included: bool) -> Option<Range> {
+    let lo = End { at: bound::read(lo.trim())?, included: true };
+    let hi = End { at: bound::read(hi.trim())?, included: hi_included };
+    Range::new(Some(lo), Some(hi))
 }
 
 /// The members of a set: between commas, blanks around them left out; one with a comma in quotes.

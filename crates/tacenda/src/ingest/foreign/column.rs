@@ -2,13 +2,17 @@
 
 use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
+use crate::ingest::foreign::Missing;
 use crate::ingest::foreign::Notation;
 use crate::ingest::foreign::Wish;
+use crate::ingest::foreign::cell;
 use crate::ingest::foreign::cell::Cell;
 use crate::ingest::foreign::labels;
 use crate::ingest::foreign::numbers;
 use crate::ingest::foreign::raw::RawColumn;
 use crate::ingest::foreign::raw::RawFile;
+use crate::ingest::foreign::settle::settle;
+use crate::ingest::foreign::thousands;
 use crate::model::Quasi;
 use crate::model::Span;
 use rustc_hash::FxHashMap;
@@ -25,6 +29,21 @@ pub struct ColumnNote {
     pub notations: Vec<(String, u64)>,
     /// What `*` stands for, and where that comes from.
     pub domain: String,
+    /// Published cells that say nothing, and whether they were taken for any value; `None` where there are none.
+    pub missing: Option<(u64, bool)>,
+}
+
+impl ColumnNote {
+    /// What cells that say nothing were taken for: an assumption about the publisher.
+    pub fn assumption(&self) -> Option<String> {
+        let (cells, are_any) = self.missing?;
+        let taken = match are_any {
+            true => "left out: any value",
+            false => "not recorded: a value of its own",
+        };
+        let cells = if cells == 1 { "1 cell says".to_string() } else { format!("{cells} cells say") };
+        Some(format!("In column {} {cells} nothing (empty, NA, NULL, ?), which is taken for {taken}.", self.column))
+    }
 }
 
 /// A quasi column, understood.
@@ -40,6 +59,7 @@ pub struct Column {
 }
 
 /// The texts of a column over all files, each once.
+#[derive(Default)]
 pub struct Texts<'a> {
     /// The texts.
     pub texts: Vec<&'a str>,
@@ -47,6 +67,10 @@ pub struct Texts<'a> {
     pub cells: Vec<Cell<'a>>,
     /// How many cells have each.
     pub counts: Vec<u64>,
+    /// Whether cells that say nothing are any value, and not one of their own.
+    pub missing_is_any: bool,
+    /// Whether numbers have commas between thousands.
+    pub thousands: bool,
 }
 
 /// Texts that cannot be read, and why.
@@ -90,13 +114,25 @@ pub fn read(
     files: &[(&RawFile, Option<&RawColumn>)],
     truth: &[(&RawFile, Option<&RawColumn>)],
 ) -> Result<Column, IngestError> {
-    let (published, published_places) = Texts::gather(files, &wish.any);
-    let (private, private_places) = Texts::gather(truth, &[]);
-    let meaning = understand(name, wish, &published, &private)
+    let (mut published, published_places) = Texts::gather(files, wish, &wish.any);
+    let (mut private, private_places) = Texts::gather(truth, wish, &[]);
+    published.missing_is_any = match wish.missing {
+        Missing::Any => true,
+        Missing::Value => false,
+        // Whoever stars out what is left out has another reason to write nothing; so does whose table has nothing there.
+        Missing::Auto => !published.cells.contains(&Cell::Any) && !private.has_null(),
+    };
+    let meaning = settle(wish, &mut published, &mut private)
+        .and_then(|()| understand(name, wish, &published, &private))
         .map_err(|bad| refuse(name, &bad, &published, files, &published_places, truth, &private_places))?;
     let mut faults = Vec::new();
     let encode = |(at, text): (usize, &&str)| {
-        meaning.quasi.encode(text.trim()).unwrap_or_else(|fault| {
+        let plain = match private.cells[at] {
+            Cell::Missing => Some(String::new()),
+            Cell::Point(_) if published.thousands => thousands::without_commas(text),
+            _ => None,
+        };
+        meaning.quasi.encode(plain.as_deref().unwrap_or(text).trim()).unwrap_or_else(|fault| {
             faults.push((published.texts.len() + at, fault));
             0
         })
@@ -115,6 +151,9 @@ pub fn read(
         values: meaning.values,
         notations: notations(&published),
         domain: meaning.domain,
+        missing: Some(published.rows(&published.places(|cell| *cell == Cell::Missing)))
+            .filter(|&cells| cells > 0)
+            .map(|cells| (cells, published.missing_is_any)),
     };
     Ok(Column {
         spans: published_places.iter().map(local).collect(),
@@ -129,9 +168,15 @@ pub fn read(
 
 impl<'a> Texts<'a> {
     /// The texts of all files, and per file and text of its own the place among them.
-    fn gather(files: &[(&'a RawFile, Option<&'a RawColumn>)], any: &[String]) -> (Texts<'a>, Vec<Option<Vec<u32>>>) {
+    fn gather(
+        files: &[(&'a RawFile, Option<&'a RawColumn>)],
+        wish: &Wish,
+        any: &[String],
+    ) -> (Texts<'a>, Vec<Option<Vec<u32>>>) {
         let mut index: FxHashMap<&str, u32> = FxHashMap::default();
-        let mut all = Texts { texts: Vec::new(), cells: Vec::new(), counts: Vec::new() };
+        let mut all = Texts::default();
+        // Where texts stand for themselves, or for what a tree says, NA is one of them.
+        let are_named = wish.notation == Notation::Exact || wish.hierarchy.is_some();
         let mut places = Vec::new();
         for (_, column) in files {
             places.push(column.map(|column| {
@@ -139,7 +184,11 @@ impl<'a> Texts<'a> {
                     let at = *index.entry(text).or_insert_with(|| {
                         all.texts.push(text);
                         let is_any = any.iter().any(|other| other == text.trim());
-                        all.cells.push(if is_any { Cell::Any } else { Cell::read(text) });
+                        all.cells.push(match cell::says_nothing(text) && !are_named {
+                            _ if is_any => Cell::Any,
+                            true => Cell::Missing,
+                            false => Cell::read(text),
+                        });
                         all.counts.push(0);
                         all.texts.len() as u32 - 1
                     });
@@ -152,12 +201,27 @@ impl<'a> Texts<'a> {
         (all, places)
     }
 
-    /// Whether some cell is missing.
-    pub fn has_missing(&self) -> bool {
-        self.cells.contains(&Cell::Missing)
+    /// Whether some cell says that nothing was recorded: a value of its own.
+    pub fn has_null(&self) -> bool {
+        !self.missing_is_any && self.cells.contains(&Cell::Missing)
     }
 
-    fn places(&self, is: impl Fn(&Cell<'_>) -> bool) -> Vec<usize> {
+    /// Whether a cell may be any value.
+    pub fn is_any(&self, cell: &Cell<'_>) -> bool {
+        *cell == Cell::Any || self.missing_is_any && *cell == Cell::Missing
+    }
+
+    /// Reads some cells in another way; `None` leaves one as it is.
+    pub fn change(&mut self, new: impl Fn(&Cell<'a>, &'a str) -> Option<Cell<'a>>) {
+        for (cell, text) in self.cells.iter_mut().zip(self.texts.iter().copied()) {
+            if let Some(changed) = new(cell, text) {
+                *cell = changed;
+            }
+        }
+    }
+
+    /// The texts that say such things.
+    pub fn places(&self, is: impl Fn(&Cell<'_>) -> bool) -> Vec<usize> {
         (0..self.cells.len()).filter(|&at| is(&self.cells[at])).collect()
     }
 
@@ -207,19 +271,29 @@ fn understand(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>)
 fn notations(published: &Texts<'_>) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for ((text, cell), &count) in published.texts.iter().zip(&published.cells).zip(&published.counts) {
+        let text = text.trim();
         let form = match cell {
-            Cell::Missing => "missing",
+            Cell::Missing if published.missing_is_any => "missing as any value",
+            Cell::Missing => "missing as a value",
             Cell::Any => "any value",
-            Cell::Point(_) | Cell::Label(_) | Cell::Unclear => "single values",
+            Cell::Point(_) | Cell::Label(_) | Cell::Unclear | Cell::Maybe(..) => "single values",
             Cell::Prefix(_) => "prefixes",
             Cell::Set(_) => "sets",
-            Cell::Range(_) if text.trim().starts_with(['[', ']', '(']) => "intervals",
+            Cell::Range(_) if text.starts_with(['[', ']', '(']) => "intervals",
+            Cell::Range(_) if text.contains(' ') && text.contains(|letter: char| letter.is_alphabetic()) => "in words",
+            Cell::Range(_) if text.ends_with(cell::DASHES) => "open dashes",
             Cell::Range(range) if range.lo.is_none() || range.hi.is_none() => "bounds",
+            Cell::Range(_) if text.contains("..") => "dotted ranges",
             Cell::Range(_) => "dash ranges",
         };
         *counts.entry(form).or_default() += count;
     }
-    counts.into_iter().map(|(form, count)| (form.to_string(), count)).collect()
+    let thousands = published.thousands.then(|| {
+        let has_commas = |at: &usize| thousands::without_commas(published.texts[*at]).is_some();
+        let grouped: Vec<usize> = (0..published.texts.len()).filter(has_commas).collect();
+        ("of these with commas between thousands".to_string(), published.rows(&grouped))
+    });
+    counts.into_iter().map(|(form, count)| (form.to_string(), count)).chain(thousands).collect()
 }
 
 /// The error of texts that cannot be read: the first file that has one, its rows and its first places.

@@ -27,6 +27,12 @@ pub fn read(
             let counts = RawFile::read(source, &COLUMNS)?;
             beside(&counts, sizes, groups).map(Some)
         }
+        // Left unread, counterfeits would count as people, and nobody would be told.
+        (Some(source), None) => {
+            let column = names.group;
+            let detail = format!("{} counts by {GROUP_ID}, and {} has no column {column}", source.name(), raw.name);
+            Err(IngestError::whole(Kind::CountsDiffer, detail))
+        }
         (_, Some(weights)) => {
             let weights: Vec<Option<f64>> = weights.texts.iter().map(|text| text.trim().parse().ok()).collect();
             let column = raw.columns[names.weight()].as_ref().expect("matched above");

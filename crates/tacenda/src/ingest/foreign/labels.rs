@@ -26,20 +26,27 @@ use std::path::Path;
 /// The one leaf of a column that publishes no value at all.
 const NOTHING: &str = "any value";
 
+/// The leaf for what `*` may be beside the values given, where some other cell stands for all of those.
+const OTHER: &str = "any other value";
+
 /// Every text stands for itself.
 pub fn exact(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
     let leaves = published.texts.iter().zip(&published.cells).chain(truth.texts.iter().zip(&truth.cells));
     let leaves = leaves.filter(|(_, cell)| !matches!(cell, Cell::Missing | Cell::Any));
-    let leaves: Vec<&str> = sorted(leaves.map(|(text, _)| text.trim()));
-    let tree = flat(&leaves)?;
+    let mut leaves: Vec<String> = sorted(leaves.map(|(text, _)| text.trim())).into_iter().map(String::from).collect();
+    let domain = count(leaves.len());
+    if leaves.len() == 1 && has_any(published) {
+        add_other(&mut leaves);
+    }
+    let tree = flat(&leaves.iter().map(String::as_str).collect::<Vec<&str>>())?;
     let quasi = attribute(name, tree, published, truth);
     let span = |(text, cell): (&&str, &Cell<'_>)| match cell {
+        cell if published.is_any(cell) => quasi.root(),
         Cell::Missing => null(&quasi),
-        Cell::Any => quasi.root(),
         _ => leaf(&quasi, text.trim()),
     };
     let spans = published.texts.iter().zip(&published.cells).map(span).collect();
-    Ok(Meaning { spans, values: "labels".into(), domain: count(leaves.len()), quasi })
+    Ok(Meaning { spans, values: "labels".into(), domain, quasi })
 }
 
 /// Values, sets and prefixes as they are published.
@@ -52,7 +59,11 @@ pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Res
         return Err(Unreadable::new(Kind::NotExact, bad));
     }
     let wanted = Wanted::collect(published, truth);
-    let (leaves, members) = wanted.leaves_and_sets(published);
+    let (mut leaves, members) = wanted.leaves_and_sets(published);
+    let domain = count(leaves.len());
+    if has_any(published) && members.iter().flatten().any(|set| set.len() == leaves.len()) {
+        add_other(&mut leaves);
+    }
     // Each distinct set of two or more leaves once, with a text that has it.
     let mut distinct: BTreeMap<&[u32], usize> = BTreeMap::new();
     for (at, set) in members.iter().enumerate() {
@@ -73,6 +84,7 @@ pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Res
     };
     let quasi = attribute(name, tree, published, truth);
     let span = |at: usize| match (&published.cells[at], &members[at]) {
+        (cell, _) if published.is_any(cell) => quasi.root(),
         (Cell::Missing, _) => null(&quasi),
         (_, Some(set)) => {
             set.iter().map(|&member| leaf(&quasi, &leaves[member as usize])).fold(Span::EMPTY, Span::join)
@@ -80,7 +92,6 @@ pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Res
         _ => quasi.root(),
     };
     let spans = (0..published.texts.len()).map(span).collect();
-    let domain = count(leaves.len());
     Ok(Meaning { spans, values: "labels".into(), domain, quasi })
 }
 
@@ -91,8 +102,8 @@ pub fn in_hierarchy(name: &str, file: &Path, published: &Texts<'_>, truth: &Text
     let quasi = attribute(name, tree, published, truth);
     let tree = quasi.hierarchy().expect("made of a hierarchy");
     let span = |(text, cell): (&&str, &Cell<'_>)| match cell {
+        cell if published.is_any(cell) => Some(quasi.root()),
         Cell::Missing => Some(null(&quasi)),
-        Cell::Any => Some(quasi.root()),
         Cell::Set(members) => match tree.node_span(text.trim()) {
             Some(span) => Some(span),
             None => {
@@ -242,7 +253,20 @@ fn flat(leaves: &[&str]) -> Result<Hierarchy, Unreadable> {
 
 fn attribute(name: &str, tree: Hierarchy, published: &Texts<'_>, truth: &Texts<'_>) -> Quasi {
     let quasi = Quasi::new(name, Domain::Category(tree));
-    if published.has_missing() || truth.has_missing() { quasi.nullable() } else { quasi }
+    if published.has_null() || truth.has_null() { quasi.nullable() } else { quasi }
+}
+
+fn has_any(published: &Texts<'_>) -> bool {
+    published.cells.iter().any(|cell| published.is_any(cell))
+}
+
+/// One more leaf, so that a cell that may be anything is not one that stands for every value given.
+fn add_other(leaves: &mut Vec<String>) {
+    let mut other = OTHER.to_string();
+    while leaves.contains(&other) {
+        other.push('…');
+    }
+    leaves.push(other);
 }
 
 fn null(quasi: &Quasi) -> Span {

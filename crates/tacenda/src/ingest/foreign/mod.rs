@@ -11,6 +11,8 @@
 
 mod bound;
 mod cell;
+mod thousands;
+mod settle;
 mod raw;
 mod sets;
 mod hierarchy;
@@ -33,6 +35,7 @@ use crate::ingest::error::IngestError;
 use crate::ingest::error::Kind;
 use crate::ingest::error::Problem;
 use crate::ingest::source::Source;
+use crate::model::Quasi;
 use crate::model::Release;
 use crate::model::Schema;
 use crate::model::Sensitive;
@@ -51,6 +54,9 @@ pub const GROUP_ID: &str = "group_id";
 pub const RECORD: &str = "record";
 /// The column of our own releases whose sum counts people.
 pub const ROW_WEIGHT: &str = "row_weight";
+
+/// How many files an error names.
+const NAMED_FILES: usize = 3;
 
 /// What is to be read.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +86,35 @@ pub struct Wish {
     pub domain: Option<(String, String)>,
     /// Texts that stand for any value.
     pub any: Vec<String>,
+    /// What published cells that say nothing stand for.
+    pub missing: Missing,
+}
+
+/// What a published cell that says nothing stands for.
+///
+/// Somebody's value was left out, so that the row may be anybody's; or it was never recorded, which is a value that
+/// tells people apart. The first never excludes anyone wrongly.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Missing {
+    /// Any value, unless the column also has stars for that, or the truth has cells that say nothing.
+    #[default]
+    Auto,
+    /// Any value, as `*` does.
+    Any,
+    /// "Not recorded", a value like any other.
+    Value,
+}
+
+impl Missing {
+    /// The meaning with this name.
+    pub fn named(name: &str) -> Option<Missing> {
+        match name {
+            "auto" => Some(Missing::Auto),
+            "any" => Some(Missing::Any),
+            "value" => Some(Missing::Value),
+            _ => None,
+        }
+    }
 }
 
 /// How a column is to be read.
@@ -147,6 +182,8 @@ pub struct Foreign {
     pub columns: Vec<ColumnNote>,
     /// What else was concluded, one sentence each.
     pub notes: Vec<String>,
+    /// What was assumed of the publisher, one sentence each: whatever is concluded from the releases rests on it.
+    pub assumptions: Vec<String>,
     /// The SHA-256 of each file.
     pub digests: Vec<String>,
 }
@@ -194,12 +231,14 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
     names.tell(&published, &shown, !truth.is_empty(), &mut notes);
     let sensitive = ask.sensitive.iter().map(|name| Sensitive { nullable: true, ..Sensitive::open(name) }).collect();
     let identifier = ask.identifier.as_deref().unwrap_or_default();
-    let (quasi, column_notes) = columns.into_iter().map(|column| (column.quasi, column.note)).unzip();
+    let (quasi, column_notes): (Vec<Quasi>, Vec<ColumnNote>) =
+        columns.into_iter().map(|column| (column.quasi, column.note)).unzip();
     Ok(Foreign {
         schema: Schema::new(identifier, quasi, sensitive),
         releases,
         shown,
         truth: tables,
+        assumptions: column_notes.iter().filter_map(ColumnNote::assumption).collect(),
         columns: column_notes,
         notes,
         digests: published.into_iter().map(|file| file.digest).collect(),
@@ -260,7 +299,9 @@ impl<'a> Names<'a> {
         let named = named.into_iter().filter_map(|(name, at)| name.map(|_| at));
         for at in (0..self.sensitive().end).chain(named) {
             if !published.is_empty() && published.iter().all(|file| file.columns[at].is_none()) {
-                refuse(wanted[at], "no file has it".into());
+                let files: Vec<&str> = published.iter().take(NAMED_FILES).map(|file| file.name.as_str()).collect();
+                let more = if published.len() > files.len() { ", …" } else { "" };
+                refuse(wanted[at], format!("looked for in {}{more}", files.join(", ")));
             }
         }
         for file in published {

@@ -16,6 +16,7 @@ use crate::ingest::foreign::column::Unreadable;
 use crate::model::Domain;
 use crate::model::Quasi;
 use crate::model::Span;
+use rustc_hash::FxHashMap;
 
 /// The most codes that an attribute may have.
 const MOST_CODES: i64 = u32::MAX as i64 - 2;
@@ -34,6 +35,13 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
         return Err(Unreadable::new(Kind::NotExact, bad.iter().map(|at| at + published.texts.len()).collect()));
     }
     let scale = Scale::choose(wish.notation, published, truth)?;
+    let finer = |cell: &Cell<'_>| bounds(cell).iter().any(|bound| bound.decimals() > scale.decimals());
+    let cut_off: u64 = match scale {
+        Scale::Real(_) => {
+            (0..published.cells.len()).filter(|&at| finer(&published.cells[at])).map(|at| published.counts[at]).sum()
+        }
+        Scale::Integer | Scale::Day => 0,
+    };
     // Ranges between whole numbers hold those they hold; a point between two is neither, such as a mean of several people.
     let between = |cell: &Cell<'_>| matches!((scale, cell), (Scale::Integer, Cell::Point(at)) if at.decimals() > 0);
     let bad: Vec<usize> = (0..published.cells.len()).filter(|&at| between(&published.cells[at])).collect();
@@ -53,18 +61,22 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
     }
     let own = truth.cells.iter().filter_map(|cell| scale.units(cell).flatten());
     let (lo, hi, said) = scale.domain(wish, units.iter().flatten().copied().chain(own))?;
+    let (lo, hi, said) = match wish.domain {
+        Some(_) => (lo, hi, said),
+        None => beyond(published, &units, (lo, hi), said)?,
+    };
     if i128::from(hi) - i128::from(lo) > i128::from(MOST_CODES) {
         return Err(Unreadable::whole(Kind::TooFine, "its domain needs more than 32 bits"));
     }
     let mut quasi = Quasi::new(name, scale.to_domain(lo, hi));
-    if published.has_missing() || truth.has_missing() {
+    if published.has_null() || truth.has_null() {
         quasi = quasi.nullable();
     }
     let span = |at: usize| match (&published.cells[at], units[at]) {
+        (cell, _) if published.is_any(cell) => Some(quasi.root()),
         (Cell::Missing, _) => quasi.null().map(Span::exact),
-        (_, Some((from, to))) => {
-            let from = from.unwrap_or(lo).max(lo);
-            let to = to.unwrap_or(hi - 1).min(hi - 1);
+        (_, Some(units)) => {
+            let (from, to) = within(units, (lo, hi));
             (from <= to).then(|| Span::new((from - lo) as u32, (to - lo) as u32))
         }
         _ => Some(quasi.root()),
@@ -79,10 +91,48 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
     quasi.print_bound((hi - lo) as u32, &mut last);
     Ok(Meaning {
         spans: spans.into_iter().flatten().collect(),
-        values: scale.words(),
+        values: match cut_off {
+            0 => scale.words(),
+            1 => format!("{}; in 1 cell more were cut off", scale.words()),
+            cells => format!("{}; in {cells} cells more were cut off", scale.words()),
+        },
         domain: format!("[{first},{last}), {said}"),
         quasi,
     })
+}
+
+/// A cell's ends within the domain.
+fn within((from, to): Units, (lo, hi): (i64, i64)) -> (i64, i64) {
+    (from.unwrap_or(lo).max(lo), to.unwrap_or(hi - 1).min(hi - 1))
+}
+
+/// A domain that nobody declared ends where the cells end; then one that is open, such as `*` or `>=65`, may look like one
+/// that is not. It gets one unit more on that side, which is nobody's: whoever reads the file can tell the two apart.
+fn beyond(
+    published: &Texts<'_>,
+    units: &[Option<Units>],
+    (lo, hi): (i64, i64),
+    said: String,
+) -> Result<(i64, i64, String), Unreadable> {
+    let mut alike: FxHashMap<(i64, i64), [[bool; 2]; 2]> = FxHashMap::default();
+    for (cell, units) in published.cells.iter().zip(units) {
+        let units = match units {
+            Some(units) => *units,
+            None if published.is_any(cell) => (None, None),
+            None => continue,
+        };
+        let seen = alike.entry(within(units, (lo, hi))).or_default();
+        seen[0][usize::from(units.0.is_none())] = true;
+        seen[1][usize::from(units.1.is_none())] = true;
+    }
+    let differs = |side: usize| i64::from(alike.values().any(|seen| seen[side] == [true, true]));
+    match (differs(0), differs(1)) {
+        (0, 0) => Ok((lo, hi, said)),
+        (below, above) => match (lo.checked_sub(below), hi.checked_add(above)) {
+            (Some(lo), Some(hi)) => Ok((lo, hi, format!("{said}, and one beyond for open cells"))),
+            _ => Err(Unreadable::whole(Kind::TooFine, "numbers beyond 64 bits")),
+        },
+    }
 }
 
 /// What is counted.
@@ -112,13 +162,22 @@ impl Scale {
             return Err(Unreadable::new(Kind::UnknownNotation, odd));
         }
         let written = all().map(|(_, bound)| bound.decimals()).max().unwrap_or(0);
+        // What would be cut off is said, or nothing is.
+        let is_said = is_date || matches!(notation, Notation::Integer | Notation::Real(Some(_)));
+        if written > MOST_DECIMALS && !is_said {
+            let mut finer: Vec<usize> =
+                all().filter(|(_, bound)| bound.decimals() > MOST_DECIMALS).map(|(at, _)| at).collect();
+            finer.dedup();
+            let detail = format!("more than {MOST_DECIMALS} decimals");
+            return Err(Unreadable { detail, ..Unreadable::new(Kind::TooFine, finer) });
+        }
         Ok(match notation {
             _ if is_date => Scale::Day,
             Notation::Integer => Scale::Integer,
             Notation::Real(Some(decimals)) => Scale::Real(decimals),
-            Notation::Real(None) => Scale::Real(written.min(MOST_DECIMALS)),
+            Notation::Real(None) => Scale::Real(written),
             _ if written == 0 => Scale::Integer,
-            _ => Scale::Real(written.min(MOST_DECIMALS)),
+            _ => Scale::Real(written),
         })
     }
 
@@ -159,7 +218,7 @@ impl Scale {
                 let end = bound::read(text.trim())?;
                 (end.is_day() == matches!(self, Scale::Day))
                     .then(|| end.units(self.decimals()))?
-                    .map(|(units, _)| units)
+                    .and_then(|(units, is_exact)| is_exact.then_some(units))
             };
             return match (end(lo), end(hi)) {
                 (Some(lo), Some(hi)) if lo < hi => Ok((lo, hi, "as given".into())),

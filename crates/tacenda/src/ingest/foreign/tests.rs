@@ -109,8 +109,25 @@ fn every_notation_gives_the_same_releases() {
         &|lo, hi| format!("{lo}-{hi}"),
         &|lo, hi| format!("{lo} - {hi}"),
         &|lo, hi| format!(" {lo}–{hi} "),
+        &|lo, hi| format!("{lo} − {hi}"),
+        &|lo, hi| format!("{lo}‑{hi}"),
+        &|lo, hi| format!("{lo}-<{}", hi + 1),
+        &|lo, hi| format!("{lo} to {hi}"),
+        &|lo, hi| format!("From {lo} To {hi}"),
+        &|lo, hi| format!("{lo}..{hi}"),
+        &|lo, hi| format!("{lo} .. {hi}"),
+        &|lo, hi| format!("[{lo};{hi}]"),
+        // The ends of the column are open, and the domain says where they are.
+        &|lo, hi| if hi == 44 { format!("{lo}+") } else { format!("{lo}-{hi}") },
+        &|lo, hi| if hi == 44 { format!("{lo}-") } else { format!("{lo}-{hi}") },
+        &|lo, hi| if hi == 44 { format!("{lo} and over") } else { format!("{lo} to {hi}") },
+        &|lo, hi| if lo == 20 { format!("<{}", hi + 1) } else { format!("{lo}-{hi}") },
+        &|lo, hi| if lo == 20 { format!("≤{hi}") } else { format!("{lo}-{hi}") },
+        &|lo, hi| if lo == 20 { format!("under {}", hi + 1) } else { format!("{lo} to {hi}") },
+        &|lo, hi| if lo == 20 { format!("{hi} or less") } else { format!("{lo} to {hi}") },
     ];
-    let ask = ask(&["age", "town"], &["disease"]);
+    let domain = Wish { domain: Some(("20".into(), "45".into())), ..Wish::default() };
+    let ask = wished(ask(&["age", "town"], &["disease"]), "age", domain);
     let texts = |range: usize, delimiter: &str, back: bool| series(ranges[range], delimiter, back);
     let wanted = {
         let texts = texts(0, ",", false);
@@ -124,6 +141,36 @@ fn every_notation_gives_the_same_releases() {
         let texts = texts(range, delimiter, back);
         let found = read_texts(&[&texts[0], &texts[1]], &ask).unwrap();
         assert_eq!((&found.releases, &found.schema), (&wanted.releases, &wanted.schema), "notation {range}");
+    }
+}
+
+/// The same in the thousands, where commas may stand between them.
+#[test]
+fn commas_between_thousands_change_nothing_where_all_have_them() {
+    let comma = |number: i64| match number {
+        ..1000 => number.to_string(),
+        _ => format!("{},{:03}", number / 1000, number % 1000),
+    };
+    let ask = ask(&["age", "town"], &["disease"]);
+    let read = |range: &dyn Fn(i64, i64) -> String| {
+        let texts = series(&|lo, hi| range(lo * 100, hi * 100), ";", false);
+        read_texts(&[&texts[0], &texts[1]], &ask).unwrap()
+    };
+    let plain = read(&|lo, hi| format!("{lo}-{hi}"));
+    let forms: &[&dyn Fn(i64, i64) -> String] = &[
+        &|lo, hi| format!("{}-{}", comma(lo), comma(hi)),
+        &|lo, hi| format!("[{}, {}]", comma(lo), comma(hi)),
+        &|lo, hi| format!("[{}-{}]", comma(lo), comma(hi)),
+        &|lo, hi| format!("{} to {}", comma(lo), comma(hi)),
+        &|lo, hi| format!("{}..{}.00", comma(lo), comma(hi)),
+    ];
+    for (at, form) in forms.iter().enumerate() {
+        let found = read(form);
+        assert_eq!((&found.releases, &found.schema), (&plain.releases, &plain.schema), "form {at}");
+        assert!(
+            found.columns[0].notations.contains(&("of these with commas between thousands".into(), 9)),
+            "it is said"
+        );
     }
 }
 
@@ -152,7 +199,7 @@ fn numbers_and_dates_are_read_as_written() {
         auto(&["[2020-01-01, 2020-02-01)", "2020-02-01"]),
         "[2020-01-01,2020-02-01)|1 [2020-02-01,2020-02-02)|1"
     );
-    assert_eq!(auto(&["2020-01-01 - 2020-01-31", "*"]), "*|2");
+    assert_eq!(auto(&["2020-01-01 - 2020-01-31", "*"]), "*|1 [2020-01-01,2020-02-01)|1");
     assert_eq!(
         auto(&["(2020-01-01 00:00:00, 2020-01-03]", "2020-01-05"]),
         "[2020-01-02,2020-01-04)|1 [2020-01-05,2020-01-06)|1"
@@ -174,12 +221,144 @@ fn labels_prefixes_and_sets_are_read_as_written() {
     assert_eq!(auto(&["04711", "0471*", "05"]), "0471*|1 04711|1 05|1");
     assert_eq!(auto(&["04711", "0471*"]), "*|1 04711|1", "the whole hull is any value");
     assert_eq!(auto(&["{a, b}", "{b,c}", "{\"d,e\", c}"]), "{a,b}|1 {b,c}|1 {c,\"d,e\"}|1");
-    assert_eq!(auto(&["A+", "0-", "(unknown)", ""]), "(unknown)|1 0-|1 A+|1 |1");
+    assert_eq!(auto(&["A+", "0-", "(unknown)", ""]), "(unknown)|1 *|1 0-|1 A+|1");
     assert_eq!(auto(&["2020-01", "2020-12"]), "2020-01|1 2020-12|1");
     let exact = Wish { notation: Notation::Exact, ..Wish::default() };
     assert_eq!(column(&["<=50K", ">50K", "20-30"], exact).unwrap(), "20-30|1 <=50K|1 >50K|1");
     let any = Wish { any: vec!["NA".into()], ..Wish::default() };
-    assert_eq!(column(&["20-30", "NA"], any).unwrap(), "*|2");
+    assert_eq!(column(&["20-30", "NA"], any).unwrap(), "*|1 [20,31)|1");
+}
+
+/// What one cell cannot say, its column does; or else it is a label or an error, never a guess.
+#[test]
+fn thousands_and_open_dashes_are_read_where_the_whole_column_agrees() {
+    assert_eq!(auto(&["0-17", "18-64", "65-"]), "[0,18)|1 [18,65)|1 [65,66)|1");
+    assert_eq!(auto(&["64", "65", "65-"]), "[64,65)|1 [65,66)|1 [65,67)|1", "65 and more is not 65");
+    assert_eq!(auto(&["A+", "0-", "B-"]), "0-|1 A+|1 B-|1", "blood groups");
+    assert_eq!(refused(&["0-", "5-"]), ("D125".into(), vec![2, 3]), "ranges or labels");
+    assert_eq!(refused(&["20-", "-20", "21-30"]), ("D125".into(), vec![3]), "minus twenty, or up to twenty");
+    assert_eq!(refused(&["20-", "30-39", "30-39", "old"]), ("D125".into(), vec![5]));
+    let said = |name: &str| Wish { notation: Notation::named(name).unwrap(), ..Wish::default() };
+    assert_eq!(column(&["20-", "-20", "21-30"], said("integer")).unwrap(), "[-20,-19)|1 [20,31)|1 [21,31)|1");
+    assert_eq!(column(&["0-", "5-"], said("interval")).unwrap(), "*|1 [5,6)|1");
+    assert_eq!(column(&["0-", "5-"], said("exact")).unwrap(), "0-|1 5-|1");
+    assert_eq!(column(&["0-", "5-"], said("set")).unwrap(), "0-|1 5-|1");
+
+    assert_eq!(auto(&["500-999", "1,000-1,999", "2,000-"]), "[500,1000)|1 [1000,2000)|1 [2000,2001)|1");
+    assert_eq!(auto(&["1,000,000", ">= 2,000,000"]), "[1000000,1000001)|1 [2000000,2000001)|1");
+    // Not throughout; a comma that may stand between two ends; one before decimals.
+    assert_eq!(refused(&["1,000-2,000", "3000-4000"]), ("D125".into(), vec![2]));
+    assert_eq!(refused(&["1,000-2000", "500-999"]), ("D125".into(), vec![2]));
+    assert_eq!(refused(&["1,000-2,000", "[1,200]"]), ("D125".into(), vec![2]));
+    assert_eq!(refused(&["1,000-2,000", "1,5-2,5"]), ("D125".into(), vec![3]));
+    assert_eq!(refused(&["1,5-2,5", "a", "1,000-2,000"]), ("D125".into(), vec![4]));
+    assert_eq!(refused(&["[1,000,2,000)"]), ("D125".into(), vec![2]));
+    assert_eq!(auto(&["1,000", "2000", "a"]), "2000|1 1,000|1 a|1", "labels, as any text");
+    assert_eq!(auto(&["1,000", "2000"]), "2000|1 1,000|1");
+    let mut ask = ask(&["q"], &["s"]);
+    ask.identifier = Some("id".into());
+    let release = file("r1", b"q;s\n1,000-1,999;x\n");
+    let read = read(&[release], &[source("q;s;id\n1,250;x;1\n1600;x;2\n")], &ask).unwrap();
+    assert_eq!(read.truth[0].len(), 2, "the truth may be written either way");
+}
+
+/// Words and dots that do not say whether an end belongs to a range are no range.
+#[test]
+fn what_words_leave_open_is_refused() {
+    assert_eq!(auto(&["under 18", "18 to 64", "over 64"]), "[17,18)|1 [18,65)|1 [65,66)|1");
+    assert_eq!(auto(&["at most 17", "at least 18", "30 and under", "40"]), "[17,18)|1 [17,31)|1 [18,41)|1 [40,41)|1");
+    for unclear in ["between 20 and 29", "20...29", "20…29", "29..20", "29 to 20"] {
+        assert_eq!(refused(&["20-30", unclear]), ("D125".into(), vec![3]), "{unclear}");
+        assert_eq!(refused(&[unclear]), ("D125".into(), vec![2]), "{unclear}");
+    }
+    assert_eq!(refused(&["20-30", "up to 40"]), ("D125".into(), vec![3]));
+    assert_eq!(auto(&["New to town", "next to 5 others"]), "New to town|1 next to 5 others|1");
+}
+
+/// A cell that says nothing may have been left out, or never recorded.
+#[test]
+fn cells_that_say_nothing_are_any_value_or_one_of_their_own_and_that_is_said() {
+    let meant = |missing: Missing| Wish { missing, ..Wish::default() };
+    for nothing in ["", "NA", "NULL", "nan", "?", "<NA>", " N/A "] {
+        let cells = ["20-30", "40", nothing];
+        assert_eq!(auto(&cells), "[20,31)|1 *|1 [40,41)|1", "{nothing}: left out");
+        assert_eq!(column(&cells, meant(Missing::Value)).unwrap(), "[20,31)|1 [40,41)|1 |1", "{nothing}: not recorded");
+        assert_eq!(auto(&["a", "b", nothing]), "a|1 *|1 b|1", "{nothing}");
+        assert_eq!(column(&["a", "b", nothing], meant(Missing::Value)).unwrap(), "a|1 b|1 |1", "{nothing}");
+        // Whoever stars out what is left out has another reason to write nothing.
+        assert_eq!(auto(&["a", "b", "*", nothing]), "a|1 *|1 b|1 |1", "{nothing}");
+        assert_eq!(column(&["a", "b", "*", nothing], meant(Missing::Any)).unwrap(), "a|1 *|2 b|1", "{nothing}");
+    }
+    let exact = Wish { notation: Notation::Exact, ..Wish::default() };
+    assert_eq!(column(&["NA", "ZA"], exact).unwrap(), "NA|1 ZA|1", "Namibia");
+
+    let text = "q,s\n20,x\nNA,x\n,x\n";
+    let said = |ask: &Ask| read_texts(&[text], ask).unwrap();
+    let read = said(&ask(&["q"], &["s"]));
+    let assumed = "In column q 2 cells say nothing (empty, NA, NULL, ?), which is taken for left out: any value.";
+    assert_eq!((&read.assumptions[..], read.columns[0].missing), (&[assumed.to_string()][..], Some((2, true))));
+    assert!(read.columns[0].notations.contains(&("missing as any value".into(), 2)));
+    let read = said(&wished(ask(&["q"], &["s"]), "q", meant(Missing::Value)));
+    assert!(read.assumptions[0].contains("a value of its own"), "{:?}", read.assumptions);
+    assert!(said(&ask(&["s"], &[])).assumptions.is_empty(), "nothing is said where nothing is missing");
+}
+
+/// Where the private table has cells that say nothing, those of its release say the same.
+#[test]
+fn the_truth_tells_what_an_empty_cell_means() {
+    let mut ask = ask(&["q"], &["s"]);
+    ask.identifier = Some("id".into());
+    let told = |truth: &str| {
+        let read = read(&[file("r1", b"q,s\n20-30,x\nNA,x\n")], &[source(truth)], &ask).unwrap();
+        let covered = (0..2).filter(|&row| read.releases[0].region(1)[0].contains(read.truth[0].quasi(0)[row])).count();
+        (regions(&read, 0), covered)
+    };
+    assert_eq!(told("q,s,id\n20,x,1\n44,x,2\n"), ("[20,31)|1 *|1".into(), 2), "it may be either of them");
+    let told = told("q,s,id\n20,x,1\nnull,x,2\n");
+    assert_eq!(told, ("[20,31)|1 |1".into(), 1), "it is the one whose value is not recorded");
+}
+
+/// `*` is any value, and not the one value there happens to be.
+#[test]
+fn what_is_open_is_never_taken_for_all_there_is() {
+    assert_eq!(auto(&["F", "*"]), "F|1 *|1");
+    let release = |label: &str| format!("q,s\n{label},x\n{label},y\n");
+    let read = read_texts(&[&release("F"), &release("*")], &ask(&["q"], &["s"])).unwrap();
+    assert_eq!((regions(&read, 0), regions(&read, 1)), ("F|2".into(), "*|2".into()));
+    assert_eq!(auto(&["{a, b}", "*"]), "{a, b}|1 *|1");
+    assert_eq!(auto(&["47*", "473*", "*"]), "47*|1 *|1 473*|1");
+    assert_eq!(auto(&["any other value", "*"]), "any other value|1 *|1");
+    let exact = Wish { notation: Notation::Exact, ..Wish::default() };
+    assert_eq!(column(&["20-30", "*"], exact).unwrap(), "20-30|1 *|1");
+    assert_eq!(auto(&["7", "*"]), "*|1 [7,8)|1");
+    assert_eq!(auto(&["65", ">=65", "*"]), "*|1 [65,66)|1 [65,67)|1");
+    assert_eq!(auto(&["<=65", "65"]), "*|1 [65,66)|1");
+}
+
+/// Decimals that cannot be kept are never cut off unsaid.
+#[test]
+fn more_decimals_than_can_be_kept_are_refused_by_place_or_said() {
+    assert_eq!(refused(&["0.5-1.5", "0.30000000000000004"]), ("D130".into(), vec![3]));
+    assert_eq!(refused(&["[0.1234567891,0.2)", "0.15"]), ("D130".into(), vec![2]));
+    assert_eq!(auto(&["0.123456789", "0.2000000000000"]), "[0.123456789,0.12345679)|1 [0.2,0.200000001)|1");
+    let cut = wished(ask(&["q"], &["s"]), "q", Wish { notation: Notation::Real(Some(2)), ..Wish::default() });
+    let read = read_texts(&["q,s\n0.30000000000000004,x\n0.5,x\n"], &cut).unwrap();
+    assert_eq!(read.columns[0].values, "numbers with 2 decimals; in 1 cell more were cut off");
+    let domain = Wish { domain: Some(("0.5".into(), "10".into())), ..Wish::default() };
+    assert_eq!(column(&["3", "4"], domain).unwrap_err().code(), "D109", "a bound that is no value");
+}
+
+/// Counterfeits that cannot be counted would count as people.
+#[test]
+fn counts_beside_a_file_that_numbers_no_groups_are_refused() {
+    let counts = || Some(source("group_id,rows,counterfeits\n1,2,1\n"));
+    let counted = |text: &[u8]| File { counterfeits: counts(), ..file("r1", text) };
+    let error = read(&[counted(b"age,disease\n20,flu\n20,hiv\n")], &[], &ask(&["age"], &["disease"])).unwrap_err();
+    assert_eq!(error.code(), "D129");
+    assert!(error.to_string().contains("r1.csv has no column group_id"), "{error}");
+    let weighed = counted(b"age,disease,row_weight\n20,flu,0.5\n20,hiv,0.5\n");
+    let read = read(&[weighed], &[], &ask(&["age"], &["disease"])).unwrap();
+    assert_eq!(read.releases[0].counterfeits, [1], "the rows say it themselves");
 }
 
 #[test]
@@ -265,14 +444,14 @@ fn several_sensitive_columns_are_one_value() {
 
 proptest! {
     #[test]
-    fn no_text_makes_the_cell_reader_panic(text in "\\PC{0,24}", odd in "[-\\[\\](){}<>=+*.,0-9 e\"–]{0,16}") {
+    fn no_text_makes_the_cell_reader_panic(text in "\\PC{0,24}", odd in "[-\\[\\](){}<>=+*.,;0-9 e\"–−toundr]{0,16}") {
         let _ = (Cell::read(&text), Cell::read(&odd));
     }
 
     /// Whatever range is printed in whatever notation is read back as the same span.
     #[test]
     fn what_is_printed_is_read_back(
-        lo in -50i64..50, width in 1i64..30, decimals in 0u32..3, notation in 0usize..7,
+        lo in -50i64..50, width in 1i64..30, decimals in 0u32..3, notation in 0usize..13,
     ) {
         let scale = 10i64.pow(decimals);
         let number = |units: i64| {
@@ -289,6 +468,12 @@ proptest! {
             3 => format!("]{},{}]", number(lo - 1), number(hi)),
             4 => format!("[{},{}]", number(lo), number(hi)),
             5 => format!("{}-{}", number(lo), number(hi)),
+            6 => format!("{}-<{}", number(lo), number(hi + 1)),
+            7 => format!("{} to {}", number(lo), number(hi)),
+            8 => format!("{}..{}", number(lo), number(hi)),
+            9 => format!("{} – {}", number(lo), number(hi)).replace('-', "−"),
+            10 => format!("[{};{}]", number(lo), number(hi)),
+            11 => format!("{}−{}", number(lo), number(hi)),
             _ => format!("[{} - {}]", number(lo), number(hi)),
         };
         // A unit of the last decimal fixes the scale, and two far values the domain.

@@ -38,7 +38,7 @@ pub(crate) fn cut_and_cluster(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Ve
 
 /// Takes people who are alike out of a part, as clusters that lose nothing, but for between `k` and `2k` of each kind.
 /// What no cut improves is nearly all alike, and greedy clustering costs the square of what it is given.
-fn set_apart(space: Space, part: &mut Vec<u32>, ranks: &[u32]) -> Vec<Cluster> {
+pub(super) fn set_apart(space: Space, part: &mut Vec<u32>, ranks: &[u32]) -> Vec<Cluster> {
     part.sort_unstable_by_key(|&row| (space.points.get(row), ranks[row as usize]));
     let mut clusters = Vec::new();
     let mut left = Vec::new();

@@ -17,6 +17,7 @@ use crate::policy::cluster::cost::Points;
 use crate::policy::cluster::cut::ranks;
 use crate::policy::cluster::even::cut_and_cluster;
 use crate::policy::cluster::even::even;
+use crate::policy::cluster::even::set_apart;
 use crate::policy::cluster::exchange::exchange;
 use crate::policy::cluster::index::Index;
 use crate::policy::cluster::k_member::greedy;
@@ -403,6 +404,36 @@ fn rows_that_go_to_one_cluster_are_priced_together() {
         gains.push((then < now).then(|| now - then));
     }
     assert_eq!(gains, [Some(24), Some(16), Some(8), None, None, None, None]);
+}
+
+/// Of 37 alike two clusters of ten are set apart and 17 stay, of 20 one and ten, of nine none: enough of each kind stay to
+/// keep company with the odd ones. They stay in the order in which they are placed.
+#[test]
+fn those_set_apart_are_alike_and_enough_of_each_kind_stay() {
+    let kinds = [vec![7, 2, 3, 1, 0], vec![7, 4, 3, 1, 0], vec![7, 2, 5, 1, 0]];
+    let mut rows: Vec<Vec<u32>> = Vec::new();
+    for at in 0..37 {
+        rows.push(kinds[0].clone());
+        rows.extend((at < 20).then(|| kinds[1].clone()));
+        rows.extend((at < 9).then(|| kinds[2].clone()));
+    }
+    let world = World::new(&mixed_schema(), &rows, LossKind::LeafShare);
+    let space = world.space(10);
+    let all: Vec<u32> = (0..world.rows).collect();
+    let ranks = ranks(space, &all);
+    let mut part = all.clone();
+    let clusters = set_apart(space, &mut part, &ranks);
+    let of_kind =
+        |rows: &[u32]| kinds.clone().map(|kind| rows.iter().filter(|&&row| world.points.get(row) == kind).count());
+    assert_eq!(of_kind(&part), [17, 10, 9]);
+    assert_eq!(
+        clusters.iter().map(|cluster| of_kind(&cluster.rows)).collect::<Vec<_>>(),
+        [[10, 0, 0], [10, 0, 0], [0, 10, 0]]
+    );
+    assert!(part.is_sorted_by_key(|&row| ranks[row as usize]));
+    let mut everyone: Vec<u32> = clusters.iter().flat_map(|cluster| cluster.rows.clone()).chain(part).collect();
+    everyone.sort_unstable();
+    assert_eq!(everyone, all);
 }
 
 /// The loss of all clusters once the rows of one have gone to others.

@@ -175,7 +175,8 @@ pub enum ViewsError {
     /// The search ended without finding one. There may be one.
     #[error(
         "no generalisation was found that meets requirement {requirement}: {states} states were looked at, the most general \
-         one stands at {measure}; generalise the earlier views, lower the requirement, or allow a longer search"
+         one stands at {measure}; there may be one that was not looked at: lower the requirement, put fewer columns in the view, \
+         or generalise the earlier views in a new series"
     )]
     NoneFound {
         /// Counted from 1.

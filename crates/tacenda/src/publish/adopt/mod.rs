@@ -221,7 +221,7 @@ impl Project {
             withheld: membership.withheld.len() as u64,
             ambiguous,
             exposed,
-            notes: known.read.notes.clone(),
+            notes: known.read.notes.iter().chain(&known.read.assumptions).cloned().collect(),
             digest: known.read.digests[known.at].clone(),
             files: known.files(),
             reading: known.reading.clone(),
@@ -255,7 +255,7 @@ impl Project {
             withheld: 0,
             ambiguous: 0,
             exposed: 0,
-            notes: known.read.notes.clone(),
+            notes: known.read.notes.iter().chain(&known.read.assumptions).cloned().collect(),
             digest: known.read.digests[known.at].clone(),
             files: known.files(),
             reading: known.reading.clone(),
@@ -286,13 +286,13 @@ impl Project {
 }
 
 /// Reads an adopted release back from the folder it is kept in; its values are added to `values`. Also says what the
-/// file shows beside its rows.
+/// file shows beside its rows, and what was assumed of its publisher.
 pub(super) fn reread(
     schema: &Schema,
     folder: &Path,
     publication: &Publication,
     values: &mut Values,
-) -> Result<(Release, Traces), ProjectError> {
+) -> Result<(Release, Traces, Vec<String>), ProjectError> {
     let mut names = publication.files.keys();
     let is_data = |name: &&String| !name.ends_with(".counterfeits.csv") && !name.ends_with(".hierarchy.csv");
     let data = names.find(is_data).expect("an adopted release has its data");
@@ -311,7 +311,8 @@ pub(super) fn reread(
         without_sensitive: shown.without_sensitive,
         counterfeits_known: shown.counterfeits_known,
     };
-    Ok((Release { number: publication.number, label: publication.label.clone(), ..release }, traces))
+    let assumed = read.assumptions.iter().map(|assumed| format!("Release {}: {assumed}", publication.number)).collect();
+    Ok((Release { number: publication.number, label: publication.label.clone(), ..release }, traces, assumed))
 }
 
 /// The sensitive values that occur in some release, as often as they like.

@@ -6,6 +6,7 @@
 
 use crate::ingest::foreign::Ask;
 use crate::ingest::foreign::Foreign;
+use crate::ingest::foreign::Missing;
 use crate::ingest::foreign::Notation;
 use crate::ingest::foreign::Wish;
 use crate::model::Domain;
@@ -35,7 +36,8 @@ impl Question {
         let mut hierarchies = Vec::new();
         let mut wishes = BTreeMap::new();
         for quasi in &schema.quasi {
-            let mut wish = Wish::default();
+            // The policy file says of every column whether not recorded is a value.
+            let mut wish = Wish { missing: Missing::Value, ..Wish::default() };
             match &quasi.domain {
                 Domain::Integer { .. } => wish.notation = Notation::Integer,
                 Domain::Real { decimals, .. } => wish.notation = Notation::Real(Some(*decimals)),

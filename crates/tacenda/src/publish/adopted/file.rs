@@ -3,6 +3,7 @@
 //! Rows may be recoded each in its own way. What a cell says is kept exactly or refused: a wider span would match more
 //! rows than readers of the file can, and the view judged against it would promise too much.
 
+use crate::ingest::IngestError;
 use crate::ingest::Source;
 use crate::ingest::foreign;
 use crate::ingest::foreign::ColumnNote;
@@ -29,12 +30,12 @@ pub(super) fn read(
     columns: &[Quasi],
 ) -> Result<Found, ProjectError> {
     let source = Source::open(path)?;
-    let header = foreign::header(&source)?;
+    let header = foreign::header(&source).map_err(IngestError::of_view)?;
     refuse_unlisted(&file.schema, named, header.iter().map(String::as_str))?;
     let own = Schema::new(&file.schema.identifier, columns.to_vec(), Vec::new());
     let question = Question::new(&own, &named.reading).map_err(|source| ProjectError::Environment { source })?;
     let published = File { source, label: String::new(), counterfeits: None };
-    let read = foreign::read(&[published], &[], &question.ask)?;
+    let read = foreign::read(&[published], &[], &question.ask).map_err(IngestError::of_view)?;
     let release = &read.releases[0];
     if !release.linked.is_empty() {
         let what = format!("its column {} ties a person's rows of several releases together", foreign::RECORD);

@@ -11,6 +11,7 @@ use crate::report::html::parts;
 use crate::report::html::parts::N;
 use crate::report::html::parts::W;
 use crate::report::html::plots;
+use crate::report::sequence::not_counted;
 use crate::report::words::counted;
 use crate::report::words::number;
 use crate::report::words::percent;
@@ -182,6 +183,9 @@ impl Page<'_> {
             let (looked_at, of) = sequence.posterior_of;
             let counted = format!("{} ({} of {} people counted)", percent(largest), number(looked_at), number(of));
             rows.push(("Largest probability of a value, as the promise counts", counted));
+        } else if sequence.posterior_of.1 > 0 {
+            let why = not_counted(sequence.posterior_of.1);
+            rows.push(("Largest probability of a value, as the promise counts", why));
         }
         if let Some(largest) = sequence.largest_posterior_blind {
             rows.push(("Largest probability of a value, counting blindly", percent(largest)));

@@ -1,0 +1,70 @@
+//! Commas between thousands: `1,000,000`.
+//!
+//! One text cannot say whether its comma is such a one, because elsewhere it stands before decimals. Only a column in
+//! which every number is written alike is read so ([`super::settle`]).
+
+/// The text without its commas between thousands; `None` where it has none, or a comma between digits that is
+/// something else.
+pub fn without_commas(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let digits = |from: usize| (from..).take_while(|&at| is_digit(at)).count();
+    let (mut plain, mut kept, mut at) = (String::new(), 0, 0);
+    while at < bytes.len() {
+        if !is_digit(at) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at += digits(at);
+        let can_group = at - start <= 3 && bytes[start] != b'0' && !follows_point(&bytes[..start]);
+        while bytes.get(at) == Some(&b',') && is_digit(at + 1) {
+            if !can_group || digits(at + 1) != 3 {
+                return None;
+            }
+            plain.push_str(&text[kept..at]);
+            kept = at + 1;
+            at += 4;
+        }
+    }
+    (kept > 0).then(|| plain + &text[kept..])
+}
+
+/// Whether the text has a number of a thousand or more without such commas.
+pub fn has_bare(text: &str) -> bool {
+    let mut before: &[u8] = &[];
+    text.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()).any(|run| {
+        let is_whole = !follows_point(std::mem::replace(&mut before, run));
+        run[0].is_ascii_digit() && run.len() > 3 && is_whole
+    })
+}
+
+/// Whether decimals come after this; two points divide the ends of a range.
+fn follows_point(before: &[u8]) -> bool {
+    before.ends_with(b".") && !before.ends_with(b"..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_commas_between_thousands_are_taken_out() {
+        let plain = |text: &str| without_commas(text).unwrap_or_default();
+        assert_eq!(plain("1,000-2,000"), "1000-2000");
+        assert_eq!(plain("[1,000, 2,500.75)"), "[1000, 2500.75)");
+        assert_eq!(plain(">= 1,234,567"), ">= 1234567");
+        assert_eq!(plain("1,000..2,000.50"), "1000..2000.50");
+        for other in
+            ["1000", "1,5", "1,0000", "1,000,5", "1234,567", "0,500", "0.5,100", "a,b", "1, 000", "[1,000,2,000)", ""]
+        {
+            assert_eq!(plain(other), "", "{other}");
+        }
+    }
+
+    #[test]
+    fn bare_thousands_are_seen_and_decimals_are_not() {
+        assert!(has_bare("1,000-2000") && has_bare("1,000..2000") && has_bare("2026-01-01"));
+        assert!(!has_bare("1,000-2,000") && !has_bare("999") && !has_bare("0.12345") && !has_bare(""));
+    }
+}
