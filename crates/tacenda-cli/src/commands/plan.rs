@@ -262,7 +262,7 @@ fn choices_text(choices: &[Choice]) -> String {
             Err(why) => writeln!(out, "  {:<9} not now: {why}", choice.name),
         };
     }
-    out.push_str("  cells and tight do not protect against someone who knows when a person entered the data\n");
+    out.push_str("  cells and tight do not protect against someone who knows when a person entered the data, and a guard l\n  holds in each of their releases alone\n");
     // What is chosen has its warnings among the notes; each column is told of once.
     let chosen = choices.iter().filter(|choice| choice.is_chosen);
     let mut told: Vec<&String> = chosen.flat_map(|choice| &choice.warnings).collect();

@@ -25,6 +25,7 @@ use rayon::iter::IntoParallelIterator;
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSlice;
 use rayon::slice::ParallelSliceMut;
+use rustc_hash::FxHashSet;
 use std::fmt;
 
 /// What is left for each person.
@@ -37,6 +38,8 @@ pub struct Candidates {
     inconsistent: Vec<bool>,
     /// How often a person's point was covered by no group of a release they are in.
     pub uncovered: u64,
+    /// Who that was, by number; somebody may be there several times.
+    nowhere: Vec<u32>,
 }
 
 /// What the attacker says, held against the truth.
@@ -111,7 +114,13 @@ impl Candidates {
         let words = words(values);
         let mut all = vec![u64::MAX; words];
         all[words - 1] = if values.is_multiple_of(64) && values > 0 { u64::MAX } else { (1 << (values % 64)) - 1 };
-        Candidates { words, sets: all.repeat(people), inconsistent: vec![false; people], uncovered: 0 }
+        Candidates {
+            words,
+            sets: all.repeat(people),
+            inconsistent: vec![false; people],
+            uncovered: 0,
+            nowhere: Vec::new(),
+        }
     }
 
     /// Intersects with what one release says.
@@ -131,7 +140,8 @@ impl Candidates {
                 self.sets[person as usize * self.words..][..self.words].copy_from_slice(found);
             }
             learned.restarted.into_iter().for_each(|person| self.inconsistent[person as usize] = true);
-            self.uncovered += learned.uncovered;
+            self.uncovered += learned.nowhere.len() as u64;
+            self.nowhere.extend(learned.nowhere);
         }
     }
 
@@ -158,6 +168,11 @@ impl Candidates {
     /// Whether a person's sets contradicted each other, so that their value must have changed.
     pub fn is_inconsistent(&self, person: u32) -> bool {
         self.inconsistent[person as usize]
+    }
+
+    /// How many people are covered by no group of some release they are in.
+    pub fn people_nowhere(&self) -> usize {
+        self.nowhere.iter().collect::<FxHashSet<_>>().len()
     }
 
     /// How many people are inconsistent.
@@ -264,7 +279,7 @@ struct Learned {
     /// Per person, the set of values.
     sets: Vec<u64>,
     restarted: Vec<u32>,
-    uncovered: u64,
+    nowhere: Vec<u32>,
     point: Vec<u32>,
 }
 
@@ -294,7 +309,7 @@ impl Learned {
                 keep_values(stab, &self.point, &vec![u64::MAX; before.words], &mut everything);
             }
             if everything.iter().all(|&bits| bits == 0) {
-                self.uncovered += 1;
+                self.nowhere.push(person);
                 self.sets[first..].copy_from_slice(known);
             } else {
                 self.sets[first..].copy_from_slice(&everything);

@@ -15,7 +15,7 @@
 //! value is the difference of two multisets, and of the old members of CE-2, who after a division are left
 //! with what the newcomer does not have.
 //!
-//! With one group of the last release in a component, as where classes are joined and divided, this is
+//! With one group of the last release in a component, as where newcomers join a class and it is divided, this is
 //! exact, and nobody who goes by regions alone can tell more. Where a group mixes people of several, how many
 //! come from which is not asked of the flow: then too many values may seem possible, never too few.
 //!

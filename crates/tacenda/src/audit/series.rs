@@ -71,6 +71,14 @@ impl Default for Attacker {
     }
 }
 
+impl Attacker {
+    /// The attacker a promise speaks of. Without cohorts it says nothing to someone who knows who entered when.
+    pub fn of(promise: &Promise) -> Attacker {
+        let presence = !matches!(promise, Promise::IncrementalKAnonymity { cohorts: false, .. });
+        Attacker { presence, ..Attacker::default() }
+    }
+}
+
 /// Where a number becomes a finding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {

@@ -166,7 +166,7 @@ impl IncrementalKAnonymity {
             push_leaves(tree, &newcomers, &leaves, grouping);
         }
         if grouping.is_empty() && history.releases == 0 {
-            return Err(PolicyError::Uneven { rows, l: self.l.unwrap_or(1) });
+            return Err(PolicyError::Uneven { rows, l: self.l.unwrap_or(1), cohorts: self.cohorts });
         }
         Ok(())
     }

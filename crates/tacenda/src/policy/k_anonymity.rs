@@ -34,8 +34,8 @@
 //!   is left. With more than 4,096 clusters only the 4,096 dearest are tried in a pass, after an update of
 //!   those that changed.
 //! - In the first clustering with `optimise`, being larger than `k` counts as a small loss (`CROWDING`), so
-//!   that groups stay small where that costs little. There a break lowers both together; that it is the best
-//!   of all breaks of its cluster holds only without, as in the paper.
+//!   that groups stay small where that costs little. There a break lowers their sum; that it is the best of all
+//!   breaks of its cluster, and that none is left in the end, holds only without, as in the paper.
 //! - Tables of more than 32,768 rows are cut into blocks of at most 4,096 like rows before k-member, by the
 //!   cuts of `cluster::cut`. Runs along a Hilbert curve would do too; which loses less was not measured.
 //! - A row whose codes changed but still lie in its group's region stays: nothing else is remembered of

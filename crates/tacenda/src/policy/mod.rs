@@ -203,14 +203,17 @@ pub enum PolicyError {
     },
     /// No group of a first release passes the guard.
     #[error(
-        "the {rows} rows form no group in which every sensitive value is held by at most one in {l}; lower l, raise k, or \
-         coarsen the sensitive attribute"
+        "the {rows} rows form no group in which every sensitive value is held by at most one in {l}{why}; lower l{raise}, or \
+         coarsen the sensitive attribute", why = if *.cohorts { "" } else { ": without cohorts all of them together must pass first" },
+        raise = if *.cohorts { ", raise k" } else { "" }
     )]
     Uneven {
         /// How many rows there are.
         rows: usize,
         /// The parameter.
         l: u32,
+        /// Whether groups are guarded one by one; otherwise the table as a whole failed.
+        cohorts: bool,
     },
 }
 

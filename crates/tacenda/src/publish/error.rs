@@ -321,7 +321,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "R427",
         "no group passes the guard",
-        "The guard l asks that no sensitive value is held by more than one in l of a group. With these data no group can be formed that passes. Lower l, raise k, or coarsen the sensitive attribute.",
+        "The guard l asks that no sensitive value is held by more than one in l of a group. With these data no group can be formed that passes. Lower l, raise k, or coarsen the sensitive attribute. Without cohorts the table as a whole must pass, and k does not help.",
     ),
     (
         "R428",

@@ -125,7 +125,7 @@ pub fn series_report(
         promise: Some(&policy.promise),
         knowledge: knowledge.as_ref(),
     };
-    let attacker = Attacker::default();
+    let attacker = Attacker::of(&policy.promise);
     let ask = |check: Check| step(check.question());
     let assessment = examine(&series, attacker, &thresholds, &request.limits, &ask);
     step("gathering");

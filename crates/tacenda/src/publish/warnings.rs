@@ -20,10 +20,12 @@ pub(super) fn warnings(file: &PolicyFile, table: &Table, release: &Release) -> V
     let stays_whole = |(attribute, quasi): (usize, &Quasi)| {
         let null = quasi.null().filter(|_| quasi.hierarchy().is_none())?;
         let empty = table.quasi(attribute).iter().filter(|&&code| code == null).count();
-        // Cut in an earlier release, when more cells were empty. A box that is tighter than its cell does not show it.
-        let was_cut = !file.choices.tight && release.regions.iter().any(|region| region[attribute] != quasi.root());
-        let can_be_cut = empty.min(table.len() - empty) >= k as usize;
-        (!can_be_cut && !was_cut).then(|| warning(&quasi.name, empty, table.len()))
+        // A box that is tighter than its cell does not show whether it was cut: then it is asked whether it could be.
+        let is_cut = match file.choices.tight {
+            true => empty.min(table.len() - empty) >= k as usize,
+            false => release.regions.iter().any(|region| region[attribute] != quasi.root()),
+        };
+        (!is_cut).then(|| warning(&quasi.name, empty, table.len()))
     };
     file.schema.quasi.iter().enumerate().filter_map(stays_whole).collect()
 }
@@ -36,7 +38,7 @@ fn warning(column: &str, empty: usize, all: usize) -> String {
     };
     format!(
         "R801: column {column} is not cut at all: {empty}, and without cohorts a number or date with missing = \"value\" is \
-         cut only where at least k cells are empty and k are not; before the first release set missing = \"error\" for \
+         cut only where at least k cells of a group are empty and k are not, and both pass the guard; before the first release set missing = \"error\" for \
          it, or cohorts = true"
     )
 }

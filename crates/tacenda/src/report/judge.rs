@@ -5,6 +5,7 @@
 
 use crate::audit::Assessment;
 use crate::audit::Check;
+use crate::audit::Fault;
 use crate::audit::Severity;
 use crate::audit::Verdict;
 use crate::model::Promise;
@@ -43,7 +44,9 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     let releases = counted(material.series.releases.len() as u64, "release", "releases");
     let worst = findings.first();
     let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note.word());
-    let widest = concerned.map(|finding| finding.people).max();
+    // How many stand in a place is not known; the number is the most that fit.
+    let least = |finding: &FindingFacts| if finding.code == Fault::PlaceGivesAway.code() { 0 } else { finding.people };
+    let widest = concerned.map(least).max();
     let asked = material.assessment.outcomes.len() as u64;
     let gaps = gaps(material.assessment);
     let judged = material.assessment.outcomes.iter().any(|outcome| outcome.verdict != Verdict::Measured);

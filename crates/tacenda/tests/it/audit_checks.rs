@@ -278,6 +278,16 @@ fn the_paper_s_naive_releases_betray_four_people() {
     assert_eq!(Case { attacker: ARRIVAL, ..case }.told(Check::Candidates), "PASS");
 }
 
+/// Someone whom no group covers was not looked at.
+#[test]
+fn people_in_no_group_are_not_passed() {
+    let case = Case::of(&[("1/1/a 2/2/b 3/30/a", "1-2/ab"), ("1/1/a 2/2/b 3/30/a", "1-2/ab")]);
+    assert_eq!(told(&case, Check::Candidates), "NOT ASSESSED");
+    let outcome = case.ask(Check::Candidates);
+    assert_eq!((outcome.coverage.looked_at, outcome.coverage.of), (2, 3));
+    assert!(matches!(outcome.verdict, Verdict::NotAssessed(why) if why.contains("stand in no group")));
+}
+
 /// Any two neighbours leave two values at the place; all three leave one, and four releases no other.
 #[test]
 fn three_releases_leave_fewer_values_than_any_two() {
@@ -299,6 +309,12 @@ fn three_releases_leave_fewer_values_than_any_two() {
     let four = [("1/3/a", "0-9/abcd"), ("1/3/a", "0-9/abce"), ("1/3/a", "0-9/abde"), ("1/3/a", "0-9/acde")];
     let told = |count: usize| Case::of(&four[..count]).lines(1, 2).seen_from_outside().told(Check::Candidates);
     assert_eq!((told(3), told(4)), ("PASS".to_string(), "FAIL A733 1".to_string()));
+    // A group over part of a place says nothing of the rest: at 3 only a is left.
+    let part = [("1/3/a", "0-9/ab"), ("1/3/a", "0-9/ace 5-6/bdf")];
+    assert_eq!(Case::of(&part).lines(1, 2).seen_from_outside().told(Check::Candidates), "FAIL A733 1");
+    // Nobody stands in a group of counterfeits.
+    let fake = [("1/3/a", "0-4/ab"), ("1/3/a", "0-4/ab 0-4/a+1"), ("1/3/a", "5-9/c+1 0-4/ab")];
+    assert_eq!(Case::of(&fake).lines(1, 2).seen_from_outside().told(Check::Candidates), "PASS");
     // Too much work is not a pass.
     let mut small = Case::of(&four[..3]).lines(1, 2).seen_from_outside();
     small.limits.pairs = 1;

@@ -90,20 +90,18 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
                 let covers = |&(i, g): &(u32, u32)| covers(&case.releases[i as usize], g as usize, &[code]);
                 witness.groups.iter().all(covers)
             };
-            let mut left = BTreeSet::new();
-            for code in (0..128).filter(|&code| lies(code)) {
+            let left = |code: u32| -> BTreeSet<Value> {
                 let over = |&(i, _): &(u32, u32)| -> BTreeSet<Value> {
                     let release = &case.releases[i as usize];
-                    let here = (0..release.group_count()).filter(|&group| self::covers(release, group, &[code]));
+                    let stands = |&group: &usize| covers(release, group, &[code]) && release.people(group) > 0;
+                    let here = (0..release.group_count()).filter(stands);
                     here.flat_map(|group| release.group_values(group).to_vec()).collect()
                 };
-                let all = witness.groups.iter().map(over).reduce(|one, other| &one & &other);
-                left.extend(all.expect("groups"));
-            }
-            witness.groups.len() >= 2
-                && left.iter().all(|value| witness.values.contains(value))
-                && witness.values.len() as u64 == number
-                && number < line
+                witness.groups.iter().map(over).reduce(|one, other| &one & &other).expect("groups")
+            };
+            let given: BTreeSet<Value> = witness.values.iter().copied().collect();
+            let holds = |code: u32| lies(code) && !left(code).is_empty() && left(code).is_subset(&given);
+            witness.groups.len() >= 2 && (0..128).any(holds) && given.len() as u64 == number && number < line
         }
         Fault::OneCorresponding | Fault::FewCorresponding => {
             let (old, new) = sides(witness);

@@ -307,7 +307,10 @@ fn too_few_people_and_uneven_values_are_refused() {
     same[1].value = 0;
     same[2].value = 0;
     let error = Series::new(&schema, IncrementalKAnonymity { l: Some(2), ..COHORTS }).publish(&same).err();
-    assert_eq!(error, Some(PolicyError::Uneven { rows: 3, l: 2 }));
+    assert_eq!(error, Some(PolicyError::Uneven { rows: 3, l: 2, cohorts: true }));
+    let cells = IncrementalKAnonymity { l: Some(2), cohorts: false, ..COHORTS };
+    let error = Series::new(&schema, cells).publish(&same).expect_err("one value").to_string();
+    assert!(error.contains("all of them together must pass") && !error.contains("raise k"), "{error}");
 }
 
 #[test]

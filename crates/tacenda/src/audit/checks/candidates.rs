@@ -111,7 +111,9 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     }
     worst.retain(|&person| person != u32::MAX);
     let people = worst.len() as u64;
-    let looked_at = people - people.min(left.refined.not_assessed as u64);
+    // Of someone whom no group covers in a release they are said to be in, nothing was learned there.
+    let uncovered = left.candidates.people_nowhere() as u64;
+    let looked_at = people - people.min(left.refined.not_assessed as u64 + uncovered);
     let mut outcome = Outcome::new(Check::Candidates, Coverage { looked_at, of: people, what: "people" });
     let l = ask.thresholds.l;
     let mut certain = Tally::new(Fault::ValueCertain);
@@ -159,6 +161,8 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     if outcome.findings.is_empty() {
         if is_contradicted {
             outcome.verdict = Verdict::NotAssessed(CONTRADICTION);
+        } else if uncovered > 0 {
+            outcome.verdict = Verdict::NotAssessed(UNCOVERED);
         } else if looked_at < people {
             outcome.verdict = Verdict::NotAssessed("some components were too large to match everyone at once");
         } else if !left.refined.finished && ask.attacker.presence {
@@ -170,6 +174,9 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
 
 /// Why nothing can be said where what is known does not fit what was published.
 pub(super) const CONTRADICTION: &str = "the tables and the releases contradict each other";
+
+/// Why nothing can be said of people whom no group covers.
+pub(super) const UNCOVERED: &str = "some people stand in no group of a release that they are said to be in";
 
 /// Who is in some release, ascending; of somebody who was always withheld nothing is known.
 pub(super) fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {

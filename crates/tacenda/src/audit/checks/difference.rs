@@ -245,9 +245,11 @@ impl<'a, 'b> Judge<'a, 'b> {
     fn new(ask: &Ask<'_>, pair: &'b Pair<'a>) -> Judge<'a, 'b> {
         Judge {
             pair,
-            // Under m-invariance groups have k people; that newcomers are k is promised to nobody.
+            // Under m-invariance groups have k people; that newcomers are k is promised to nobody. And who does not
+            // know when people came cannot tell newcomers from the others.
             k: match ask.series.promise {
                 Some(Promise::MInvariance { .. }) => 0,
+                _ if !ask.attacker.presence => 0,
                 _ => ask.thresholds.k.into(),
             },
             l: ask.thresholds.l.into(),

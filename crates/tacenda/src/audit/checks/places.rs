@@ -1,6 +1,6 @@
 //! Which values remain possible at a place, where people are not known (SCIENCE D4.4).
 //!
-//! Whoever lies where groups of two releases overlap, and is in both, has a value that groups over this place
+//! Whoever lies where groups of two releases overlap, and is in both, has a value that groups over this point
 //! have in both. Three releases may leave fewer values than any two of them, so places of longer stretches of
 //! releases are looked at as well, the last release first and then one more at a time, as long as nothing
 //! was found and a value is left. Whether anyone is there cannot be told from outside.
@@ -28,7 +28,10 @@ use crate::model::Value;
 use rayon::prelude::*;
 
 /// Groups that are looked at between two looks at the budget.
-const PIECE: u32 = 512;
+const PIECE: usize = 512;
+
+/// Parts of a place that are looked at.
+const MOST_PARTS: usize = 256;
 
 pub(super) fn check(ask: &Ask<'_>) -> Outcome {
     if pairs::pairs(ask).is_empty() || !ask.attacker.presence {
@@ -58,7 +61,7 @@ fn of_two(ask: &Ask<'_>, laid: &Laid<'_>, earlier: usize, later: usize, mut outc
         search
     });
     let (earlier, later) = (laid.layers[earlier].release, laid.layers[later].release);
-    outcome.measure(Some(later.number), "pairs of overlapping groups", places as f64);
+    outcome.measure(Some(later.number), "places of two releases looked at", places as f64);
     found(outcome, tally, later, vec![earlier.number])
 }
 
@@ -89,19 +92,21 @@ fn look_over<'a, 'b>(
     coverage: &mut Coverage,
     look: impl Fn(&Place) -> Search<'a, 'b> + Sync,
 ) -> u64 {
-    let groups = laid.layers[layer].release.group_count() as u32;
-    coverage.of += u64::from(groups);
-    let (mut from, mut places) = (0, 0u64);
-    while from < groups && places < most {
-        let to = groups.min(from + PIECE);
+    let release = laid.layers[layer].release;
+    let groups: Vec<u32> = (0..release.group_count() as u32).filter(|&at| release.people(at as usize) > 0).collect();
+    coverage.of += groups.len() as u64;
+    let mut places = 0;
+    for piece in groups.chunks(PIECE) {
+        if places >= most {
+            break;
+        }
         let searches: Vec<Search<'_, '_>> =
-            (from..to).into_par_iter().map(|group| look(&Place::of(laid, layer, group))).collect();
+            piece.par_iter().map(|&group| look(&Place::of(laid, layer, group))).collect();
         for search in searches {
             places += search.places;
             coverage.looked_at += u64::from(!search.is_cut_short);
             search.tell(tally);
         }
-        from = to;
     }
     places
 }
@@ -160,22 +165,80 @@ impl<'a> Laid<'a> {
         &self.layers[layer].values[group as usize * self.words..][..self.words]
     }
 
-    /// The values that groups over a region have in all of some releases.
-    fn values_over(&self, chain: &[(usize, u32)], region: &[Span]) -> Vec<u64> {
-        let mut left = vec![u64::MAX; self.words];
-        for &(layer, _) in chain {
-            let mut missing = left.clone();
-            self.layers[layer].index.each_overlapping(region, |group| {
-                missing.iter_mut().zip(self.values(layer, group)).for_each(|(missing, have)| *missing &= !have);
-                missing.iter().any(|&missing| missing != 0)
-            });
-            left.iter_mut().zip(missing).for_each(|(left, missing)| *left &= !missing);
+    /// Values that are left somewhere in a region, where these are too few: groups over a point have them in all of
+    /// some releases. A group that lies over part of the region only says nothing of the rest, so the region is cut
+    /// there until all points of a part are alike, or too few values can no longer be left in it.
+    fn tell(&self, chain: &[(usize, u32)], region: &[Span], looked_at: &mut u64) -> Told {
+        let mut parts: Vec<Vec<Span>> = vec![region.to_vec()];
+        for _ in 0..MOST_PARTS {
+            let Some(part) = parts.pop() else { return Told::Nothing };
+            *looked_at += 1;
+            let (mut some, mut all) = (vec![u64::MAX; self.words], vec![u64::MAX; self.words]);
+            let mut edge: Option<(usize, u32)> = None;
+            for &(layer, _) in chain {
+                let (mut here, mut throughout) = (vec![0; self.words], vec![0; self.words]);
+                self.layers[layer].each_over(&part, |group, region| {
+                    let values = self.values(layer, group);
+                    join(&mut here, values);
+                    match first_edge(region, &part) {
+                        None => join(&mut throughout, values),
+                        found => edge = edge.or(found),
+                    }
+                });
+                meet(&mut some, &here);
+                meet(&mut all, &throughout);
+            }
+            if count(&some) == 0 || count(&all) >= self.l {
+                continue;
+            }
+            if count(&some) < self.l {
+                return Told::Values(part, some);
+            }
+            let (attribute, last) = edge.expect("what is not the same throughout has an edge");
+            let (mut low, mut high) = (part.clone(), part);
+            low[attribute].hi = last;
+            high[attribute].lo = last + 1;
+            parts.extend([low, high]);
         }
-        left
+        if parts.is_empty() { Told::Nothing } else { Told::TooMuch }
     }
+}
 
-    fn is_too_few(&self, values: &[u64]) -> bool {
-        (1..self.l).contains(&count(values))
+/// What a place tells.
+enum Told {
+    /// Somewhere in it, in this part, these values are left and no others.
+    Values(Vec<Span>, Vec<u64>),
+    /// Nothing.
+    Nothing,
+    /// It has too many parts.
+    TooMuch,
+}
+
+/// The first line on which a region ends inside a part: the attribute, and the last code before it.
+fn first_edge(region: &[Span], part: &[Span]) -> Option<(usize, u32)> {
+    region.iter().zip(part).enumerate().find_map(|(attribute, (span, part))| {
+        let before = (part.lo < span.lo).then(|| span.lo - 1);
+        before.or((span.hi < part.hi).then_some(span.hi)).map(|last| (attribute, last))
+    })
+}
+
+fn join(one: &mut [u64], other: &[u64]) {
+    one.iter_mut().zip(other).for_each(|(one, other)| *one |= other);
+}
+
+fn meet(one: &mut [u64], other: &[u64]) {
+    one.iter_mut().zip(other).for_each(|(one, other)| *one &= other);
+}
+
+impl Layer<'_> {
+    /// Calls `each` with every group over some of a region that somebody stands in.
+    fn each_over(&self, region: &[Span], mut each: impl FnMut(u32, &[Span])) {
+        self.index.each_overlapping(region, |group| {
+            if self.release.people(group as usize) > 0 {
+                each(group, self.release.region(group as usize));
+            }
+            true
+        });
     }
 }
 
@@ -228,10 +291,7 @@ impl<'a, 'b> Search<'a, 'b> {
     fn extend(&mut self, place: &Place, layer: usize, goes_on: bool) {
         let laid = self.laid;
         let mut groups: Vec<u32> = Vec::new();
-        laid.layers[layer].index.each_overlapping(&place.region, |group| {
-            groups.push(group);
-            true
-        });
+        laid.layers[layer].each_over(&place.region, |group, _| groups.push(group));
         groups.sort_unstable();
         for group in groups {
             if self.places >= self.most {
@@ -248,30 +308,33 @@ impl<'a, 'b> Search<'a, 'b> {
                 // Nobody stands in all of them.
                 continue;
             }
-            let mut is_end = !goes_on || layer == 0;
             if count(&further.shared) < laid.l {
-                let values = laid.values_over(&further.chain, &further.region);
-                is_end |= count(&values) < laid.l;
-                if laid.is_too_few(&values) && !(goes_on && self.is_told(&further)) {
-                    self.found.push((further, values));
-                    continue;
+                match laid.tell(&further.chain, &further.region, &mut self.places) {
+                    Told::Values(part, values) => {
+                        if !(goes_on && self.is_told(&further)) {
+                            self.found.push((Place { region: part, ..further }, values));
+                        }
+                        continue;
+                    }
+                    Told::Nothing => (),
+                    Told::TooMuch => self.is_cut_short = true,
                 }
             }
-            if !is_end {
+            if goes_on && layer > 0 {
                 self.extend(&further, layer - 1, true);
             }
         }
     }
 
     /// Whether a shorter stretch tells as much already: any two, or all but the last release.
-    fn is_told(&self, place: &Place) -> bool {
+    fn is_told(&mut self, place: &Place) -> bool {
         if place.chain.len() <= 2 {
             return true;
         }
         let (&(layer, group), rest) = place.chain[1..].split_first().expect("three releases or more");
         let shorter = Place::of(self.laid, layer, group);
         let shorter = rest.iter().fold(shorter, |place, &(layer, group)| place.and(self.laid, layer, group));
-        self.laid.is_too_few(&self.laid.values_over(&shorter.chain, &shorter.region))
+        matches!(self.laid.tell(&shorter.chain, &shorter.region, &mut self.places), Told::Values(..))
     }
 
     fn tell(self, tally: &mut Tally) {
@@ -280,8 +343,8 @@ impl<'a, 'b> Search<'a, 'b> {
             let values: Vec<Value> = members(&values).map(Value).collect();
             let people = self.laid.people(&chain, &region, &values);
             tally.add(people, values.len() as u64, || Witness {
-                claim: "whoever lies where the groups overlap, and is in all of these releases, has one of the values given: no \
-                        other value occurs over this place in all of them",
+                claim: "somewhere where the groups overlap, whoever lies there and is in all of these releases has one of the values \
+                        given: no other value occurs over that place in all of them",
                 groups: chain.iter().map(|&(layer, group)| (self.laid.layers[layer].place, group)).collect(),
                 number: values.len() as u64,
                 values,
@@ -302,10 +365,7 @@ impl Laid<'_> {
         };
         let rows_over = |layer: usize, value: Value| {
             let mut sum = 0;
-            self.layers[layer].index.each_overlapping(region, |group| {
-                sum += rows(layer, group, value);
-                true
-            });
+            self.layers[layer].each_over(region, |group, _| sum += rows(layer, group, value));
             sum
         };
         let least = |rows: &dyn Fn(&(usize, u32), Value) -> u64| -> u64 {

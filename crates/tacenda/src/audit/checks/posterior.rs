@@ -20,6 +20,7 @@ use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::candidates::CONTRADICTION;
 use crate::audit::checks::candidates::Left;
+use crate::audit::checks::candidates::UNCOVERED;
 use crate::audit::checks::candidates::seen;
 use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
@@ -52,7 +53,12 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::Posterior, Coverage { looked_at, of, what: "people" });
     let impossible = judge(ask, counts, &mut outcome);
     if outcome.findings.is_empty() && looked_at < of {
-        let why = if impossible > 0 { CONTRADICTION } else { "components too large to count all worlds" };
+        let is_uncovered = ask.left().is_some_and(|left| left.candidates.uncovered > 0);
+        let why = match (impossible > 0, is_uncovered) {
+            (true, _) => CONTRADICTION,
+            (false, true) => UNCOVERED,
+            (false, false) => "components too large to count all worlds",
+        };
         outcome.verdict = Verdict::NotAssessed(why);
     }
     outcome

@@ -85,7 +85,7 @@ fn promise(draft: &Draft, out: &mut String) {
                 true => String::new(),
                 // With cohorts, the default, an empty cell may well come later; what is right depends on the choice.
                 false => format!(
-                    "# With cohorts = false, numbers and dates are cut only if they have missing = \"error\": give it to {}\n\
+                    "# With cohorts = false, numbers and dates without empty cells are cut only with missing = \"error\": give it to {}\n\
                      # before the first release if no cell of theirs will ever be empty. Afterwards it cannot be changed.\n",
                     full.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ")
                 ),

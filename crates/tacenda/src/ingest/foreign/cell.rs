@@ -142,9 +142,69 @@ fn clear(text: &str) -> Cell<'_> {
     }
     match dashed(text) {
         Some(range) => Cell::Range(range),
+        None if is_like_a_range(text) => Cell::Unclear,
         None => Cell::Label(text),
     }
 }
+
+/// Whether a text that no notation reads is a range all the same, as people read it: with a unit (`20 to 29 years`,
+/// `85 years and over`), a currency, or zeros in front (`02138-02145`). As labels such cells would be taken
+/// for places that have nothing in common.
+fn is_like_a_range(text: &str) -> bool {
+    #[derive(PartialEq)]
+    enum Token {
+        Number,
+        Dash,
+        Word(String),
+    }
+    if is_month(text) {
+        return false;
+    }
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_dash = DASHES.contains(&first);
+        let end = match is_dash {
+            true => first.len_utf8(),
+            false => rest.find(|char: char| char.is_whitespace() || DASHES.contains(&char)).unwrap_or(rest.len()),
+        };
+        let (token, behind) = rest.split_at(end);
+        rest = behind.trim_start();
+        let token = token.trim_start_matches(CURRENCIES);
+        if token.is_empty() {
+            continue;
+        }
+        let is_number = token.starts_with(|char: char| char.is_ascii_digit())
+            && token.chars().all(|char| char.is_ascii_digit() || ".,%".contains(char));
+        tokens.push(match (is_dash, is_number) {
+            (true, _) => Token::Dash,
+            (false, true) => Token::Number,
+            (false, false) => Token::Word(token.to_lowercase()),
+        });
+    }
+    let is_word = |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if words.contains(&word.as_str()));
+    let are_units = |tokens: &[Token]| tokens.len() <= 2 && tokens.iter().all(|token| matches!(token, Token::Word(_)));
+    let joins = |token: &Token| *token == Token::Dash || is_word(token, &["to"]);
+    match tokens.as_slice() {
+        [Token::Number, join, Token::Number, units @ ..] if joins(join) => are_units(units),
+        [Token::Number, Token::Word(_), join, Token::Number, units @ ..] if joins(join) => are_units(units),
+        [Token::Number, .., and, end] if is_word(and, &["and", "or"]) => is_word(end, ENDLESS),
+        [side, Token::Number, units @ ..] if is_word(side, ENDLESS) => are_units(units),
+        _ => false,
+    }
+}
+
+/// `2020-01`: a year and a month.
+fn is_month(text: &str) -> bool {
+    let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once('-').is_some_and(|(year, month)| digits(year, 4) && digits(month, 2))
+}
+
+/// Signs of money before a number.
+const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
+
+/// Words that say that a range has one end.
+const ENDLESS: &[&str] = &["over", "above", "more", "older", "up", "under", "below", "less", "fewer", "younger"];
 
 /// `1,000-2,000`, `20-` and `1,000-`; `None` where the text is none of these.
 fn doubtful(text: &str) -> Option<Cell<'static>> {

@@ -22,14 +22,20 @@ const BLOCK: usize = 1 << 12;
 /// So many of the nearest rows are sorted; if they do not suffice, all are looked at.
 const NEAREST: usize = 256;
 
-/// Clusters all rows: in one piece where they are few, block by block where they are many.
+/// Clusters all rows: in one piece where they are few, block by block where they are many. What a block leaves
+/// over goes to the clusters of that block, so that blocks need nothing of each other.
 pub(crate) fn k_member(space: Space, rows: Vec<u32>, seed_rule: SeedRule) -> Vec<Cluster> {
     let pieces = if rows.len() <= EXACT { vec![rows] } else { blocks(space, rows, BLOCK) };
     let done: Vec<(Vec<Cluster>, Vec<u32>)> = pieces
         .into_par_iter()
         .map(|mut rows| {
             rows.sort_unstable();
-            greedy(space, rows, seed_rule)
+            let (mut clusters, mut left) = greedy(space, rows, seed_rule);
+            if !clusters.is_empty() {
+                place(space, &mut clusters, &left);
+                left.clear();
+            }
+            (clusters, left)
         })
         .collect();
     let mut clusters = Vec::new();
@@ -38,9 +44,10 @@ pub(crate) fn k_member(space: Space, rows: Vec<u32>, seed_rule: SeedRule) -> Vec
         clusters.extend(formed);
         rest.extend(left);
     }
+    // Blocks of fewer than `k` rows.
     rest.sort_unstable();
     place(space, &mut clusters, &rest);
-    // The rests of several blocks may have met in one cluster.
+    // Several of them may have met in one cluster.
     split_all(space, &mut clusters, |_, _, _| ());
     clusters
 }

@@ -35,7 +35,8 @@ pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Optio
     loop {
         while !candidates.is_empty() {
             // A break takes covers away and leaves the others as they are, so only a cluster that
-            // took rows can have become worth breaking.
+            // took rows can have become worth breaking. With crowding another may, where its cheapest cover, a
+            // crowded one, has gone: that is left.
             candidates = pass(space, clusters, &mut index, candidates);
         }
         let mut changed = Vec::new();

@@ -307,7 +307,7 @@ proptest! {
     }
 
     /// E1-17 with crowding: whatever is broken, the objective as recomputed from the rows falls, and by exactly what
-    /// the break was said to save. So `optimise` ends, no higher than it began, and at a fixpoint.
+    /// the break was said to save. So `optimise` ends, and no higher than it began.
     #[test]
     fn property_17_every_break_lowers_the_objective_with_crowding(
         rows in rows(12..120), k in 1usize..5, kind in kind(), share in 1u64..2000,
@@ -333,8 +333,6 @@ proptest! {
         optimise(space, &mut optimised, None);
         assert_sound(&world, &optimised, world.rows);
         prop_assert!(objective(space, &optimised) <= first);
-        let mut index = Index::new(space, &optimised);
-        prop_assert!((0..optimised.len()).all(|id| interesting_break(space, &optimised, &mut index, id).is_none()));
     }
 
     /// Our own first clustering: everyone once, none below k, and the later steps never lose by it.
