@@ -36,9 +36,7 @@ pub struct Candidates {
     sets: Vec<u64>,
     /// Per person, whether their sets contradicted each other.
     inconsistent: Vec<bool>,
-    /// How often a person's point was covered by no group of a release they are in.
-    pub uncovered: u64,
-    /// Who that was, by number; somebody may be there several times.
+    /// Whose point was covered by no group of a release they are in; once for every such release.
     nowhere: Vec<u32>,
 }
 
@@ -114,13 +112,7 @@ impl Candidates {
         let words = words(values);
         let mut all = vec![u64::MAX; words];
         all[words - 1] = if values.is_multiple_of(64) && values > 0 { u64::MAX } else { (1 << (values % 64)) - 1 };
-        Candidates {
-            words,
-            sets: all.repeat(people),
-            inconsistent: vec![false; people],
-            uncovered: 0,
-            nowhere: Vec::new(),
-        }
+        Candidates { words, sets: all.repeat(people), inconsistent: vec![false; people], nowhere: Vec::new() }
     }
 
     /// Intersects with what one release says.
@@ -140,7 +132,6 @@ impl Candidates {
                 self.sets[person as usize * self.words..][..self.words].copy_from_slice(found);
             }
             learned.restarted.into_iter().for_each(|person| self.inconsistent[person as usize] = true);
-            self.uncovered += learned.nowhere.len() as u64;
             self.nowhere.extend(learned.nowhere);
         }
     }
@@ -168,6 +159,11 @@ impl Candidates {
     /// Whether a person's sets contradicted each other, so that their value must have changed.
     pub fn is_inconsistent(&self, person: u32) -> bool {
         self.inconsistent[person as usize]
+    }
+
+    /// How often a person's point was covered by no group of a release they are in.
+    pub fn uncovered(&self) -> usize {
+        self.nowhere.len()
     }
 
     /// How many people are covered by no group of some release they are in.
@@ -389,7 +385,7 @@ mod tests {
     fn a_point_no_group_covers_is_reported_and_teaches_nothing() {
         let tables = [table("1/10/a 2/50/b")];
         let candidates = attack(&[release(1, "10-11/ab")], &Knowledge::from_tables(&tables));
-        assert_eq!((letters(&candidates)[1].as_str(), candidates.uncovered), ("abcde", 1));
+        assert_eq!((letters(&candidates)[1].as_str(), candidates.uncovered()), ("abcde", 1));
     }
 
     #[test]

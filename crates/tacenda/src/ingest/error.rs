@@ -338,11 +338,14 @@ kinds! {
          any value, or --hierarchy COLUMN=FILE",
         "A column of a published file mixes notations, or a cell looks like a range, a set or a prefix and is none. All \
          cells of a column in all files are read in one notation: numbers or dates with their ranges ([20,30), (20, 30], \
-         20-29, 20..29, 20 to 29, >=65, 65+, under 18), or labels with their sets and prefixes ({a, b}, 47***). Taking 20-29 for a label in one file and \
-         for a range in another would make people look safe who are not, so nothing is guessed. In a column of whole numbers \
-         a point between two of them, such as a mean, is no value either: --notation COLUMN=real reads it. Two forms are read \
-         only where the whole column agrees: commas between thousands (1,000-2,000), which must be used throughout, and 20- \
-         for 20 and more, where other cells are numbers or ranges and none has a minus sign.";
+         20-29, 20..29, 20 to 29, >=65, 65+, under 18), or labels with their sets and prefixes ({a, b}, 47***). Taking 20-29 \
+         for a label in one file and for a range in another would make people look safe who are not, so nothing is guessed. In a column of whole numbers \
+         a point between two of them, such as a mean, is no value either: --notation COLUMN=real reads it. Some forms are read \
+         only where the whole column agrees: commas between thousands (1,000-2,000), which must be used throughout and are \
+         not read in sets; 20- for 20 and more, beside ranges such as 10-19 and no other sign for it; -20 for minus \
+         twenty, unless it may be up to twenty beside 21-30 or 40+. --notation COLUMN=integer reads the last two, \
+         COLUMN=set takes every comma for one between members. A range with a unit, a currency or zeros in front \
+         (20 to 29 years, $10-$20, 02138-02145) must be written without.";
     /// Sets that no order of the values makes runs.
     NoOrder, "D126", "sets that fit no order",
         "give the column's tree with --hierarchy COLUMN=FILE",

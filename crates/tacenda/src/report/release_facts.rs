@@ -42,15 +42,15 @@ pub fn release_facts(release: &Release, traces: Option<&Traces>, source: Option<
     // The largest share as a fraction, compared without rounding.
     let mut highest = (0u64, 1u64);
     let without_values = traces.is_some_and(|traces| traces.without_sensitive);
-    for group in 0..release.group_count() {
+    let mut with_people = 0u64;
+    // Nobody stands in a group of counterfeits only: it is no risk to anyone, and hides nobody by its size.
+    for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
         let people = release.people(group);
         let values = release.group_values(group);
         let rows = values.len() as u64;
         *sizes.entry(people).or_default() += 1;
-        // Nobody stands in a group of counterfeits only, and nobody is hidden by its being small.
-        if people > 0 {
-            risk.smallest_group = risk.smallest_group.min(people);
-        }
+        with_people += 1;
+        risk.smallest_group = risk.smallest_group.min(people);
         if people < lens.thresholds.k {
             risk.people_below_k += u64::from(people);
         }
@@ -66,7 +66,7 @@ pub fn release_facts(release: &Release, traces: Option<&Traces>, source: Option<
         }
         let (part, whole) = match lens.risk {
             RiskKind::Inference if !without_values => (most, rows),
-            _ => (1, u64::from(people.max(1))),
+            _ => (1, u64::from(people)),
         };
         classes[class(part, whole)] += u64::from(people);
     }
@@ -78,7 +78,7 @@ pub fn release_facts(release: &Release, traces: Option<&Traces>, source: Option<
         risk.fewest_values = 0;
     }
     risk.highest_identity = if risk.smallest_group == 0 { 0.0 } else { 1.0 / f64::from(risk.smallest_group) };
-    risk.mean_identity = release.group_count() as f64 / people.max(1) as f64;
+    risk.mean_identity = with_people as f64 / people.max(1) as f64;
     risk.highest_share = highest.0 as f64 / highest.1 as f64;
     ReleaseFacts {
         number: release.number,

@@ -16,7 +16,6 @@ use crate::report::words::percent;
 /// Puts the releases together.
 pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceFacts {
     let appearances: u64 = releases.iter().map(|release| release.people).sum();
-    let groups: u64 = releases.iter().map(|release| release.groups).sum();
     let below: u64 = releases.iter().map(|release| release.risk.people_below_k).sum();
     let share = |part: u64| part as f64 / appearances.max(1) as f64;
     let most = |risk: &dyn Fn(&ReleaseFacts) -> f64| releases.iter().map(risk).fold(0.0, f64::max);
@@ -32,7 +31,8 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
     SequenceFacts {
         appearances,
         highest_identity: most(&|release| release.risk.highest_identity),
-        mean_identity: share(groups),
+        mean_identity: releases.iter().map(|release| release.risk.mean_identity * release.people as f64).sum::<f64>()
+            / appearances.max(1) as f64,
         share_below_k: share(below),
         highest_share: most(&|release| release.risk.highest_share),
         largest_posterior: posterior.and_then(|outcome| measure(outcome, "largest posterior")),

@@ -414,6 +414,13 @@ fn a_box_that_moved_by_one_is_found() {
     assert_eq!(told(&grown.seen_from_outside(), Check::MovedRegions), "FAIL A773 1");
     let shrunk = Case::of(&[("1/1/a", "10-30/abc 50-60/ab"), ("1/1/a", "10-20/ab 50-60/ab")]);
     assert_eq!(told(&shrunk.clone().seen_from_outside(), Check::MovedRegions), "FAIL A773 1");
+    // A cell that was cut: the row that is missing may stand in the other half.
+    let cut = Case::of(&[("1/1/a", "10-30/abc 50-60/ab"), ("1/1/a", "10-20/ab 21-30/cd 50-60/ab")]);
+    assert_eq!(told(&cut.seen_from_outside(), Check::MovedRegions), "PASS");
+    let beside = Case::of(&[("1/1/a", "10-30/abc 21-30/cd"), ("1/1/a", "10-20/ab 21-30/cd")]);
+    assert_eq!(told(&beside.seen_from_outside(), Check::MovedRegions), "FAIL A773 1", "it was there before");
+    let joined = Case::of(&[("1/1/a", "10-20/ab 21-30/cd 50-60/ab"), ("1/1/a", "10-30/abc 50-60/ab")]);
+    assert_eq!(told(&joined.seen_from_outside(), Check::MovedRegions), "PASS");
     let kept = Case::of(&[("1/1/a", "10-30/abc 50-60/ab"), ("1/1/a", "10-30/ab 50-60/ab")]);
     assert_eq!(told(&kept.seen_from_outside(), Check::MovedRegions), "PASS");
     assert_eq!(

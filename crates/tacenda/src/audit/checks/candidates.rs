@@ -145,7 +145,7 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     outcome.measure(None, "people certain", certain.people() as f64);
     outcome.measure(None, "people below l", (certain.people() + few.people()) as f64);
     outcome.measure(None, "people whose value changed", changed.iter().filter(|&&changed| changed).count() as f64);
-    outcome.measure(None, "points no group covers", left.candidates.uncovered as f64);
+    outcome.measure(None, "points no group covers", left.candidates.uncovered() as f64);
     outcome.measure(None, "values ruled out by matching", left.refined.removed as f64);
     for (name, &count) in HISTOGRAM.iter().zip(&histogram) {
         outcome.measure(None, name, count as f64);

@@ -23,9 +23,10 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let mut whole = vec![0u32; release.values.len()];
         release.sensitive.iter().for_each(|value| whole[value.index()] += 1);
         let rows = release.row_count() as f64;
-        let (mut worst, mut sum) = (0.0f64, 0.0f64);
+        let (mut worst, mut sum, mut looked_at) = (0.0f64, 0.0f64, 0.0f64);
         let mut far = Tally::new(Fault::TooFarFromWhole);
-        for group in 0..release.group_count() {
+        // Counterfeits alone tell nothing about anybody.
+        for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
             let values = release.group_values(group);
             // What the group has more than the whole is what it has less elsewhere.
             let more = values.chunk_by(|a, b| a == b).map(|run| {
@@ -35,6 +36,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             let distance: f64 = more.sum();
             worst = worst.max(distance);
             sum += distance * values.len() as f64;
+            looked_at += values.len() as f64;
             if let Some(t) = ask.thresholds.t.filter(|&t| distance > t + 1e-9) {
                 far.add(u64::from(release.people(group)), ((1.0 - distance) * MILLION) as u64, || Witness {
                     claim: "half the sum of the differences between the shares of values in the group and in the whole \
@@ -49,7 +51,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             }
         }
         outcome.measure(Some(release.number), "largest distance", worst);
-        outcome.measure(Some(release.number), "mean distance", sum / rows.max(1.0));
+        outcome.measure(Some(release.number), "mean distance", sum / looked_at.max(1.0));
         if let Some(finding) = far.finding(release.number, Vec::new()) {
             outcome = outcome.found(finding);
         }

@@ -20,7 +20,8 @@ use crate::audit::checks::flows::Flows;
 use crate::audit::checks::tally::Tally;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    let gap = "too many groups overlap to place everyone exactly";
+    let gap =
+        "groups overlap, and rows between them were bounded instead of counted, or counterfeits stand between them";
     let (mut outcome, left) = flows::each(ask, Check::Correspondence, gap, judge);
     if let Some(left) = left {
         outcome.measure(None, "pairs of releases between which people left", f64::from(left));

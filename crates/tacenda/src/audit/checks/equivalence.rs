@@ -22,6 +22,7 @@ use crate::audit::checks::Ask;
 use crate::audit::checks::candidates::seen;
 use crate::audit::checks::pairs;
 use crate::audit::checks::posterior::Counts;
+use crate::audit::checks::posterior::why_not_counted;
 use crate::audit::checks::tally::Tally;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
@@ -93,7 +94,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     }
     // Some equals were found; that clears nobody else.
     if looked_at < of {
-        outcome.verdict = Verdict::NotAssessed("components too large to count all worlds, or without any");
+        let why = ask.counts().map(|counts| why_not_counted(ask, counts.is_impossible()));
+        outcome.verdict = Verdict::NotAssessed(why.unwrap_or("a release has no sensitive column"));
     }
     outcome
 }

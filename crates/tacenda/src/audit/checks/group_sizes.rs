@@ -15,13 +15,14 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     for (place, release) in ask.releases() {
         let mut alone = Tally::new(Fault::AloneInGroup);
         let mut small = Tally::new(Fault::SmallGroup);
-        let (mut least, mut below) = (u32::MAX, 0u64);
+        let (mut least, mut below, mut with_people) = (u32::MAX, 0u64, 0u64);
         for group in 0..release.group_count() {
             let people = release.people(group);
             if people == 0 {
                 continue;
             }
             least = least.min(people);
+            with_people += 1;
             if people >= ask.thresholds.k {
                 continue;
             }
@@ -45,7 +46,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         outcome.measure(number, "groups", release.group_count() as f64);
         if people > 0 {
             outcome.measure(number, "smallest group", f64::from(least));
-            outcome.measure(number, "mean risk", release.group_count() as f64 / people.max(1) as f64);
+            outcome.measure(number, "mean risk", with_people as f64 / people as f64);
             outcome.measure(number, "people below k", below as f64);
         }
         for tally in [alone, small] {

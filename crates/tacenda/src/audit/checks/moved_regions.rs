@@ -4,7 +4,8 @@
 //! narrows it: the side that moved is that person's value. Two groups of two releases are taken for the
 //! same but for one person when one region lies inside the other, their rows are the same but for one,
 //! and neither has another such partner. One person lies on one side of an interval: where both ends moved,
-//! others did.
+//! others did. Where the release with the smaller region has another group inside the larger one that the other release
+//! has not, a region was cut or put together, and its sides are those of the cut.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -83,7 +84,12 @@ fn partners(ask: &Ask<'_>, old: &Release, new: &Release, values: usize) -> Vec<(
         .into_par_iter()
         .filter_map(|group| {
             let (other, value) = only(old, group, new, &new_index)?;
-            (only(new, other, old, &old_index)?.0 == group).then_some((group, other, value))
+            let is_mutual = only(new, other, old, &old_index)?.0 == group;
+            let is_part = match inside(old.region(group as usize), new.region(other as usize)) {
+                true => has_other_part((old, &old_index, group), (new, &new_index, other)),
+                false => has_other_part((new, &new_index, other), (old, &old_index, group)),
+            };
+            (is_mutual && !is_part).then_some((group, other, value))
         })
         .collect()
 }
@@ -98,9 +104,35 @@ fn differs_by_one(a: &[Value], b: &[Value]) -> Option<Value> {
     (short[at..] == long[at + 1..]).then_some(long[at])
 }
 
+/// Whether a region lies inside another one.
+fn inside(a: &[Span], b: &[Span]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.subset(*b))
+}
+
+/// Whether beside the first group another one of its release lies inside the second, and the second's release has
+/// none with that region.
+fn has_other_part(
+    (parts, parts_index, part): (&Release, &Stab, u32),
+    (wholes, wholes_index, whole): (&Release, &Stab, u32),
+) -> bool {
+    let whole = wholes.region(whole as usize);
+    let mut found = false;
+    parts_index.each_overlapping(whole, |other| {
+        let region = parts.region(other as usize);
+        if other != part && inside(region, whole) {
+            found = true;
+            wholes_index.each_overlapping(region, |same| {
+                found = wholes.region(same as usize) != region;
+                found
+            });
+        }
+        !found
+    });
+    found
+}
+
 /// Whether one region lies inside the other, is not the same, and one person can have made the difference.
 fn is_moved(a: &[Span], b: &[Span], trees: &[bool]) -> bool {
-    let inside = |a: &[Span], b: &[Span]| a.iter().zip(b).all(|(a, b)| a.subset(*b));
     let by_one = a.iter().zip(b).zip(trees).all(|((a, b), is_tree)| *is_tree || a.lo == b.lo || a.hi == b.hi);
     a != b && by_one && (inside(a, b) || inside(b, a))
 }

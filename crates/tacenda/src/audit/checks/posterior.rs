@@ -53,15 +53,19 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::Posterior, Coverage { looked_at, of, what: "people" });
     let impossible = judge(ask, counts, &mut outcome);
     if outcome.findings.is_empty() && looked_at < of {
-        let is_uncovered = ask.left().is_some_and(|left| left.candidates.uncovered > 0);
-        let why = match (impossible > 0, is_uncovered) {
-            (true, _) => CONTRADICTION,
-            (false, true) => UNCOVERED,
-            (false, false) => "components too large to count all worlds",
-        };
-        outcome.verdict = Verdict::NotAssessed(why);
+        outcome.verdict = Verdict::NotAssessed(why_not_counted(ask, impossible > 0));
     }
     outcome
+}
+
+/// Why the worlds of some people were not counted.
+pub(super) fn why_not_counted(ask: &Ask<'_>, is_impossible: bool) -> &'static str {
+    let is_uncovered = ask.left().is_some_and(|left| left.candidates.uncovered() > 0);
+    match (is_impossible, is_uncovered) {
+        (true, _) => CONTRADICTION,
+        (false, true) => UNCOVERED,
+        (false, false) => "components too large to count all worlds",
+    }
 }
 
 /// All worlds of all components small enough.
@@ -87,6 +91,11 @@ impl Counts {
     /// The components whose worlds were counted.
     fn all(&self) -> impl Iterator<Item = (&Component, &Counted)> {
         self.small.iter().zip(&self.counted).filter_map(|(component, counted)| Some((component, counted.as_ref()?)))
+    }
+
+    /// Whether some component has no world that fits the releases.
+    pub(super) fn is_impossible(&self) -> bool {
+        self.all().any(|(_, counted)| counted.blind.count == 0)
     }
 
     /// The people of each component that has worlds, its groups, and all worlds that fit the releases.

@@ -71,6 +71,11 @@ impl Bound {
         (digits.abs() < 10i128.pow(MOST_DIGITS as u32)).then_some(Bound { digits, decimals, is_day: false })
     }
 
+    /// Whether it is a number below zero.
+    pub fn is_negative(self) -> bool {
+        self.digits < 0 && !self.is_day
+    }
+
     /// Whether it is a day.
     pub fn is_day(self) -> bool {
         self.is_day

@@ -215,8 +215,7 @@ fn doubtful(text: &str) -> Option<Cell<'static>> {
         Cell::Range(range) => return Some(Cell::Maybe(Written::Range(range), Doubt { thousands, open_dash: false })),
         _ => (),
     }
-    let at = bound::read(text.strip_suffix(DASHES)?.trim())?;
-    let range = Range::new(Some(End { at, included: true }), None)?;
+    let range = one_ended(text.strip_suffix(DASHES)?, true, true)?;
     Some(Cell::Maybe(Written::Range(range), Doubt { thousands, open_dash: true }))
 }
 
@@ -273,6 +272,12 @@ fn is_highest(text: &str) -> bool {
     matches!(text.to_ascii_lowercase().as_str(), "inf" | "+inf" | "infinity" | "+infinity" | "∞" | "+∞" | "")
 }
 
+/// Everything from a bound on, or up to it.
+fn one_ended(text: &str, is_lower: bool, included: bool) -> Option<Range> {
+    let end = Some(End { at: bound::read(text.trim())?, included });
+    if is_lower { Range::new(end, None) } else { Range::new(None, end) }
+}
+
 /// `>=x`, `<=x`, `>x`, `<x`, `≥x`, `≤x`, `x+`; `None` where the text is none of these.
 fn comparison(text: &str) -> Option<Cell<'_>> {
     for (sign, lower, included) in [
@@ -284,14 +289,10 @@ fn comparison(text: &str) -> Option<Cell<'_>> {
         ("<", false, false),
     ] {
         if let Some(rest) = text.strip_prefix(sign) {
-            let end = bound::read(rest.trim()).map(|at| End { at, included });
-            let range =
-                end.and_then(|end| if lower { Range::new(Some(end), None) } else { Range::new(None, Some(end)) });
-            return Some(range.map_or(Cell::Unclear, Cell::Range));
+            return Some(one_ended(rest, lower, included).map_or(Cell::Unclear, Cell::Range));
         }
     }
-    let at = text.strip_suffix('+').and_then(|rest| bound::read(rest.trim()))?;
-    Range::new(Some(End { at, included: true }), None).map(Cell::Range)
+    one_ended(text.strip_suffix('+')?, true, true).map(Cell::Range)
 }
 
 /// `a-b` with both ends included, `a-<b` without the upper one. There must be one way to read it: `-5--3` has one,
@@ -329,10 +330,6 @@ fn in_words(text: &str) -> Option<Cell<'static>> {
     }
     // Letters keep their places, so that what is found here can be cut out of the text.
     let small = text.to_ascii_lowercase();
-    let bounded = |rest: &str, is_lower: bool, included: bool| {
-        let end = Some(End { at: bound::read(rest.trim())?, included });
-        if is_lower { Range::new(end, None) } else { Range::new(None, end) }
-    };
     for (word, is_lower, included) in [
         ("under ", false, false),
         ("below ", false, false),
@@ -344,7 +341,7 @@ fn in_words(text: &str) -> Option<Cell<'static>> {
         ("at least ", true, true),
     ] {
         if small.starts_with(word) {
-            return bounded(&text[word.len()..], is_lower, included).map(Cell::Range);
+            return one_ended(&text[word.len()..], is_lower, included).map(Cell::Range);
         }
     }
     for joined in [" and ", " or "] {
@@ -360,7 +357,7 @@ fn in_words(text: &str) -> Option<Cell<'static>> {
             ("younger", false),
         ] {
             if let Some(rest) = small.strip_suffix(word).and_then(|rest| rest.strip_suffix(joined)) {
-                return bounded(&text[..rest.len()], is_lower, true).map(Cell::Range);
+                return one_ended(&text[..rest.len()], is_lower, true).map(Cell::Range);
             }
         }
     }

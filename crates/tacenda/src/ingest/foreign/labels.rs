@@ -279,7 +279,7 @@ fn leaf(quasi: &Quasi, label: &str) -> Span {
 }
 
 fn count(leaves: usize) -> String {
-    format!("the {leaves} values given")
+    if leaves == 1 { "the one value given".into() } else { format!("the {leaves} values given") }
 }
 
 /// Distinct texts in their natural order.

@@ -1,12 +1,15 @@
-//! What one cell leaves open and its column decides: commas between thousands, and `20-` for 20 and more.
+//! What one cell leaves open and its column decides: commas between thousands, `20-` for 20 and more, `-20` for minus
+//! twenty.
 //!
-//! Both are taken for what they look like only where the whole column is written so. Otherwise they are labels, as any
+//! They are taken for what they look like only where the whole column is written so. Otherwise they are labels, as any
 //! other text, or an error: a column is never read in two ways.
 
 use crate::ingest::error::Kind;
 use crate::ingest::foreign::Notation;
 use crate::ingest::foreign::Wish;
 use crate::ingest::foreign::cell::Cell;
+use crate::ingest::foreign::cell::DASHES;
+use crate::ingest::foreign::cell::Range;
 use crate::ingest::foreign::cell::Written;
 use crate::ingest::foreign::column::Texts;
 use crate::ingest::foreign::column::Unreadable;
@@ -20,7 +23,9 @@ pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> 
     }
     let is_label = |cell: &Cell<'_>| matches!(cell, Cell::Label(_) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear);
     let column = Column { wish: wish.notation, has_labels: !published.places(is_label).is_empty() };
+    settle_sets(&column, published)?;
     settle_thousands(&column, published)?;
+    settle_signs(&column, published)?;
     settle_dashes(&column, published)?;
     // The truth is one value a cell; what else it looks like, it is not.
     let thousands = published.thousands;
@@ -45,6 +50,26 @@ impl Column {
     }
 }
 
+fn refused(detail: &str, texts: Vec<usize>) -> Result<(), Unreadable> {
+    Err(Unreadable { detail: detail.into(), ..Unreadable::new(Kind::UnknownNotation, texts) })
+}
+
+/// `{1,000, 2,000}` has two members or four. Its commas divide members where those of another set can do nothing else,
+/// or where a number of a thousand or more has none.
+fn settle_sets(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+    // A member in quotes is written as it is.
+    let is_bare = |&at: &usize| matches!(published.cells[at], Cell::Set(_)) && !published.texts[at].contains('"');
+    let is_doubtful = |at: &usize| thousands::without_commas(published.texts[*at]).is_some();
+    let sets = (0..published.cells.len()).filter(is_bare);
+    let (doubtful, clear): (Vec<usize>, Vec<usize>) = sets.partition(is_doubtful);
+    let divides = |at: &usize| published.texts[*at].split(',').skip(1).any(|next| !next.starts_with(' '));
+    let is_clear = clear.iter().any(divides) || published.texts.iter().any(|text| thousands::has_bare(text));
+    if doubtful.is_empty() || is_clear || column.wish != Notation::Auto {
+        return Ok(());
+    }
+    refused("commas in a set may divide its members, or the thousands of one", doubtful)
+}
+
 fn settle_thousands(column: &Column, published: &mut Texts<'_>) -> Result<(), Unreadable> {
     let in_doubt = |cell: &Cell<'_>| matches!(cell, Cell::Maybe(_, doubt) if doubt.thousands);
     let grouped = published.places(in_doubt);
@@ -63,8 +88,7 @@ fn settle_thousands(column: &Column, published: &mut Texts<'_>) -> Result<(), Un
     let differing: Vec<usize> = (0..published.cells.len()).filter(differs).collect();
     let is_range = |at: &usize| matches!(published.cells[*at], Cell::Maybe(Written::Range(_), _));
     if !differing.is_empty() && grouped.iter().any(is_range) {
-        let detail = "commas between thousands must be used throughout a column";
-        return Err(Unreadable { detail: detail.into(), ..Unreadable::new(Kind::UnknownNotation, grouped) });
+        return refused("commas between thousands must be used throughout a column", grouped);
     }
     let agrees = differing.is_empty() && !column.has_labels && !column.is_said_to_be_labels();
     published.thousands = agrees;
@@ -78,34 +102,44 @@ fn settle_thousands(column: &Column, published: &mut Texts<'_>) -> Result<(), Un
     Ok(())
 }
 
+/// `-20` beside `21-30` or `40+` is minus twenty, or up to twenty. It is a sign where ranges stand in brackets, or have
+/// an end below zero; beside `20-` nothing can tell.
+fn settle_signs(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+    if column.wish != Notation::Auto || column.has_labels {
+        return Ok(());
+    }
+    let mut leading = published.places(|cell| matches!(cell, Cell::Point(_)));
+    leading.retain(|&at| published.texts[at].trim().starts_with(DASHES));
+    let ranges = published.places(|cell| matches!(cell, Cell::Range(_)));
+    let is_negative = |&at: &usize| match &published.cells[at] {
+        Cell::Range(range) => range.bounds().any(|bound| bound.is_negative()),
+        _ => false,
+    };
+    let is_bracketed = |&at: &usize| published.texts[at].trim().starts_with(['[', '(', ']']);
+    let has_open_dashes = !published.places(|cell| matches!(cell, Cell::Maybe(..))).is_empty();
+    let is_sign = ranges.iter().any(is_negative) || ranges.iter().all(is_bracketed);
+    if leading.is_empty() || is_sign && !has_open_dashes {
+        return Ok(());
+    }
+    refused("a dash before a number may be a minus sign, or a range without a lower end", leading)
+}
+
+/// `65-` beside `20-64` is 65 and more. Beside numbers alone nothing says so, and beside `85+` it may be the other way.
 fn settle_dashes(column: &Column, published: &mut Texts<'_>) -> Result<(), Unreadable> {
     let open = published.places(|cell| matches!(cell, Cell::Maybe(..)));
     if open.is_empty() {
         return Ok(());
     }
-    let has = |is: fn(&Cell<'_>) -> bool| !published.places(is).is_empty();
-    let has_ranges = has(|cell| matches!(cell, Cell::Range(_)));
-    let has_points = has(|cell| matches!(cell, Cell::Point(_)));
-    let said =
-        |detail: &str, texts| Unreadable { detail: detail.into(), ..Unreadable::new(Kind::UnknownNotation, texts) };
+    let has =
+        |is: fn(&Range) -> bool| published.cells.iter().any(|cell| matches!(cell, Cell::Range(range) if is(range)));
     let are_ranges = match column.wish {
         Notation::Prefix | Notation::Set => false,
-        Notation::Auto if column.has_labels => has_ranges,
-        Notation::Auto if !has_ranges && !has_points => {
-            return Err(said("numbers with a dash behind them, and nothing that says whether they are ranges", open));
+        Notation::Auto if column.has_labels => has(|_| true),
+        Notation::Auto if has(|range| range.hi.is_none()) => {
+            return refused("numbers with a dash behind them, beside others with another sign for and more", open);
         }
-        Notation::Auto => {
-            let leads = |at: &usize| {
-                let text = published.texts[*at].trim();
-                matches!(published.cells[*at], Cell::Point(_)) && text.starts_with(super::cell::DASHES)
-            };
-            let leading: Vec<usize> = (0..published.cells.len()).filter(leads).collect();
-            if !leading.is_empty() {
-                let detail =
-                    "beside numbers with a dash behind them, one before a number may be a minus sign or an open range";
-                return Err(said(detail, leading));
-            }
-            true
+        Notation::Auto if !has(|range| range.lo.is_some()) => {
+            return refused("numbers with a dash behind them, and nothing that says whether they are ranges", open);
         }
         _ => true,
     };

@@ -233,13 +233,23 @@ fn labels_prefixes_and_sets_are_read_as_written() {
 #[test]
 fn thousands_and_open_dashes_are_read_where_the_whole_column_agrees() {
     assert_eq!(auto(&["0-17", "18-64", "65-"]), "[0,18)|1 [18,65)|1 [65,66)|1");
-    assert_eq!(auto(&["64", "65", "65-"]), "[64,65)|1 [65,66)|1 [65,67)|1", "65 and more is not 65");
+    assert_eq!(auto(&["0-64", "65", "65-"]), "[0,65)|1 [65,66)|1 [65,67)|1", "65 and more is not 65");
+    assert_eq!(refused(&["64", "65", "65-"]), ("D125".into(), vec![4]), "65 and more, or a slip of the pen");
+    assert_eq!(refused(&["20-", "21-39", "40+"]), ("D125".into(), vec![2]), "20 and more, or 20 and less");
+    assert_eq!(refused(&["20-", "<= 5"]), ("D125".into(), vec![2]));
     assert_eq!(auto(&["A+", "0-", "B-"]), "0-|1 A+|1 B-|1", "blood groups");
     assert_eq!(refused(&["0-", "5-"]), ("D125".into(), vec![2, 3]), "ranges or labels");
     assert_eq!(refused(&["20-", "-20", "21-30"]), ("D125".into(), vec![3]), "minus twenty, or up to twenty");
     assert_eq!(refused(&["20-", "30-39", "30-39", "old"]), ("D125".into(), vec![5]));
     let said = |name: &str| Wish { notation: Notation::named(name).unwrap(), ..Wish::default() };
     assert_eq!(column(&["20-", "-20", "21-30"], said("integer")).unwrap(), "[-20,-19)|1 [20,31)|1 [21,31)|1");
+    assert_eq!(refused(&["-20", "21-39", "40+"]), ("D125".into(), vec![2]), "minus twenty, or up to twenty");
+    assert_eq!(refused(&["-20", "40 and over"]), ("D125".into(), vec![2]));
+    assert_eq!(column(&["-20", "40+"], said("integer")).unwrap(), "[-20,-19)|1 [40,41)|1");
+    assert_eq!(auto(&["-20", "-30--21", "5+"]), "[-30,-20)|1 [-20,-19)|1 [5,6)|1", "there are numbers below zero");
+    assert_eq!(auto(&["-20", "[0,10)"]), "[-20,-19)|1 [0,10)|1");
+    assert_eq!(auto(&["-20", "5"]), "[-20,-19)|1 [5,6)|1");
+    assert_eq!(column(&["64", "65", "65-"], said("integer")).unwrap(), "[64,65)|1 [65,66)|1 [65,67)|1");
     assert_eq!(column(&["0-", "5-"], said("interval")).unwrap(), "*|1 [5,6)|1");
     assert_eq!(column(&["0-", "5-"], said("exact")).unwrap(), "0-|1 5-|1");
     assert_eq!(column(&["0-", "5-"], said("set")).unwrap(), "0-|1 5-|1");
@@ -255,6 +265,12 @@ fn thousands_and_open_dashes_are_read_where_the_whole_column_agrees() {
     assert_eq!(refused(&["[1,000,2,000)"]), ("D125".into(), vec![2]));
     assert_eq!(auto(&["1,000", "2000", "a"]), "2000|1 1,000|1 a|1", "labels, as any text");
     assert_eq!(auto(&["1,000", "2000"]), "2000|1 1,000|1");
+    assert_eq!(refused(&["{1,000, 2,000}", "{3, 4}"]), ("D125".into(), vec![2]), "two members, or four");
+    assert_eq!(refused(&["{100,200}"]), ("D125".into(), vec![2]));
+    assert_eq!(auto(&["{100,200}", "{7,200}", "{7,8}"]), "{7,8}|1 {200,7}|1 {100,200}|1", "commas divide members");
+    assert_eq!(auto(&["{100,200}", "1000"]), "{100, 200}|1 1000|1", "thousands have no commas");
+    assert_eq!(auto(&["{\"1,000\", \"2,000\"}", "b"]), "{1,000, 2,000}|1 b|1", "quoted");
+    assert_eq!(column(&["{100,200}", "7"], said("set")).unwrap(), "7|1 {100, 200}|1");
     let mut ask = ask(&["q"], &["s"]);
     ask.identifier = Some("id".into());
     let release = file("r1", b"q;s\n1,000-1,999;x\n");
