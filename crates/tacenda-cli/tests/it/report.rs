@@ -123,6 +123,23 @@ fn with_the_private_tables_a_person_is_attacked_step_by_step() {
     project.fails(&["report", "--edition", "recipient", "--truth", "1.csv", "2.csv"], 2, "U201");
 }
 
+/// A report judges what is promised: without cohorts, to whoever does not know when anyone came. An audit asks more.
+#[test]
+fn a_report_is_about_the_attacker_of_the_promise() {
+    let policy = POLICY
+        .replace("model = \"m-invariance\"\nm     = 2", "model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false");
+    let project = Project::with(&[("tacenda.toml", &policy)]);
+    for (file, people) in [("1.csv", 60), ("2.csv", 61)] {
+        project.write(file, &patients(0, people));
+        project.ok(&["publish", file, "--yes"]);
+    }
+    let report = ["report", "--edition", "steward", "--format", "json", "--truth", "1.csv", "2.csv"];
+    let report: Value = serde_json::from_str(&project.ok(&report)).unwrap();
+    assert_eq!(report["verdict"]["decision"], "PASS WITH NAMED ASSUMPTION");
+    let run = project.run(&["audit", "--truth", "1.csv", "2.csv"]);
+    assert!(run.code == 1 && run.stdout.contains("A723"), "who knows who is new learns more");
+}
+
 #[test]
 fn the_file_ending_says_the_form() {
     let project = two_releases(as_it_is);

@@ -63,6 +63,11 @@ fn each_release_alone() {
     assert_eq!((outcome.findings[0].groups, measure(&case, Check::GroupSizes, "smallest group")), (1, 1.0));
     let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/ab+2 3-4/ab")]);
     assert_eq!(told(&case, Check::GroupSizes), "PASS");
+    assert_eq!(measure(&case, Check::GroupSizes, "mean risk"), 0.5);
+    let far = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/cc+2 3-4/aabb")]);
+    let far = Case { lines: Thresholds { t: Some(0.5), ..far.lines }, ..far };
+    assert_eq!(told(&far, Check::Closeness), "PASS");
+    assert!((measure(&far, Check::Closeness, "mean distance") - 1.0 / 3.0).abs() < 1e-8);
     let case = Case::new(schema(1), Vec::new(), vec![release(1, "1-2/aa+2 3-4/ab")]);
     assert_eq!((told(&case, Check::Diversity), told(&case, Check::Frequency)), ("PASS".into(), "PASS".into()));
     assert_eq!(measure(&case, Check::Diversity, "least distinct values"), 2.0);
@@ -190,6 +195,10 @@ fn tables_that_contradict_the_releases_are_not_assessed() {
     assert_eq!(told(&case, Check::Posterior), "NOT ASSESSED");
     assert_eq!(case.ask(Check::Posterior).coverage.looked_at, 0);
     assert_eq!(told(&case, Check::Candidates), "NOT ASSESSED");
+    for check in [Check::Candidates, Check::Posterior, Check::Equivalence] {
+        let verdict = case.ask(check).verdict;
+        assert!(matches!(verdict, Verdict::NotAssessed(why) if why.contains("contradict")), "{verdict:?}");
+    }
     // More rows than people.
     let more = Case::of(&[("1/10/a 2/11/b", "10-11/abb")]);
     assert_eq!(told(&more, Check::Candidates), "NOT ASSESSED");
@@ -283,9 +292,12 @@ fn the_paper_s_naive_releases_betray_four_people() {
 fn people_in_no_group_are_not_passed() {
     let case = Case::of(&[("1/1/a 2/2/b 3/30/a", "1-2/ab"), ("1/1/a 2/2/b 3/30/a", "1-2/ab")]);
     assert_eq!(told(&case, Check::Candidates), "NOT ASSESSED");
-    let outcome = case.ask(Check::Candidates);
-    assert_eq!((outcome.coverage.looked_at, outcome.coverage.of), (2, 3));
-    assert!(matches!(outcome.verdict, Verdict::NotAssessed(why) if why.contains("stand in no group")));
+    for check in [Check::Candidates, Check::Posterior, Check::Equivalence] {
+        let outcome = case.ask(check);
+        assert_eq!((outcome.coverage.looked_at, outcome.coverage.of), (2, 3));
+        let is_said = matches!(outcome.verdict, Verdict::NotAssessed(why) if why.contains("stand in no group"));
+        assert!(is_said, "{:?}", outcome.verdict);
+    }
 }
 
 /// Any two neighbours leave two values at the place; all three leave one, and four releases no other.

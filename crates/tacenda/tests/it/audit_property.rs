@@ -142,6 +142,25 @@ proptest! {
         prop_assert_eq!(fails, is_any_point_telling(&case.releases, l as usize), "{:#?}", case.releases);
     }
 
+    /// The same where it takes three releases or more: of three values of four, any two releases leave two.
+    #[test]
+    fn every_stretch_that_leaves_too_few_values_is_found(
+        layers in prop::collection::vec((1u32..15, 0u8..4, 0u8..4), 2..5),
+    ) {
+        let letters = |without: u8| (0..4).filter(move |&letter| letter != without).map(|letter| (b'a' + letter) as char);
+        let words: Vec<String> = layers
+            .iter()
+            .map(|&(cut, low, high)| {
+                let (low, high): (String, String) = (letters(low).collect(), letters(high).collect());
+                format!("0-{}/{low} {cut}-15/{high}", cut - 1)
+            })
+            .collect();
+        let words: Vec<(&str, &str)> = words.iter().map(|words| ("1/1/a", &words[..])).collect();
+        let case = Case::of(&words).lines(1, 2).seen_from_outside();
+        let fails = case.ask(Check::Candidates).verdict == Verdict::Fail;
+        prop_assert_eq!(fails, is_any_point_telling(&case.releases, 2), "{:?}", words);
+    }
+
     /// SCIENCE E1, 38: neither the order of groups nor asking twice changes anything, and a release that is
     /// there twice teaches nothing about values.
     #[test]
