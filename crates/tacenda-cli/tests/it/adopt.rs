@@ -309,3 +309,22 @@ fn a_damaged_adopted_file_is_found() {
     assert_eq!(ended.code, 5);
     assert!(ended.stdout.contains("r0001/1b.csv"), "{}", ended.stdout);
 }
+
+/// A file that names people, or lets their records be followed, is not taken in.
+#[test]
+fn a_release_with_the_identifier_is_not_adopted() {
+    let project = project("model = \"m-invariance\"\nm = 2");
+    let with = |column: &str| -> String {
+        let mut lines = TABLE_1B.lines();
+        let header = format!("{};{column}\n", lines.next().unwrap());
+        lines.enumerate().fold(header, |text, (at, line)| format!("{text}{line};p{at}\n"))
+    };
+    for column in ["name", "record"] {
+        project.write("theirs.csv", &with(column));
+        project.fails(&["adopt", "theirs.csv", "--truth", "1a.csv", "--yes"], 6, "R605");
+    }
+    project.write("theirs.csv", &with("remark"));
+    let ended = project.run(&["adopt", "theirs.csv", "--truth", "1a.csv", "--yes"]);
+    let said = ended.stdout + &ended.stderr;
+    assert!(said.contains("Column remark of the files: not looked at"), "{said}");
+}

@@ -316,3 +316,44 @@ fn a_witness_names_its_person() {
     assert_eq!(person.len(), 32);
     assert!(!report.to_string().contains("Bob"));
 }
+
+/// A date that is none sorts nothing; a column that is not there is not wished about; a copy of a release tells nothing.
+#[test]
+fn what_the_command_line_says_is_held_against_the_files() {
+    let project = naive();
+    let truth = ["--truth", "t2.csv", "t1.csv", "--id", "name"];
+    let said = |words: &[&str]| audit(&project, &[words, &COLUMNS].concat()).1;
+    let given = audit(&project, &[&["r1.csv", "r2.csv"][..], &COLUMNS, &TRUTH].concat()).1;
+    let short = [&["r2.csv", "r1.csv", "--dates", "2026-10-1,2026-9-1"][..], &truth].concat();
+    assert_eq!(said(&short)["checks"], given["checks"]);
+    for dates in ["foo,bar", "05/02/2026,10/01/2026", "2026-02-30,2026-03-01", "2026-W05,2026-W06"] {
+        project.fails(&[&["audit", "r1.csv", "r2.csv", "--dates", dates][..], &COLUMNS].concat(), 2, "U201");
+    }
+    project.write("w-2026-W05.csv", &project.read("r1.csv"));
+    project.write("w-2026-W06.csv", &project.read("r2.csv"));
+    let weeks = ["audit", "w-2026-W05.csv", "w-2026-W06.csv", "--order", "date"];
+    project.fails(&[&weeks[..], &COLUMNS].concat(), 2, "U201");
+    project.fails(&[&["audit", "r1.csv", "--any", "nope=x"][..], &COLUMNS].concat(), 2, "U201");
+    project.fails(&[&["audit", "r1.csv", "--hierarchy", "zip=nope.csv"][..], &COLUMNS].concat(), 2, "U201");
+    project.write("copy.csv", &project.read("r1.csv"));
+    let twice = said(&["r1.csv", "copy.csv"]);
+    assert_eq!(twice["checks"], said(&["r1.csv"])["checks"]);
+    assert!(twice.to_string().contains("a copy of another one"), "{twice}");
+}
+
+/// What is written about a person cannot be made from their name alone, nor found again in another audit.
+#[test]
+fn a_person_has_another_name_in_every_audit() {
+    let project = naive();
+    let people = |words: &[&str]| -> Vec<String> {
+        let found = audit(&project, &[words, &COLUMNS].concat()).1;
+        let found = found["findings"].as_array().unwrap().clone();
+        found.iter().filter_map(|finding| finding["witness"]["person"].as_str().map(String::from)).collect()
+    };
+    let both = people(&[&["r1.csv", "r2.csv"][..], &TRUTH].concat());
+    assert!(!both.is_empty());
+    assert_eq!(both, people(&[&["r1.csv", "r2.csv"][..], &TRUTH].concat()));
+    project.write("t2.csv", &project.read("t2.csv").replacen("flu", "cold", 1));
+    let other = people(&[&["r1.csv", "r2.csv"][..], &TRUTH].concat());
+    assert!(both.iter().all(|person| !other.contains(person)), "{both:?} {other:?}");
+}

@@ -102,9 +102,20 @@ impl<'a> Knowledge<'a> {
         self.keys[person as usize]
     }
 
-    /// The key of a person as it is written, where there is such a person.
-    pub fn hex(&self, person: u32) -> Option<String> {
-        self.keys.get(person as usize).map(|key| format!("{:016x}{:016x}", key.hi, key.lo))
+    /// What a person is called in what is written about them, where there is such a person. Who has not the tables
+    /// cannot work it out from an identifier, nor find the same person in another audit.
+    pub fn name(&self, person: u32) -> Option<String> {
+        let key = self.keys.get(person as usize)?;
+        let mut tables = blake3::Hasher::new();
+        for table in &self.tables {
+            table.keys().iter().for_each(|key| _ = tables.update(&key.to_bytes()));
+            table.sensitive().iter().for_each(|value| _ = tables.update(&value.0.to_le_bytes()));
+            for at in 0..table.quasi_count() {
+                table.quasi(at).iter().for_each(|code| _ = tables.update(&code.to_le_bytes()));
+            }
+        }
+        let name = RecordKey::of(tables.finalize().as_bytes(), &key.to_bytes());
+        Some(format!("{:016x}{:016x}", name.hi, name.lo))
     }
 
     /// The person with this key.

@@ -357,7 +357,7 @@ kinds! {
         "A range such as (20,21) holds no whole number, and all bounds of its column are whole numbers.";
     /// Rows with one group id and different cells.
     GroupDiffers, "D128", "rows of one group differ",
-        "leave out --group, or correct the file",
+        "correct the file, name the column that numbers groups with --group, or rename group_id where it does not",
         "Rows with the same group id have different published quasi cells. Rows of a group are published alike: either the \
          column does not number groups, or the file mixes them up.";
     /// Counts of counterfeits that do not fit the rows.
@@ -382,6 +382,11 @@ kinds! {
         "give the private tables the releases were made from, with single values",
         "A cell of a table given with --truth is a range, a set or a star. The truth is the private table a release was \
          made from: one value a cell.";
+    /// One value in two forms.
+    WrittenTwice, "D133", "one value written in two ways",
+        "write it alike in all files, without blanks around it and without .0 behind whole numbers",
+        "Texts of this column stand for themselves, and some differ only in blanks around them or in how a number is written \
+         (25 and 25.0). Taken for two values they would count twice, and releases would seem to have nothing in common.";
 }
 
 impl Kind {

@@ -34,8 +34,9 @@ impl PolicyFile {
     pub fn limits_said(&self) -> Vec<&'static str> {
         const APART: &str = "It holds for recipients of whom the publisher was told that they may lay their views side by side; \
                              others who do so may learn more.";
-        const ADOPTED: &str = "Releases made elsewhere belong to this series. What they give away about the people in them stays given \
-                               away: for these people the promise is about what later releases add.";
+        const ADOPTED: &str = "Releases made elsewhere belong to this series and do not keep its promise. What they give away stays \
+                               given away, and laid beside later releases they may give away more about the people in them: \
+                               the promise is about the later releases among themselves.";
         let apart = (!self.views.pools.is_empty()).then_some(APART);
         let adopted = self.choices.accept_adopted.is_some().then_some(ADOPTED);
         adopted.into_iter().chain(apart).chain(self.promise.limits()).collect()

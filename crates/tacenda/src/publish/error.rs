@@ -144,8 +144,8 @@ pub enum ProjectError {
     },
     /// A release made elsewhere ties a person's rows together.
     #[error(
-        "a release to be adopted links records by a column, and this policy file promises nothing about that; \
-         adopt it under incremental-k-anonymity with linked_ids = true, or start a new series"
+        "a release to be adopted links records by a column, or has the identifier itself, and this policy file promises nothing \
+         about that; adopt it under incremental-k-anonymity with linked_ids = true, or start a new series"
     )]
     AdoptLinked,
     /// Releases made elsewhere do not keep the promise.

@@ -367,7 +367,7 @@ pub struct WitnessFacts {
     pub groups: Vec<WitnessGroup>,
     /// The sensitive values it speaks of, coded unless they are shown.
     pub values: Vec<String>,
-    /// The person it speaks of: the key they have in this audit, which names nobody without the table.
+    /// The person it speaks of: a name they have in this audit alone, which is nobody's without the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
     /// The quasi attribute it speaks of.

@@ -327,7 +327,7 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
         claim: witness.claim.into(),
         groups: witness.groups.iter().filter_map(group).collect(),
         values: codes.names(&witness.values),
-        person: witness.person.and_then(|person| series.knowledge?.hex(person)),
+        person: witness.person.and_then(|person| series.knowledge?.name(person)),
         attribute: witness.attribute.map(|at| clean(&series.schema.quasi[at as usize].name)),
         number: witness.number,
         line: witness.line,

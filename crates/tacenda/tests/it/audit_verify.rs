@@ -149,15 +149,17 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
         Fault::OneKnownGivesAway => {
             let mut all: Vec<Vec<Option<Value>>> = Vec::new();
             worlds(case, &mut |values, _| all.push(values.to_vec()));
+            let people = stretches(case);
             let gives_away = |person: usize| {
-                (0..all[0].len()).filter(|&other| other != person).any(|other| {
-                    all.iter().any(|world| {
-                        let same = all.iter().filter(|twin| twin[other] == world[other]);
-                        world[other].is_some() && same.map(|twin| twin[person]).collect::<BTreeSet<_>>().len() == 1
-                    })
+                // Every choice of so many others, as bits.
+                let chosen = |bits: u32| (0..people.len()).filter(move |other| bits >> other & 1 == 1);
+                let may_choose = |bits: &u32| u64::from(bits.count_ones()) <= number && bits >> person & 1 == 0;
+                (0..1u32 << people.len()).filter(may_choose).any(|bits| {
+                    let fits = all.iter().filter(|world| chosen(bits).all(|at| world[at] == Some(people[at].value)));
+                    fits.map(|world| world[person]).collect::<BTreeSet<_>>().len() == 1
                 })
             };
-            number == 1 && of_person(&stretches(case), witness).into_iter().any(gives_away)
+            number > 0 && of_person(&people, witness).into_iter().any(gives_away)
         }
         Fault::MustShareValue => {
             let holds = |person: usize| {
@@ -204,11 +206,16 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
         Fault::LinkedTooFew | Fault::LinkedFewValues => {
             let id = common_id(case, witness);
             let alike: Vec<u64> = ids(case).into_iter().filter(|&other| is_alike(case, id, other)).collect();
-            let mut values: Vec<Value> =
-                alike.iter().map(|&id| *rows_of(case, id).last().map(|row| &row.2).unwrap()).collect();
-            values.sort_unstable();
-            values.dedup();
-            let found = if fault == Fault::LinkedTooFew { alike.len() } else { values.len() };
+            let steps = if case.attacker.presence { rows_of(case, id).len() } else { 1 };
+            let values = |step: usize| -> BTreeSet<Value> {
+                let value = |rows: Vec<(usize, usize, Value)>| match case.attacker.presence {
+                    true => rows[step].2,
+                    false => rows.last().unwrap().2,
+                };
+                alike.iter().map(|&id| value(rows_of(case, id))).collect()
+            };
+            let fewest = (0..steps).map(|step| values(step).len()).min().unwrap();
+            let found = if fault == Fault::LinkedTooFew { alike.len() } else { fewest };
             found as u64 == number && number < line
         }
         Fault::LinkedIdsPublished => ids(case).len() as u64 == number,

@@ -37,7 +37,9 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let limits = limits(args);
     let subject = Subject::read(&args.subject, common, screen)?;
     let promised = subject.promise.as_ref().map_or_else(Thresholds::default, Thresholds::of);
-    let thresholds = Thresholds { k: args.k.unwrap_or(promised.k), l: args.l.unwrap_or(promised.l), t: args.t };
+    // That somebody's value is certain is told whatever is promised of values.
+    let l = args.l.unwrap_or(promised.l.max(Thresholds::default().l));
+    let thresholds = Thresholds { k: args.k.unwrap_or(promised.k), l, t: args.t };
     subject.about.notes.iter().for_each(|note| screen.note(&format!("note: {note}")));
 
     let knowledge = subject.knowledge();

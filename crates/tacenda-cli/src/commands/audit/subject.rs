@@ -19,6 +19,7 @@ use tacenda::ingest::IngestError;
 use tacenda::ingest::Source;
 use tacenda::ingest::foreign;
 use tacenda::ingest::foreign::File;
+use tacenda::ingest::foreign::Foreign;
 use tacenda::ingest::foreign::Shown;
 use tacenda::model::Membership;
 use tacenda::model::Promise;
@@ -121,8 +122,9 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
     }
     let truth = order.iter().filter_map(|&at| args.truth.get(at)).map(|path| Source::open(path));
     let truth = truth.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
-    let read = foreign::read(&files, &truth, &ask).map_err(rejected)?;
+    let mut read = foreign::read(&files, &truth, &ask).map_err(rejected)?;
     bar.finish_and_clear();
+    let (order, repeated) = once(order, &mut read);
     let mut notes: Vec<String> = read
         .columns
         .iter()
@@ -132,8 +134,9 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
         })
         .collect();
     notes.extend(read.notes);
-    if !read.assumptions.is_empty() {
-        notes.extend(read.assumptions.iter().cloned());
+    notes.extend(repeated);
+    notes.extend(read.assumptions.iter().cloned());
+    if read.columns.iter().any(|column| column.missing.is_some()) {
         notes.push("--missing says what cells that say nothing stand for: any value, or a value of their own".into());
     }
     let source = |(&at, digest): (&usize, &String)| report::Source {
@@ -158,6 +161,30 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
         about,
         key: Box::new(foreign::key),
     })
+}
+
+/// Leaves out files that are another one's copy: the same release again tells nothing more. Answers the places that are
+/// left, and what is said about it.
+fn once(order: Vec<usize>, read: &mut Foreign) -> (Vec<usize>, Option<String>) {
+    let is_first = |at: usize| !read.digests[..at].contains(&read.digests[at]);
+    let keep: Vec<bool> = (0..order.len()).map(is_first).collect();
+    let copies = keep.iter().filter(|&&kept| !kept).count();
+    if copies == 0 {
+        return (order, None);
+    }
+    fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
+        let mut places = 0..;
+        list.retain(|_| keep.get(places.next().expect("there is a next")).copied().unwrap_or(true));
+    }
+    let mut order = order;
+    retain(&mut order, &keep);
+    retain(&mut read.releases, &keep);
+    retain(&mut read.shown, &keep);
+    retain(&mut read.truth, &keep);
+    retain(&mut read.digests, &keep);
+    (1..).zip(&mut read.releases).for_each(|(number, release)| release.number = number);
+    let files = if copies == 1 { "1 file is" } else { "some files are" };
+    (order, Some(format!("{files} a copy of another one, byte for byte: a release counts once")))
 }
 
 fn traces(shown: Shown) -> Traces {
@@ -191,9 +218,9 @@ fn name_columns(files: &[PathBuf], screen: &Screen) -> Failure {
 /// The counts of counterfeits beside a data file.
 fn beside(data: &Path) -> Option<PathBuf> {
     let name = data.file_name()?.to_str()?;
-    let stem =
-        name.split_once(".csv").or(name.split_once(".parquet")).or(name.split_once(".tsv")).map(|(stem, _)| stem)?;
-    let path = data.with_file_name(format!("{stem}.counterfeits.csv"));
+    let small = name.to_ascii_lowercase();
+    let end = [".csv", ".parquet", ".tsv", ".txt"].iter().find_map(|ending| small.rfind(ending))?;
+    let path = data.with_file_name(format!("{}.counterfeits.csv", &name[..end]));
     (path != data && path.exists()).then_some(path)
 }
 

@@ -24,6 +24,9 @@ pub fn ask(args: &ReadingArgs) -> Result<Ask, Failure> {
     }
     for words in &args.hierarchy {
         let (wish, file) = about("--hierarchy", words, &mut wishes)?;
+        if !Path::new(file).is_file() {
+            return Err(Failure::usage(format!("--hierarchy {words}: there is no such file")));
+        }
         wish.hierarchy = Some(PathBuf::from(file));
     }
     for words in &args.domain {
@@ -32,10 +35,8 @@ pub fn ask(args: &ReadingArgs) -> Result<Ask, Failure> {
         wish.domain = Some((lo.into(), hi.into()));
     }
     for words in &args.any {
-        match words.split_once('=').filter(|(name, _)| wishes.contains_key(*name)) {
-            Some((name, text)) => {
-                wishes.entry(name.to_string()).or_default().any.push(text.into());
-            }
+        match words.split_once('=') {
+            Some((_, text)) => about("--any", words, &mut wishes)?.0.any.push(text.into()),
             None => wishes.values_mut().for_each(|wish| wish.any.push(words.clone())),
         }
     }
@@ -86,7 +87,7 @@ pub fn order(files: &[PathBuf], args: &ReadingArgs) -> Result<Vec<usize>, Failur
             let (dates, files) = (args.dates.len(), files.len());
             return Err(Failure::usage(format!("--dates names {dates} dates for {files} files")));
         }
-        (false, _) => args.dates.clone(),
+        (false, _) => args.dates.iter().map(|date| given(date)).collect::<Result<_, Failure>>()?,
     };
     order.sort_by(|&left, &right| dates[left].cmp(&dates[right]));
     match order.windows(2).find(|pair| dates[pair[0]] == dates[pair[1]]) {
@@ -98,7 +99,16 @@ pub fn order(files: &[PathBuf], args: &ReadingArgs) -> Result<Vec<usize>, Failur
 fn date_of(file: &Path) -> Result<String, Failure> {
     let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     match foreign::date_in(&name) {
-        Some((year, month, day)) => Ok(format!("{year:04}-{month:02}-{day:02}")),
-        None => Err(Failure::usage(format!("--order date: {name} has no date, or two; say --dates"))),
+        Some(date) => Ok(sortable(date)),
+        None => Err(Failure::usage(format!("--order date: {name} has no date that is clear; say --dates"))),
     }
+}
+
+fn given(date: &str) -> Result<String, Failure> {
+    let read = foreign::date(date.trim()).map(sortable);
+    read.ok_or_else(|| Failure::usage(format!("--dates {date}: say 2026-11-15, 2026-11, 2026-Q4, 2026-H2 or 2026")))
+}
+
+fn sortable((year, month, day): (u16, u8, u8)) -> String {
+    format!("{year:04}-{month:02}-{day:02}")
 }

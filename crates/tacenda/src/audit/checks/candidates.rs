@@ -62,8 +62,22 @@ impl Left {
     }
 }
 
+impl Left {
+    /// Whether some rows that are people's stand where none of the people can be.
+    fn has_rows_of_nobody(&self, ask: &Ask<'_>) -> bool {
+        self.places.iter().zip(ask.with_sensitive()).any(|(places, (_, release))| {
+            let mut has_people = vec![false; release.group_count()];
+            for &group in places.found.iter().filter(|&&group| group != u32::MAX) {
+                has_people[places.roots[group as usize] as usize] = true;
+            }
+            let is_empty = |group: usize| !has_people[places.roots[group] as usize] && release.people(group) > 0;
+            (0..release.group_count()).any(is_empty)
+        })
+    }
+}
+
 /// The releases that have a sensitive column, and the knowledge of them; nothing where all have.
-fn telling<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>) -> (Vec<Release>, Option<Knowledge<'a>>) {
+pub(super) fn telling<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>) -> (Vec<Release>, Option<Knowledge<'a>>) {
     let tells = |release: usize| ask.tells(release);
     if (0..ask.series.releases.len()).all(tells) {
         return (Vec::new(), None);
@@ -101,7 +115,7 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     };
     // Per person, the time between changes of their value of which least is left.
     let mut worst = vec![u32::MAX; ask.series.knowledge.map_or(0, Knowledge::len)];
-    let mut is_contradicted = left.refined.contradictory > 0;
+    let mut is_contradicted = left.refined.contradictory > 0 || left.has_rows_of_nobody(ask);
     for person in seen(ask, left.candidates.people()) {
         is_contradicted |= !is_true(person);
         let worst = &mut worst[ask.owner(person) as usize];
@@ -178,11 +192,11 @@ pub(super) const CONTRADICTION: &str = "the tables and the releases contradict e
 /// Why nothing can be said of people whom no group covers.
 pub(super) const UNCOVERED: &str = "some people stand in no group of a release that they are said to be in";
 
-/// Who is in some release, ascending; of somebody who was always withheld nothing is known.
+/// Who is in some release that has values, ascending; of somebody who was always withheld nothing is known.
 pub(super) fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
     let mut is_seen = vec![false; people];
     if let Some(knowledge) = ask.people() {
-        for release in 0..knowledge.releases() {
+        for release in (0..knowledge.releases()).filter(|&release| ask.tells(release)) {
             let here = knowledge.people(release).iter().filter(|&&person| person != Knowledge::ABSENT);
             here.for_each(|&person| is_seen[person as usize] = true);
         }
@@ -190,8 +204,19 @@ pub(super) fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
     (0..people as u32).filter(|&person| is_seen[person as usize]).collect()
 }
 
+/// How many people there are, and how many of them were looked at in every time between changes of their value.
+pub(super) fn coverage(ask: &Ask<'_>, is_looked_at: &[bool]) -> Coverage {
+    let mut of_people: Vec<Option<bool>> = vec![None; ask.series.knowledge.map_or(0, Knowledge::len)];
+    for person in seen(ask, is_looked_at.len()) {
+        let whole = of_people[ask.owner(person) as usize].get_or_insert(true);
+        *whole &= is_looked_at[person as usize];
+    }
+    let looked_at = of_people.iter().filter(|whole| **whole == Some(true)).count() as u64;
+    Coverage { looked_at, of: of_people.iter().flatten().count() as u64, what: "people" }
+}
+
 /// Everyone's value, to hold what is left against.
-fn truth(ask: &Ask<'_>) -> Vec<Option<Value>> {
+pub(super) fn truth(ask: &Ask<'_>) -> Vec<Option<Value>> {
     let Some(knowledge) = ask.people() else { return Vec::new() };
     match (0..knowledge.releases()).all(|release| ask.tells(release)) {
         true => knowledge.truth(),

@@ -16,8 +16,10 @@ use crate::audit::Outcome;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::flows;
+use crate::audit::checks::flows::Edge;
 use crate::audit::checks::flows::Flows;
 use crate::audit::checks::tally::Tally;
+use rustc_hash::FxHashSet;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let gap =
@@ -35,6 +37,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     let mut few = Tally::new(Fault::FewCorresponding);
     let mut newcomers = Tally::new(Fault::FewNewcomers);
     let (mut unclear, mut least) = (flows.bounded + flows.passed_over, u64::MAX);
+    let mut told: Vec<(&Edge, u64)> = Vec::new();
     for edge in flows.edges.iter().filter(|edge| edge.rows() > 0) {
         least = least.min(edge.rows());
         if edge.rows() >= k {
@@ -47,6 +50,13 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             unclear += 1;
             continue;
         }
+        told.push((edge, rows));
+    }
+    let pairs: Vec<(u32, u32)> = told.iter().map(|(edge, _)| (edge.earlier, edge.later)).collect();
+    let mut people = People::new(flows.people_between(ask, &pairs));
+    for (at, (edge, rows)) in told.into_iter().enumerate() {
+        let Some(count) = people.count(at, rows) else { continue };
+        let (old, new) = flows.over(edge);
         let witness = || Witness {
             claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
                     of the rows of the first groups, at most the number can be rows of the last, below the line",
@@ -58,7 +68,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             line: k,
         };
         let tally = if rows == 1 { &mut one } else { &mut few };
-        tally.add(rows, rows, witness);
+        tally.add(count, rows, witness);
     }
     for (group, &forced) in flows.forced.iter().enumerate() {
         let rows = flows.later.group_rows(group).len() as u64;
@@ -75,7 +85,11 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             unclear += 1;
             continue;
         }
-        newcomers.add(open, open, || Witness {
+        let came = flows.newcomers(ask, group as u32).unwrap_or(open);
+        if came == 0 {
+            continue;
+        }
+        newcomers.add(came, open, || Witness {
             claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
                     all but the number of the group's rows are always taken, and the number is below the line",
             groups: vec![(flows.places.1, group as u32)],
@@ -99,6 +113,27 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         }
     }
     outcome
+}
+
+/// Who was told of already, where people are known.
+pub(super) struct People {
+    of_pairs: Option<Vec<Vec<u32>>>,
+    told: FxHashSet<u32>,
+}
+
+impl People {
+    pub(super) fn new(of_pairs: Option<Vec<Vec<u32>>>) -> People {
+        People { of_pairs, told: FxHashSet::default() }
+    }
+
+    /// How many more people the pair at a place speaks of: `rows` where they are not known, `None` where nobody stands
+    /// there.
+    pub(super) fn count(&mut self, at: usize, rows: u64) -> Option<u64> {
+        let Some(of_pairs) = &self.of_pairs else { return Some(rows) };
+        let people = &of_pairs[at];
+        let told = &mut self.told;
+        (!people.is_empty()).then(|| people.iter().filter(|&&person| told.insert(person)).count() as u64)
+    }
 }
 
 /// Groups of both releases, with the places of these.

@@ -66,6 +66,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             }
             (false, false) => Verdict::Measured,
         };
+    } else if !ask.attacker.presence && !ask.attacker.first_release {
+        outcome.verdict = Verdict::Measured;
     }
     outcome
 }
@@ -252,7 +254,10 @@ impl<'a, 'b> Judge<'a, 'b> {
                 _ if !ask.attacker.presence => 0,
                 _ => ask.thresholds.k.into(),
             },
-            l: ask.thresholds.l.into(),
+            l: match ask.attacker.presence || ask.attacker.first_release {
+                true => ask.thresholds.l.into(),
+                false => 0,
+            },
             certain: Tally::new(Fault::ArrivalsCertain),
             few_values: Tally::new(Fault::ArrivalsFewValues),
             few: Tally::new(Fault::ArrivalsFew),

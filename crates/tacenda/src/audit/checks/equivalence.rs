@@ -13,13 +13,12 @@
 //! new from the change on.
 
 use crate::audit::Check;
-use crate::audit::Coverage;
 use crate::audit::Fault;
 use crate::audit::Outcome;
 use crate::audit::Verdict;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
-use crate::audit::checks::candidates::seen;
+use crate::audit::checks::candidates::coverage;
 use crate::audit::checks::pairs;
 use crate::audit::checks::posterior::Counts;
 use crate::audit::checks::posterior::why_not_counted;
@@ -64,10 +63,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             classes.push((class, groups));
         }
     }
-    let seen = seen(ask, knowledge.len());
-    let looked_at = seen.iter().filter(|&&person| is_counted[person as usize]).count() as u64;
-    let of = seen.len() as u64;
-    let mut outcome = Outcome::new(Check::Equivalence, Coverage { looked_at, of, what: "people" });
+    let mut outcome = Outcome::new(Check::Equivalence, coverage(ask, &is_counted));
     let mut shared = Tally::new(Fault::MustShareValue);
     let mut largest = 0;
     classes.sort_unstable();
@@ -93,9 +89,9 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         outcome = outcome.found(finding);
     }
     // Some equals were found; that clears nobody else.
-    if looked_at < of {
+    if outcome.coverage.looked_at < outcome.coverage.of {
         let why = ask.counts().map(|counts| why_not_counted(ask, counts.is_impossible()));
-        outcome.verdict = Verdict::NotAssessed(why.unwrap_or("a release has no sensitive column"));
+        outcome.verdict = Verdict::NotAssessed(why.unwrap_or("no release has a sensitive column"));
     }
     outcome
 }

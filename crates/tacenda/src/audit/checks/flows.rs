@@ -17,7 +17,9 @@ use crate::audit::checks::pairs;
 use crate::audit::checks::pairs::Component;
 use crate::audit::checks::pairs::Components;
 use crate::audit::flow::Matching;
+use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
+use crate::model::Regions;
 use crate::model::Release;
 use crate::model::Value;
 use rayon::iter::IntoParallelRefIterator;
@@ -192,6 +194,55 @@ impl<'a> Flows<'a> {
     pub(super) fn edge(&self, earlier: u32, later: u32) -> Option<&Edge> {
         let place = self.edges.binary_search_by_key(&(earlier, later), |edge| (edge.earlier, edge.later));
         place.ok().map(|place| &self.edges[place])
+    }
+
+    /// Per pair of groups, who stands in the one and then in the other; `None` where people are not known.
+    pub(super) fn people_between(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
+        let knowledge = ask.people()?;
+        let mut regions = Regions::new(self.earlier.regions.attributes());
+        pairs.iter().for_each(|pair| regions.push(self.earlier.region(pair.0 as usize)));
+        let count = pairs.len();
+        let index = Release {
+            regions,
+            ends: (1..=count as u32).collect(),
+            sensitive: vec![Value(0); count],
+            counterfeits: vec![0; count],
+            ..Release::default()
+        };
+        let index = Stab::new(&index, 1);
+        let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
+        let mut people = vec![Vec::new(); count];
+        let (mut here, mut there) = (vec![0; knowledge.attributes()], vec![0; knowledge.attributes()]);
+        for (person, (&before, &after)) in before.iter().zip(&after).enumerate() {
+            if before == Knowledge::ABSENT || after == Knowledge::ABSENT {
+                continue;
+            }
+            knowledge.read_point(self.places.0 as usize, before as usize, &mut here);
+            knowledge.read_point(self.places.1 as usize, after as usize, &mut there);
+            index.each(&here, |pair| {
+                let region = self.later.region(pairs[pair as usize].1 as usize);
+                if region.iter().zip(&there).all(|(span, &code)| span.contains(code)) {
+                    people[pair as usize].push(ask.owner(person as u32));
+                }
+            });
+        }
+        Some(people)
+    }
+
+    /// How many people stand in a group of the later release and were not in the earlier one; `None` where people are not
+    /// known.
+    pub(super) fn newcomers(&self, ask: &Ask<'_>, group: u32) -> Option<u64> {
+        let knowledge = ask.people()?;
+        let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
+        let mut point = vec![0; knowledge.attributes()];
+        let region = self.later.region(group as usize);
+        let came = before.iter().zip(&after).filter(|&(&before, &after)| {
+            before == Knowledge::ABSENT && after != Knowledge::ABSENT && {
+                knowledge.read_point(self.places.1 as usize, after as usize, &mut point);
+                region.iter().zip(&point).all(|(span, &code)| span.contains(code))
+            }
+        });
+        Some(came.count() as u64)
     }
 
     /// All groups of the earlier and of the later release over a place.

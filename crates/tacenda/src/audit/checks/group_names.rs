@@ -19,8 +19,14 @@ use std::collections::BTreeMap;
 /// Fewer names in common say nothing.
 const LEAST_NAMES: usize = 3;
 
-/// Fewer numbers from 1 on say nothing: dealt out at random in each release, so many agree once in thousands.
+/// Fewer numbers from 1 on say nothing.
 const LEAST_NUMBERS: usize = 7;
+
+/// Against how many others each group is held.
+const SHIFTS: usize = 64;
+
+/// How unlikely it must be that numbers dealt out at random agree so often: one in a hundred thousand, as a logarithm.
+const UNLIKELY: f64 = 11.5;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let named = |place: u32| !ask.series.traces[place as usize].group_names.is_empty();
@@ -58,6 +64,9 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         if count < least || same * 10 < count * 9 || other * 2 > same {
             continue;
         }
+        if are_numbers && surprise(same, count, chance(&shared, lies_over)) < UNLIKELY {
+            continue;
+        }
         let (_, a, b) = shared[0];
         outcome = outcome.found(Finding {
             fault: Fault::StableNames,
@@ -79,6 +88,25 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         });
     }
     outcome
+}
+
+/// How often two groups lie over each other whatever their names are.
+fn chance(shared: &[(&str, usize, usize)], lies_over: impl Fn(usize, usize) -> bool) -> f64 {
+    // Every group against some others, spread over all of them.
+    let count = shared.len();
+    let apart: Vec<usize> = (0..count.min(SHIFTS)).map(|shift| shift * count / count.min(SHIFTS)).collect();
+    let over = (0..count).flat_map(|at| apart.iter().map(move |shift| (at, (at + shift) % count)));
+    over.filter(|&(a, b)| lies_over(shared[a].1, shared[b].2)).count() as f64 / (count * apart.len()) as f64
+}
+
+/// A bound on how unlikely it is that at least `same` of `count` agree by chance, as a logarithm.
+fn surprise(same: usize, count: usize, chance: f64) -> f64 {
+    let share = same as f64 / count as f64;
+    if share <= chance {
+        return 0.0;
+    }
+    let part = |share: f64, chance: f64| if share > 0.0 { share * (share / chance).ln() } else { 0.0 };
+    count as f64 * (part(share, chance) + part(1.0 - share, 1.0 - chance))
 }
 
 /// Whether names are 0, 1, 2… or 1, 2, 3… in an order that anyone can make from the regions alone. The order

@@ -5,8 +5,9 @@
 //! region: what someone sees who does not know who was present when. H is how many ids stood in the same
 //! groups in the same releases: what someone sees who does. H is never more than E.
 //!
-//! An empty meet is a contradiction: the person changed, or a row is not true. A changed sensitive value
-//! is seen by everyone. Both are told, and these ids are not counted among those alike.
+//! An empty meet is a contradiction: the person changed, or a row is not true. That is told, and such an id is not
+//! counted in E; its history is one like any other, and counted in H. A changed sensitive value is seen by everyone.
+//! Whoever follows ids alike in history through one release reads their values there: the release with the fewest counts.
 
 use crate::audit::Check;
 use crate::audit::Coverage;
@@ -50,8 +51,8 @@ struct Inference {
     meets: Vec<Span>,
     /// Per id, a number for the groups it stood in: equal for equal histories.
     histories: Vec<u32>,
-    /// Per id, its last value, where a release has any.
-    values: Vec<Option<Value>>,
+    /// Per id, its value in each of its releases, where that has any.
+    values: Vec<Vec<Option<Value>>>,
     changed: Vec<bool>,
     /// Per id, its groups: release and group.
     groups: Vec<Vec<(u32, u32)>>,
@@ -93,7 +94,7 @@ impl Inference {
     fn add(&mut self) -> u32 {
         self.meets.extend(std::iter::repeat_n(Span::new(0, u32::MAX), self.attributes));
         self.histories.push(0);
-        self.values.push(None);
+        self.values.push(Vec::new());
         self.changed.push(false);
         self.groups.push(Vec::new());
         self.histories.len() as u32 - 1
@@ -104,10 +105,29 @@ impl Inference {
         meets.iter_mut().zip(region).for_each(|(meet, span)| *meet = meet.meet(*span));
         self.histories[id] = history;
         self.groups[id].push(group);
-        if value.is_some() {
-            self.changed[id] |= self.values[id].is_some_and(|before| Some(before) != value);
-            self.values[id] = value;
+        self.changed[id] |= value.is_some() && self.last(id).is_some_and(|before| Some(before) != value);
+        self.values[id].push(value);
+    }
+
+    /// The last value of an id.
+    fn last(&self, id: usize) -> Option<Value> {
+        self.values[id].iter().rev().find_map(|value| *value)
+    }
+
+    /// The values of ids that cannot be told apart, where they are fewest.
+    fn fewest(&self, class: &[u32], are_alike_in_history: bool) -> Vec<Value> {
+        let distinct = |values: &mut dyn Iterator<Item = Value>| -> Vec<Value> {
+            let mut values: Vec<Value> = values.collect();
+            values.sort_unstable();
+            values.dedup();
+            values
+        };
+        if !are_alike_in_history {
+            return distinct(&mut class.iter().filter_map(|&id| self.last(id as usize)));
         }
+        let steps = 0..self.values[class[0] as usize].len();
+        let step = |step: usize| distinct(&mut class.iter().filter_map(|&id| self.values[id as usize][step]));
+        steps.map(step).filter(|values| !values.is_empty()).min_by_key(Vec::len).unwrap_or_default()
     }
 
     fn meet(&self, id: usize) -> &[Span] {
@@ -131,9 +151,9 @@ impl Inference {
             if is_empty(id) {
                 contradicted
                     .add(1, 0, || self.witness("the groups hold one id, and their regions do not meet", id, 1, 0));
-                continue;
+            } else {
+                by_region.entry(self.meet(id)).or_default().push(id as u32);
             }
-            by_region.entry(self.meet(id)).or_default().push(id as u32);
             by_history.entry(self.histories[id]).or_default().push(id as u32);
         }
         let least = |sizes: &mut dyn Iterator<Item = usize>| sizes.min().unwrap_or(0) as f64;
@@ -150,9 +170,7 @@ impl Inference {
             if size < k {
                 few.add(size, size, || self.witness(FEW, class[0] as usize, size, k));
             }
-            let mut values: Vec<Value> = class.iter().filter_map(|&id| self.values[id as usize]).collect();
-            values.sort_unstable();
-            values.dedup();
+            let values = self.fewest(class, ask.attacker.presence);
             let distinct = values.len() as u64;
             if distinct > 0 && distinct < l {
                 let witness = || Witness { values, ..self.witness(FEW_VALUES, class[0] as usize, distinct, l) };
@@ -183,4 +201,4 @@ impl Inference {
 const FEW: &str = "the groups are those of one id, and the number is how many ids cannot be told from it by the releases: those \
                    in the same groups, or, where presence is not known, those whose regions meet in the same region";
 const FEW_VALUES: &str = "the groups are those of one id, and the ids that cannot be told from it by the releases have the \
-                          values given, fewer than the line";
+                          values given in one of them, fewer than the line";

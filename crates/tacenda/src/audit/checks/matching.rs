@@ -8,20 +8,29 @@ use crate::audit::Fault;
 use crate::audit::Outcome;
 use crate::audit::Witness;
 use crate::audit::checks::Ask;
+use crate::audit::checks::correspondence::People;
 use crate::audit::checks::correspondence::names;
 use crate::audit::checks::flows;
+use crate::audit::checks::flows::Edge;
 use crate::audit::checks::flows::Flows;
 use crate::audit::checks::tally::Tally;
 use crate::model::Value;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    flows::each(ask, Check::Matching, "too many groups overlap, or counterfeits stand between them", judge).0
+    flows::each(
+        ask,
+        Check::Matching,
+        "several groups of a release lie over one place, or counterfeits stand between them",
+        judge,
+    )
+    .0
 }
 
 fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     let l = u64::from(ask.thresholds.l);
     let mut few = Tally::new(Fault::FewMatchedValues);
-    let mut possible = 0u64;
+    let (mut possible, mut unclear) = (0u64, 0u64);
+    let mut told: Vec<(&Edge, Vec<Value>)> = Vec::new();
     for edge in flows.edges.iter().filter(|edge| !edge.most.is_empty()) {
         possible += 1;
         if edge.most.len() as u64 >= l {
@@ -33,10 +42,20 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         values.sort_unstable();
         values.dedup();
         let count = values.len() as u64;
+        // Several groups lie over parts of the place: what they have together bounds what is left in each.
         if count >= l {
+            unclear += 1;
             continue;
         }
-        few.add(edge.rows(), count, || Witness {
+        told.push((edge, values));
+    }
+    let pairs: Vec<(u32, u32)> = told.iter().map(|(edge, _)| (edge.earlier, edge.later)).collect();
+    let mut people = People::new(flows.people_between(ask, &pairs));
+    for (at, (edge, values)) in told.into_iter().enumerate() {
+        let Some(there) = people.count(at, edge.rows()) else { continue };
+        let (old, new) = flows.over(edge);
+        let count = values.len() as u64;
+        few.add(there, count, || Witness {
             claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
                     only rows with the values given ever go from the first groups to the last",
             groups: names(flows, &old, &new),
@@ -49,7 +68,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     }
     let edges = flows.edges.len() as u64;
     outcome.coverage.of += edges;
-    outcome.coverage.looked_at += edges - flows.passed_over;
+    outcome.coverage.looked_at += edges.saturating_sub(flows.passed_over + unclear);
     let number = Some(flows.later.number);
     outcome.measure(number, "pairs of groups that overlap", edges as f64);
     outcome.measure(number, "pairs of groups that can share a person", possible as f64);

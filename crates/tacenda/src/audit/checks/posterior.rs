@@ -12,7 +12,6 @@
 //! tables and the releases contradict each other: that is not assessed.
 
 use crate::audit::Check;
-use crate::audit::Coverage;
 use crate::audit::Fault;
 use crate::audit::Outcome;
 use crate::audit::Verdict;
@@ -21,7 +20,9 @@ use crate::audit::checks::Ask;
 use crate::audit::checks::candidates::CONTRADICTION;
 use crate::audit::checks::candidates::Left;
 use crate::audit::checks::candidates::UNCOVERED;
-use crate::audit::checks::candidates::seen;
+use crate::audit::checks::candidates::coverage;
+use crate::audit::checks::candidates::telling;
+use crate::audit::checks::candidates::truth;
 use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
 use crate::audit::knowledge::Knowledge;
@@ -42,20 +43,35 @@ use std::collections::BTreeMap;
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let known = ask.people().filter(|_| ask.attacker.presence);
     let Some(knowledge) = known else {
-        return Outcome::not_applicable(Check::Posterior, "who is in which release is not known");
+        let mut outcome = Outcome::not_applicable(Check::Posterior, "who is in which release is not known");
+        if ask.attacker.known_people > 0 {
+            outcome.verdict =
+                Verdict::NotAssessed("whose values are known cannot be told: who is in which release is not");
+        }
+        return outcome;
     };
     let Some(counts) = ask.counts() else {
-        return Outcome::not_applicable(Check::Posterior, "a release has no sensitive column");
+        return Outcome::not_applicable(Check::Posterior, "no release has a sensitive column");
     };
-    let with_worlds = counts.all().filter(|(_, counted)| counted.judged.count > 0);
-    let looked_at = with_worlds.map(|(component, _)| component.people.len() as u64).sum();
-    let of = seen(ask, knowledge.len()).len() as u64;
-    let mut outcome = Outcome::new(Check::Posterior, Coverage { looked_at, of, what: "people" });
+    let mut is_counted = vec![false; knowledge.len()];
+    for (component, _) in counts.all().filter(|(_, counted)| counted.judged.count > 0) {
+        component.people.iter().for_each(|&person| is_counted[person as usize] = true);
+    }
+    let mut outcome = Outcome::new(Check::Posterior, coverage(ask, &is_counted));
     let impossible = judge(ask, counts, &mut outcome);
-    if outcome.findings.is_empty() && looked_at < of {
+    if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
         outcome.verdict = Verdict::NotAssessed(why_not_counted(ask, impossible > 0));
+    } else if outcome.findings.is_empty() && are_linked(ask) {
+        outcome.verdict =
+            Verdict::NotAssessed("ids link rows of several releases, and are not followed in counting worlds");
     }
     outcome
+}
+
+/// Whether published ids tell worlds apart that look alike here. Whoever stays in a cohort has one row in all releases.
+fn are_linked(ask: &Ask<'_>) -> bool {
+    let linked = ask.series.releases.iter().filter(|release| !release.linked.is_empty()).count();
+    linked > 1 && !matches!(ask.series.promise, Some(Promise::IncrementalKAnonymity { cohorts: true, .. }))
 }
 
 /// Why the worlds of some people were not counted.
@@ -76,14 +92,20 @@ pub(in crate::audit) struct Counts {
 }
 
 impl Counts {
-    /// `None` where people are not known, or a release has no values.
+    /// `None` where people are not known, or no release has values. Releases without tell nothing of values.
     pub(super) fn new(ask: &Ask<'_>) -> Option<Counts> {
         let knowledge = ask.people().filter(|_| ask.attacker.presence)?;
-        if ask.series.traces.iter().any(|traces| traces.without_sensitive) {
+        let places: Vec<u32> = ask.with_sensitive().map(|(place, _)| place).collect();
+        if places.is_empty() {
             return None;
         }
-        let truth = knowledge.truth();
-        let small = small_components(ask, knowledge, ask.left()?);
+        let (releases, part) = telling(ask, knowledge);
+        let (releases, knowledge) = match &part {
+            Some(part) => (&releases[..], part),
+            None => (ask.series.releases, knowledge),
+        };
+        let truth = truth(ask);
+        let small = small_components(ask, (releases, &places), knowledge, ask.left()?);
         let counted = small.par_iter().map(|component| count(ask, component, &truth)).collect();
         Some(Counts { small, counted })
     }
@@ -143,8 +165,8 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
         for &at in &counted.known {
             let is_new = u64::from(told_of[2].insert(ask.owner(component.people[at as usize])));
             known.add(is_new, 0, || Witness {
-                claim: "in all ways to give everyone in the groups a row, knowing the values of the number of others leaves one for \
-                        the person",
+                claim: "in all ways to give everyone in the groups a row, some of the others, at most the number, having the values \
+                        they have leaves one for the person",
                 groups: component.groups.clone(),
                 values: Vec::new(),
                 person: Some(ask.owner(component.people[at as usize])),
@@ -212,7 +234,8 @@ fn count(ask: &Ask<'_>, component: &Component, truth: &[Option<Value>]) -> Optio
         _ => None,
     };
     let judged = principled.filter(is_true).unwrap_or_else(|| blind.clone());
-    let known = betrayed(&judged, ask.attacker.known_people);
+    let of_component: Vec<Option<Value>> = component.people.iter().map(|&person| truth[person as usize]).collect();
+    let known = betrayed(&judged, ask.attacker.known_people, &of_component);
     Some(Counted { judged, blind, known })
 }
 
@@ -230,16 +253,19 @@ fn most(worlds: &Worlds, component: &Component) -> Option<(Value, f64)> {
     all.map(|(value, share)| (value, share.0 as f64 / share.1 as f64)).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Who is open now and has one value in some world once some `count` others are known.
-fn betrayed(worlds: &Worlds, count: u32) -> Vec<u32> {
+/// Who is open now and has one value once the values of some `count` others are known.
+fn betrayed(worlds: &Worlds, count: u32, truth: &[Option<Value>]) -> Vec<u32> {
     let mut found = Vec::new();
     for (people, assignments) in &worlds.assignments {
+        // Who is known elsewhere tells nothing here.
+        let count = (count as usize).min(people.len() - 1);
+        let truth: Vec<Option<Value>> = people.iter().map(|&person| truth[person as usize]).collect();
         for at in 0..people.len() {
             let is_open = assignments.iter().any(|values| values[at] != assignments.first().expect("one")[at]);
             let mut chosen = Vec::new();
             if is_open
-                && choose(people.len(), at, count as usize, 0, &mut chosen, &mut |known| {
-                    gives_away(assignments, at, known)
+                && choose(people.len(), at, count, 0, &mut chosen, &mut |known| {
+                    gives_away(assignments, at, known, &truth)
                 })
             {
                 found.push(people[at]);
@@ -273,20 +299,25 @@ fn choose(
     false
 }
 
-/// Whether in some world the values of `known` leave one for the person.
-fn gives_away(assignments: &std::collections::BTreeSet<Vec<Value>>, at: usize, known: &[usize]) -> bool {
-    let mut left: BTreeMap<Vec<Value>, Option<Value>> = BTreeMap::new();
-    for values in assignments {
-        let key = known.iter().map(|&other| values[other]).collect();
-        let entry = left.entry(key).or_insert(Some(values[at]));
-        *entry = entry.filter(|&value| value == values[at]);
-    }
-    left.values().any(Option::is_some)
+/// Whether the values that `known` have leave one for the person.
+fn gives_away(
+    assignments: &std::collections::BTreeSet<Vec<Value>>,
+    at: usize,
+    known: &[usize],
+    truth: &[Option<Value>],
+) -> bool {
+    let fits = |values: &&Vec<Value>| known.iter().all(|&other| truth[other] == Some(values[other]));
+    let mut left = assignments.iter().filter(fits).map(|values| values[at]);
+    left.next().is_some_and(|first| left.all(|value| value == first))
 }
 
 /// Components of at most so many people, with what the count of worlds wants to know.
-fn small_components(ask: &Ask<'_>, knowledge: &Knowledge<'_>, left: &Left) -> Vec<Component> {
-    let releases = ask.series.releases;
+fn small_components(
+    ask: &Ask<'_>,
+    (releases, places_of): (&[Release], &[u32]),
+    knowledge: &Knowledge<'_>,
+    left: &Left,
+) -> Vec<Component> {
     let mut offsets = vec![0u32];
     for release in releases {
         offsets.push(offsets[offsets.len() - 1] + release.group_count() as u32);
@@ -320,7 +351,7 @@ fn small_components(ask: &Ask<'_>, knowledge: &Knowledge<'_>, left: &Left) -> Ve
     for (index, release) in releases.iter().enumerate() {
         for group in 0..release.group_count() as u32 {
             if let Some(component) = components.get_mut(&ties.find(offsets[index] + group)) {
-                component.groups.push((index as u32, group));
+                component.groups.push((places_of[index], group));
             }
         }
     }
@@ -331,21 +362,21 @@ fn small_components(ask: &Ask<'_>, knowledge: &Knowledge<'_>, left: &Left) -> Ve
     };
     let mut components: Vec<Component> = components.into_values().collect();
     for component in &mut components {
-        component.cut_out(releases, knowledge, &rows);
+        component.cut_out((releases, places_of), knowledge, &rows);
     }
     components
 }
 
 impl Component {
     /// The component's own part of every release, and its people.
-    fn cut_out(&mut self, releases: &[Release], knowledge: &Knowledge<'_>, rows: &[Vec<u32>]) {
-        for (index, release) in releases.iter().enumerate() {
+    fn cut_out(&mut self, (releases, places): (&[Release], &[u32]), knowledge: &Knowledge<'_>, rows: &[Vec<u32>]) {
+        for (release, &place) in releases.iter().zip(places) {
             let mut part = Release {
                 number: release.number,
                 regions: Regions::new(release.regions.attributes()),
                 ..Release::default()
             };
-            for &(_, group) in self.groups.iter().filter(|group| group.0 == index as u32) {
+            for &(_, group) in self.groups.iter().filter(|group| group.0 == place) {
                 part.regions.push(release.region(group as usize));
                 part.sensitive.extend_from_slice(release.group_values(group as usize));
                 part.ends.push(part.sensitive.len() as u32);

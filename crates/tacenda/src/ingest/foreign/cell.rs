@@ -5,6 +5,7 @@
 
 use crate::ingest::foreign::bound;
 use crate::ingest::foreign::bound::Bound;
+use crate::ingest::foreign::lookalike::is_lookalike;
 use crate::ingest::foreign::thousands;
 use std::borrow::Cow;
 
@@ -12,7 +13,8 @@ use std::borrow::Cow;
 pub(super) const DASHES: [char; 8] = ['-', '–', '—', '−', '‐', '‑', '‒', '―'];
 
 /// Texts that other tools write where there is nothing.
-const NOTHING: [&str; 12] = ["NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "Null", "null", "NaN", "NAN", "nan", "?"];
+const NOTHING: [&str; 16] =
+    ["NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "Null", "null", "NaN", "NAN", "nan", "NaT", "?", ".", "-", "--"];
 
 /// Whether a text says that there is nothing.
 pub fn says_nothing(text: &str) -> bool {
@@ -142,69 +144,10 @@ fn clear(text: &str) -> Cell<'_> {
     }
     match dashed(text) {
         Some(range) => Cell::Range(range),
-        None if is_like_a_range(text) => Cell::Unclear,
+        None if is_lookalike(text) => Cell::Unclear,
         None => Cell::Label(text),
     }
 }
-
-/// Whether a text that no notation reads is a range all the same, as people read it: with a unit (`20 to 29 years`,
-/// `85 years and over`), a currency, or zeros in front (`02138-02145`). As labels such cells would be taken
-/// for places that have nothing in common.
-fn is_like_a_range(text: &str) -> bool {
-    #[derive(PartialEq)]
-    enum Token {
-        Number,
-        Dash,
-        Word(String),
-    }
-    if is_month(text) {
-        return false;
-    }
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let is_dash = DASHES.contains(&first);
-        let end = match is_dash {
-            true => first.len_utf8(),
-            false => rest.find(|char: char| char.is_whitespace() || DASHES.contains(&char)).unwrap_or(rest.len()),
-        };
-        let (token, behind) = rest.split_at(end);
-        rest = behind.trim_start();
-        let token = token.trim_start_matches(CURRENCIES);
-        if token.is_empty() {
-            continue;
-        }
-        let is_number = token.starts_with(|char: char| char.is_ascii_digit())
-            && token.chars().all(|char| char.is_ascii_digit() || ".,%".contains(char));
-        tokens.push(match (is_dash, is_number) {
-            (true, _) => Token::Dash,
-            (false, true) => Token::Number,
-            (false, false) => Token::Word(token.to_lowercase()),
-        });
-    }
-    let is_word = |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if words.contains(&word.as_str()));
-    let are_units = |tokens: &[Token]| tokens.len() <= 2 && tokens.iter().all(|token| matches!(token, Token::Word(_)));
-    let joins = |token: &Token| *token == Token::Dash || is_word(token, &["to"]);
-    match tokens.as_slice() {
-        [Token::Number, join, Token::Number, units @ ..] if joins(join) => are_units(units),
-        [Token::Number, Token::Word(_), join, Token::Number, units @ ..] if joins(join) => are_units(units),
-        [Token::Number, .., and, end] if is_word(and, &["and", "or"]) => is_word(end, ENDLESS),
-        [side, Token::Number, units @ ..] if is_word(side, ENDLESS) => are_units(units),
-        _ => false,
-    }
-}
-
-/// `2020-01`: a year and a month.
-fn is_month(text: &str) -> bool {
-    let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.split_once('-').is_some_and(|(year, month)| digits(year, 4) && digits(month, 2))
-}
-
-/// Signs of money before a number.
-const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
-
-/// Words that say that a range has one end.
-const ENDLESS: &[&str] = &["over", "above", "more", "older", "up", "under", "below", "less", "fewer", "younger"];
 
 /// `1,000-2,000`, `20-` and `1,000-`; `None` where the text is none of these.
 fn doubtful(text: &str) -> Option<Cell<'static>> {
@@ -391,7 +334,7 @@ fn set(inner: &str) -> Option<Vec<Cow<'_, str>>> {
                 (Cow::Borrowed(rest[..end].trim()), &rest[end..])
             }
         };
-        if member.is_empty() || member.contains(['{', '}']) && !rest.starts_with('"') {
+        if member.is_empty() || !rest.starts_with('"') && !is_plain(&member) {
             return None;
         }
         members.push(member);
@@ -400,6 +343,14 @@ fn set(inner: &str) -> Option<Vec<Cow<'_, str>>> {
             None => return after.trim().is_empty().then_some(members),
         }
     }
+}
+
+/// Whether a member without quotes is one value. `{20-29, 30-39}`, `{[20,30), [30,40)}`, `{47*}`, `{'a'}` and `{a;b}` have
+/// members that are something else.
+fn is_plain(member: &str) -> bool {
+    !member.contains(['{', '}', '[', ']', ';', '|', '"'])
+        && !member.starts_with('\'')
+        && matches!(clear(member), Cell::Label(_) | Cell::Point(_))
 }
 
 /// A member in quotes, whose own quotes are doubled, and what follows it.

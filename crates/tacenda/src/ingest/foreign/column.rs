@@ -31,11 +31,21 @@ pub struct ColumnNote {
     pub domain: String,
     /// Published cells that say nothing, and whether they were taken for any value; `None` where there are none.
     pub missing: Option<(u64, bool)>,
+    /// Whether its texts are taken for labels, and some of them may say more than that.
+    pub apart: bool,
 }
 
 impl ColumnNote {
-    /// What cells that say nothing were taken for: an assumption about the publisher.
-    pub fn assumption(&self) -> Option<String> {
+    /// What was assumed about the publisher, one sentence each.
+    pub fn assumptions(&self) -> impl Iterator<Item = String> {
+        let apart = self.apart.then(|| {
+            format!("In column {} different texts are taken for values that have nothing in common.", self.column)
+        });
+        self.of_missing().into_iter().chain(apart)
+    }
+
+    /// What cells that say nothing were taken for.
+    fn of_missing(&self) -> Option<String> {
         let (cells, are_any) = self.missing?;
         let taken = match are_any {
             true => "left out: any value",
@@ -154,6 +164,20 @@ pub fn read(
         missing: Some(published.rows(&published.places(|cell| *cell == Cell::Missing)))
             .filter(|&cells| cells > 0)
             .map(|cells| (cells, published.missing_is_any)),
+        apart: wish.hierarchy.is_none()
+            && published.texts.iter().zip(&published.cells).any(|(text, cell)| {
+                let text = text.trim();
+                match (wish.notation, cell) {
+                    (_, Cell::Missing | Cell::Any) => false,
+                    (Notation::Exact, Cell::Point(_)) => false,
+                    (
+                        Notation::Exact,
+                        Cell::Range(_) | Cell::Maybe(..) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear,
+                    ) => true,
+                    (_, Cell::Label(_)) => is_vague(text),
+                    _ => false,
+                }
+            }),
     };
     Ok(Column {
         spans: published_places.iter().map(local).collect(),
@@ -175,8 +199,8 @@ impl<'a> Texts<'a> {
     ) -> (Texts<'a>, Vec<Option<Vec<u32>>>) {
         let mut index: FxHashMap<&str, u32> = FxHashMap::default();
         let mut all = Texts::default();
-        // Where texts stand for themselves, or for what a tree says, NA is one of them.
-        let are_named = wish.notation == Notation::Exact || wish.hierarchy.is_some();
+        // Where texts stand for themselves, or for what a tree says, NA is one of them, unless somebody said otherwise.
+        let are_named = (wish.notation == Notation::Exact || wish.hierarchy.is_some()) && wish.missing == Missing::Auto;
         let mut places = Vec::new();
         for (_, column) in files {
             places.push(column.map(|column| {
@@ -265,6 +289,32 @@ fn understand(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>)
         }
         Notation::Auto => Err(Unreadable::new(Kind::UnknownNotation, others)),
     }
+}
+
+/// Words for a value that was taken away.
+const TAKEN_AWAY: [&str; 14] = [
+    "all",
+    "any",
+    "anonymised",
+    "anonymized",
+    "hidden",
+    "masked",
+    "missing",
+    "none",
+    "other",
+    "others",
+    "redacted",
+    "suppressed",
+    "unknown",
+    "withheld",
+];
+
+/// Whether a label may say more than that it differs from others: it has digits beside other signs, or stands for a value
+/// that was taken away.
+fn is_vague(text: &str) -> bool {
+    let has = |is: fn(&char) -> bool| text.chars().any(|char| is(&char));
+    has(char::is_ascii_digit) && !text.bytes().all(|byte| byte.is_ascii_digit())
+        || TAKEN_AWAY.contains(&text.trim_matches(['(', ')', '<', '>']).to_lowercase().as_str())
 }
 
 /// How many cells are written how.

@@ -104,7 +104,9 @@ impl<'a> Combined<'a> {
 fn links(names: &Names<'_>, published: &[RawFile]) -> Vec<Vec<u64>> {
     let columns = || published.iter().map(|file| file.columns[names.linked()].as_ref());
     let own = |text: &str| (text.len() == 16).then(|| u64::from_str_radix(text, 16).ok()).flatten();
-    let is_own = columns().flatten().all(|column| column.texts.iter().all(|text| own(text).is_some()));
+    let is_linked = |text: &str| !text.trim().is_empty();
+    let is_own =
+        columns().flatten().all(|column| column.texts.iter().all(|text| own(text).is_some() || !is_linked(text)));
     let mut all: Vec<&str> = columns().flatten().flat_map(|column| column.texts.iter().map(|text| &**text)).collect();
     all.sort_unstable();
     all.dedup();
@@ -142,7 +144,14 @@ pub fn release(
     grouped.regions.iter().for_each(|region| regions.push(region));
     let counterfeits = counts::read(file, raw, names, &grouped.of_row, &sizes, &grouped.names)?;
     let linked = match &raw.columns[names.linked()] {
-        Some(column) => rows.iter().map(|&row| numbering.linked[at][column.codes[row as usize] as usize]).collect(),
+        // A row without a link is nobody else's.
+        Some(column) => rows
+            .iter()
+            .map(|&row| match column.codes[row as usize] as usize {
+                text if column.texts[text].trim().is_empty() => u64::MAX - ((at as u64) << 32 | u64::from(row)),
+                text => numbering.linked[at][text],
+            })
+            .collect(),
         None => Vec::new(),
     };
     let shown = Shown {

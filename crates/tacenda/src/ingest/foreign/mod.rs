@@ -11,6 +11,7 @@
 
 mod bound;
 mod cell;
+mod lookalike;
 mod thousands;
 mod settle;
 mod raw;
@@ -22,6 +23,7 @@ mod column;
 mod counts;
 mod groups;
 mod truth;
+mod twins;
 mod when;
 
 pub use cell::Cell;
@@ -29,6 +31,7 @@ pub use column::ColumnNote;
 pub use raw::header;
 pub use truth::key;
 pub use truth::read_truth;
+pub use when::date;
 pub use when::date_in;
 
 use crate::ingest::error::IngestError;
@@ -57,6 +60,9 @@ pub const ROW_WEIGHT: &str = "row_weight";
 
 /// How many files an error names.
 const NAMED_FILES: usize = 3;
+
+/// How many columns a sentence names.
+const NAMED_COLUMNS: usize = 12;
 
 /// What is to be read.
 #[derive(Clone, Debug, Default)]
@@ -180,6 +186,8 @@ pub struct Foreign {
     pub truth: Vec<Table>,
     /// What was concluded about each quasi column.
     pub columns: Vec<ColumnNote>,
+    /// Columns of the files that were not asked for, and tell whatever they tell.
+    pub others: Vec<String>,
     /// What else was concluded, one sentence each.
     pub notes: Vec<String>,
     /// What was assumed of the publisher, one sentence each: whatever is concluded from the releases rests on it.
@@ -211,6 +219,7 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
     let published = files.par_iter().map(|file| read(&file.source)).collect::<Result<Vec<RawFile>, IngestError>>()?;
     let private = truth.par_iter().map(read).collect::<Result<Vec<RawFile>, IngestError>>()?;
     names.refuse_absent(&published, &private)?;
+    names.refuse_twins(&published, &private)?;
 
     let columns = (0..ask.quasi.len())
         .into_par_iter()
@@ -221,7 +230,8 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
         })
         .collect::<Result<Vec<Column>, IngestError>>()?;
     let numbering = Numbering::new(&names, &published, &private);
-    let mut notes = Vec::new();
+    let others = names.others(&published);
+    let (mut notes, mut assumptions) = (Vec::new(), names.assumptions(&published, &others));
     let releases = (0..files.len())
         .into_par_iter()
         .map(|at| groups::release(at, &files[at], &published[at], &columns, &names, &numbering))
@@ -233,13 +243,15 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
     let identifier = ask.identifier.as_deref().unwrap_or_default();
     let (quasi, column_notes): (Vec<Quasi>, Vec<ColumnNote>) =
         columns.into_iter().map(|column| (column.quasi, column.note)).unzip();
+    assumptions.extend(column_notes.iter().flat_map(ColumnNote::assumptions));
     Ok(Foreign {
         schema: Schema::new(identifier, quasi, sensitive),
         releases,
         shown,
         truth: tables,
-        assumptions: column_notes.iter().filter_map(ColumnNote::assumption).collect(),
+        assumptions,
         columns: column_notes,
+        others,
         notes,
         digests: published.into_iter().map(|file| file.digest).collect(),
     })
@@ -319,6 +331,79 @@ impl<'a> Names<'a> {
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
+    }
+
+    /// Values and links stand for themselves: one written in two ways would be two.
+    fn refuse_twins(&self, published: &[RawFile], private: &[RawFile]) -> Result<(), IngestError> {
+        let all: Vec<&RawFile> = published.iter().chain(private).collect();
+        let wanted = self.wanted();
+        let own = self.sensitive().chain([self.linked()]).chain(self.ask.identifier.iter().map(|_| self.identifier()));
+        let mut problems = Vec::new();
+        for at in own {
+            let columns: Vec<_> = all.iter().filter_map(|file| Some((file, file.columns[at].as_ref()?))).collect();
+            let texts: Vec<&str> =
+                columns.iter().flat_map(|(_, column)| column.texts.iter().map(|text| &**text)).collect();
+            let twins = twins::of(&texts);
+            let mut first = 0;
+            for (file, column) in columns {
+                let end = first + column.texts.len();
+                let here = twins.iter().filter(|twin| (first..end).contains(*twin));
+                let here: Vec<u32> = here.map(|twin| (twin - first) as u32).collect();
+                if !here.is_empty() {
+                    problems.push(file.problem(Kind::WrittenTwice, wanted[at], column, &here));
+                }
+                first = end;
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
+    }
+
+    /// The columns of the files that were not asked for. The identifier belongs to the truth.
+    fn others(&self, published: &[RawFile]) -> Vec<String> {
+        let wanted = &self.wanted()[..self.identifier()];
+        let mut others: Vec<String> = Vec::new();
+        for name in published.iter().flat_map(|file| &file.header) {
+            if !wanted.contains(&name.as_str()) && !others.contains(name) {
+                others.push(name.clone());
+            }
+        }
+        others
+    }
+
+    /// What is taken for granted about columns that are not quasi columns.
+    fn assumptions(&self, published: &[RawFile], others: &[String]) -> Vec<String> {
+        let wanted = self.wanted();
+        let mut assumed = Vec::new();
+        if !others.is_empty() {
+            let (word, they) = if others.len() == 1 { ("Column", "it told") } else { ("Columns", "they told") };
+            let more = others.len().saturating_sub(NAMED_COLUMNS);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let names = others[..others.len().min(NAMED_COLUMNS)].join(", ");
+            assumed
+                .push(format!("{word} {names}{more} of the files: not looked at, as if {they} nothing about anyone."));
+        }
+        if self.ask.sensitive.len() > 1 {
+            let names = self.ask.sensitive.join(", ");
+            assumed.push(format!(
+                "The sensitive columns {names} count as one value together: what one of them alone gives away is not looked at."
+            ));
+        }
+        for at in self.sensitive() {
+            let says_nothing = |text: &str| cell::says_nothing(text) || text.trim().bytes().all(|byte| byte == b'*');
+            let cells = |column: &RawColumn| -> u64 {
+                let counted = column.texts.iter().zip(&column.counts).filter(|(text, _)| says_nothing(text));
+                counted.map(|(_, &count)| count).sum()
+            };
+            let cells: u64 = published.iter().filter_map(|file| file.columns[at].as_ref()).map(cells).sum();
+            if cells > 0 {
+                let cells = if cells == 1 { "1 cell says".to_string() } else { format!("{cells} cells say") };
+                assumed.push(format!(
+                    "In the sensitive column {} {cells} nothing (empty, NA, NULL, *), which is taken for a value of its own.",
+                    wanted[at]
+                ));
+            }
+        }
+        assumed
     }
 
     /// What was concluded about the files beside their quasi columns.

@@ -17,6 +17,8 @@ use rustc_hash::FxHashMap;
 pub struct RawFile {
     /// What the file is called.
     pub name: String,
+    /// The names of all its columns.
+    pub header: Vec<String>,
     /// Per wanted column, its cells; `None` where the file has no such column.
     pub columns: Vec<Option<RawColumn>>,
     /// How many rows there are.
@@ -106,12 +108,13 @@ impl RawFile {
                     });
                 }
                 refuse_ragged(ragged, source.name())?;
-                RawFile { name: source.name().into(), columns, rows, counts_rows, digest: looked.digest }
+                RawFile { name: source.name().into(), header, columns, rows, counts_rows, digest: looked.digest }
             }
             Content::Parquet => {
                 let opened = columnar::open(source)?;
                 let places = places(&opened.header, wanted, source.name())?;
                 let rows = opened.rows().unsigned_abs() as usize;
+                let header = opened.header.clone();
                 let mut columns = fresh(&places);
                 let found: Vec<usize> = (0..wanted.len()).filter(|&at| places[at].is_some()).collect();
                 let read: Vec<usize> = places.iter().flatten().copied().collect();
@@ -120,7 +123,7 @@ impl RawFile {
                     let row = column.codes.len() as u64 + 1;
                     column.push(cell, row);
                 })?;
-                RawFile { name: source.name().into(), columns, rows, counts_rows, digest: looked.digest }
+                RawFile { name: source.name().into(), header, columns, rows, counts_rows, digest: looked.digest }
             }
         };
         if file.rows == 0 {

@@ -13,7 +13,9 @@ use crate::ingest::foreign::cell::Range;
 use crate::ingest::foreign::cell::Written;
 use crate::ingest::foreign::column::Texts;
 use crate::ingest::foreign::column::Unreadable;
+use crate::ingest::foreign::lookalike;
 use crate::ingest::foreign::thousands;
+use crate::ingest::foreign::twins;
 
 /// Settles every doubt. Afterwards no cell is [`Cell::Maybe`], but where texts stand for themselves or for nodes of a
 /// given tree.
@@ -24,6 +26,9 @@ pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> 
     let is_label = |cell: &Cell<'_>| matches!(cell, Cell::Label(_) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear);
     let column = Column { wish: wish.notation, has_labels: !published.places(is_label).is_empty() };
     settle_sets(&column, published)?;
+    settle_months(&column, published)?;
+    settle_twins(&column, published, truth)?;
+    settle_points(&column, published)?;
     settle_thousands(&column, published)?;
     settle_signs(&column, published)?;
     settle_dashes(&column, published)?;
@@ -68,6 +73,43 @@ fn settle_sets(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable>
         return Ok(());
     }
     refused("commas in a set may divide its members, or the thousands of one", doubtful)
+}
+
+/// `2020-05` beside `2020-05-17` or `2020` holds the day, or lies in the year, and is no label beside them.
+fn settle_months(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+    let months = published.places(|cell| matches!(cell, Cell::Label(text) if lookalike::is_month(text)));
+    let has_others = !published.places(|cell| matches!(cell, Cell::Point(_))).is_empty();
+    if months.is_empty() || !has_others || column.wish != Notation::Auto {
+        return Ok(());
+    }
+    refused("months beside days or years", months)
+}
+
+/// `25` and `25.0` among labels would be two values.
+fn settle_twins(column: &Column, published: &Texts<'_>, truth: &Texts<'_>) -> Result<(), Unreadable> {
+    if !column.has_labels {
+        return Ok(());
+    }
+    let texts: Vec<&str> = published.texts.iter().chain(&truth.texts).map(|text| text.trim()).collect();
+    let texts = twins::of(&texts);
+    if texts.is_empty() { Ok(()) } else { Err(Unreadable::new(Kind::WrittenTwice, texts)) }
+}
+
+/// `1.000-1.999` beside `500-999`: points before decimals, or between thousands.
+fn settle_points(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+    let measured = published.places(|cell| matches!(cell, Cell::Point(_) | Cell::Range(_)));
+    if column.wish != Notation::Auto || column.has_labels {
+        return Ok(());
+    }
+    let kinds = |at: usize| thousands::points(published.texts[at]);
+    if measured.iter().any(|&at| kinds(at).decimals) || !measured.iter().any(|&at| kinds(at).whole) {
+        return Ok(());
+    }
+    let doubtful: Vec<usize> = measured.into_iter().filter(|&at| kinds(at).grouped).collect();
+    if doubtful.is_empty() {
+        return Ok(());
+    }
+    refused("a point may stand before three decimals, or between thousands", doubtful)
 }
 
 fn settle_thousands(column: &Column, published: &mut Texts<'_>) -> Result<(), Unreadable> {

@@ -47,9 +47,13 @@ fn regions(foreign: &Foreign, release: usize) -> String {
 
 /// A column of one file, read with others beside it.
 fn column(cells: &[&str], wish: Wish) -> Result<String, IngestError> {
+    read_column(cells, wish).map(|foreign| regions(&foreign, 0))
+}
+
+fn read_column(cells: &[&str], wish: Wish) -> Result<Foreign, IngestError> {
     let rows: String = cells.iter().map(|cell| format!("\"{}\",x\n", cell.replace('"', "\"\""))).collect();
     let ask = wished(ask(&["q"], &["s"]), "q", wish);
-    read_texts(&[&format!("q,s\n{rows}")], &ask).map(|foreign| regions(&foreign, 0))
+    read_texts(&[&format!("q,s\n{rows}")], &ask)
 }
 
 fn auto(cells: &[&str]) -> String {
@@ -350,7 +354,8 @@ fn cells_that_say_nothing_are_any_value_or_one_of_their_own_and_that_is_said() {
     assert!(read.columns[0].notations.contains(&("missing as any value".into(), 2)));
     let read = said(&wished(ask(&["q"], &["s"]), "q", meant(Missing::Value)));
     assert!(read.assumptions[0].contains("a value of its own"), "{:?}", read.assumptions);
-    assert!(said(&ask(&["s"], &[])).assumptions.is_empty(), "nothing is said where nothing is missing");
+    let other = "Column q of the files: not looked at, as if it told nothing about anyone.";
+    assert_eq!(said(&ask(&["s"], &[])).assumptions, [other], "nothing is said of cells where nothing is missing");
 }
 
 /// Where the private table has cells that say nothing, those of its release say the same.
@@ -538,4 +543,68 @@ proptest! {
         let first = -100 * scale;
         prop_assert_eq!((i64::from(span.lo) + first, i64::from(span.hi) + first), (lo, hi), "{}", text);
     }
+}
+
+/// Texts that a person reads as ranges, masks or sets, and no notation reads; and one value in two forms.
+#[test]
+fn what_would_be_two_labels_and_is_one_value_is_refused() {
+    let cases: [&[&str]; 10] = [
+        &["2020-05", "2020-05-17"],
+        &["2020-05", "2020"],
+        &["1990-95", "1993-98"],
+        &["20~29", "25~34"],
+        &["47XXX", "47906"],
+        &["{'F', 'M'}", "F"],
+        &["{F;M}", "F"],
+        &["{[20,30), [30,40)}", "x"],
+        &["{20-29, 30-39}", "x"],
+        &["{47*, 48*}", "47906"],
+    ];
+    for texts in cases {
+        assert_eq!(refused(texts).0, "D125", "{texts:?}");
+        let exact = Wish { notation: Notation::Exact, ..Wish::default() };
+        let assumed = read_column(texts, exact).unwrap().assumptions;
+        assert!(assumed.iter().any(|assumed| assumed.contains("nothing in common")), "{texts:?} {assumed:?}");
+    }
+    assert_eq!(refused(&["25", "Unknown", "25.0"]).0, "D133");
+    assert_eq!(refused(&["1.000-1.999", "500-999"]), ("D125".into(), vec![2]));
+    assert_eq!(auto(&["1.250-1.500", "1.5-2"]), "[1.25,1.51)|1 [1.5,2.01)|1", "there are decimals");
+    assert_eq!(auto(&["2020-05", "2020-06"]), "2020-05|1 2020-06|1");
+    assert_eq!(auto(&["O'Neil", "{O'Neil, Smith}", "Jones"]), "Jones|1 O'Neil|1 {O'Neil, Smith}|1");
+}
+
+/// Sensitive values and links stand for themselves: blanks and .0 make no other value.
+#[test]
+fn a_value_in_two_forms_is_refused() {
+    let code = |texts: &[&str]| read_texts(texts, &ask(&["q"], &["s"])).unwrap_err().code();
+    assert_eq!(code(&["q,s\n1,flu\n1,flu \n"]), "D133");
+    assert_eq!(code(&["q,s\n1,1\n1,2\n", "q,s\n1,1.0\n1,3.0\n"]), "D133");
+    assert_eq!(code(&["q,s,record\n1,a,1\n1,b,2\n", "q,s,record\n1,a, 1\n1,b, 2\n"]), "D133");
+    // Rows without a link are not linked with each other.
+    let read = read_texts(&["q,s,record\n1,a,\n1,b,\n1,c,x\n"], &ask(&["q"], &["s"])).unwrap();
+    let mut links = read.releases[0].linked.clone();
+    links.dedup();
+    assert_eq!(links.len(), 3);
+}
+
+/// What nobody asked for is named, and what is counted in a doubtful way.
+#[test]
+fn what_is_taken_for_granted_is_said() {
+    let said = |text: &str, ask: &Ask| read_texts(&[text], ask).unwrap().assumptions;
+    let plain = ask(&["q"], &["s"]);
+    assert_eq!(said("q,s\n1,a\n2,b\n", &plain), [""; 0]);
+    assert_eq!(
+        said("q,s,name,ssn\n1,a,x,y\n", &plain),
+        ["Columns name, ssn of the files: not looked at, as if they told nothing about anyone."]
+    );
+    let of_nothing =
+        "In the sensitive column s 3 cells say nothing (empty, NA, NULL, *), which is taken for a value of its own.";
+    assert_eq!(said("q,s\n1,\n1,NA\n1,*\n1,a\n", &plain), [of_nothing]);
+    let apart = "In column q different texts are taken for values that have nothing in common.";
+    assert_eq!(said("q,s\nB7,a\nC7,b\n", &plain), [apart]);
+    assert_eq!(said("q,s\nunknown,a\nF,b\n", &plain), [apart]);
+    assert_eq!(said("q,s\nM,a\nF,b\n", &plain), [""; 0]);
+    let two = said("q,s,t\n1,a,b\n", &ask(&["q"], &["s", "t"]));
+    assert_eq!(two.len(), 1);
+    assert!(two[0].contains("count as one value together"), "{two:?}");
 }

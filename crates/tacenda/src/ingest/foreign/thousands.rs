@@ -39,6 +39,38 @@ pub fn has_bare(text: &str) -> bool {
     })
 }
 
+/// What the points in a text may be.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Points {
+    /// A number has three digits behind each of its points, and one to three before: `1.000`.
+    pub grouped: bool,
+    /// A number has a point before decimals, and cannot have it between thousands: `0.5`, `1.25`.
+    pub decimals: bool,
+    /// A number has no point.
+    pub whole: bool,
+}
+
+/// Looks at all numbers of a text.
+pub fn points(text: &str) -> Points {
+    let mut points = Points::default();
+    // Two points divide the ends of a range.
+    for number in text.split("..").flat_map(|part| part.split(|char: char| !char.is_ascii_digit() && char != '.')) {
+        let number = number.trim_matches('.');
+        let parts: Vec<&str> = number.split('.').collect();
+        match parts[..] {
+            [""] => (),
+            [_] => points.whole = true,
+            [first, ref rest @ ..] => {
+                let is_grouped = first.len() <= 3 && !first.starts_with('0') && rest.iter().all(|part| part.len() == 3);
+                points.grouped |= is_grouped;
+                points.decimals |= !is_grouped;
+            }
+            [] => unreachable!("a split has a part"),
+        }
+    }
+    points
+}
+
 /// Whether decimals come after this; two points divide the ends of a range.
 fn follows_point(before: &[u8]) -> bool {
     before.ends_with(b".") && !before.ends_with(b"..")
@@ -60,6 +92,20 @@ mod tests {
         {
             assert_eq!(plain(other), "", "{other}");
         }
+    }
+
+    #[test]
+    fn points_between_thousands_are_told_from_decimals_where_they_can_be() {
+        let kinds = |text: &str| {
+            let Points { grouped, decimals, whole } = points(text);
+            (grouped, decimals, whole)
+        };
+        assert_eq!(kinds("1.000-1.999"), (true, false, false));
+        assert_eq!(kinds("500-1.000.000"), (true, false, true));
+        assert_eq!(kinds("[0.125, 30)"), (false, true, true));
+        assert_eq!(kinds("1000..1.250"), (true, false, true));
+        assert_eq!(kinds("(19.999, 30.0]"), (true, true, false));
+        assert_eq!(kinds("*"), (false, false, false));
     }
 
     #[test]

@@ -17,7 +17,8 @@ use crate::model::Table;
 use crate::model::Values;
 use rayon::prelude::*;
 
-/// What identifiers are hashed with. The hashes leave this process no more than the identifiers do.
+/// What identifiers are hashed with. The hashes stay in this process: what is written names people in another way
+/// (`Knowledge::name`).
 const KEY: &[u8; 32] = b"tacenda audit: identifiers in us";
 
 /// The key of a person's identifier, as it stands in the truth.

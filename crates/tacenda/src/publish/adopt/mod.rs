@@ -2,7 +2,7 @@
 //!
 //! With the truth behind a release its people are seated in it ([`seats`]), the auditor judges it like one of
 //! ours, and the history grows from it: value sets, regions, cohorts. What it gave away stays given away;
-//! that is said, needs a reason in the policy file, and is never made worse. Without the truth nobody's
+//! that is said, and needs a reason in the policy file. Without the truth nobody's
 //! value set is known: only a promise that holds per release can go on from there.
 
 mod seats;
@@ -112,6 +112,9 @@ impl Project {
         let question = Question::new(&self.policy().schema, reading).map_err(environment)?;
         let read = read(foundlings, &question)?;
         if read.releases.iter().any(|release| !release.linked.is_empty()) && !self.policy().output.linked_ids {
+            return Err(ProjectError::AdoptLinked);
+        }
+        if read.others.contains(&self.policy().schema.identifier) {
             return Err(ProjectError::AdoptLinked);
         }
         let mut values = history.values.clone();
