@@ -12,6 +12,7 @@ use crate::audit::Series;
 use crate::audit::Thresholds;
 use crate::audit::checks;
 use crate::audit::checks::Ask;
+use crate::audit::story::Story;
 
 /// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
 /// before it is asked.
@@ -55,6 +56,17 @@ pub fn examine_only(
         .collect();
     let story = if checks.contains(&Check::Candidates) { checks::candidates::story(&ask) } else { None };
     Assessment { outcomes, story }
+}
+
+/// One person attacked step by step, as the candidates of [`examine`] count them: one story for each time between
+/// changes of their value; none where nobody is known, or who was there when.
+///
+/// # Panics
+/// As [`examine`].
+pub fn stories_of(series: &Series<'_>, attacker: Attacker, limits: &Limits, person: u32) -> Vec<Story> {
+    assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
+    let ask = Ask::new(*series, attacker, Thresholds::default(), *limits);
+    checks::candidates::stories_of(&ask, person)
 }
 
 fn answer(check: Check, ask: &Ask<'_>) -> Outcome {

@@ -1,7 +1,8 @@
 //! One person, attacked step by step: what the worked example of a report shows.
 //!
 //! It asks every group of every release in turn and uses no index, so that it also checks the attack
-//! it explains.
+//! it explains. What matching everyone at once takes away beyond that is a last step: it cannot be seen in the
+//! groups of one person, and is what the findings count by. Where people are not known, a place is attacked.
 
 use crate::audit::knowledge::Knowledge;
 use crate::model::Quasi;
@@ -14,10 +15,14 @@ use std::fmt;
 /// How one person's value was found out, one step a release they are in.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Story {
-    /// The person's number in the attacker's knowledge.
-    pub person: u32,
+    /// The person's number in the attacker's knowledge; `None` where people are not known, and it is told of whoever
+    /// lies in a place.
+    pub person: Option<u32>,
     /// The releases they are in, in order.
     pub steps: Vec<Step>,
+    /// The values left once everyone is matched with a row at once, ascending, where these are fewer than the last step
+    /// leaves.
+    pub matched: Option<Vec<Value>>,
 }
 
 /// What one release says about the person.
@@ -89,13 +94,20 @@ pub fn tell(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, pe
             restarted,
         });
     }
-    Story { person, steps }
+    Story { person: Some(person), steps, matched: None }
 }
 
 impl Story {
+    /// The same story, ended by what matching everyone at once leaves.
+    pub(super) fn ended_by(self, matched: Vec<Value>) -> Story {
+        let takes_away = matched.len() < self.left().len();
+        Story { matched: takes_away.then_some(matched), ..self }
+    }
+
     /// The values left at the end.
     pub fn left(&self) -> &[Value] {
-        self.steps.last().map_or(&[], |step| &step.left)
+        let stepped = self.steps.last().map_or(&[][..], |step| &step.left);
+        self.matched.as_deref().unwrap_or(stepped)
     }
 }
 

@@ -403,6 +403,9 @@ pub struct StoryFacts {
     pub known: Vec<(String, Option<String>)>,
     /// One step a release.
     pub steps: Vec<StepFacts>,
+    /// The values left once everyone is matched with a row at once, where that leaves fewer than the last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matched: Option<Vec<String>>,
     /// How many values are left at the end.
     pub left: usize,
 }

@@ -4,6 +4,7 @@ use crate::report::FindingFacts;
 use crate::report::PrivateFacts;
 use crate::report::Report;
 use crate::report::sequence::not_counted;
+use crate::report::words::MATCHED;
 use crate::report::words::list;
 use crate::report::words::number;
 use crate::report::words::percent;
@@ -145,6 +146,9 @@ fn story(out: &mut String, report: &Report) {
             let _ = writeln!(out, "   - `{region}`, {} rows: {values}", group.rows);
         }
         let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
+    }
+    if let Some(matched) = &story.matched {
+        let _ = writeln!(out, "1. {MATCHED}\n   - left: {}", escape(&matched.join(", ")));
     }
     let _ = match story.left {
         1 => writeln!(out, "\nOne value is left: it is certain.\n"),

@@ -142,7 +142,8 @@ pub fn broken() -> Sample {
         restarted: false,
     };
     let story = Story {
-        person: 7,
+        person: Some(7),
+        matched: None,
         steps: vec![
             step(1, "2026-Q1", seen(0, ["[20,30)", "F"], &[0, 1]), &[0, 1]),
             step(2, "2026-Q2", seen(0, ["[20,25)", "F"], &[0, 2]), &[0]),

@@ -5,6 +5,7 @@ use crate::report::FindingFacts;
 use crate::report::Report;
 use crate::report::StoryFacts;
 use crate::report::sequence::not_counted;
+use crate::report::words::MATCHED;
 use crate::report::words::counted;
 use crate::report::words::decimal;
 use crate::report::words::list;
@@ -218,6 +219,10 @@ impl Page {
                 self.line("      This contradicts the step before: the value changed, and the search starts again.");
             }
             self.line(&format!("      left: {}", step.left.join(", ")));
+        }
+        if let Some(matched) = &story.matched {
+            self.wrapped("  ", MATCHED);
+            self.line(&format!("      left: {}", matched.join(", ")));
         }
         match story.left {
             1 => self.line("  One value is left: it is certain."),

@@ -15,6 +15,7 @@ use tacenda::audit::Thresholds;
 use tacenda::audit::Traces;
 use tacenda::audit::Verdict;
 use tacenda::audit::knowledge::Knowledge;
+use tacenda::audit::stories_of;
 use tacenda::made_up::hospital;
 use tacenda::made_up::naive::Diversity;
 use tacenda::made_up::naive::Naive;
@@ -274,7 +275,7 @@ fn the_paper_s_naive_releases_betray_four_people() {
     assert_eq!(assessment.worst(), Some(Severity::Severe));
     let knowledge = Knowledge::from_tables(&case.tables);
     let story = assessment.story.expect("somebody is certain");
-    assert_eq!(paper003::name(knowledge.key(story.person)), "Bob");
+    assert_eq!(paper003::name(knowledge.key(story.person.unwrap())), "Bob");
     assert_eq!(measure(&case, Check::Candidates, "people with 1 value left"), 4.0);
     // Without the people, the place where Bob was is found all the same.
     let outside = case.clone().seen_from_outside();
@@ -285,6 +286,49 @@ fn the_paper_s_naive_releases_betray_four_people() {
     // Who does not know who was there when cannot intersect.
     assert_eq!(Case { attacker: QUASI, ..case.clone() }.told(Check::Candidates), "PASS");
     assert_eq!(Case { attacker: ARRIVAL, ..case }.told(Check::Candidates), "PASS");
+}
+
+/// Groups overlap: what one person's groups leave is more than matching everyone at once leaves. The story ends in what
+/// the finding says.
+#[test]
+fn a_story_ends_in_what_the_finding_says() {
+    let case = Case::of(&[
+        ("1/21/a 2/26/b 3/35/c 4/36/d", "20-29/ab 20-39/cd"),
+        ("1/21/a 2/26/b 3/35/c 4/36/d 5/23/c", "20-24/ac 25-39/bcd"),
+    ]);
+    assert_eq!(told(&case, Check::Candidates), "FAIL A731 3");
+    let story = case.ask_all().story.expect("somebody is certain");
+    let stepped = story.steps.last().unwrap().left.len();
+    assert_eq!((stepped, story.left().len(), story.matched.as_ref().map(Vec::len)), (2, 1, Some(1)));
+}
+
+/// Everyone's story, values that change included, leaves as many values as the measures count.
+#[test]
+fn stories_agree_with_what_is_counted() {
+    let generated = hospital::snapshots(90, 3, 7);
+    let tables: Vec<Table> = generated.tables().collect();
+    let naive = Naive { k: 2, l: 2, diversity: Diversity::Frequency };
+    let publish = |(table, number): (&Table, u32)| naive.publish(generated.schema(), table, number, "").unwrap().0;
+    let releases: Vec<Release> = tables.iter().zip(1..).map(publish).collect();
+    let case = Case::new(generated.schema().clone(), tables, releases);
+    let outcome = case.ask(Check::Candidates);
+    let mut left = std::collections::BTreeMap::new();
+    let mut matched = 0;
+    case.with_series(|series| {
+        for person in 0..series.knowledge.unwrap().len() as u32 {
+            let stories = stories_of(series, case.attacker, &case.limits, person);
+            matched += stories.iter().filter(|story| story.matched.is_some()).count();
+            let least = stories.iter().map(|story| story.left().len()).min().expect("everyone is in some release");
+            *left.entry(least).or_insert(0u32) += 1;
+        }
+    });
+    assert!(matched > 0, "somebody loses values by matching everyone at once");
+    for (count, people) in left.range(..8) {
+        let name =
+            if *count == 1 { "people with 1 value left".into() } else { format!("people with {count} values left") };
+        let said = outcome.measures.iter().find(|measure| measure.name == name).map(|measure| measure.value);
+        assert_eq!(said, Some(f64::from(*people)), "{name}");
+    }
 }
 
 /// Someone whom no group covers was not looked at.

@@ -15,17 +15,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::io;
+use tacenda::audit;
 use tacenda::audit::Assessment;
 use tacenda::audit::Attacker;
 use tacenda::audit::Limits;
 use tacenda::audit::Thresholds;
-use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::story;
-use tacenda::audit::story::Story;
-use tacenda::model::Release;
 use tacenda::model::Value;
 use tacenda::model::counted;
 use tacenda::model::people;
+use tacenda::report;
 use tacenda::report::Edition;
 use tacenda::report::Material;
 use tacenda::report::Names;
@@ -139,31 +137,39 @@ pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8
     let Some(person) = knowledge.person((subject.key)(key)) else {
         return Err(Failure::usage("nobody in the tables has this identifier"));
     };
-    let assessment = Assessment { outcomes: Vec::new(), story: Some(tell(&subject, &knowledge, person)) };
-    let material = Material {
-        edition: Edition::Auditor,
-        series: subject.series(Some(&knowledge)),
-        assessment: &assessment,
-        attacker: Attacker::default(),
-        thresholds: Thresholds::default(),
-        about: &subject.about,
-        names: names(args.show_values, common, screen),
-        limits: Limits::default(),
-        governance: None,
-        private: None,
-        has_truth: true,
-    };
-    let report = Report::new(&material);
-    let out = report.story.as_ref().map_or_else(String::new, told);
+    let series = subject.series(Some(&knowledge));
+    let (attacker, limits) = (Attacker::default(), Limits::default());
+    let mut stories = audit::stories_of(&series, attacker, &limits, person);
+    stories.retain(|story| !story.steps.is_empty());
+    let names = names(args.show_values, common, screen);
+    let mut out = String::new();
+    if stories.is_empty() {
+        out.push_str("No release that tells values holds this person.\n");
+    }
+    if stories.len() > 1 {
+        out.push_str("Their value changed between releases. Each time is told by itself.\n\n");
+    }
+    for story in stories {
+        let assessment = Assessment { story: Some(story), ..Assessment::default() };
+        let material = Material {
+            edition: Edition::Auditor,
+            series,
+            assessment: &assessment,
+            attacker,
+            thresholds: Thresholds::default(),
+            about: &subject.about,
+            names,
+            limits,
+            governance: None,
+            private: None,
+            has_truth: true,
+        };
+        if !out.is_empty() && !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+        out.push_str(&Report::new(&material).story.as_ref().map_or_else(String::new, told));
+    }
     answer(screen, "person", "one person, attacked step by step", out)
-}
-
-/// The story of a person, by the releases that have a sensitive column: the others tell no value.
-fn tell(subject: &Subject, knowledge: &Knowledge<'_>, person: u32) -> Story {
-    let tells = |release: usize| !subject.traces[release].without_sensitive;
-    let releases: Vec<Release> =
-        subject.releases.iter().enumerate().filter(|(at, _)| tells(*at)).map(|(_, release)| release.clone()).collect();
-    story::tell(&subject.schema, &releases, &knowledge.only(tells), person)
 }
 
 fn subject(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {
@@ -198,6 +204,9 @@ fn told(story: &StoryFacts) -> String {
                 writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
         }
         let _ = writeln!(out, "  left: {}", step.left.join(", "));
+    }
+    if let Some(matched) = &story.matched {
+        let _ = writeln!(out, "{}\n  left: {}", wrapped(report::MATCHED), matched.join(", "));
     }
     let _ = match story.left {
         1 => writeln!(out, "One value is left: it is certain."),

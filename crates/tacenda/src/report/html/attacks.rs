@@ -11,6 +11,7 @@ use crate::report::html::escape;
 use crate::report::html::parts;
 use crate::report::html::parts::N;
 use crate::report::html::parts::W;
+use crate::report::words::MATCHED;
 use crate::report::words::counted;
 use crate::report::words::decimal;
 use crate::report::words::list;
@@ -105,6 +106,10 @@ impl Page<'_> {
         out.push_str("<ol class=\"steps\">");
         for step in story.steps.iter().take(most) {
             out.push_str(&story_step(step, &names));
+        }
+        if let Some(matched) = &story.matched {
+            let before = story.steps.last().map_or(&[][..], |step| &step.left);
+            let _ = write!(out, "<li>{MATCHED}{}</li>", chips(before, matched));
         }
         out.push_str("</ol>\n");
         if story.steps.len() > most {
@@ -229,18 +234,22 @@ fn story_step(step: &StepFacts, names: &[&str]) -> String {
     if step.restarted {
         out.push_str("<br>This contradicts the step before: the value changed, and the search starts again.");
     }
-    out.push_str("<div class=\"chips\">");
-    for value in step.found.iter().take(MOST_VALUES) {
-        let class = if step.left.contains(value) { "left" } else { "gone" };
+    out.push_str(&chips(&step.found, &step.left));
+    out.push_str("</li>");
+    out
+}
+
+/// Values that were possible, those that still are marked, and how many that are.
+fn chips(found: &[String], left: &[String]) -> String {
+    let mut out = String::from("<div class=\"chips\">");
+    for value in found.iter().take(MOST_VALUES) {
+        let class = if left.contains(value) { "left" } else { "gone" };
         let _ = write!(out, "<span class=\"chip {class}\">{}</span>", escape(&clip(value, 60)));
     }
-    if step.found.len() > MOST_VALUES {
-        let _ = write!(out, "<span class=\"chip\">and {} more</span>", step.found.len() - MOST_VALUES);
+    if found.len() > MOST_VALUES {
+        let _ = write!(out, "<span class=\"chip\">and {} more</span>", found.len() - MOST_VALUES);
     }
-    let _ = write!(
-        out,
-        "</div><span class=\"soft small\">{} left</span></li>",
-        counted(step.left.len() as u64, "value", "values")
-    );
+    let left = counted(left.len() as u64, "value", "values");
+    let _ = write!(out, "</div><span class=\"soft small\">{left} left</span>");
     out
 }
