@@ -13,6 +13,7 @@ use crate::audit::Thresholds;
 use crate::audit::checks;
 use crate::audit::checks::Ask;
 use crate::audit::story::Story;
+use crate::model::Promise;
 
 /// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
 /// before it is asked.
@@ -42,6 +43,60 @@ pub fn examine_only(
     progress: &(dyn Fn(Check) + Sync),
     checks: &[Check],
 ) -> Assessment {
+    let (mut ask, mut assessment) = examined(series, attacker, thresholds, limits, progress, checks);
+    // What was worked out for everyone rests on no line, and is used again.
+    ask.thresholds = at_least_two(thresholds);
+    let again = checks.iter().copied().filter(|&check| is_open_below_two(check, thresholds, series.promise));
+    let again: Vec<Check> = again.collect();
+    assessment.at_two =
+        Check::ALL.into_iter().filter(|check| again.contains(check)).map(|check| answer(check, &ask)).collect();
+    assessment
+}
+
+/// The same, at the lines given and no others: what the gate asks.
+pub(super) fn examine_at(
+    series: &Series<'_>,
+    attacker: Attacker,
+    thresholds: &Thresholds,
+    limits: &Limits,
+    checks: &[Check],
+) -> Assessment {
+    examined(series, attacker, thresholds, limits, &|_| {}, checks).1
+}
+
+/// Two people, two values: nobody stays hidden below.
+fn at_least_two(thresholds: &Thresholds) -> Thresholds {
+    Thresholds { k: thresholds.k.max(2), l: thresholds.l.max(2), t: thresholds.t }
+}
+
+/// Whether a check would find more at two people and two values than at the lines given.
+fn is_open_below_two(check: Check, thresholds: &Thresholds, promise: Option<&Promise>) -> bool {
+    let of_people = match check {
+        Check::GroupSizes | Check::LinkedIds | Check::Correspondence | Check::Joins => true,
+        // It asks nothing of how many newcomers there are under m-invariance.
+        Check::Difference => !matches!(promise, Some(Promise::MInvariance { .. })),
+        _ => false,
+    };
+    let of_values = [
+        Check::Diversity,
+        Check::LinkedIds,
+        Check::Difference,
+        Check::Candidates,
+        Check::Matching,
+        Check::Posterior,
+        Check::Joins,
+    ];
+    (thresholds.k < 2 && of_people) || (thresholds.l < 2 && of_values.contains(&check))
+}
+
+fn examined<'a>(
+    series: &Series<'a>,
+    attacker: Attacker,
+    thresholds: &Thresholds,
+    limits: &Limits,
+    progress: &(dyn Fn(Check) + Sync),
+    checks: &[Check],
+) -> (Ask<'a>, Assessment) {
     assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
     if let Some(knowledge) = series.knowledge {
         assert_eq!(knowledge.releases(), series.releases.len(), "one table of knowledge a release");
@@ -55,7 +110,7 @@ pub fn examine_only(
         })
         .collect();
     let story = if checks.contains(&Check::Candidates) { checks::candidates::story(&ask) } else { None };
-    Assessment { outcomes, story }
+    (ask, Assessment { outcomes, story, at_two: Vec::new() })
 }
 
 /// One person attacked step by step, as the candidates of [`examine`] count them: one story for each time between

@@ -106,6 +106,8 @@ pub struct About {
     pub gate: Gate,
     /// What is not covered beside what the promise names itself, one sentence each.
     pub not_covered: Vec<String>,
+    /// Why what comparing releases gives away was accepted, where the policy file says so.
+    pub accepted_series_risk: Option<String>,
 }
 
 /// Where a release comes from.
@@ -181,6 +183,7 @@ impl Report {
         let story = material.assessment.story.as_ref().filter(|_| may.inside);
         let story = story.map(|story| story_facts(story, material, &mut codes));
         let findings = findings(material, &may, &mut codes);
+        let at_two = at_two(material, &findings);
         let assumptions = judge::assumptions(material);
         let verdict = judge::verdict(material, &findings, &assumptions);
         let governance = material.governance.clone().filter(|_| may.inside);
@@ -202,7 +205,13 @@ impl Report {
                 risk,
                 columns: columns::columns(series.schema, material.edition),
             },
-            three_questions: judge::three_questions(material, &releases, &findings, &assumptions, &sequence),
+            three_questions: judge::three_questions(
+                material,
+                &releases,
+                &[&findings, &at_two],
+                &assumptions,
+                &sequence,
+            ),
             next_steps: if may.inside { next_steps } else { Vec::new() },
             not_covered: judge::not_covered(material),
             checks: checks(material.assessment, &may),
@@ -271,6 +280,13 @@ fn findings(material: &Material<'_>, may: &May, codes: &mut Codes<'_>) -> Vec<Fi
     all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, may, codes)).collect()
 }
 
+/// What a line of two people and two values finds beside: of a kind that the lines given find nothing of.
+fn at_two(material: &Material<'_>, findings: &[FindingFacts]) -> Vec<FindingFacts> {
+    let outcomes = material.assessment.at_two.iter();
+    let all = outcomes.flat_map(|outcome| outcome.findings.iter().map(|finding| plain(outcome.check.name(), finding)));
+    all.filter(|finding| findings.iter().all(|known| known.code != finding.code)).collect()
+}
+
 fn finding_facts(
     check: &str,
     finding: &Finding,
@@ -280,6 +296,14 @@ fn finding_facts(
 ) -> FindingFacts {
     let witness = finding.witness.as_ref().filter(|_| may.proof);
     FindingFacts {
+        witness: witness.map(|witness| witness_facts(witness, &material.series, codes)),
+        ..plain(check, finding)
+    }
+}
+
+/// A finding without what proves it.
+fn plain(check: &str, finding: &Finding) -> FindingFacts {
+    FindingFacts {
         code: finding.fault.code().into(),
         title: finding.fault.title().into(),
         severity: finding.fault.severity().word().into(),
@@ -288,7 +312,7 @@ fn finding_facts(
         others: finding.others.clone(),
         people: finding.people,
         groups: finding.groups,
-        witness: witness.map(|witness| witness_facts(witness, &material.series, codes)),
+        witness: None,
     }
 }
 

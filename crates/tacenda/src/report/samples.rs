@@ -150,14 +150,14 @@ pub fn broken() -> Sample {
         ],
     };
     let outcomes = vec![sizes.found(alone), links, candidates, posterior, drift];
-    Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story) }) }
+    Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story), at_two: Vec::new() }) }
 }
 
 /// Two releases that betray nobody.
 pub fn clean() -> Sample {
     let outcomes = [Check::GroupSizes, Check::Diversity, Check::Candidates]
         .map(|check| Outcome::new(check, Coverage { looked_at: 4, of: 4, what: "groups" }));
-    clean_with(Assessment { outcomes: outcomes.to_vec(), story: None })
+    clean_with(Assessment { outcomes: outcomes.to_vec(), ..Assessment::default() })
 }
 
 fn clean_with(assessment: Assessment) -> Sample {
