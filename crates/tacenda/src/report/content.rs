@@ -164,6 +164,9 @@ pub struct ReleaseFacts {
     pub at: Option<String>,
     /// Its files.
     pub files: Vec<FileFacts>,
+    /// The path of its data file: as it was named, or from the project's folder on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
     /// Rows, counterfeits included.
     pub rows: u64,
     /// People.

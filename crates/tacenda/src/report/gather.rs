@@ -117,6 +117,20 @@ pub struct Source {
     pub at: Option<String>,
     /// Its files.
     pub files: Vec<FileFacts>,
+    /// The path of its data file: as it was named, or from the project's folder on.
+    pub data: Option<String>,
+}
+
+impl Source {
+    /// The data among the names of a release's files: neither its description nor its counts of counterfeits.
+    pub fn data_name<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        let is_data = |name: &&str| {
+            let plain = name.trim_end_matches(".gz").trim_end_matches(".zst");
+            [".csv", ".tsv", ".txt", ".parquet"].iter().any(|ending| plain.ends_with(ending))
+                && !plain.ends_with(".counterfeits.csv")
+        };
+        names.into_iter().find(is_data)
+    }
 }
 
 /// What the gate said before the releases left.

@@ -6,6 +6,7 @@ use crate::report::Report;
 use crate::report::sequence::not_counted;
 use crate::report::words::MATCHED;
 use crate::report::words::list;
+use crate::report::words::no_line;
 use crate::report::words::number;
 use crate::report::words::percent;
 use std::fmt::Write;
@@ -75,10 +76,14 @@ fn releases(out: &mut String, report: &Report) {
 
 fn sequence(out: &mut String, report: &Report) {
     let sequence = &report.sequence;
+    let below_k = match report.provenance.k {
+        0..=1 => no_line(report.series.promise.is_some()).to_string(),
+        _ => percent(sequence.share_below_k),
+    };
     let mut lines = vec![
         format!("highest risk of being singled out in any one (prosecutor): {}", percent(sequence.highest_identity)),
         format!("mean risk (prosecutor, marketer): {}", percent(sequence.mean_identity)),
-        format!("people below k, of all appearances: {}", percent(sequence.share_below_k)),
+        format!("people below k, of all appearances: {below_k}"),
         format!("largest share of a value in a group: {}", percent(sequence.highest_share)),
     ];
     lines.extend(sequence.smallest_candidates.map(|fewest| format!("fewest values left for a person: {fewest}")));

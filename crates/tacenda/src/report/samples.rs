@@ -162,7 +162,11 @@ pub fn clean() -> Sample {
 
 fn clean_with(assessment: Assessment) -> Sample {
     let file = |name: &str| FileFacts { name: name.into(), bytes: 120, sha256: "ab".repeat(32) };
-    let source = |at: &str, name: &str| Source { at: Some(at.into()), files: vec![file(name)] };
+    let source = |at: &str, name: &str| Source {
+        at: Some(at.into()),
+        files: vec![file(name)],
+        data: Some(format!("out/{name}")),
+    };
     Sample {
         schema: schema(),
         releases: vec![release(1, "2026-Q1", "20-29:F:ab 30-79:*:cdab"), release(2, "2026-Q2", "20-79:*:abcd+1")],

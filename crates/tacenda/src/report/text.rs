@@ -9,6 +9,7 @@ use crate::report::words::MATCHED;
 use crate::report::words::counted;
 use crate::report::words::decimal;
 use crate::report::words::list;
+use crate::report::words::no_line;
 use crate::report::words::number;
 use crate::report::words::people;
 use crate::report::words::percent;
@@ -85,6 +86,9 @@ impl Page {
             "  {:>3}  {:<width$} {:>10} {:>10} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
             "", "label", "people", "artificial", "groups", "smallest", "values", "share", "below k", "below l"
         ));
+        let (k, l) = (report.provenance.k, report.provenance.l);
+        // Nobody falls below a line of one: a zero would read as a comfort.
+        let below = |line: u32, count: u64| if line > 1 { number(count) } else { "–".to_string() };
         for release in &report.releases {
             let risk = &release.risk;
             self.line(&format!(
@@ -97,16 +101,22 @@ impl Page {
                 number(u64::from(risk.smallest_group)),
                 number(u64::from(risk.fewest_values)),
                 percent(risk.highest_share),
-                number(risk.people_below_k),
-                number(risk.people_below_l),
+                below(k, risk.people_below_k),
+                below(l, risk.people_below_l),
             ));
         }
-        let (k, l) = (report.provenance.k, report.provenance.l);
+        let no_line = no_line(report.series.promise.is_some());
+        let below = match (k > 1, l > 1) {
+            (true, true) => format!("below k, below l: people in groups of fewer than {k} people or {l} values."),
+            (true, false) => format!("below k: people in groups of fewer than {k} people. below l: {no_line}."),
+            (false, true) => format!("below k: {no_line}. below l: people in groups of fewer than {l} values."),
+            (false, false) => format!("below k, below l: {no_line}."),
+        };
         self.wrapped(
             "  ",
             &format!(
                 "smallest: people of the smallest group. values, share: the fewest values of a group and the largest \
-                 share of one. below k, below l: people in groups of fewer than {k} people or {l} values."
+                 share of one. {below}"
             ),
         );
         self.findings(report.findings.iter().filter(|finding| finding.others.is_empty()).collect());

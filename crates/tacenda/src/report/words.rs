@@ -8,6 +8,11 @@ pub use crate::model::people;
 pub const MATCHED: &str = "Matching everyone at once: each person needs a row of their own in every release they are in. What leaves \
                            someone without one is ruled out.";
 
+/// What is said of people below a line of one, which nobody falls below.
+pub fn no_line(is_promised: bool) -> &'static str {
+    if is_promised { "no line is promised" } else { "no line is drawn" }
+}
+
 /// A share as a percentage with a sensible number of decimals.
 pub fn percent(share: f64) -> String {
     if share == 0.0 || share.abs() >= 0.1 {
