@@ -122,7 +122,7 @@ fn reproduce(args: &AuditArgs, thresholds: &Thresholds) -> Vec<String> {
 }
 
 fn printed(report: &Report, common: &Common) -> String {
-    match common.format {
+    match common.form(Format::Text) {
         Format::Text => report::text(report, TextOptions::default()),
         Format::Json => report::json(report),
         Format::Sarif => report::sarif(report),
