@@ -6,12 +6,14 @@
 use crate::audit::Assessment;
 use crate::audit::Attacker;
 use crate::audit::Check;
+use crate::audit::Fault;
 use crate::audit::Limits;
 use crate::audit::Outcome;
 use crate::audit::Series;
 use crate::audit::Thresholds;
 use crate::audit::checks;
 use crate::audit::checks::Ask;
+use crate::audit::story;
 use crate::audit::story::Story;
 use crate::model::Promise;
 
@@ -109,7 +111,10 @@ fn examined<'a>(
             answer(check, &ask)
         })
         .collect();
-    let story = if checks.contains(&Check::Candidates) { checks::candidates::story(&ask) } else { None };
+    let story = match checks.contains(&Check::Candidates) {
+        true => checks::candidates::story(&ask).or_else(|| story_of_place(series, &outcomes)),
+        false => None,
+    };
     (ask, Assessment { outcomes, story, at_two: Vec::new() })
 }
 
@@ -122,6 +127,14 @@ pub fn stories_of(series: &Series<'_>, attacker: Attacker, limits: &Limits, pers
     assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
     let ask = Ask::new(*series, attacker, Thresholds::default(), *limits);
     checks::candidates::stories_of(&ask, person)
+}
+
+/// The worst place that was found, where nobody is known: the one with the fewest values left.
+fn story_of_place(series: &Series<'_>, outcomes: &[Outcome]) -> Option<Story> {
+    let findings = outcomes.iter().flat_map(|outcome| &outcome.findings);
+    let places = findings.filter(|finding| finding.fault == Fault::PlaceGivesAway);
+    let worst = places.filter_map(|finding| finding.witness.as_ref()).min_by_key(|witness| witness.number)?;
+    story::tell_place(series.schema, series.releases, &worst.groups, &worst.values)
 }
 
 fn answer(check: Check, ask: &Ask<'_>) -> Outcome {

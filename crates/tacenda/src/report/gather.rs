@@ -2,6 +2,7 @@
 
 use crate::audit::Assessment;
 use crate::audit::Attacker;
+use crate::audit::Fault;
 use crate::audit::Finding;
 use crate::audit::Limits;
 use crate::audit::Series;
@@ -41,6 +42,9 @@ use crate::report::words::clean;
 
 /// The most rows of a group that a witness lists.
 const WITNESS_ROWS: usize = 200;
+
+/// The most values of a group that a witness lists.
+const WITNESS_VALUES: usize = 40;
 
 /// The most groups that a step of a story shows.
 const STEP_GROUPS: usize = 8;
@@ -195,8 +199,11 @@ impl Report {
         let mut codes = Codes::new(material.names, series.releases.last().map(|release| &release.values));
         // The worked example names values first, so that its codes are the low ones.
         let story = material.assessment.story.as_ref().filter(|_| may.inside);
-        let story = story.map(|story| story_facts(story, material, &mut codes));
+        let mut story = story.map(|story| story_facts(story, material, &mut codes));
         let findings = findings(material, &may, &mut codes);
+        if let Some(story) = &mut story {
+            story.finding = told_by(story, &findings);
+        }
         let at_two = at_two(material, &findings);
         let assumptions = judge::assumptions(material);
         let verdict = judge::verdict(material, &findings, &assumptions);
@@ -291,7 +298,23 @@ fn findings(material: &Material<'_>, may: &May, codes: &mut Codes<'_>) -> Vec<Fi
         let worse = b.fault.severity().cmp(&a.fault.severity()).then(b.people.cmp(&a.people));
         worse.then(a.fault.code().cmp(b.fault.code())).then(a.release.cmp(&b.release)).then(a.others.cmp(&b.others))
     });
-    all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, may, codes)).collect()
+    let mut facts: Vec<FindingFacts> =
+        all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, may, codes)).collect();
+    facts.iter_mut().zip(1..).for_each(|(finding, number)| finding.number = number);
+    facts
+}
+
+/// The finding that a story tells of: that of people with as few values left, or that of its place.
+fn told_by(story: &StoryFacts, findings: &[FindingFacts]) -> Option<u32> {
+    let fault = match (story.of_place, story.left) {
+        (true, _) => Fault::PlaceGivesAway,
+        (false, 1) => Fault::ValueCertain,
+        (false, _) => Fault::FewCandidates,
+    };
+    let releases: Vec<u32> = story.steps.iter().map(|step| step.release).collect();
+    let tells =
+        |finding: &&FindingFacts| finding.code == fault.code() && (!story.of_place || finding.releases() == releases);
+    findings.iter().find(tells).map(|finding| finding.number)
 }
 
 /// What a line of two people and two values finds beside: of a kind that the lines given find nothing of.
@@ -318,6 +341,7 @@ fn finding_facts(
 /// A finding without what proves it.
 fn plain(check: &str, finding: &Finding) -> FindingFacts {
     FindingFacts {
+        number: 0,
         code: finding.fault.code().into(),
         title: finding.fault.title().into(),
         severity: finding.fault.severity().word().into(),
@@ -331,7 +355,9 @@ fn plain(check: &str, finding: &Finding) -> FindingFacts {
 }
 
 fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) -> WitnessFacts {
-    let group = |&(place, group): &(u32, u32)| {
+    // What is claimed is named first, so that its codes are the lower ones.
+    let values = codes.names(&witness.values);
+    let mut group = |&(place, group): &(u32, u32)| {
         let release = series.releases.get(place as usize)?;
         let group = group as usize;
         if group >= release.group_count() {
@@ -346,6 +372,8 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
         listed.sort_unstable();
         listed.truncate(WITNESS_ROWS);
         let region = release.region(group).iter().zip(&series.schema.quasi);
+        let tells = traces.is_none_or(|traces| !traces.without_sensitive);
+        let held = release.group_values(group).chunk_by(|a, b| a == b).take(WITNESS_VALUES).filter(|_| tells);
         Some(WitnessGroup {
             release: release.number,
             label: clean(&release.label),
@@ -357,14 +385,15 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
                     clean(&text)
                 })
                 .collect(),
+            holds: held.map(|run| (codes.names(&run[..1]).remove(0), run.len() as u32)).collect(),
             row_count: rows.len() as u32,
             rows: listed,
         })
     };
     WitnessFacts {
         claim: witness.claim.into(),
-        groups: witness.groups.iter().filter_map(group).collect(),
-        values: codes.names(&witness.values),
+        groups: witness.groups.iter().filter_map(&mut group).collect(),
+        values,
         person: witness.person.and_then(|person| series.knowledge?.hex(person)),
         attribute: witness.attribute.map(|at| clean(&series.schema.quasi[at as usize].name)),
         number: witness.number,
@@ -375,7 +404,10 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
 fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) -> StoryFacts {
     let quasi = &material.series.schema.quasi;
     let known = story.steps.first().map_or(&[][..], |step| &step.known[..]);
-    let shown = |at: usize| known.get(at).filter(|_| material.names == Names::Shown).map(|text| clean(text));
+    // A place is where published regions overlap: anyone can see it.
+    let of_place = story.person.is_none();
+    let is_shown = of_place || material.names == Names::Shown;
+    let shown = |at: usize| known.get(at).filter(|_| is_shown).map(|text| clean(text));
     let steps: Vec<StepFacts> = story
         .steps
         .iter()
@@ -404,6 +436,8 @@ fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) ->
         })
         .collect();
     StoryFacts {
+        finding: None,
+        of_place,
         known: quasi.iter().enumerate().map(|(at, quasi)| (quasi.name.clone(), shown(at))).collect(),
         matched: story.matched.as_ref().map(|values| codes.names(values)),
         left: story.left().len(),

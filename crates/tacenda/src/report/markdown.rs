@@ -106,11 +106,12 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
         out.push_str("None.\n\n");
         return;
     }
-    out.push_str("| | code | what | releases | people |\n|---|---|---|---|--:|\n");
+    out.push_str("| | | code | what | releases | people |\n|--:|---|---|---|---|--:|\n");
     for finding in findings.iter().take(MOST_FINDINGS) {
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} |",
+            finding.number,
             finding.severity,
             finding.code,
             finding.title,
@@ -128,10 +129,13 @@ fn witnesses(out: &mut String, findings: &[FindingFacts]) {
     for finding in findings.iter().take(MOST_FINDINGS) {
         let Some(witness) = &finding.witness else { continue };
         let held = format!("{} ({} against {})", witness.claim, witness.number, witness.line);
-        let _ = writeln!(out, "- {}: {}", finding.code, escape(&held));
+        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&held));
         for group in witness.groups.iter().take(MOST_GROUPS) {
             let region = code(&group.region.join(" "));
             let _ = writeln!(out, "  - release {}, group {}: `{region}`", group.release, escape(&group.group));
+        }
+        if let Some(more) = witness.more_groups(MOST_GROUPS) {
+            let _ = writeln!(out, "  - {more}");
         }
     }
     if findings.iter().any(|finding| finding.witness.is_some()) {
@@ -141,14 +145,16 @@ fn witnesses(out: &mut String, findings: &[FindingFacts]) {
 
 fn story(out: &mut String, report: &Report) {
     let Some(story) = &report.story else { return };
-    let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
-    let _ = writeln!(out, "## One case, step by step\n\nSomeone knows of one person: {}.\n", escape(&list(&names)));
+    let _ = writeln!(out, "## {}\n\n{}\n", story.heading(), escape(&story.opening()));
     for step in &story.steps {
         let label = escape(&step.label);
         let _ = writeln!(out, "1. Release {} ({label}): {} can hold them.", step.release, groups(step.group_count));
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (region, values) = (code(&group.region.join(" ")), escape(&group.values.join(", ")));
             let _ = writeln!(out, "   - `{region}`, {} rows: {values}", group.rows);
+        }
+        if step.group_count > MOST_GROUPS {
+            let _ = writeln!(out, "   - and {} more groups", step.group_count - MOST_GROUPS);
         }
         let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
     }

@@ -115,7 +115,7 @@ fn result(report: &Report, finding: &FindingFacts) -> Json {
         "locations": [locations[0]],
         "relatedLocations": locations[1..],
         "partialFingerprints": { "tacendaFinding/v1": blake3::hash(same.as_bytes()).to_hex()[..32] },
-        "properties": { "check": finding.check, "people": finding.people, "groups": finding.groups },
+        "properties": { "number": finding.number, "check": finding.check, "people": finding.people, "groups": finding.groups },
     })
 }
 

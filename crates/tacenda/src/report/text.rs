@@ -170,7 +170,8 @@ impl Page {
                 count => format!(" in {}", counted(count, "group", "groups")),
             };
             self.line(&format!(
-                "  {severity} {} {}: {}{groups}, {word} {}",
+                "  {}. {severity} {} {}: {}{groups}, {word} {}",
+                finding.number,
                 finding.code,
                 finding.title,
                 people(finding.people),
@@ -188,6 +189,9 @@ impl Page {
                         counted(u64::from(group.row_count), "row", "rows")
                     ));
                 }
+                if let Some(more) = witness.more_groups(MOST_GROUPS) {
+                    self.line(&format!("        {more}"));
+                }
                 if !witness.values.is_empty() {
                     self.line(&format!("        values {}", witness.values.join(", ")));
                 }
@@ -200,16 +204,8 @@ impl Page {
     }
 
     fn story(&mut self, story: &StoryFacts) {
-        self.heading(match story.left {
-            1 => "The worst case, step by step",
-            _ => "Who stands closest to the line, step by step",
-        });
-        let known: Vec<String> = story
-            .known
-            .iter()
-            .map(|(name, value)| value.as_ref().map_or_else(|| name.clone(), |value| format!("{name} {value}")))
-            .collect();
-        self.wrapped("  ", &format!("Someone knows of one person: {}.", list(&known)));
+        self.heading(&story.heading());
+        self.wrapped("  ", &story.opening());
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         for step in &story.steps {
             let groups = match step.group_count {

@@ -25,10 +25,13 @@ use tacenda::model::counted;
 use tacenda::model::people;
 use tacenda::report;
 use tacenda::report::Edition;
+use tacenda::report::FindingFacts;
 use tacenda::report::Material;
 use tacenda::report::Names;
 use tacenda::report::Report;
 use tacenda::report::StoryFacts;
+use tacenda::report::WitnessFacts;
+use tacenda::report::WitnessGroup;
 
 /// The most groups that are listed in one place.
 const MOST_GROUPS: usize = 8;
@@ -55,18 +58,65 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
     }
     if let Some(witness) = &finding.witness {
         let _ = writeln!(out, "What proves it ({} against {}):", witness.number, witness.line);
-        let _ = writeln!(out, "{}", wrapped(&witness.claim));
-        for group in witness.groups.iter().take(MOST_GROUPS) {
-            let _ = writeln!(out, "  release {} group {}: {}", group.release, group.group, group.region.join(" "));
-        }
-        if !witness.values.is_empty() {
-            let _ = writeln!(out, "  values {}", witness.values.join(", "));
-        }
+        let _ = write!(out, "{}\n{}", wrapped(&witness.claim), proof(finding, witness));
     }
-    if let Some(story) = &report.story {
-        let _ = write!(out, "\nThe worst case of this audit\n{}", told(story));
+    // The worked case of an audit tells of one finding, and of no other.
+    if let Some(story) = report.story.as_ref().filter(|story| story.finding == Some(finding.number)) {
+        let _ = write!(out, "\nOne case of it, step by step\n{}", told(story));
     }
     answer(screen, &finding.code, &finding.title, out)
+}
+
+/// The finding's own steps: what the groups of each release hold, and what one release has more than the other.
+fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
+    let mut out = String::new();
+    let held = |group: &WitnessGroup| {
+        let rows = counted(u64::from(group.row_count), "row", "rows");
+        let values: Vec<String> = group.holds.iter().map(|(value, rows)| times(value, u64::from(*rows))).collect();
+        if values.is_empty() { rows } else { format!("{rows}: {}", values.join(", ")) }
+    };
+    let numbers = finding.releases();
+    for &number in &numbers {
+        let groups: Vec<&WitnessGroup> = witness.groups.iter().filter(|group| group.release == number).collect();
+        let Some(first) = groups.first() else { continue };
+        let _ = writeln!(out, "Release {number} ({}):", first.label);
+        for group in groups.iter().take(MOST_GROUPS) {
+            let _ = writeln!(out, "  group {}: {}; {}", group.group, group.region.join(" "), held(group));
+        }
+        if groups.len() > MOST_GROUPS {
+            let more = (groups.len() - MOST_GROUPS) as u64;
+            let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
+        }
+    }
+    // A list of values that was cut leaves no difference to say.
+    let is_whole = |group: &WitnessGroup| {
+        group.holds.iter().map(|(_, rows)| u64::from(*rows)).sum::<u64>() == u64::from(group.row_count)
+    };
+    if let ("difference", &[earlier, later]) = (finding.check.as_str(), &numbers[..])
+        && witness.groups.iter().all(is_whole)
+    {
+        let mut change: BTreeMap<&str, i64> = BTreeMap::new();
+        for group in &witness.groups {
+            let sign = if group.release == later { 1 } else { -1 };
+            group.holds.iter().for_each(|(value, rows)| *change.entry(value).or_default() += sign * i64::from(*rows));
+        }
+        let side = |sign: i64| {
+            let rows = change.iter().filter(|(_, count)| **count * sign > 0);
+            let rows: Vec<String> = rows.map(|(value, count)| times(value, count.unsigned_abs())).collect();
+            if rows.is_empty() { "nothing".to_string() } else { rows.join(", ") }
+        };
+        let (more, less) = (side(1), side(-1));
+        let _ = writeln!(out, "From release {earlier} to {later} these groups gained {more}, and lost {less}.");
+    }
+    if !witness.values.is_empty() {
+        let _ = writeln!(out, "Values: {}", witness.values.join(", "));
+    }
+    out
+}
+
+/// A value, with how often it occurs where that is more than once.
+fn times(value: &str, rows: u64) -> String {
+    if rows == 1 { value.to_string() } else { format!("{value} ({rows} times)") }
 }
 
 /// A group of a release, named by both numbers.
@@ -185,12 +235,7 @@ fn answer(screen: &Screen, code: &str, title: &str, explanation: String) -> Resu
 
 /// What the attacker knew, which groups remained in each release, what is left.
 fn told(story: &StoryFacts) -> String {
-    let known = |(name, value): &(String, Option<String>)| match value {
-        Some(value) => format!("{name} {value}"),
-        None => name.clone(),
-    };
-    let known: Vec<String> = story.known.iter().map(known).collect();
-    let mut out = format!("Someone knows of this person: {}.\n", known.join(", "));
+    let mut out = format!("{}\n", wrapped(&story.opening()));
     for step in &story.steps {
         let groups = counted(step.group_count as u64, "group", "groups");
         let _ = writeln!(out, "Release {} ({}): {groups} can hold them.", step.release, step.label);
@@ -198,6 +243,10 @@ fn told(story: &StoryFacts) -> String {
             let (rows, values) = (group.rows, group.values.join(", "));
             let rows = counted(rows as u64, "row", "rows");
             let _ = writeln!(out, "  group {}: {}; {rows}: {values}", group.group, group.region.join(" "));
+        }
+        if step.group_count > MOST_GROUPS {
+            let more = (step.group_count - MOST_GROUPS) as u64;
+            let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
         }
         if step.restarted {
             let _ =
