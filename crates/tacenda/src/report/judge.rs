@@ -145,6 +145,9 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         );
         (Decision::NotAssessed, sentence)
+    } else if has_no_line(material) {
+        let sentence = format!("Nothing was found in {releases}, but no line was drawn that anyone could fall below.");
+        (Decision::NotAssessed, sentence)
     } else if !judged {
         let sentence =
             format!("Nothing was judged in {releases}: what was asked has no line that anyone could fall below.");
@@ -175,6 +178,12 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
         people: widest.unwrap_or(0),
         worst: worst.map(|finding| finding.severity.clone()),
     }
+}
+
+/// Whether nobody drew a line: no promise, and none that was asked for.
+fn has_no_line(material: &Material<'_>) -> bool {
+    let lines = &material.thresholds;
+    material.series.promise.is_none() && lines.k <= 1 && lines.l <= 1 && lines.t.is_none()
 }
 
 /// What the gate judged before a release left, where nothing else was asked.
@@ -354,6 +363,9 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
                 steps.push("Give the true tables (--truth FILE --id COLUMN) to count the people exactly.".into());
             }
         }
+        Decision::NotAssessed if !material.assessment.outcomes.is_empty() && has_no_line(material) => {
+            steps.push("Draw a line: --k and --l of 2 at least.".into());
+        }
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
             let open = "Answer the open questions";
             steps.push(match material.series.knowledge {
@@ -402,6 +414,7 @@ pub fn three_questions(
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
     singling.extend(alone);
     singling.extend(evidence(&SINGLING_OUT, findings, material));
+    singling.extend(left_open(&SINGLING_OUT, material));
     let mut linking = vec![match linked {
         true if material.series.promise.is_some() => {
             "Ids that link releases are published: pseudonymous, not anonymous. The verdict above answers for the promise, \
@@ -414,12 +427,14 @@ pub fn three_questions(
     linking.extend(tied);
     linking.extend(evidence(&LINKABILITY, findings, material));
     linking.extend(untied(material));
+    linking.extend(left_open(&LINKABILITY, material));
     let mut inferring = vec![format!(
         "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
         percent(share)
     )];
     inferring.extend(guessed);
     inferring.extend(evidence(&INFERENCE, findings, material));
+    inferring.extend(left_open(&INFERENCE, material));
     vec![
         QuestionFacts {
             name: "singling out".into(),
@@ -456,6 +471,20 @@ fn untied(material: &Material<'_>) -> Option<String> {
     }
     (!reasons.is_empty())
         .then(|| format!("Whether rows can be tied together without ids was not looked at: {}.", list(&reasons)))
+}
+
+/// What was asked for a question and could not be answered for everyone.
+fn left_open(bearing: &Bearing, material: &Material<'_>) -> Option<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for outcome in material.assessment.outcomes.iter().chain(&material.assessment.at_two) {
+        if let Verdict::NotAssessed(why) = outcome.verdict {
+            let reason = format!("{} ({why})", outcome.check.name());
+            if bearing.asked.contains(&outcome.check) && !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    (!reasons.is_empty()).then(|| format!("Left open: {}.", list(&reasons)))
 }
 
 /// The decision on one question.

@@ -399,10 +399,10 @@ mod tests {
                 2  2026-Q2         10          0         3         2        2   50.0 %         0         0
               smallest: people of the smallest group. values, share: the fewest values of a group and the
               largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
-              severe A611 a group holds too few people: 2 people in 1 group, release 1
+              1. severe A611 a group holds too few people: 2 people in 1 group, release 1
 
             All together
-              severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
+              2. severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
                   the values that all these groups share are fewer than the line (1 against 2)
                     release 1 group 1: [20,30) F (2 rows)
                     release 2 group 1: [20,25) F (2 rows)

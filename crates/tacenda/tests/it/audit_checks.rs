@@ -283,6 +283,8 @@ fn the_paper_s_naive_releases_betray_four_people() {
     assert_eq!(outcome.verdict, Verdict::Fail);
     let witness = outcome.findings[0].witness.clone().unwrap();
     assert_eq!((witness.number, outcome.findings[0].fault.code()), (1, "A733"));
+    let story = outside.ask_all().story.expect("a place is told of");
+    assert_eq!((story.person, story.left(), story.steps.len()), (None, &witness.values[..], 2));
     // Who does not know who was there when cannot intersect.
     assert_eq!(Case { attacker: QUASI, ..case.clone() }.told(Check::Candidates), "PASS");
     assert_eq!(Case { attacker: ARRIVAL, ..case }.told(Check::Candidates), "PASS");
@@ -300,6 +302,21 @@ fn a_story_ends_in_what_the_finding_says() {
     let story = case.ask_all().story.expect("somebody is certain");
     let stepped = story.steps.last().unwrap().left.len();
     assert_eq!((stepped, story.left().len(), story.matched.as_ref().map(Vec::len)), (2, 1, Some(1)));
+}
+
+/// Of the place that the witness names only a part gives anything away: the story is told of that part.
+#[test]
+fn a_place_is_told_of_where_it_gives_something_away() {
+    // Over 20 to 29 the later release has a second group that ends at 24: only from 25 on is one value left.
+    let case = Case::of(&[("1/20/a 2/29/b", "20-29/ab"), ("1/20/a 2/29/b 3/20/b 4/21/c", "20-29/ac 20-24/bc")]);
+    let case = case.seen_from_outside();
+    let outcome = case.ask(Check::Candidates);
+    let found = outcome.findings.iter().find(|finding| finding.fault.code() == "A733").expect("a place");
+    let story = case.ask_all().story.expect("a place is told of");
+    assert_eq!(story.left(), found.witness.as_ref().unwrap().values);
+    assert_eq!(story.left(), [value('a')]);
+    let last = story.steps.last().unwrap();
+    assert_eq!((last.groups.len(), last.known[0].as_str()), (1, "[25,30)"));
 }
 
 /// Everyone's story, values that change included, leaves as many values as the measures count.
