@@ -31,9 +31,9 @@ pub struct Common {
     /// The policy file.
     #[arg(long, value_name = "FILE", global = true, help = "The policy file [default: DIR/tacenda.toml]")]
     pub policy: Option<PathBuf>,
-    /// How results are printed.
-    #[arg(long, value_enum, default_value_t = Format::Text, global = true)]
-    pub format: Format,
+    /// How results are printed [default: text; in audit and report what the ending of -o stands for]
+    #[arg(long, value_enum, global = true, hide_default_value = true)]
+    pub format: Option<Format>,
     /// Write the result to a file instead of standard output.
     #[arg(short, long, value_name = "FILE", global = true)]
     pub output: Option<PathBuf>,
@@ -67,14 +67,35 @@ pub enum Format {
     Text,
     /// For programs; the schema is in docs/schema.
     Json,
-    /// For code scanning; audits only.
+    /// For code scanning; audit and report only.
     Sarif,
-    /// For test reports; audits only.
+    /// For test reports; audit and report only.
     Junit,
-    /// For a pull request or a wiki; audits only.
+    /// For a pull request or a wiki; audit and report only.
     Markdown,
-    /// One file for a browser; audits only.
+    /// One file for a browser; audit and report only.
     Html,
+}
+
+impl Common {
+    /// The form that is asked for; text where none is.
+    pub fn format(&self) -> Format {
+        self.format.unwrap_or(Format::Text)
+    }
+
+    /// The form of a report: what is asked for, or else what the ending of the file stands for, or else `otherwise`.
+    pub fn form(&self, otherwise: Format) -> Format {
+        let ending = self.output.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
+        self.format.unwrap_or_else(|| match ending.map(str::to_ascii_lowercase).as_deref() {
+            Some("txt") => Format::Text,
+            Some("json") => Format::Json,
+            Some("md") => Format::Markdown,
+            Some("html" | "htm") => Format::Html,
+            Some("sarif") => Format::Sarif,
+            Some("xml") => Format::Junit,
+            _ => otherwise,
+        })
+    }
 }
 
 /// When to use colour.
@@ -115,7 +136,7 @@ pub enum Command {
     Audit(Box<AuditArgs>),
     /// A code, a finding, a group or a person, in plain words
     Explain(Box<ExplainArgs>),
-    /// The report on everything published: for recipients, the steward or an auditor
+    /// The report on everything published: for recipients, the steward or an auditor. Ends with exit code 0 whatever its verdict
     Report(ReportArgs),
     /// The promises there are, with their parameters
     Promises,

@@ -16,5 +16,5 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
-    failure::catch(cli.common.format, || commands::run(cli))
+    failure::catch(cli.common.format(), || commands::run(cli))
 }

@@ -30,7 +30,7 @@ impl Screen {
 
     /// Prints a result: the text for people, or the value as JSON.
     pub fn result(&self, text: &str, value: &impl Serialize) -> Result<(), Failure> {
-        let printed = match self.common.format {
+        let printed = match self.common.format() {
             Format::Text => text.to_string(),
             Format::Json => {
                 let json = serde_json::to_string_pretty(value);

@@ -1,7 +1,7 @@
 //! The report on everything a project has published, for recipients, the steward or an auditor.
 //!
 //! Without `-o` it is printed as text; into a file it is written as HTML, unless the file's ending or
-//! `--format` says otherwise.
+//! `--format` says otherwise. It ends with 0 whatever the verdict: it was asked for a report, and made one.
 
 use crate::args;
 use crate::args::Common;
@@ -52,7 +52,8 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     };
     let report = project.report(&request, &step).map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
-    let printed = match format(common) {
+    let otherwise = if common.output.is_some() { Format::Html } else { Format::Text };
+    let printed = match common.form(otherwise) {
         Format::Text => report::text(&report, TextOptions { color: false, measures: false }),
         Format::Json => report::json(&report),
         Format::Markdown => report::markdown(&report),
@@ -71,20 +72,4 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         ));
     }
     Ok(0)
-}
-
-/// The form that is asked for, or that the file's ending stands for.
-fn format(common: &Common) -> Format {
-    let Some(path) = &common.output else { return common.format };
-    if common.format != Format::Text {
-        return common.format;
-    }
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("txt") => Format::Text,
-        Some("json") => Format::Json,
-        Some("md") => Format::Markdown,
-        Some("sarif") => Format::Sarif,
-        Some("xml") => Format::Junit,
-        _ => Format::Html,
-    }
 }

@@ -120,6 +120,45 @@ fn a_person_is_told_of_from_standard_input_only() {
     assert!(finding.contains("A731"), "{finding}");
 }
 
+/// Three releases' worth of groups that overlap: only matching everyone at once makes anyone certain.
+fn overlapping() -> Project {
+    Project::with(&[
+        ("r1.csv", "age,disease\n\"[20,30)\",flu\n\"[20,30)\",cold\n\"[20,40)\",hiv\n\"[20,40)\",mumps\n"),
+        (
+            "r2.csv",
+            "age,disease\n\"[20,25)\",flu\n\"[20,25)\",hiv\n\"[25,40)\",cold\n\"[25,40)\",hiv\n\"[25,40)\",mumps\n",
+        ),
+        ("t1.csv", "id,age,disease\na,21,flu\nb,26,cold\nc,35,hiv\nd,36,mumps\n"),
+        ("t2.csv", "id,age,disease\na,21,flu\nb,26,cold\nc,35,hiv\nd,36,mumps\ne,23,hiv\n"),
+    ])
+}
+
+const OVERLAPPING: [&str; 11] =
+    ["--quasi", "age", "--sensitive", "disease", "--truth", "t1.csv", "t2.csv", "--id", "id", "--domain", "age=0..120"];
+
+/// The worked case and `explain person` end in the number that the finding states, in every form.
+#[test]
+fn a_story_ends_in_what_matching_everyone_at_once_leaves() {
+    let project = overlapping();
+    let files = [&["r1.csv", "r2.csv"][..], &OVERLAPPING].concat();
+    let (_, report) = audit(&project, &files);
+    let certain = report["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == "A731").unwrap();
+    assert_eq!((certain["people"].as_u64(), certain["witness"]["number"].as_u64()), (Some(3), Some(1)));
+    assert_eq!(report["sequence"]["smallest_candidates"].as_u64(), Some(1));
+    assert_eq!((report["story"]["left"].as_u64(), report["story"]["matched"].as_array().unwrap().len()), (Some(1), 1));
+    for format in ["text", "markdown", "html"] {
+        let page = project.ok(&[&["audit", "--format", format, "--fail-on", "never", "-q"][..], &files].concat());
+        let page = page.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(page.contains("Matching everyone at once"), "{page}");
+        assert!(page.contains("One value is left") && !page.contains("2 values are left"), "{page}");
+    }
+    let person = [&["explain", "person", "-q", "--releases"][..], &files].concat();
+    let mut child = project.command(&person).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a\n").unwrap();
+    let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(text.contains("Matching everyone at once") && text.contains("One value is left"), "{text}");
+}
+
 #[test]
 fn an_audit_without_columns_lists_them() {
     let ended = naive().fails(&["audit", "r1.csv"], 2, "U201");

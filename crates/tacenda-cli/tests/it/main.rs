@@ -1,6 +1,7 @@
 //! Questions about the command, one file each. Everything here runs the real binary.
 
 mod adopt;
+mod answers;
 mod audit;
 mod choices;
 mod commands;

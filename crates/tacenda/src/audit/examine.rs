@@ -6,12 +6,16 @@
 use crate::audit::Assessment;
 use crate::audit::Attacker;
 use crate::audit::Check;
+use crate::audit::Fault;
 use crate::audit::Limits;
 use crate::audit::Outcome;
 use crate::audit::Series;
 use crate::audit::Thresholds;
 use crate::audit::checks;
 use crate::audit::checks::Ask;
+use crate::audit::story;
+use crate::audit::story::Story;
+use crate::model::Promise;
 
 /// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
 /// before it is asked.
@@ -41,6 +45,60 @@ pub fn examine_only(
     progress: &(dyn Fn(Check) + Sync),
     checks: &[Check],
 ) -> Assessment {
+    let (mut ask, mut assessment) = examined(series, attacker, thresholds, limits, progress, checks);
+    // What was worked out for everyone rests on no line, and is used again.
+    ask.thresholds = at_least_two(thresholds);
+    let again = checks.iter().copied().filter(|&check| is_open_below_two(check, thresholds, series.promise));
+    let again: Vec<Check> = again.collect();
+    assessment.at_two =
+        Check::ALL.into_iter().filter(|check| again.contains(check)).map(|check| answer(check, &ask)).collect();
+    assessment
+}
+
+/// The same, at the lines given and no others: what the gate asks.
+pub(super) fn examine_at(
+    series: &Series<'_>,
+    attacker: Attacker,
+    thresholds: &Thresholds,
+    limits: &Limits,
+    checks: &[Check],
+) -> Assessment {
+    examined(series, attacker, thresholds, limits, &|_| {}, checks).1
+}
+
+/// Two people, two values: nobody stays hidden below.
+fn at_least_two(thresholds: &Thresholds) -> Thresholds {
+    Thresholds { k: thresholds.k.max(2), l: thresholds.l.max(2), t: thresholds.t }
+}
+
+/// Whether a check would find more at two people and two values than at the lines given.
+fn is_open_below_two(check: Check, thresholds: &Thresholds, promise: Option<&Promise>) -> bool {
+    let of_people = match check {
+        Check::GroupSizes | Check::LinkedIds | Check::Correspondence | Check::Joins => true,
+        // It asks nothing of how many newcomers there are under m-invariance.
+        Check::Difference => !matches!(promise, Some(Promise::MInvariance { .. })),
+        _ => false,
+    };
+    let of_values = [
+        Check::Diversity,
+        Check::LinkedIds,
+        Check::Difference,
+        Check::Candidates,
+        Check::Matching,
+        Check::Posterior,
+        Check::Joins,
+    ];
+    (thresholds.k < 2 && of_people) || (thresholds.l < 2 && of_values.contains(&check))
+}
+
+fn examined<'a>(
+    series: &Series<'a>,
+    attacker: Attacker,
+    thresholds: &Thresholds,
+    limits: &Limits,
+    progress: &(dyn Fn(Check) + Sync),
+    checks: &[Check],
+) -> (Ask<'a>, Assessment) {
     assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
     if let Some(knowledge) = series.knowledge {
         assert_eq!(knowledge.releases(), series.releases.len(), "one table of knowledge a release");
@@ -53,8 +111,30 @@ pub fn examine_only(
             answer(check, &ask)
         })
         .collect();
-    let story = if checks.contains(&Check::Candidates) { checks::candidates::story(&ask) } else { None };
-    Assessment { outcomes, story }
+    let story = match checks.contains(&Check::Candidates) {
+        true => checks::candidates::story(&ask).or_else(|| story_of_place(series, &outcomes)),
+        false => None,
+    };
+    (ask, Assessment { outcomes, story, at_two: Vec::new() })
+}
+
+/// One person attacked step by step, as the candidates of [`examine`] count them: one story for each time between
+/// changes of their value; none where nobody is known, or who was there when.
+///
+/// # Panics
+/// As [`examine`].
+pub fn stories_of(series: &Series<'_>, attacker: Attacker, limits: &Limits, person: u32) -> Vec<Story> {
+    assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
+    let ask = Ask::new(*series, attacker, Thresholds::default(), *limits);
+    checks::candidates::stories_of(&ask, person)
+}
+
+/// The worst place that was found, where nobody is known: the one with the fewest values left.
+fn story_of_place(series: &Series<'_>, outcomes: &[Outcome]) -> Option<Story> {
+    let findings = outcomes.iter().flat_map(|outcome| &outcome.findings);
+    let places = findings.filter(|finding| finding.fault == Fault::PlaceGivesAway);
+    let worst = places.filter_map(|finding| finding.witness.as_ref()).min_by_key(|witness| witness.number)?;
+    story::tell_place(series.schema, series.releases, &worst.groups, &worst.values)
 }
 
 fn answer(check: Check, ask: &Ask<'_>) -> Outcome {

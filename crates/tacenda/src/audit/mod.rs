@@ -35,6 +35,7 @@ mod sketch;
 
 pub use examine::examine;
 pub use examine::examine_only;
+pub use examine::stories_of;
 pub use finding::CODES;
 pub use finding::Fault;
 pub use finding::Finding;

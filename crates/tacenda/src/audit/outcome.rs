@@ -10,9 +10,12 @@ use crate::model::Value;
 pub struct Assessment {
     /// One outcome a check, in the order of [`Check::ALL`].
     pub outcomes: Vec<Outcome>,
-    /// The worst case, worked step by step: someone who was found out, or who stands closest to it; `None` where
-    /// nobody is known.
+    /// The worst case, worked step by step: someone who was found out, or who stands closest to it; where nobody is
+    /// known, whoever lies in the worst place that was found.
     pub story: Option<Story>,
+    /// What the same checks answer at two people and two values, where the lines given are lower: the least that anyone
+    /// means by being singled out or being certain. It is not what a promise is held against.
+    pub at_two: Vec<Outcome>,
 }
 
 /// A question the auditor asks of every series.

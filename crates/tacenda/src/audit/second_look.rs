@@ -19,7 +19,7 @@ use crate::audit::Severity;
 use crate::audit::Thresholds;
 use crate::audit::Traces;
 use crate::audit::by_group::ByGroup;
-use crate::audit::examine_only;
+use crate::audit::examine::examine_at;
 use crate::audit::gate::Evidence;
 use crate::model::DiversityMode;
 use crate::model::History;
@@ -45,7 +45,7 @@ pub(crate) fn look(promise: &Promise, evidence: &Evidence<'_>) -> Vec<Finding> {
         knowledge: None,
     };
     let lines = Thresholds::of(promise);
-    let answer = examine_only(&series, Attacker::default(), &lines, &Limits::default(), &|_| {}, &checks);
+    let answer = examine_at(&series, Attacker::default(), &lines, &Limits::default(), &checks);
     let is_new = |finding: &&Finding| finding.release == evidence.release.number;
     answer.findings().filter(is_new).filter(|finding| finding.fault.severity() > Severity::Note).cloned().collect()
 }

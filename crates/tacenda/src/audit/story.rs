@@ -1,7 +1,8 @@
 //! One person, attacked step by step: what the worked example of a report shows.
 //!
 //! It asks every group of every release in turn and uses no index, so that it also checks the attack
-//! it explains.
+//! it explains. What matching everyone at once takes away beyond that is a last step: it cannot be seen in the
+//! groups of one person, and is what the findings count by. Where people are not known, a place is attacked.
 
 use crate::audit::knowledge::Knowledge;
 use crate::model::Quasi;
@@ -14,10 +15,14 @@ use std::fmt;
 /// How one person's value was found out, one step a release they are in.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Story {
-    /// The person's number in the attacker's knowledge.
-    pub person: u32,
+    /// The person's number in the attacker's knowledge; `None` where people are not known, and it is told of whoever
+    /// lies in a place.
+    pub person: Option<u32>,
     /// The releases they are in, in order.
     pub steps: Vec<Step>,
+    /// The values left once everyone is matched with a row at once, ascending, where these are fewer than the last step
+    /// leaves.
+    pub matched: Option<Vec<Value>>,
 }
 
 /// What one release says about the person.
@@ -89,13 +94,125 @@ pub fn tell(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, pe
             restarted,
         });
     }
-    Story { person, steps }
+    Story { person: Some(person), steps, matched: None }
+}
+
+/// Parts of a place that are looked at.
+const MOST_PARTS: usize = 4096;
+
+/// Tells of whoever lies where some groups of different releases overlap, and is in all of these: only the values given
+/// are left for them somewhere there. `None` where no such point is found.
+pub fn tell_place(schema: &Schema, releases: &[Release], groups: &[(u32, u32)], values: &[Value]) -> Option<Story> {
+    let mut region: Option<Vec<Span>> = None;
+    let mut chain: Vec<&Release> = Vec::new();
+    for &(place, group) in groups {
+        let release = releases.get(place as usize)?;
+        let theirs = release.region(group as usize);
+        region = Some(match region {
+            Some(region) => region.iter().zip(theirs).map(|(a, b)| a.meet(*b)).collect(),
+            None => theirs.to_vec(),
+        });
+        if !chain.iter().any(|known| known.number == release.number) {
+            chain.push(release);
+        }
+    }
+    chain.sort_by_key(|release| release.number);
+    let place = find_place(&chain, region?, values)?;
+    let known = print(&schema.quasi, &place);
+    let mut steps: Vec<Step> = Vec::new();
+    for release in chain {
+        let groups: Vec<SeenGroup> = over(release, &place)
+            .into_iter()
+            .map(|group| SeenGroup {
+                group,
+                region: print(&schema.quasi, release.region(group as usize)),
+                values: release.group_values(group as usize).to_vec(),
+            })
+            .collect();
+        let found = values_of(release, groups.iter().map(|group| group.group));
+        let left = match steps.last() {
+            Some(step) => found.iter().copied().filter(|value| step.left.contains(value)).collect(),
+            None => found.clone(),
+        };
+        let (number, label) = (release.number, release.label.clone());
+        steps.push(Step { release: number, label, known: known.clone(), groups, found, left, restarted: false });
+    }
+    Some(Story { person: None, steps, matched: None })
+}
+
+/// A part of a region over which each group lies whole or not at all, and where exactly these values are left. A region
+/// is cut where a group ends inside it.
+fn find_place(chain: &[&Release], region: Vec<Span>, values: &[Value]) -> Option<Vec<Span>> {
+    let near: Vec<Vec<u32>> = chain.iter().map(|release| over(release, &region)).collect();
+    let mut parts = vec![region];
+    for _ in 0..MOST_PARTS {
+        let part = parts.pop()?;
+        if part.iter().any(|span| span.is_empty()) {
+            continue;
+        }
+        let mut edge: Option<(usize, u32)> = None;
+        let mut left: Option<Vec<Value>> = None;
+        for (release, near) in chain.iter().zip(&near) {
+            let meets = |group: &u32| meets(release.region(*group as usize), &part);
+            let here: Vec<u32> = near.iter().copied().filter(meets).collect();
+            edge = edge.or_else(|| here.iter().find_map(|&group| first_edge(release.region(group as usize), &part)));
+            let found = values_of(release, here.into_iter());
+            left = Some(match left {
+                Some(left) => left.into_iter().filter(|value| found.contains(value)).collect(),
+                None => found,
+            });
+        }
+        match edge {
+            None if left.as_deref() == Some(values) => return Some(part),
+            None => (),
+            Some((attribute, last)) => {
+                let (mut low, mut high) = (part.clone(), part);
+                low[attribute].hi = last;
+                high[attribute].lo = last + 1;
+                parts.extend([high, low]);
+            }
+        }
+    }
+    None
+}
+
+/// The groups that somebody stands in and that lie over some of a region, by a scan.
+fn over(release: &Release, region: &[Span]) -> Vec<u32> {
+    let is_over = |&group: &usize| release.people(group) > 0 && meets(release.region(group), region);
+    (0..release.group_count()).filter(is_over).map(|group| group as u32).collect()
+}
+
+fn meets(one: &[Span], other: &[Span]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one.overlap(*other))
+}
+
+/// Where a region ends inside a part: the attribute, and the last code before it.
+fn first_edge(region: &[Span], part: &[Span]) -> Option<(usize, u32)> {
+    region.iter().zip(part).enumerate().find_map(|(attribute, (span, part))| {
+        let before = (part.lo < span.lo).then(|| span.lo - 1);
+        before.or((span.hi < part.hi).then_some(span.hi)).map(|last| (attribute, last))
+    })
+}
+
+/// The values of some groups, ascending.
+fn values_of(release: &Release, groups: impl Iterator<Item = u32>) -> Vec<Value> {
+    let mut values: Vec<Value> = groups.flat_map(|group| release.group_values(group as usize)).copied().collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }
 
 impl Story {
+    /// The same story, ended by what matching everyone at once leaves.
+    pub(super) fn ended_by(self, matched: Vec<Value>) -> Story {
+        let takes_away = matched.len() < self.left().len();
+        Story { matched: takes_away.then_some(matched), ..self }
+    }
+
     /// The values left at the end.
     pub fn left(&self) -> &[Value] {
-        self.steps.last().map_or(&[], |step| &step.left)
+        let stepped = self.steps.last().map_or(&[][..], |step| &step.left);
+        self.matched.as_deref().unwrap_or(stepped)
     }
 }
 

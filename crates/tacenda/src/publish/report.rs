@@ -148,7 +148,7 @@ pub fn series_report(
         seed_commitment: Some(crate::ledger::commitment(store.seed())),
         ledger_head: Some(store.head().into()),
         command: Some(format!("tacenda report --edition {}", request.edition.word())),
-        reproduce: reproduce(&read, &thresholds, &request.limits),
+        reproduce: reproduce(&read, store, &thresholds, &request.limits),
         notes,
         assumptions: read.assumptions.clone(),
         made_at: request.made_at.clone(),
@@ -179,8 +179,9 @@ pub fn series_report(
 }
 
 /// What an auditor without the project can do with the release folders alone.
-fn reproduce(read: &PublishedSeries, thresholds: &Thresholds, limits: &Limits) -> Vec<String> {
-    let folders: Vec<String> = read.releases.iter().map(|release| format!("r{:04}", release.number)).collect();
+fn reproduce(read: &PublishedSeries, store: &Store, thresholds: &Thresholds, limits: &Limits) -> Vec<String> {
+    let folders: Vec<String> =
+        read.releases.iter().map(|release| series::folder_in_project(store, release.number)).collect();
     let all_pairs = if limits.all_pairs { " --all-pairs" } else { "" };
     vec![
         "(cd RELEASE && sha256sum -c SHA256SUMS) in every release folder; the digests are those listed here".into(),
@@ -204,7 +205,19 @@ pub fn software() -> String {
 /// What is not covered beside what the promise names itself.
 pub(super) fn beside(policy: &PolicyFile) -> Vec<String> {
     let own = policy.promise.limits();
-    policy.limits_said().into_iter().filter(|limit| !own.contains(limit)).map(String::from).collect()
+    let said = policy.limits_said().into_iter().filter(|limit| !own.contains(limit)).map(String::from);
+    said.chain(accepted(policy)).collect()
+}
+
+/// That the risk of the series was accepted, and why, where the promise is about one release at a time.
+fn accepted(policy: &PolicyFile) -> Option<String> {
+    let reason = policy.choices.accept_series_risk.as_ref()?;
+    matches!(policy.promise, Promise::KAnonymity { .. }).then(|| {
+        format!(
+            "The promise covers one release at a time. What comparing releases gives away was accepted, with the reason \
+             \"{reason}\"."
+        )
+    })
 }
 
 fn names(policy: &PolicyFile) -> About {
@@ -213,6 +226,7 @@ fn names(policy: &PolicyFile) -> About {
         title: policy.series.title.clone(),
         contact: policy.series.contact.clone(),
         not_covered: beside(policy),
+        accepted_series_risk: policy.choices.accept_series_risk.clone(),
         ..About::default()
     }
 }

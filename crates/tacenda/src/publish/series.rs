@@ -120,7 +120,7 @@ pub(super) fn read(
     tables.iter_mut().flatten().for_each(|table| table.values = values.clone());
     let history = if tables.iter().any(Option::is_some) { store.history()? } else { History::default() };
     let left_out = (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
-    let sources = events.iter().map(|(event, publication)| source(&event.at, publication)).collect();
+    let sources = events.iter().map(|(event, publication)| source(&event.at, store, publication)).collect();
     let not_covered = not_covered(policy, &events);
     let adopted = adopted(store);
     Ok(PublishedSeries { releases, traces, sources, tables, left_out, not_covered, adopted, assumptions })
@@ -164,11 +164,23 @@ fn left_out(number: u32, table: Option<&Table>, history: &History) -> Membership
     Membership { withheld: withheld.collect(), ..Membership::default() }
 }
 
-fn source(at: &str, publication: &Publication) -> report::Source {
+fn source(at: &str, store: &Store, publication: &Publication) -> report::Source {
     let file = |(name, digest): (&String, &crate::ledger::FileDigest)| FileFacts {
         name: name.clone(),
         bytes: digest.bytes,
         sha256: digest.sha256.clone(),
     };
-    report::Source { at: Some(at.into()), files: publication.files.iter().map(file).collect() }
+    let data = report::Source::data_name(publication.files.keys().map(String::as_str));
+    report::Source {
+        at: Some(at.into()),
+        data: data.map(|name| format!("{}/{name}", folder_in_project(store, publication.number))),
+        files: publication.files.iter().map(file).collect(),
+    }
+}
+
+/// The path of a release's folder from the project's on.
+pub(super) fn folder_in_project(store: &Store, number: u32) -> String {
+    let folder = store.release_folder(number);
+    let inside = folder.strip_prefix(store.root()).unwrap_or(&folder);
+    inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }

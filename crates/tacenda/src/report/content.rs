@@ -3,6 +3,8 @@
 //! A report is filtered when it is made, not when it is printed: one for recipients does not hold
 //! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
 
+use crate::report::words::counted;
+use crate::report::words::list;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
@@ -164,6 +166,9 @@ pub struct ReleaseFacts {
     pub at: Option<String>,
     /// Its files.
     pub files: Vec<FileFacts>,
+    /// The path of its data file: as it was named, or from the project's folder on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
     /// Rows, counterfeits included.
     pub rows: u64,
     /// People.
@@ -314,6 +319,9 @@ pub struct MeasureFacts {
 /// One way to learn too much.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FindingFacts {
+    /// Its place in the list, from 1: what `tacenda explain finding N` asks for.
+    #[serde(default)]
+    pub number: u32,
     /// Its code, with a page in `tacenda explain`.
     pub code: String,
     /// Its title.
@@ -344,6 +352,38 @@ impl Report {
             ("What to do next", &self.next_steps),
             ("How to repeat this", &self.reproduce),
         ]
+    }
+}
+
+impl StoryFacts {
+    /// The heading above it.
+    pub fn heading(&self) -> String {
+        let heading = match self.left == 1 || self.finding.is_some() {
+            true => "The worst case, step by step",
+            false => "Who stands closest to the line, step by step",
+        };
+        self.finding.map_or(heading.into(), |finding| format!("{heading} (finding {finding})"))
+    }
+
+    /// Of whom it is told, and what is known of them.
+    pub fn opening(&self) -> String {
+        let known = |(name, value): &(String, Option<String>)| match value {
+            Some(value) => format!("{name} {value}"),
+            None => name.clone(),
+        };
+        let known: Vec<String> = self.known.iter().map(known).collect();
+        match self.of_place {
+            true => format!("Someone knows of one person who is in all of these releases and has {}.", list(&known)),
+            false => format!("Someone knows of one person: {}.", list(&known)),
+        }
+    }
+}
+
+impl WitnessFacts {
+    /// What is said of groups that are not shown.
+    pub fn more_groups(&self, shown: usize) -> Option<String> {
+        let more = self.groups.len().saturating_sub(shown) as u64;
+        (more > 0).then(|| format!("and {}", counted(more, "more group", "more groups")))
     }
 }
 
@@ -390,19 +430,31 @@ pub struct WitnessGroup {
     pub group: String,
     /// Its region as printed, one text a quasi attribute.
     pub region: Vec<String>,
+    /// What its rows hold: each sensitive value, coded unless they are shown, with how many rows have it; the first 40.
+    #[serde(default)]
+    pub holds: Vec<(String, u32)>,
     /// Its rows in the file, counted from 1 below the heading; the first 200.
     pub rows: Vec<u32>,
     /// How many rows it has in all.
     pub row_count: u32,
 }
 
-/// One person, attacked step by step.
+/// One person, attacked step by step; or, where people are not known, whoever lies in a place.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StoryFacts {
-    /// What the attacker knew: name and value; the value only where values are shown.
+    /// The number of the finding it tells of; none where nobody was found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<u32>,
+    /// Whether it is told of a place that anyone can see, not of a person.
+    #[serde(default)]
+    pub of_place: bool,
+    /// What the attacker knew: name and value. Of a person the value only where values are shown.
     pub known: Vec<(String, Option<String>)>,
     /// One step a release.
     pub steps: Vec<StepFacts>,
+    /// The values left once everyone is matched with a row at once, where that leaves fewer than the last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matched: Option<Vec<String>>,
     /// How many values are left at the end.
     pub left: usize,
 }

@@ -2,6 +2,7 @@
 
 use crate::audit::Assessment;
 use crate::audit::Attacker;
+use crate::audit::Fault;
 use crate::audit::Finding;
 use crate::audit::Limits;
 use crate::audit::Series;
@@ -41,6 +42,9 @@ use crate::report::words::clean;
 
 /// The most rows of a group that a witness lists.
 const WITNESS_ROWS: usize = 200;
+
+/// The most values of a group that a witness lists.
+const WITNESS_VALUES: usize = 40;
 
 /// The most groups that a step of a story shows.
 const STEP_GROUPS: usize = 8;
@@ -106,6 +110,8 @@ pub struct About {
     pub gate: Gate,
     /// What is not covered beside what the promise names itself, one sentence each.
     pub not_covered: Vec<String>,
+    /// Why what comparing releases gives away was accepted, where the policy file says so.
+    pub accepted_series_risk: Option<String>,
 }
 
 /// Where a release comes from.
@@ -115,6 +121,20 @@ pub struct Source {
     pub at: Option<String>,
     /// Its files.
     pub files: Vec<FileFacts>,
+    /// The path of its data file: as it was named, or from the project's folder on.
+    pub data: Option<String>,
+}
+
+impl Source {
+    /// The data among the names of a release's files: neither its description nor its counts of counterfeits.
+    pub fn data_name<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        let is_data = |name: &&str| {
+            let plain = name.trim_end_matches(".gz").trim_end_matches(".zst");
+            [".csv", ".tsv", ".txt", ".parquet"].iter().any(|ending| plain.ends_with(ending))
+                && !plain.ends_with(".counterfeits.csv")
+        };
+        names.into_iter().find(is_data)
+    }
 }
 
 /// What the gate said before the releases left.
@@ -179,8 +199,12 @@ impl Report {
         let mut codes = Codes::new(material.names, series.releases.last().map(|release| &release.values));
         // The worked example names values first, so that its codes are the low ones.
         let story = material.assessment.story.as_ref().filter(|_| may.inside);
-        let story = story.map(|story| story_facts(story, material, &mut codes));
+        let mut story = story.map(|story| story_facts(story, material, &mut codes));
         let findings = findings(material, &may, &mut codes);
+        if let Some(story) = &mut story {
+            story.finding = told_by(story, &findings);
+        }
+        let at_two = at_two(material, &findings);
         let assumptions = judge::assumptions(material);
         let verdict = judge::verdict(material, &findings, &assumptions);
         let governance = material.governance.clone().filter(|_| may.inside);
@@ -202,7 +226,13 @@ impl Report {
                 risk,
                 columns: columns::columns(series.schema, material.edition),
             },
-            three_questions: judge::three_questions(material, &releases, &findings, &assumptions, &sequence),
+            three_questions: judge::three_questions(
+                material,
+                &releases,
+                &[&findings, &at_two],
+                &assumptions,
+                &sequence,
+            ),
             next_steps: if may.inside { next_steps } else { Vec::new() },
             not_covered: judge::not_covered(material),
             checks: checks(material.assessment, &may),
@@ -268,7 +298,30 @@ fn findings(material: &Material<'_>, may: &May, codes: &mut Codes<'_>) -> Vec<Fi
         let worse = b.fault.severity().cmp(&a.fault.severity()).then(b.people.cmp(&a.people));
         worse.then(a.fault.code().cmp(b.fault.code())).then(a.release.cmp(&b.release)).then(a.others.cmp(&b.others))
     });
-    all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, may, codes)).collect()
+    let mut facts: Vec<FindingFacts> =
+        all.into_iter().map(|(check, finding)| finding_facts(check, finding, material, may, codes)).collect();
+    facts.iter_mut().zip(1..).for_each(|(finding, number)| finding.number = number);
+    facts
+}
+
+/// The finding that a story tells of: that of people with as few values left, or that of its place.
+fn told_by(story: &StoryFacts, findings: &[FindingFacts]) -> Option<u32> {
+    let fault = match (story.of_place, story.left) {
+        (true, _) => Fault::PlaceGivesAway,
+        (false, 1) => Fault::ValueCertain,
+        (false, _) => Fault::FewCandidates,
+    };
+    let releases: Vec<u32> = story.steps.iter().map(|step| step.release).collect();
+    let tells =
+        |finding: &&FindingFacts| finding.code == fault.code() && (!story.of_place || finding.releases() == releases);
+    findings.iter().find(tells).map(|finding| finding.number)
+}
+
+/// What a line of two people and two values finds beside: of a kind that the lines given find nothing of.
+fn at_two(material: &Material<'_>, findings: &[FindingFacts]) -> Vec<FindingFacts> {
+    let outcomes = material.assessment.at_two.iter();
+    let all = outcomes.flat_map(|outcome| outcome.findings.iter().map(|finding| plain(outcome.check.name(), finding)));
+    all.filter(|finding| findings.iter().all(|known| known.code != finding.code)).collect()
 }
 
 fn finding_facts(
@@ -280,6 +333,15 @@ fn finding_facts(
 ) -> FindingFacts {
     let witness = finding.witness.as_ref().filter(|_| may.proof);
     FindingFacts {
+        witness: witness.map(|witness| witness_facts(witness, &material.series, codes)),
+        ..plain(check, finding)
+    }
+}
+
+/// A finding without what proves it.
+fn plain(check: &str, finding: &Finding) -> FindingFacts {
+    FindingFacts {
+        number: 0,
         code: finding.fault.code().into(),
         title: finding.fault.title().into(),
         severity: finding.fault.severity().word().into(),
@@ -288,12 +350,14 @@ fn finding_facts(
         others: finding.others.clone(),
         people: finding.people,
         groups: finding.groups,
-        witness: witness.map(|witness| witness_facts(witness, &material.series, codes)),
+        witness: None,
     }
 }
 
 fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) -> WitnessFacts {
-    let group = |&(place, group): &(u32, u32)| {
+    // What is claimed is named first, so that its codes are the lower ones.
+    let values = codes.names(&witness.values);
+    let mut group = |&(place, group): &(u32, u32)| {
         let release = series.releases.get(place as usize)?;
         let group = group as usize;
         if group >= release.group_count() {
@@ -308,6 +372,8 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
         listed.sort_unstable();
         listed.truncate(WITNESS_ROWS);
         let region = release.region(group).iter().zip(&series.schema.quasi);
+        let tells = traces.is_none_or(|traces| !traces.without_sensitive);
+        let held = release.group_values(group).chunk_by(|a, b| a == b).take(WITNESS_VALUES).filter(|_| tells);
         Some(WitnessGroup {
             release: release.number,
             label: clean(&release.label),
@@ -319,14 +385,15 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
                     clean(&text)
                 })
                 .collect(),
+            holds: held.map(|run| (codes.names(&run[..1]).remove(0), run.len() as u32)).collect(),
             row_count: rows.len() as u32,
             rows: listed,
         })
     };
     WitnessFacts {
         claim: witness.claim.into(),
-        groups: witness.groups.iter().filter_map(group).collect(),
-        values: codes.names(&witness.values),
+        groups: witness.groups.iter().filter_map(&mut group).collect(),
+        values,
         person: witness.person.and_then(|person| series.knowledge?.name(person)),
         attribute: witness.attribute.map(|at| clean(&series.schema.quasi[at as usize].name)),
         number: witness.number,
@@ -337,7 +404,10 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
 fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) -> StoryFacts {
     let quasi = &material.series.schema.quasi;
     let known = story.steps.first().map_or(&[][..], |step| &step.known[..]);
-    let shown = |at: usize| known.get(at).filter(|_| material.names == Names::Shown).map(|text| clean(text));
+    // A place is where published regions overlap: anyone can see it.
+    let of_place = story.person.is_none();
+    let is_shown = of_place || material.names == Names::Shown;
+    let shown = |at: usize| known.get(at).filter(|_| is_shown).map(|text| clean(text));
     let steps: Vec<StepFacts> = story
         .steps
         .iter()
@@ -366,7 +436,10 @@ fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) ->
         })
         .collect();
     StoryFacts {
+        finding: None,
+        of_place,
         known: quasi.iter().enumerate().map(|(at, quasi)| (quasi.name.clone(), shown(at))).collect(),
+        matched: story.matched.as_ref().map(|values| codes.names(values)),
         left: story.left().len(),
         steps,
     }

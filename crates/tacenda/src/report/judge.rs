@@ -6,6 +6,7 @@
 use crate::audit::Assessment;
 use crate::audit::Check;
 use crate::audit::Fault;
+use crate::audit::Outcome;
 use crate::audit::Severity;
 use crate::audit::Verdict;
 use crate::model::Promise;
@@ -18,39 +19,117 @@ use crate::report::ReleaseFacts;
 use crate::report::SequenceFacts;
 use crate::report::VerdictFacts;
 use crate::report::sequence;
+use crate::report::words::clean;
 use crate::report::words::counted;
 use crate::report::words::list;
 use crate::report::words::number;
 use crate::report::words::people;
 use crate::report::words::percent;
 
-/// Which checks bear on which of the three questions.
-const SINGLING_OUT: &[Check] = &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins];
-const LINKABILITY: &[Check] =
-    &[Check::LinkedIds, Check::Correspondence, Check::Matching, Check::Equivalence, Check::RowOrder, Check::GroupNames];
-const INFERENCE: &[Check] = &[
-    Check::Diversity,
-    Check::Frequency,
-    Check::Closeness,
-    Check::Difference,
-    Check::Candidates,
-    Check::Posterior,
-    Check::Learned,
-    Check::EverLinked,
-];
+/// What bears on one of the three questions.
+struct Bearing {
+    /// All that these find.
+    checks: &'static [Check],
+    /// Of others, these findings.
+    faults: &'static [Fault],
+    /// What must have been asked for an answer, and must not be open.
+    asked: &'static [Check],
+    /// One of these must have been answered: the others alone tell too little.
+    needed: &'static [Check],
+}
+
+const SINGLING_OUT: Bearing = Bearing {
+    checks: &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins],
+    // One newcomer or leaver, or one row that can be theirs, is somebody told from everyone else.
+    faults: &[
+        Fault::LinkedTooFew,
+        Fault::ArrivalsCertain,
+        Fault::ArrivalsFew,
+        Fault::LeaversCertain,
+        Fault::OneCorresponding,
+        Fault::FewNewcomers,
+    ],
+    asked: &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins, Check::Difference],
+    needed: &[Check::GroupSizes],
+};
+const LINKABILITY: Bearing = Bearing {
+    checks: &[
+        Check::LinkedIds,
+        Check::Correspondence,
+        Check::Matching,
+        Check::Equivalence,
+        Check::RowOrder,
+        Check::GroupNames,
+    ],
+    faults: &[],
+    asked: &[
+        Check::LinkedIds,
+        Check::Correspondence,
+        Check::Matching,
+        Check::Equivalence,
+        Check::RowOrder,
+        Check::GroupNames,
+    ],
+    needed: &TIES,
+};
+const INFERENCE: Bearing = Bearing {
+    checks: &[
+        Check::Diversity,
+        Check::Frequency,
+        Check::Closeness,
+        Check::Difference,
+        Check::Candidates,
+        Check::Posterior,
+        Check::Learned,
+        Check::EverLinked,
+    ],
+    faults: &[Fault::LinkedFewValues],
+    asked: &[
+        Check::Diversity,
+        Check::Frequency,
+        Check::Closeness,
+        Check::Difference,
+        Check::Candidates,
+        Check::Posterior,
+        Check::Learned,
+        Check::EverLinked,
+    ],
+    needed: &[Check::Diversity, Check::Candidates, Check::Posterior],
+};
+
+/// What ties rows together where no ids do.
+const TIES: [Check; 3] = [Check::Correspondence, Check::Matching, Check::Equivalence];
+
+impl Bearing {
+    fn bears(&self, finding: &FindingFacts) -> bool {
+        self.checks.iter().any(|check| check.name() == finding.check)
+            || self.faults.iter().any(|fault| fault.code() == finding.code)
+    }
+}
 
 /// The verdict on everything.
 pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: &[String]) -> VerdictFacts {
     let releases = counted(material.series.releases.len() as u64, "release", "releases");
     let worst = findings.first();
     let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note.word());
-    // How many stand in a place is not known; the number is the most that fit.
-    let least = |finding: &FindingFacts| if finding.code == Fault::PlaceGivesAway.code() { 0 } else { finding.people };
+    // Without the people, how many stand in a place or between two groups is not known; the number is the most that fit.
+    let is_bound = |finding: &FindingFacts| {
+        let bounds = [
+            Fault::PlaceGivesAway,
+            Fault::OneCorresponding,
+            Fault::FewCorresponding,
+            Fault::FewNewcomers,
+            Fault::FewMatchedValues,
+        ];
+        material.series.knowledge.is_none() && bounds.iter().any(|fault| fault.code() == finding.code)
+    };
+    let least = |finding: &FindingFacts| if is_bound(finding) { 0 } else { finding.people };
     let widest = concerned.map(least).max();
     let asked = material.assessment.outcomes.len() as u64;
     let gaps = gaps(material.assessment);
-    let judged = material.assessment.outcomes.iter().any(|outcome| outcome.verdict != Verdict::Measured);
-    let (decision, sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
+    let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
+    let judged = material.assessment.outcomes.iter().any(is_judged);
+    let (decision, mut sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
         let others = match findings.len() {
             1 => String::new(),
             count => format!(" ({} in all)", counted(count as u64, "finding", "findings")),
@@ -68,12 +147,7 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     } else if asked == 0 {
         match material.about.gate {
             Gate::NotAsked => (Decision::NotAssessed, format!("Nothing was checked in {releases}.")),
-            _ => (
-                Decision::PassAssuming,
-                "Before it was published, this release was judged together with every earlier one of its series. \
-                 Nothing was found that breaks the promise."
-                    .to_string(),
-            ),
+            _ => (Decision::PassAssuming, gate_said(material)),
         }
     } else if gaps > 0 {
         let sentence = format!(
@@ -82,9 +156,12 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         );
         (Decision::NotAssessed, sentence)
+    } else if has_no_line(material) {
+        let sentence = format!("Nothing was found in {releases}, but no line was drawn that anyone could fall below.");
+        (Decision::NotAssessed, sentence)
     } else if !judged {
         let sentence =
-            format!("Nothing was judged in {releases}: what was asked has no line that anyone could fall below.");
+            format!("Nothing was judged in {releases}: what was asked does not apply, or has no line to fall below.");
         (Decision::NotAssessed, sentence)
     } else if assumptions.is_empty() {
         (Decision::Pass, format!("Nothing was found in {releases}: {}.", line(material)))
@@ -96,12 +173,54 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
         );
         (Decision::PassAssuming, sentence)
     };
+    // Less that was known must not read as more that was cleared.
+    let unasked = without_people(material).len() as u64;
+    if unasked > 0 && decision != Decision::Fail {
+        let needs = if unasked == 1 { "that needs it was" } else { "that need it were" };
+        sentence.push_str(&format!(
+            " Who the people are was not known: {} of {} questions {needs} not asked.",
+            number(unasked),
+            number(asked)
+        ));
+    }
     VerdictFacts {
         decision,
         sentence,
         people: widest.unwrap_or(0),
         worst: worst.map(|finding| finding.severity.clone()),
     }
+}
+
+/// Whether nobody drew a line: no promise, and none that was asked for.
+fn has_no_line(material: &Material<'_>) -> bool {
+    let lines = &material.thresholds;
+    material.series.promise.is_none() && lines.k <= 1 && lines.l <= 1 && lines.t.is_none()
+}
+
+/// What the gate judged before a release left, where nothing else was asked.
+fn gate_said(material: &Material<'_>) -> String {
+    if !matches!(material.series.promise, Some(Promise::KAnonymity { .. })) {
+        return "Before it was published, this release was judged together with every earlier one of its series. \
+                Nothing was found that breaks the promise."
+            .into();
+    }
+    let said = "Before it was published, this release was judged by itself: its promise covers one release at a time. \
+                Nothing was found that breaks it. What comparing releases gives away is not covered";
+    match &material.about.accepted_series_risk {
+        Some(reason) => format!("{said}: that risk was accepted, with the reason \"{}\".", clean(reason)),
+        None => format!("{said}."),
+    }
+}
+
+/// Checks that could not be asked because nobody knew who the people are.
+fn without_people(material: &Material<'_>) -> Vec<&'static str> {
+    let needs_people = |outcome: &&Outcome| {
+        matches!(outcome.verdict, Verdict::NotApplicable(why) if why.contains("known"))
+            && [Check::Candidates, Check::Posterior, Check::Equivalence, Check::Learned, Check::EverLinked]
+                .contains(&outcome.check)
+    };
+    let outcomes = material.assessment.outcomes.iter().filter(|_| material.series.knowledge.is_none());
+    outcomes.filter(needs_people).map(|outcome| outcome.check.name()).collect()
 }
 
 /// What nobody falls below, in words; only what was asked is spoken of.
@@ -173,7 +292,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     let (series, several) = (&material.series, material.series.releases.len() > 1);
     let asked = |checks: &[Check]| material.assessment.outcomes.iter().any(|outcome| checks.contains(&outcome.check));
     let mut relied = Vec::new();
-    if series.releases.iter().any(|release| !release.linked.is_empty()) {
+    if series.promise.is_some() && series.releases.iter().any(|release| !release.linked.is_empty()) {
         relied.push("Ids that link releases are published on purpose: these releases are pseudonymous.".into());
     }
     if !several {
@@ -206,20 +325,28 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
 
 /// What nobody looked at, beside what the promise names itself.
 pub fn not_covered(material: &Material<'_>) -> Vec<String> {
-    let mut list: Vec<String> = match material.series.promise {
+    let mut limits: Vec<String> = match material.series.promise {
         Some(promise) => promise.limits().into_iter().map(String::from).collect(),
         None => vec![
             "Not differential privacy.".into(),
             "No protection against other data sets about the same people published elsewhere.".into(),
         ],
     };
-    list.splice(0..0, material.about.not_covered.iter().cloned());
+    limits.splice(0..0, material.about.not_covered.iter().cloned());
+    let unasked = without_people(material);
+    if !unasked.is_empty() {
+        limits.push(format!(
+            "Who the people are was not known, so {} could not be asked: someone who knows them may learn more than was found \
+             here.",
+            list(&unasked)
+        ));
+    }
     for outcome in &material.assessment.outcomes {
         if let Verdict::NotAssessed(why) = outcome.verdict {
-            list.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(why)));
+            limits.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(why)));
         }
     }
-    list
+    limits
 }
 
 /// What to do next.
@@ -247,6 +374,9 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
                 steps.push("Give the true tables (--truth FILE --id COLUMN) to count the people exactly.".into());
             }
         }
+        Decision::NotAssessed if !material.assessment.outcomes.is_empty() && has_no_line(material) => {
+            steps.push("Draw a line: --k and --l of 2 at least.".into());
+        }
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
             let open = "Answer the open questions";
             steps.push(match material.series.knowledge {
@@ -263,78 +393,136 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
 }
 
 /// Singling out, linkability, inference: the answers with their evidence and limits.
+///
+/// They ask of people, not of a promise: a promise that draws no line, or allows one person or one value, does not make
+/// them pass. So they are answered at two people and two values at least. `findings` are those at the lines given, and
+/// what two people and two values find beside.
 pub fn three_questions(
     material: &Material<'_>,
     releases: &[ReleaseFacts],
-    findings: &[FindingFacts],
+    findings: &[&[FindingFacts]; 2],
     assumptions: &[String],
     sequence: &SequenceFacts,
 ) -> Vec<QuestionFacts> {
     let [alone, tied, guessed] = sequence::evidence(sequence);
-    let answer = |checks: &[Check]| decide(material, checks, findings, assumptions);
+    let answer = |bearing: &Bearing, is_plain: bool| match is_plain {
+        true => Decision::Fail,
+        false => decide(material, bearing, findings, assumptions),
+    };
     let smallest = releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
-    let fewest = releases.iter().map(|release| release.risk.fewest_values).min().unwrap_or(0);
+    // A release without a sensitive column has no values: that is not few.
+    let has_values = releases.iter().zip(material.series.traces).filter(|(_, traces)| !traces.without_sensitive);
+    let has_values: Vec<&ReleaseFacts> = match material.series.traces.is_empty() {
+        true => releases.iter().collect(),
+        false => has_values.map(|(release, _)| release).collect(),
+    };
+    let fewest =
+        has_values.iter().map(|release| release.risk.fewest_values).filter(|&fewest| fewest > 0).min().unwrap_or(0);
     let share = releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
     let linked = material.series.releases.iter().any(|release| !release.linked.is_empty());
+    let is_alone = smallest == 1 || sequence.least_alike == Some(1) || sequence.least_always_together == Some(1);
+    let is_certain = fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
     singling.extend(alone);
-    singling.extend(evidence(SINGLING_OUT, findings));
+    singling.extend(evidence(&SINGLING_OUT, findings, material));
+    singling.extend(left_open(&SINGLING_OUT, material));
     let mut linking = vec![match linked {
-        true => "Ids that link releases are published: pseudonymous, not anonymous. The verdict above answers for the promise, \
-                 which allows them; this question is answered for what anyone can tie together."
-            .to_string(),
+        true if material.series.promise.is_some() => {
+            "Ids that link releases are published: pseudonymous, not anonymous. The verdict above answers for the promise, \
+             which allows them; this question is answered for what anyone can tie together."
+                .to_string()
+        }
+        true => "Ids that link releases are published: pseudonymous, not anonymous.".to_string(),
         false => "No ids that link releases are published.".to_string(),
     }];
     linking.extend(tied);
-    linking.extend(evidence(LINKABILITY, findings));
+    linking.extend(evidence(&LINKABILITY, findings, material));
+    linking.extend(untied(material));
+    linking.extend(left_open(&LINKABILITY, material));
     let mut inferring = vec![format!(
         "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
         percent(share)
     )];
     inferring.extend(guessed);
-    inferring.extend(evidence(INFERENCE, findings));
+    inferring.extend(evidence(&INFERENCE, findings, material));
+    inferring.extend(left_open(&INFERENCE, material));
     vec![
         QuestionFacts {
             name: "singling out".into(),
             question: "Can someone's row be told from everyone else's?".into(),
-            decision: answer(SINGLING_OUT),
+            decision: answer(&SINGLING_OUT, is_alone),
             evidence: singling,
             limit: "Counts people who are published alike; that someone is in the data at all is not hidden.".into(),
         },
         QuestionFacts {
             name: "linkability".into(),
             question: "Can rows of the same person, or of two people, be tied together?".into(),
-            decision: if linked { Decision::Fail } else { answer(LINKABILITY) },
+            decision: answer(&LINKABILITY, linked),
             evidence: linking,
             limit: "Ties within these releases only; other data about the same people were not looked at.".into(),
         },
         QuestionFacts {
             name: "inference".into(),
             question: "Can someone's sensitive value be worked out, or guessed too well?".into(),
-            decision: answer(INFERENCE),
+            decision: answer(&INFERENCE, is_certain),
             evidence: inferring,
             limit: "What is true of everyone alike, such as a correlation in the population, is not hidden.".into(),
         },
     ]
 }
 
-/// The decision on the checks of one question.
-fn decide(material: &Material<'_>, checks: &[Check], findings: &[FindingFacts], assumptions: &[String]) -> Decision {
-    let outcomes = || material.assessment.outcomes.iter().filter(|outcome| checks.contains(&outcome.check));
-    let found = |finding: &FindingFacts| {
-        finding.severity != Severity::Note.word() && checks.iter().any(|check| check.name() == finding.check)
-    };
+/// Why nothing was tied together, where nothing that could was asked.
+fn untied(material: &Material<'_>) -> Option<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for outcome in material.assessment.outcomes.iter().filter(|outcome| TIES.contains(&outcome.check)) {
+        match outcome.verdict {
+            Verdict::NotApplicable(why) => reasons.push(format!("{} ({why})", outcome.check.name())),
+            _ => return None,
+        }
+    }
+    (!reasons.is_empty())
+        .then(|| format!("Whether rows can be tied together without ids was not looked at: {}.", list(&reasons)))
+}
+
+/// What was asked for a question and could not be answered for everyone.
+fn left_open(bearing: &Bearing, material: &Material<'_>) -> Option<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for outcome in material.assessment.outcomes.iter().chain(&material.assessment.at_two) {
+        if let Verdict::NotAssessed(why) = outcome.verdict {
+            let reason = format!("{} ({why})", outcome.check.name());
+            if bearing.asked.contains(&outcome.check) && !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    (!reasons.is_empty()).then(|| format!("Left open: {}.", list(&reasons)))
+}
+
+/// The decision on one question.
+fn decide(
+    material: &Material<'_>,
+    bearing: &Bearing,
+    findings: &[&[FindingFacts]; 2],
+    assumptions: &[String],
+) -> Decision {
+    let assessment = material.assessment;
+    let outcomes = || assessment.outcomes.iter().chain(&assessment.at_two);
+    let asked = || outcomes().filter(|outcome| bearing.asked.contains(&outcome.check));
+    let found = |finding: &&FindingFacts| finding.severity != Severity::Note.word() && bearing.bears(finding);
     let gate_found = matches!(material.about.gate, Gate::Found(_));
-    if findings.iter().any(found) || (material.assessment.outcomes.is_empty() && gate_found) {
+    let any = findings.iter().flat_map(|findings| findings.iter()).find(found);
+    if any.is_some() || (assessment.outcomes.is_empty() && gate_found) {
         return Decision::Fail;
     }
-    if material.assessment.outcomes.is_empty() {
+    if assessment.outcomes.is_empty() {
         // The gate judges the promise, which answers not all three questions.
         return Decision::NotAssessed;
     }
-    let answered = outcomes()
-        .any(|outcome| matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured));
-    let open = outcomes().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
+    let is_answered = |outcome: &Outcome| {
+        matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured)
+    };
+    let answered = asked().any(|outcome| bearing.needed.contains(&outcome.check) && is_answered(outcome));
+    let open = asked().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
     match (open || !answered, assumptions.is_empty()) {
         (true, _) => Decision::NotAssessed,
         (false, true) => Decision::Pass,
@@ -342,19 +530,26 @@ fn decide(material: &Material<'_>, checks: &[Check], findings: &[FindingFacts], 
     }
 }
 
-/// The findings of some checks, one sentence a code.
-fn evidence(checks: &[Check], findings: &[FindingFacts]) -> Vec<String> {
+/// The findings that bear on a question, one sentence a code.
+fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Material<'_>) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     let mut codes: Vec<&str> = Vec::new();
-    for finding in findings.iter().filter(|finding| checks.iter().any(|check| check.name() == finding.check)) {
+    let [at_the_lines, at_two] = findings;
+    let all = at_the_lines.iter().map(|finding| (finding, true)).chain(at_two.iter().map(|finding| (finding, false)));
+    for (finding, is_promised) in all.filter(|(finding, _)| bearing.bears(finding)) {
         if codes.contains(&finding.code.as_str()) {
             continue;
         }
         codes.push(&finding.code);
         let releases = finding.releases();
         let word = if releases.len() == 1 { "release" } else { "releases" };
+        let aside = match (is_promised, material.series.promise) {
+            (true, _) => "",
+            (false, Some(_)) => " The promise draws no line here; this question does, at two.",
+            (false, None) => " No line was drawn here; this question draws one, at two.",
+        };
         sentences.push(format!(
-            "{} {} ({word} {}, {}).",
+            "{} {} ({word} {}, {}).{aside}",
             finding.code,
             finding.title,
             list(&releases),

@@ -4,7 +4,9 @@ use crate::report::FindingFacts;
 use crate::report::PrivateFacts;
 use crate::report::Report;
 use crate::report::sequence::not_counted;
+use crate::report::words::MATCHED;
 use crate::report::words::list;
+use crate::report::words::no_line;
 use crate::report::words::number;
 use crate::report::words::percent;
 use std::fmt::Write;
@@ -74,10 +76,14 @@ fn releases(out: &mut String, report: &Report) {
 
 fn sequence(out: &mut String, report: &Report) {
     let sequence = &report.sequence;
+    let below_k = match report.provenance.k {
+        0..=1 => no_line(report.series.promise.is_some()).to_string(),
+        _ => percent(sequence.share_below_k),
+    };
     let mut lines = vec![
         format!("highest risk of being singled out in any one (prosecutor): {}", percent(sequence.highest_identity)),
         format!("mean risk (prosecutor, marketer): {}", percent(sequence.mean_identity)),
-        format!("people below k, of all appearances: {}", percent(sequence.share_below_k)),
+        format!("people below k, of all appearances: {below_k}"),
         format!("largest share of a value in a group: {}", percent(sequence.highest_share)),
     ];
     lines.extend(sequence.smallest_candidates.map(|fewest| format!("fewest values left for a person: {fewest}")));
@@ -100,11 +106,12 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
         out.push_str("None.\n\n");
         return;
     }
-    out.push_str("| | code | what | releases | people |\n|---|---|---|---|--:|\n");
+    out.push_str("| | | code | what | releases | people |\n|--:|---|---|---|---|--:|\n");
     for finding in findings.iter().take(MOST_FINDINGS) {
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} |",
+            finding.number,
             finding.severity,
             finding.code,
             finding.title,
@@ -122,10 +129,13 @@ fn witnesses(out: &mut String, findings: &[FindingFacts]) {
     for finding in findings.iter().take(MOST_FINDINGS) {
         let Some(witness) = &finding.witness else { continue };
         let held = format!("{} ({} against {})", witness.claim, witness.number, witness.line);
-        let _ = writeln!(out, "- {}: {}", finding.code, escape(&held));
+        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&held));
         for group in witness.groups.iter().take(MOST_GROUPS) {
             let region = code(&group.region.join(" "));
             let _ = writeln!(out, "  - release {}, group {}: `{region}`", group.release, escape(&group.group));
+        }
+        if let Some(more) = witness.more_groups(MOST_GROUPS) {
+            let _ = writeln!(out, "  - {more}");
         }
     }
     if findings.iter().any(|finding| finding.witness.is_some()) {
@@ -135,8 +145,7 @@ fn witnesses(out: &mut String, findings: &[FindingFacts]) {
 
 fn story(out: &mut String, report: &Report) {
     let Some(story) = &report.story else { return };
-    let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
-    let _ = writeln!(out, "## One case, step by step\n\nSomeone knows of one person: {}.\n", escape(&list(&names)));
+    let _ = writeln!(out, "## {}\n\n{}\n", story.heading(), escape(&story.opening()));
     for step in &story.steps {
         let label = escape(&step.label);
         let _ = writeln!(out, "1. Release {} ({label}): {} can hold them.", step.release, groups(step.group_count));
@@ -144,7 +153,13 @@ fn story(out: &mut String, report: &Report) {
             let (region, values) = (code(&group.region.join(" ")), escape(&group.values.join(", ")));
             let _ = writeln!(out, "   - `{region}`, {} rows: {values}", group.rows);
         }
+        if step.group_count > MOST_GROUPS {
+            let _ = writeln!(out, "   - and {} more groups", step.group_count - MOST_GROUPS);
+        }
         let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
+    }
+    if let Some(matched) = &story.matched {
+        let _ = writeln!(out, "1. {MATCHED}\n   - left: {}", escape(&matched.join(", ")));
     }
     let _ = match story.left {
         1 => writeln!(out, "\nOne value is left: it is certain.\n"),

@@ -47,6 +47,7 @@ pub use sarif::sarif;
 pub use text::TextOptions;
 pub use text::text;
 pub use truth::truth_facts;
+pub use words::MATCHED;
 pub use words::number;
 pub use words::percent;
 

@@ -85,6 +85,7 @@ pub fn release_facts(release: &Release, traces: Option<&Traces>, source: Option<
         label: clean(&release.label),
         at: source.and_then(|source| source.at.clone()),
         files: source.map_or(Vec::new(), |source| source.files.clone()),
+        data: source.and_then(|source| source.data.clone()),
         rows: release.row_count() as u64,
         people,
         groups: release.group_count() as u64,

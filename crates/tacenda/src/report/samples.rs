@@ -142,26 +142,31 @@ pub fn broken() -> Sample {
         restarted: false,
     };
     let story = Story {
-        person: 7,
+        person: Some(7),
+        matched: None,
         steps: vec![
             step(1, "2026-Q1", seen(0, ["[20,30)", "F"], &[0, 1]), &[0, 1]),
             step(2, "2026-Q2", seen(0, ["[20,25)", "F"], &[0, 2]), &[0]),
         ],
     };
     let outcomes = vec![sizes.found(alone), links, candidates, posterior, drift];
-    Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story) }) }
+    Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story), at_two: Vec::new() }) }
 }
 
 /// Two releases that betray nobody.
 pub fn clean() -> Sample {
     let outcomes = [Check::GroupSizes, Check::Diversity, Check::Candidates]
         .map(|check| Outcome::new(check, Coverage { looked_at: 4, of: 4, what: "groups" }));
-    clean_with(Assessment { outcomes: outcomes.to_vec(), story: None })
+    clean_with(Assessment { outcomes: outcomes.to_vec(), ..Assessment::default() })
 }
 
 fn clean_with(assessment: Assessment) -> Sample {
     let file = |name: &str| FileFacts { name: name.into(), bytes: 120, sha256: "ab".repeat(32) };
-    let source = |at: &str, name: &str| Source { at: Some(at.into()), files: vec![file(name)] };
+    let source = |at: &str, name: &str| Source {
+        at: Some(at.into()),
+        files: vec![file(name)],
+        data: Some(format!("out/{name}")),
+    };
     Sample {
         schema: schema(),
         releases: vec![release(1, "2026-Q1", "20-29:F:ab 30-79:*:cdab"), release(2, "2026-Q2", "20-79:*:abcd+1")],

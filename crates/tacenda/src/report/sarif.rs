@@ -7,6 +7,7 @@
 use crate::audit::CODES;
 use crate::audit::Severity;
 use crate::report::FindingFacts;
+use crate::report::ReleaseFacts;
 use crate::report::Report;
 use crate::report::words::list;
 use crate::report::words::people;
@@ -50,10 +51,10 @@ pub fn sarif(report: &Report) -> String {
     let artifacts: Vec<Json> = report
         .releases
         .iter()
-        .flat_map(|release| &release.files)
-        .map(|file| {
+        .flat_map(|release| release.files.iter().map(move |file| (release, file)))
+        .map(|(release, file)| {
             json!({
-                "location": { "uri": uri(&file.name) },
+                "location": { "uri": uri(&beside(release, &file.name)) },
                 "length": file.bytes,
                 "hashes": { "sha-256": file.sha256 },
             })
@@ -114,15 +115,24 @@ fn result(report: &Report, finding: &FindingFacts) -> Json {
         "locations": [locations[0]],
         "relatedLocations": locations[1..],
         "partialFingerprints": { "tacendaFinding/v1": blake3::hash(same.as_bytes()).to_hex()[..32] },
-        "properties": { "check": finding.check, "people": finding.people, "groups": finding.groups },
+        "properties": { "number": finding.number, "check": finding.check, "people": finding.people, "groups": finding.groups },
     })
 }
 
 fn location(report: &Report, number: u32, line: u32) -> Json {
     let release = report.releases.iter().find(|release| release.number == number);
-    let file = release.and_then(|release| release.files.first()).map(|file| uri(&file.name));
+    let first = |release: &ReleaseFacts| release.files.first().map(|file| file.name.clone());
+    let file = release.and_then(|release| release.data.clone().or_else(|| first(release))).map(|path| uri(&path));
     let file = file.unwrap_or_else(|| uri(&format!("{}-r{number:04}", report.series.name)));
     json!({ "physicalLocation": { "artifactLocation": { "uri": file }, "region": { "startLine": line } } })
+}
+
+/// The path of a release's file, which stands beside its data.
+fn beside(release: &ReleaseFacts, name: &str) -> String {
+    match release.data.as_ref().and_then(|data| data.rsplit_once(['/', '\\'])) {
+        Some((folder, _)) => format!("{folder}/{name}"),
+        None => name.to_string(),
+    }
 }
 
 fn level(severity: &str) -> &'static str {
@@ -141,11 +151,13 @@ fn security_severity(severity: Severity) -> &'static str {
     }
 }
 
-/// A file's name as a relative URI.
-fn uri(name: &str) -> String {
-    let mut uri = String::new();
-    for byte in name.bytes() {
+/// A path as a URI: relative where it is, a `file:` one where it starts at the root.
+fn uri(path: &str) -> String {
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.trim_start_matches("./").bytes() {
         match byte {
+            // As Windows writes it.
+            b'\\' => uri.push('/'),
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => uri.push(char::from(byte)),
             _ => uri.push_str(&format!("%{byte:02X}")),
         }
@@ -174,11 +186,13 @@ mod tests {
             assert_eq!(result["level"], "error");
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
             let place = &result["locations"][0]["physicalLocation"];
-            assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with(".csv"));
+            let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+            assert!(uri == "out/r1.csv" || uri == "out/r2.csv", "{uri}");
             assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
             assert_eq!(result["partialFingerprints"]["tacendaFinding/v1"].as_str().unwrap().len(), 32);
         }
         assert_eq!(results[1]["locations"][0]["physicalLocation"]["region"]["startLine"], 2);
+        assert_eq!(run["artifacts"][0]["location"]["uri"], "out/r1.csv");
         assert_eq!(results[1]["relatedLocations"].as_array().unwrap().len(), 1);
         let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
         assert!(notes[0]["message"]["text"].as_str().unwrap().contains("NOT ASSESSED posterior"));
@@ -187,5 +201,6 @@ mod tests {
     #[test]
     fn a_file_name_is_a_uri() {
         assert_eq!(uri("a b/c\"é.csv"), "a%20b/c%22%C3%A9.csv");
+        assert_eq!((uri("./a/b.csv"), uri("/a/b.csv")), ("a/b.csv".into(), "file:///a/b.csv".into()));
     }
 }

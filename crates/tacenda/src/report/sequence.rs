@@ -92,16 +92,16 @@ pub fn evidence(sequence: &SequenceFacts) -> [Vec<String>; 3] {
             percent(sequence.mean_identity)
         ));
     }
-    if let Some(least) = sequence.least_alike {
-        let least = people(u64::from(least));
-        linking.push(format!(
-            "The smallest set of published ids with the same regions over all releases (E) holds {least}."
-        ));
-    }
-    if let Some(least) = sequence.least_always_together {
-        let least = people(u64::from(least));
-        linking
-            .push(format!("The smallest set of published ids that were always in the same groups (H) holds {least}."));
+    // Ids tie rows together, and how many are alike by them is how far one can be told from the others.
+    let alike = [
+        (sequence.least_alike, "with the same regions over all releases (E)"),
+        (sequence.least_always_together, "that were always in the same groups (H)"),
+    ];
+    for (least, which) in alike {
+        let said =
+            least.map(|least| format!("The smallest set of published ids {which} holds {}.", people(u64::from(least))));
+        singling.extend(said.clone());
+        linking.extend(said);
     }
     if let Some(fewest) = sequence.smallest_candidates {
         inferring.push(format!(

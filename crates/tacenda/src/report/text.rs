@@ -5,9 +5,11 @@ use crate::report::FindingFacts;
 use crate::report::Report;
 use crate::report::StoryFacts;
 use crate::report::sequence::not_counted;
+use crate::report::words::MATCHED;
 use crate::report::words::counted;
 use crate::report::words::decimal;
 use crate::report::words::list;
+use crate::report::words::no_line;
 use crate::report::words::number;
 use crate::report::words::people;
 use crate::report::words::percent;
@@ -84,6 +86,9 @@ impl Page {
             "  {:>3}  {:<width$} {:>10} {:>10} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
             "", "label", "people", "artificial", "groups", "smallest", "values", "share", "below k", "below l"
         ));
+        let (k, l) = (report.provenance.k, report.provenance.l);
+        // Nobody falls below a line of one: a zero would read as a comfort.
+        let below = |line: u32, count: u64| if line > 1 { number(count) } else { "–".to_string() };
         for release in &report.releases {
             let risk = &release.risk;
             self.line(&format!(
@@ -96,16 +101,22 @@ impl Page {
                 number(u64::from(risk.smallest_group)),
                 number(u64::from(risk.fewest_values)),
                 percent(risk.highest_share),
-                number(risk.people_below_k),
-                number(risk.people_below_l),
+                below(k, risk.people_below_k),
+                below(l, risk.people_below_l),
             ));
         }
-        let (k, l) = (report.provenance.k, report.provenance.l);
+        let no_line = no_line(report.series.promise.is_some());
+        let below = match (k > 1, l > 1) {
+            (true, true) => format!("below k, below l: people in groups of fewer than {k} people or {l} values."),
+            (true, false) => format!("below k: people in groups of fewer than {k} people. below l: {no_line}."),
+            (false, true) => format!("below k: {no_line}. below l: people in groups of fewer than {l} values."),
+            (false, false) => format!("below k, below l: {no_line}."),
+        };
         self.wrapped(
             "  ",
             &format!(
                 "smallest: people of the smallest group. values, share: the fewest values of a group and the largest \
-                 share of one. below k, below l: people in groups of fewer than {k} people or {l} values."
+                 share of one. {below}"
             ),
         );
         self.findings(report.findings.iter().filter(|finding| finding.others.is_empty()).collect());
@@ -159,7 +170,8 @@ impl Page {
                 count => format!(" in {}", counted(count, "group", "groups")),
             };
             self.line(&format!(
-                "  {severity} {} {}: {}{groups}, {word} {}",
+                "  {}. {severity} {} {}: {}{groups}, {word} {}",
+                finding.number,
                 finding.code,
                 finding.title,
                 people(finding.people),
@@ -177,6 +189,9 @@ impl Page {
                         counted(u64::from(group.row_count), "row", "rows")
                     ));
                 }
+                if let Some(more) = witness.more_groups(MOST_GROUPS) {
+                    self.line(&format!("        {more}"));
+                }
                 if !witness.values.is_empty() {
                     self.line(&format!("        values {}", witness.values.join(", ")));
                 }
@@ -189,16 +204,8 @@ impl Page {
     }
 
     fn story(&mut self, story: &StoryFacts) {
-        self.heading(match story.left {
-            1 => "The worst case, step by step",
-            _ => "Who stands closest to the line, step by step",
-        });
-        let known: Vec<String> = story
-            .known
-            .iter()
-            .map(|(name, value)| value.as_ref().map_or_else(|| name.clone(), |value| format!("{name} {value}")))
-            .collect();
-        self.wrapped("  ", &format!("Someone knows of one person: {}.", list(&known)));
+        self.heading(&story.heading());
+        self.wrapped("  ", &story.opening());
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         for step in &story.steps {
             let groups = match step.group_count {
@@ -218,6 +225,10 @@ impl Page {
                 self.line("      This contradicts the step before: the value changed, and the search starts again.");
             }
             self.line(&format!("      left: {}", step.left.join(", ")));
+        }
+        if let Some(matched) = &story.matched {
+            self.wrapped("  ", MATCHED);
+            self.line(&format!("      left: {}", matched.join(", ")));
         }
         match story.left {
             1 => self.line("  One value is left: it is certain."),
@@ -388,10 +399,10 @@ mod tests {
                 2  2026-Q2         10          0         3         2        2   50.0 %         0         0
               smallest: people of the smallest group. values, share: the fewest values of a group and the
               largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
-              severe A611 a group holds too few people: 2 people in 1 group, release 1
+              1. severe A611 a group holds too few people: 2 people in 1 group, release 1
 
             All together
-              severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
+              2. severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
                   the values that all these groups share are fewer than the line (1 against 2)
                     release 1 group 1: [20,30) F (2 rows)
                     release 2 group 1: [20,25) F (2 rows)

@@ -4,6 +4,15 @@ pub use crate::model::counted;
 pub use crate::model::number;
 pub use crate::model::people;
 
+/// The last step of a story, where what one person's groups leave is not all that is ruled out.
+pub const MATCHED: &str = "Matching everyone at once: each person needs a row of their own in every release they are in. What leaves \
+                           someone without one is ruled out.";
+
+/// What is said of people below a line of one, which nobody falls below.
+pub fn no_line(is_promised: bool) -> &'static str {
+    if is_promised { "no line is promised" } else { "no line is drawn" }
+}
+
 /// A share as a percentage with a sensible number of decimals.
 pub fn percent(share: f64) -> String {
     if share == 0.0 || share.abs() >= 0.1 {

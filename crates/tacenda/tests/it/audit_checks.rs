@@ -15,6 +15,7 @@ use tacenda::audit::Thresholds;
 use tacenda::audit::Traces;
 use tacenda::audit::Verdict;
 use tacenda::audit::knowledge::Knowledge;
+use tacenda::audit::stories_of;
 use tacenda::made_up::hospital;
 use tacenda::made_up::naive::Diversity;
 use tacenda::made_up::naive::Naive;
@@ -274,7 +275,7 @@ fn the_paper_s_naive_releases_betray_four_people() {
     assert_eq!(assessment.worst(), Some(Severity::Severe));
     let knowledge = Knowledge::from_tables(&case.tables);
     let story = assessment.story.expect("somebody is certain");
-    assert_eq!(paper003::name(knowledge.key(story.person)), "Bob");
+    assert_eq!(paper003::name(knowledge.key(story.person.unwrap())), "Bob");
     assert_eq!(measure(&case, Check::Candidates, "people with 1 value left"), 4.0);
     // Without the people, the place where Bob was is found all the same.
     let outside = case.clone().seen_from_outside();
@@ -282,9 +283,69 @@ fn the_paper_s_naive_releases_betray_four_people() {
     assert_eq!(outcome.verdict, Verdict::Fail);
     let witness = outcome.findings[0].witness.clone().unwrap();
     assert_eq!((witness.number, outcome.findings[0].fault.code()), (1, "A733"));
+    let story = outside.ask_all().story.expect("a place is told of");
+    assert_eq!((story.person, story.left(), story.steps.len()), (None, &witness.values[..], 2));
     // Who does not know who was there when cannot intersect.
     assert_eq!(Case { attacker: QUASI, ..case.clone() }.told(Check::Candidates), "PASS");
     assert_eq!(Case { attacker: ARRIVAL, ..case }.told(Check::Candidates), "PASS");
+}
+
+/// Groups overlap: what one person's groups leave is more than matching everyone at once leaves. The story ends in what
+/// the finding says.
+#[test]
+fn a_story_ends_in_what_the_finding_says() {
+    let case = Case::of(&[
+        ("1/21/a 2/26/b 3/35/c 4/36/d", "20-29/ab 20-39/cd"),
+        ("1/21/a 2/26/b 3/35/c 4/36/d 5/23/c", "20-24/ac 25-39/bcd"),
+    ]);
+    assert_eq!(told(&case, Check::Candidates), "FAIL A731 3");
+    let story = case.ask_all().story.expect("somebody is certain");
+    let stepped = story.steps.last().unwrap().left.len();
+    assert_eq!((stepped, story.left().len(), story.matched.as_ref().map(Vec::len)), (2, 1, Some(1)));
+}
+
+/// Of the place that the witness names only a part gives anything away: the story is told of that part.
+#[test]
+fn a_place_is_told_of_where_it_gives_something_away() {
+    // Over 20 to 29 the later release has a second group that ends at 24: only from 25 on is one value left.
+    let case = Case::of(&[("1/20/a 2/29/b", "20-29/ab"), ("1/20/a 2/29/b 3/20/b 4/21/c", "20-29/ac 20-24/bc")]);
+    let case = case.seen_from_outside();
+    let outcome = case.ask(Check::Candidates);
+    let found = outcome.findings.iter().find(|finding| finding.fault.code() == "A733").expect("a place");
+    let story = case.ask_all().story.expect("a place is told of");
+    assert_eq!(story.left(), found.witness.as_ref().unwrap().values);
+    assert_eq!(story.left(), [value('a')]);
+    let last = story.steps.last().unwrap();
+    assert_eq!((last.groups.len(), last.known[0].as_str()), (1, "[25,30)"));
+}
+
+/// Everyone's story, values that change included, leaves as many values as the measures count.
+#[test]
+fn stories_agree_with_what_is_counted() {
+    let generated = hospital::snapshots(90, 3, 7);
+    let tables: Vec<Table> = generated.tables().collect();
+    let naive = Naive { k: 2, l: 2, diversity: Diversity::Frequency };
+    let publish = |(table, number): (&Table, u32)| naive.publish(generated.schema(), table, number, "").unwrap().0;
+    let releases: Vec<Release> = tables.iter().zip(1..).map(publish).collect();
+    let case = Case::new(generated.schema().clone(), tables, releases);
+    let outcome = case.ask(Check::Candidates);
+    let mut left = std::collections::BTreeMap::new();
+    let mut matched = 0;
+    case.with_series(|series| {
+        for person in 0..series.knowledge.unwrap().len() as u32 {
+            let stories = stories_of(series, case.attacker, &case.limits, person);
+            matched += stories.iter().filter(|story| story.matched.is_some()).count();
+            let least = stories.iter().map(|story| story.left().len()).min().expect("everyone is in some release");
+            *left.entry(least).or_insert(0u32) += 1;
+        }
+    });
+    assert!(matched > 0, "somebody loses values by matching everyone at once");
+    for (count, people) in left.range(..8) {
+        let name =
+            if *count == 1 { "people with 1 value left".into() } else { format!("people with {count} values left") };
+        let said = outcome.measures.iter().find(|measure| measure.name == name).map(|measure| measure.value);
+        assert_eq!(said, Some(f64::from(*people)), "{name}");
+    }
 }
 
 /// Someone whom no group covers was not looked at.

@@ -75,15 +75,20 @@ impl Case {
     }
 
     pub fn ask_for(&self, checks: &[Check]) -> Assessment {
+        self.with_series(|series| {
+            audit::examine_only(series, self.attacker, &self.lines, &self.limits, &|_| {}, checks)
+        })
+    }
+
+    pub fn with_series<T>(&self, then: impl FnOnce(&Series<'_>) -> T) -> T {
         let knowledge = (!self.tables.is_empty()).then(|| Knowledge::from_tables(&self.tables));
-        let series = Series {
+        then(&Series {
             schema: &self.schema,
             releases: &self.releases,
             traces: &self.traces,
             promise: self.promise.as_ref(),
             knowledge: knowledge.as_ref(),
-        };
-        audit::examine_only(&series, self.attacker, &self.lines, &self.limits, &|_| {}, checks)
+        })
     }
 
     pub fn ask(&self, check: Check) -> Outcome {

@@ -72,7 +72,8 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
 /// The command line again, without what only says where to write.
 fn command(args: &AuditArgs) -> String {
     let mut words = vec!["tacenda".to_string(), "audit".to_string()];
-    let name = |path: &PathBuf| path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    // As given: from the same folder it is the same command.
+    let name = |path: &PathBuf| path.display().to_string();
     words.extend(args.subject.files.iter().map(name));
     let reading = &args.subject.reading;
     let mut say = |option: &str, value: String| words.extend([option.to_string(), value]);
@@ -123,7 +124,7 @@ fn reproduce(args: &AuditArgs, thresholds: &Thresholds) -> Vec<String> {
 }
 
 fn printed(report: &Report, common: &Common) -> String {
-    match common.format {
+    match common.form(Format::Text) {
         Format::Text => report::text(report, TextOptions::default()),
         Format::Json => report::json(report),
         Format::Sarif => report::sarif(report),

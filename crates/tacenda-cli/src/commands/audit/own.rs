@@ -44,9 +44,7 @@ pub fn data_file(path: &Path) -> Result<PathBuf, FolderError> {
     }
     let published = folder::read(path)?;
     let files = published.manifest["files"].as_array().cloned().unwrap_or_default();
-    let is_data =
-        |name: &&str| (name.ends_with(".csv") || name.ends_with(".parquet")) && !name.ends_with(".counterfeits.csv");
-    let name = files.iter().filter_map(|file| file["name"].as_str()).find(is_data);
+    let name = report::Source::data_name(files.iter().filter_map(|file| file["name"].as_str()));
     name.map(|name| path.join(name)).ok_or(FolderError::Manifest { what: "no data file is listed".into() })
 }
 
@@ -55,7 +53,7 @@ pub fn folders(folders: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Resu
     let read = read_folders(folders, screen)?;
     let schema = together(&read)?;
     let identifier = args.id.clone();
-    subject(read, schema, args, identifier, screen)
+    subject(read, folders, schema, args, identifier, screen)
 }
 
 /// The columns of all releases: views have some each.
@@ -144,6 +142,7 @@ fn read_folders(folders: &[PathBuf], screen: &Screen) -> Result<Vec<Published>, 
 
 fn subject(
     read: Vec<Published>,
+    folders: &[PathBuf],
     schema: Schema,
     args: &ReadingArgs,
     identifier: Option<String>,
@@ -159,7 +158,7 @@ fn subject(
     let about = About {
         name: last.series.clone(),
         software: software(),
-        sources: read.iter().map(source).collect(),
+        sources: read.iter().zip(folders).map(|(published, folder)| source(published, folder)).collect(),
         ..About::default()
     };
     let promise = Some(last.promise.clone());
@@ -173,12 +172,17 @@ fn subject(
     Ok(Subject { traces, releases, promise, truth, left_out: Vec::new(), about, schema, key: Box::new(foreign::key) })
 }
 
-fn source(published: &Published) -> report::Source {
+fn source(published: &Published, folder: &Path) -> report::Source {
     let files = published.manifest["files"].as_array().cloned().unwrap_or_default();
     let facts = |file: &serde_json::Value| FileFacts {
         name: file["name"].as_str().unwrap_or_default().into(),
         bytes: file["bytes"].as_u64().unwrap_or(0),
         sha256: file["sha256"].as_str().unwrap_or_default().into(),
     };
-    report::Source { at: None, files: files.iter().map(facts).collect() }
+    let data = report::Source::data_name(files.iter().filter_map(|file| file["name"].as_str()));
+    report::Source {
+        at: None,
+        data: data.map(|name| folder.join(name).display().to_string()),
+        files: files.iter().map(facts).collect(),
+    }
 }

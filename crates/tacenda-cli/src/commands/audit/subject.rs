@@ -114,11 +114,12 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
     let rejected = |error: IngestError| refused(error.into(), screen);
     let bar = screen.steps(1);
     bar.set_message("reading");
-    let mut files = Vec::new();
+    let (mut files, mut named) = (Vec::new(), Vec::new());
     for &at in &order {
         let data = own::data_file(&paths[at]).map_err(|error| refused(error.into(), screen))?;
         let counterfeits = beside(&data).map(|path| Source::open(&path)).transpose().map_err(rejected)?;
         files.push(File { source: Source::open(&data).map_err(rejected)?, label: label(&data), counterfeits });
+        named.push(data);
     }
     let truth = order.iter().filter_map(|&at| args.truth.get(at)).map(|path| Source::open(path));
     let truth = truth.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
@@ -139,16 +140,17 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
     if read.columns.iter().any(|column| column.missing.is_some()) {
         notes.push("--missing says what cells that say nothing stand for: any value, or a value of their own".into());
     }
-    let source = |(&at, digest): (&usize, &String)| report::Source {
+    let source = |(data, digest): (&PathBuf, &String)| report::Source {
         at: None,
-        files: vec![FileFacts { name: shown_name(&paths[at]), bytes: length(&paths[at]), sha256: digest.clone() }],
+        data: Some(data.display().to_string()),
+        files: vec![FileFacts { name: shown_name(data), bytes: length(data), sha256: digest.clone() }],
     };
     let about = About {
         name: common_name(&order.iter().map(|&at| label(&paths[at])).collect::<Vec<String>>()),
         software: software(),
         notes,
         assumptions: read.assumptions,
-        sources: order.iter().zip(&read.digests).map(source).collect(),
+        sources: named.iter().zip(&read.digests).map(source).collect(),
         ..About::default()
     };
     Ok(Subject {

@@ -15,22 +15,23 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::io;
+use tacenda::audit;
 use tacenda::audit::Assessment;
 use tacenda::audit::Attacker;
 use tacenda::audit::Limits;
 use tacenda::audit::Thresholds;
-use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::story;
-use tacenda::audit::story::Story;
-use tacenda::model::Release;
 use tacenda::model::Value;
 use tacenda::model::counted;
 use tacenda::model::people;
+use tacenda::report;
 use tacenda::report::Edition;
+use tacenda::report::FindingFacts;
 use tacenda::report::Material;
 use tacenda::report::Names;
 use tacenda::report::Report;
 use tacenda::report::StoryFacts;
+use tacenda::report::WitnessFacts;
+use tacenda::report::WitnessGroup;
 
 /// The most groups that are listed in one place.
 const MOST_GROUPS: usize = 8;
@@ -57,18 +58,65 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
     }
     if let Some(witness) = &finding.witness {
         let _ = writeln!(out, "What proves it ({} against {}):", witness.number, witness.line);
-        let _ = writeln!(out, "{}", wrapped(&witness.claim));
-        for group in witness.groups.iter().take(MOST_GROUPS) {
-            let _ = writeln!(out, "  release {} group {}: {}", group.release, group.group, group.region.join(" "));
-        }
-        if !witness.values.is_empty() {
-            let _ = writeln!(out, "  values {}", witness.values.join(", "));
-        }
+        let _ = write!(out, "{}\n{}", wrapped(&witness.claim), proof(finding, witness));
     }
-    if let Some(story) = &report.story {
-        let _ = write!(out, "\nThe worst case of this audit\n{}", told(story));
+    // The worked case of an audit tells of one finding, and of no other.
+    if let Some(story) = report.story.as_ref().filter(|story| story.finding == Some(finding.number)) {
+        let _ = write!(out, "\nOne case of it, step by step\n{}", told(story));
     }
     answer(screen, &finding.code, &finding.title, out)
+}
+
+/// The finding's own steps: what the groups of each release hold, and what one release has more than the other.
+fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
+    let mut out = String::new();
+    let held = |group: &WitnessGroup| {
+        let rows = counted(u64::from(group.row_count), "row", "rows");
+        let values: Vec<String> = group.holds.iter().map(|(value, rows)| times(value, u64::from(*rows))).collect();
+        if values.is_empty() { rows } else { format!("{rows}: {}", values.join(", ")) }
+    };
+    let numbers = finding.releases();
+    for &number in &numbers {
+        let groups: Vec<&WitnessGroup> = witness.groups.iter().filter(|group| group.release == number).collect();
+        let Some(first) = groups.first() else { continue };
+        let _ = writeln!(out, "Release {number} ({}):", first.label);
+        for group in groups.iter().take(MOST_GROUPS) {
+            let _ = writeln!(out, "  group {}: {}; {}", group.group, group.region.join(" "), held(group));
+        }
+        if groups.len() > MOST_GROUPS {
+            let more = (groups.len() - MOST_GROUPS) as u64;
+            let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
+        }
+    }
+    // A list of values that was cut leaves no difference to say.
+    let is_whole = |group: &WitnessGroup| {
+        group.holds.iter().map(|(_, rows)| u64::from(*rows)).sum::<u64>() == u64::from(group.row_count)
+    };
+    if let ("difference", &[earlier, later]) = (finding.check.as_str(), &numbers[..])
+        && witness.groups.iter().all(is_whole)
+    {
+        let mut change: BTreeMap<&str, i64> = BTreeMap::new();
+        for group in &witness.groups {
+            let sign = if group.release == later { 1 } else { -1 };
+            group.holds.iter().for_each(|(value, rows)| *change.entry(value).or_default() += sign * i64::from(*rows));
+        }
+        let side = |sign: i64| {
+            let rows = change.iter().filter(|(_, count)| **count * sign > 0);
+            let rows: Vec<String> = rows.map(|(value, count)| times(value, count.unsigned_abs())).collect();
+            if rows.is_empty() { "nothing".to_string() } else { rows.join(", ") }
+        };
+        let (more, less) = (side(1), side(-1));
+        let _ = writeln!(out, "From release {earlier} to {later} these groups gained {more}, and lost {less}.");
+    }
+    if !witness.values.is_empty() {
+        let _ = writeln!(out, "Values: {}", witness.values.join(", "));
+    }
+    out
+}
+
+/// A value, with how often it occurs where that is more than once.
+fn times(value: &str, rows: u64) -> String {
+    if rows == 1 { value.to_string() } else { format!("{value} ({rows} times)") }
 }
 
 /// A group of a release, named by both numbers.
@@ -139,31 +187,39 @@ pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8
     let Some(person) = knowledge.person((subject.key)(key)) else {
         return Err(Failure::usage("nobody in the tables has this identifier"));
     };
-    let assessment = Assessment { outcomes: Vec::new(), story: Some(tell(&subject, &knowledge, person)) };
-    let material = Material {
-        edition: Edition::Auditor,
-        series: subject.series(Some(&knowledge)),
-        assessment: &assessment,
-        attacker: Attacker::default(),
-        thresholds: Thresholds::default(),
-        about: &subject.about,
-        names: names(args.show_values, common, screen),
-        limits: Limits::default(),
-        governance: None,
-        private: None,
-        has_truth: true,
-    };
-    let report = Report::new(&material);
-    let out = report.story.as_ref().map_or_else(String::new, told);
+    let series = subject.series(Some(&knowledge));
+    let (attacker, limits) = (Attacker::default(), Limits::default());
+    let mut stories = audit::stories_of(&series, attacker, &limits, person);
+    stories.retain(|story| !story.steps.is_empty());
+    let names = names(args.show_values, common, screen);
+    let mut out = String::new();
+    if stories.is_empty() {
+        out.push_str("No release that tells values holds this person.\n");
+    }
+    if stories.len() > 1 {
+        out.push_str("Their value changed between releases. Each time is told by itself.\n\n");
+    }
+    for story in stories {
+        let assessment = Assessment { story: Some(story), ..Assessment::default() };
+        let material = Material {
+            edition: Edition::Auditor,
+            series,
+            assessment: &assessment,
+            attacker,
+            thresholds: Thresholds::default(),
+            about: &subject.about,
+            names,
+            limits,
+            governance: None,
+            private: None,
+            has_truth: true,
+        };
+        if !out.is_empty() && !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+        out.push_str(&Report::new(&material).story.as_ref().map_or_else(String::new, told));
+    }
     answer(screen, "person", "one person, attacked step by step", out)
-}
-
-/// The story of a person, by the releases that have a sensitive column: the others tell no value.
-fn tell(subject: &Subject, knowledge: &Knowledge<'_>, person: u32) -> Story {
-    let tells = |release: usize| !subject.traces[release].without_sensitive;
-    let releases: Vec<Release> =
-        subject.releases.iter().enumerate().filter(|(at, _)| tells(*at)).map(|(_, release)| release.clone()).collect();
-    story::tell(&subject.schema, &releases, &knowledge.only(tells), person)
 }
 
 fn subject(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {
@@ -179,12 +235,7 @@ fn answer(screen: &Screen, code: &str, title: &str, explanation: String) -> Resu
 
 /// What the attacker knew, which groups remained in each release, what is left.
 fn told(story: &StoryFacts) -> String {
-    let known = |(name, value): &(String, Option<String>)| match value {
-        Some(value) => format!("{name} {value}"),
-        None => name.clone(),
-    };
-    let known: Vec<String> = story.known.iter().map(known).collect();
-    let mut out = format!("Someone knows of this person: {}.\n", known.join(", "));
+    let mut out = format!("{}\n", wrapped(&story.opening()));
     for step in &story.steps {
         let groups = counted(step.group_count as u64, "group", "groups");
         let _ = writeln!(out, "Release {} ({}): {groups} can hold them.", step.release, step.label);
@@ -193,11 +244,18 @@ fn told(story: &StoryFacts) -> String {
             let rows = counted(rows as u64, "row", "rows");
             let _ = writeln!(out, "  group {}: {}; {rows}: {values}", group.group, group.region.join(" "));
         }
+        if step.group_count > MOST_GROUPS {
+            let more = (step.group_count - MOST_GROUPS) as u64;
+            let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
+        }
         if step.restarted {
             let _ =
                 writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
         }
         let _ = writeln!(out, "  left: {}", step.left.join(", "));
+    }
+    if let Some(matched) = &story.matched {
+        let _ = writeln!(out, "{}\n  left: {}", wrapped(report::MATCHED), matched.join(", "));
     }
     let _ = match story.left {
         1 => writeln!(out, "One value is left: it is certain."),

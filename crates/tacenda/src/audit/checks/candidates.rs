@@ -246,13 +246,27 @@ const ANYWHERE: &str =
 /// The worst case, step by step.
 pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
     let knowledge = ask.people().filter(|_| ask.attacker.presence)?;
+    let (_, part) = telling(ask, knowledge);
+    let knowledge = part.as_ref().unwrap_or(knowledge);
+    let candidates = &ask.left()?.candidates;
+    tell(ask, candidates.example(knowledge).or_else(|| candidates.closest(knowledge))?)
+}
+
+/// The stories of one person: one for each time between changes of their value.
+pub(in crate::audit) fn stories_of(ask: &Ask<'_>, person: u32) -> Vec<Story> {
+    let people = 0..ask.people().map_or(0, Knowledge::len) as u32;
+    people.filter(|&other| ask.owner(other) == person).filter_map(|other| tell(ask, other)).collect()
+}
+
+/// The story of one of [`Ask::people`]. It ends in what is counted: what matching everyone at once leaves.
+fn tell(ask: &Ask<'_>, person: u32) -> Option<Story> {
+    let knowledge = ask.people().filter(|_| ask.attacker.presence)?;
     let (releases, part) = telling(ask, knowledge);
     let (releases, knowledge) = match &part {
         Some(part) => (&releases[..], part),
         None => (ask.series.releases, knowledge),
     };
-    let candidates = &ask.left()?.candidates;
-    let person = candidates.example(knowledge).or_else(|| candidates.closest(knowledge))?;
     let told = story::tell(ask.series.schema, releases, knowledge, person);
-    Some(Story { person: ask.owner(person), ..told })
+    let told = told.ended_by(ask.left()?.candidates.values(person));
+    Some(Story { person: Some(ask.owner(person)), ..told })
 }

@@ -11,6 +11,7 @@ use crate::report::html::escape;
 use crate::report::html::parts;
 use crate::report::html::parts::N;
 use crate::report::html::parts::W;
+use crate::report::words::MATCHED;
 use crate::report::words::counted;
 use crate::report::words::decimal;
 use crate::report::words::list;
@@ -58,13 +59,14 @@ impl Page<'_> {
         }
         let most = self.cap(300);
         let mut out = String::from(
-            "<div class=\"scroll\"><table><thead><tr><th scope=\"col\"></th><th scope=\"col\">Code</th><th scope=\"col\">What</th>\
+            "<div class=\"scroll\"><table><thead><tr><th scope=\"col\" class=\"n\">No.</th><th scope=\"col\"></th><th scope=\"col\">Code</th><th scope=\"col\">What</th>\
              <th scope=\"col\">Releases</th><th scope=\"col\" class=\"n\">People</th><th scope=\"col\" class=\"n\">Groups</th></tr></thead><tbody>\n",
         );
         for finding in findings.iter().take(most) {
             let _ = writeln!(
                 out,
-                "<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+                "<tr><td class=\"n\">{}</td><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+                finding.number,
                 parts::badge(&finding.severity),
                 escape(&finding.code),
                 escape(&finding.title),
@@ -82,29 +84,28 @@ impl Page<'_> {
                 findings.len() - most
             );
         }
-        let _ = writeln!(out, "<p class=\"soft small\"><code>tacenda explain CODE</code> says what a code means.</p>");
+        let _ = writeln!(
+            out,
+            "<p class=\"soft small\"><code>tacenda explain CODE</code> says what a code means; <code>tacenda explain finding \
+             N --audit AUDIT.json</code> tells one finding in full.</p>"
+        );
         out
     }
 
     fn story(&self, story: &StoryFacts) -> String {
-        let title = match story.left {
-            1 => "One case, step by step",
-            _ => "Who stands closest to the line, step by step",
-        };
-        let mut out = format!("<h3>{title}</h3>\n");
-        let known: Vec<String> = story
-            .known
-            .iter()
-            .map(|(name, value)| value.as_ref().map_or_else(|| name.clone(), |value| format!("{name} {value}")))
-            .collect();
-        let is_coded = story.known.iter().all(|(_, value)| value.is_none());
+        let mut out = format!("<h3>{}</h3>\n", story.heading());
+        let is_coded = story.of_place || story.known.iter().all(|(_, value)| value.is_none());
         let coded = if is_coded { " Values are coded: D1 stands for one sensitive value throughout." } else { "" };
-        let _ = writeln!(out, "<p>Someone knows of one person: {}.{coded}</p>", escape(&clip(&list(&known), 600)));
+        let _ = writeln!(out, "<p>{}{coded}</p>", escape(&clip(&story.opening(), 700)));
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         let most = self.cap(40);
         out.push_str("<ol class=\"steps\">");
         for step in story.steps.iter().take(most) {
             out.push_str(&story_step(step, &names));
+        }
+        if let Some(matched) = &story.matched {
+            let before = story.steps.last().map_or(&[][..], |step| &step.left);
+            let _ = write!(out, "<li>{MATCHED}{}</li>", chips(before, matched));
         }
         out.push_str("</ol>\n");
         if story.steps.len() > most {
@@ -188,14 +189,12 @@ fn witness(finding: &FindingFacts) -> String {
             counted(u64::from(group.row_count), "row", "rows")
         ));
     }
-    if witness.groups.len() > MOST_GROUPS {
-        lines.push(format!("and {} more groups", witness.groups.len() - MOST_GROUPS));
-    }
+    lines.extend(witness.more_groups(MOST_GROUPS));
     if !witness.values.is_empty() {
         let values: Vec<String> = witness.values.iter().take(MOST_VALUES).map(|value| clip(value, 60)).collect();
         lines.push(format!("values {}", escape(&values.join(", "))));
     }
-    format!("<tr class=\"sub\"><td></td><td></td><td colspan=\"4\">{}</td></tr>\n", lines.join("<br>"))
+    format!("<tr class=\"sub\"><td></td><td></td><td></td><td colspan=\"4\">{}</td></tr>\n", lines.join("<br>"))
 }
 
 fn story_step(step: &StepFacts, names: &[&str]) -> String {
@@ -229,18 +228,22 @@ fn story_step(step: &StepFacts, names: &[&str]) -> String {
     if step.restarted {
         out.push_str("<br>This contradicts the step before: the value changed, and the search starts again.");
     }
-    out.push_str("<div class=\"chips\">");
-    for value in step.found.iter().take(MOST_VALUES) {
-        let class = if step.left.contains(value) { "left" } else { "gone" };
+    out.push_str(&chips(&step.found, &step.left));
+    out.push_str("</li>");
+    out
+}
+
+/// Values that were possible, those that still are marked, and how many that are.
+fn chips(found: &[String], left: &[String]) -> String {
+    let mut out = String::from("<div class=\"chips\">");
+    for value in found.iter().take(MOST_VALUES) {
+        let class = if left.contains(value) { "left" } else { "gone" };
         let _ = write!(out, "<span class=\"chip {class}\">{}</span>", escape(&clip(value, 60)));
     }
-    if step.found.len() > MOST_VALUES {
-        let _ = write!(out, "<span class=\"chip\">and {} more</span>", step.found.len() - MOST_VALUES);
+    if found.len() > MOST_VALUES {
+        let _ = write!(out, "<span class=\"chip\">and {} more</span>", found.len() - MOST_VALUES);
     }
-    let _ = write!(
-        out,
-        "</div><span class=\"soft small\">{} left</span></li>",
-        counted(step.left.len() as u64, "value", "values")
-    );
+    let left = counted(left.len() as u64, "value", "values");
+    let _ = write!(out, "</div><span class=\"soft small\">{left} left</span>");
     out
 }

@@ -13,6 +13,7 @@ use crate::report::html::parts::W;
 use crate::report::html::plots;
 use crate::report::sequence::not_counted;
 use crate::report::words::counted;
+use crate::report::words::no_line;
 use crate::report::words::number;
 use crate::report::words::percent;
 
@@ -170,10 +171,14 @@ impl Page<'_> {
     /// All releases together.
     fn together(&self) -> String {
         let sequence = &self.report.sequence;
+        let below_k = match self.report.provenance.k {
+            0..=1 => no_line(self.report.series.promise.is_some()).to_string(),
+            _ => percent(sequence.share_below_k),
+        };
         let mut rows: Vec<(&str, String)> = vec![
             ("Highest risk of being singled out in any release (prosecutor)", percent(sequence.highest_identity)),
             ("Mean risk (prosecutor; also marketer)", percent(sequence.mean_identity)),
-            ("Appearances of people in groups below k", percent(sequence.share_below_k)),
+            ("Appearances of people in groups below k", below_k),
             ("Largest share of a value in a group of any release", percent(sequence.highest_share)),
         ];
         if let Some(fewest) = sequence.smallest_candidates {
