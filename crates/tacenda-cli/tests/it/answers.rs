@@ -114,14 +114,23 @@ fn what_was_not_asked_is_not_passed() {
     let (decision, evidence) = answer(&report, "linkability");
     assert_eq!(decision, "NOT ASSESSED", "{evidence}");
     assert!(evidence.contains("was not looked at: correspondence (people left"), "{evidence}");
-    let (decision, evidence) = answer(&report, "singling out");
-    assert_eq!(decision, "NOT ASSESSED", "{evidence}");
-    assert!(evidence.contains("Left open: difference (people left"), "{evidence}");
     let alone = json(&project, &[&["audit", "r1.csv"][..], &AGE].concat());
     assert_eq!(alone["verdict"]["decision"], "PASS WITH NAMED ASSUMPTION");
     let sentence = alone["verdict"]["sentence"].as_str().unwrap();
     assert!(sentence.contains("Who the people are was not known: ") && sentence.ends_with("not asked."), "{sentence}");
     assert!(alone["not_covered"].to_string().contains("equivalence"), "{}", alone["not_covered"]);
+}
+
+/// Somebody came and somebody left, and sums do not say how many: whether one alone did is open.
+#[test]
+fn what_is_left_open_is_named() {
+    let before = table(&[("[20,30)", "flu"), ("[20,30)", "cold"), ("[30,40)", "hiv"), ("[30,40)", "mumps")]);
+    let after = table(&[("[20,30)", "flu"), ("[20,30)", "hiv"), ("[30,40)", "hiv"), ("[30,40)", "mumps")]);
+    let project = Project::with(&[("r1.csv", &before), ("r2.csv", &after)]);
+    let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE].concat());
+    let (decision, evidence) = answer(&report, "singling out");
+    assert_eq!(decision, "NOT ASSESSED", "{evidence}");
+    assert!(evidence.contains("Left open: difference (people left"), "{evidence}");
 }
 
 /// The promise covers one release at a time: the page does not claim more, and says why that was accepted.
