@@ -177,8 +177,8 @@ fn uris(project: &Project, words: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_result_stands_in_the_data_file_as_it_was_named() {
-    let one = table(&[("[20,30)", "flu")]);
-    let project = Project::with(&[("p/2024/data.csv", &one), ("p/2025/data.csv", &one)]);
+    let (one, other) = (table(&[("[20,30)", "flu")]), table(&[("[30,40)", "flu")]));
+    let project = Project::with(&[("p/2024/data.csv", &one), ("p/2025/data.csv", &other)]);
     let words = [&["audit", "p/2024/data.csv", "p/2025/data.csv"][..], &AGE].concat();
     assert_eq!(uris(&project, &words), ["p/2024/data.csv", "p/2025/data.csv"]);
     let report = json(&project, &words);
