@@ -377,7 +377,16 @@ fn what_the_command_line_says_is_held_against_the_files() {
     project.write("copy.csv", &project.read("r1.csv"));
     let twice = said(&["r1.csv", "copy.csv"]);
     assert_eq!(twice["checks"], said(&["r1.csv"])["checks"]);
-    assert!(twice.to_string().contains("a copy of another one"), "{twice}");
+    assert!(twice.to_string().contains("the release before again"), "{twice}");
+    let others = [&["r1.csv", "copy.csv"][..], &["--truth", "t1.csv", "t3.csv", "--id", "name"]].concat();
+    let swapped = project
+        .read("t1.csv")
+        .lines()
+        .rev()
+        .take(1)
+        .fold(project.read("t1.csv"), |text, line| text.replace(line, &format!("X{line}")));
+    project.write("t3.csv", &swapped);
+    assert!(!said(&others).to_string().contains("the release before again"), "other people");
 }
 
 /// What is written about a person cannot be made from their name alone, nor found again in another audit.

@@ -165,10 +165,23 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
     })
 }
 
-/// Leaves out files that are another one's copy: the same release again tells nothing more. Answers the places that are
-/// left, and what is said about it.
+/// Leaves out releases that are the one before again, of the same people: they tell nothing more. Answers the places that
+/// are left, and what is said about it.
 fn once(order: Vec<usize>, read: &mut Foreign) -> (Vec<usize>, Option<String>) {
-    let is_first = |at: usize| !read.digests[..at].contains(&read.digests[at]);
+    let is_first = |at: usize| {
+        let is_again = |before: usize| {
+            let (a, b) = (&read.releases[before], &read.releases[at]);
+            let is_same = a.regions == b.regions
+                && a.ends == b.ends
+                && a.sensitive == b.sensitive
+                && a.counterfeits == b.counterfeits
+                && a.linked == b.linked
+                && read.shown[before].columns == read.shown[at].columns
+                && read.shown[before].without_sensitive == read.shown[at].without_sensitive;
+            is_same && read.truth.get(before) == read.truth.get(at)
+        };
+        !at.checked_sub(1).is_some_and(is_again)
+    };
     let keep: Vec<bool> = (0..order.len()).map(is_first).collect();
     let copies = keep.iter().filter(|&&kept| !kept).count();
     if copies == 0 {
@@ -186,7 +199,7 @@ fn once(order: Vec<usize>, read: &mut Foreign) -> (Vec<usize>, Option<String>) {
     retain(&mut read.digests, &keep);
     (1..).zip(&mut read.releases).for_each(|(number, release)| release.number = number);
     let files = if copies == 1 { "1 file is" } else { "some files are" };
-    (order, Some(format!("{files} a copy of another one, byte for byte: a release counts once")))
+    (order, Some(format!("{files} the release before again: it counts once")))
 }
 
 fn traces(shown: Shown) -> Traces {
