@@ -12,8 +12,9 @@ use crate::report::PromiseFacts;
 use crate::report::RiskKind;
 use crate::report::words::counted;
 
-/// Every column with its role. A recipient does not hear of columns that were never published.
-pub fn columns(schema: &Schema, edition: Edition) -> Vec<ColumnFacts> {
+/// Every column with its role. A recipient does not hear of columns that were never published. Files of anyone, without a
+/// promise, have no vault.
+pub fn columns(schema: &Schema, edition: Edition, has_promise: bool) -> Vec<ColumnFacts> {
     let fact = |name: &str, role: &str, values: String, technique: String| ColumnFacts {
         name: name.into(),
         role: role.into(),
@@ -23,7 +24,10 @@ pub fn columns(schema: &Schema, edition: Edition) -> Vec<ColumnFacts> {
     let mut columns = Vec::new();
     let is_private = edition != Edition::Recipient;
     if is_private && !schema.identifier.is_empty() {
-        let technique = "left out; a keyed hash ties a person's rows together in the vault";
+        let technique = match has_promise {
+            true => "left out; a keyed hash ties a person's rows together in the vault",
+            false => "tells the people of the private tables apart",
+        };
         columns.push(fact(&schema.identifier, "identifier", "one a person".into(), technique.into()));
     }
     for &(role, index) in &schema.order {

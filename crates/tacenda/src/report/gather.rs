@@ -224,7 +224,7 @@ impl Report {
                 contact: about.contact.clone(),
                 promise: series.promise.map(|promise| columns::promise(promise, &about.not_covered)),
                 risk,
-                columns: columns::columns(series.schema, material.edition),
+                columns: columns::columns(series.schema, material.edition, series.promise.is_some()),
             },
             three_questions: judge::three_questions(
                 material,

@@ -52,50 +52,29 @@ const SINGLING_OUT: Bearing = Bearing {
     asked: &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins, Check::Difference],
     needed: &[Check::GroupSizes],
 };
-const LINKABILITY: Bearing = Bearing {
-    checks: &[
-        Check::LinkedIds,
-        Check::Correspondence,
-        Check::Matching,
-        Check::Equivalence,
-        Check::RowOrder,
-        Check::GroupNames,
-    ],
-    faults: &[],
-    asked: &[
-        Check::LinkedIds,
-        Check::Correspondence,
-        Check::Matching,
-        Check::Equivalence,
-        Check::RowOrder,
-        Check::GroupNames,
-    ],
-    needed: &TIES,
-};
+const LINKABILITY: Bearing = Bearing { checks: &LINKS, faults: &[], asked: &LINKS, needed: &TIES };
 const INFERENCE: Bearing = Bearing {
-    checks: &[
-        Check::Diversity,
-        Check::Frequency,
-        Check::Closeness,
-        Check::Difference,
-        Check::Candidates,
-        Check::Posterior,
-        Check::Learned,
-        Check::EverLinked,
-    ],
+    checks: &GUESSES,
     faults: &[Fault::LinkedFewValues],
-    asked: &[
-        Check::Diversity,
-        Check::Frequency,
-        Check::Closeness,
-        Check::Difference,
-        Check::Candidates,
-        Check::Posterior,
-        Check::Learned,
-        Check::EverLinked,
-    ],
+    asked: &GUESSES,
     needed: &[Check::Diversity, Check::Candidates, Check::Posterior],
 };
+
+/// What tells which rows are one person's.
+const LINKS: [Check; 6] =
+    [Check::LinkedIds, Check::Correspondence, Check::Matching, Check::Equivalence, Check::RowOrder, Check::GroupNames];
+
+/// What tells a person's value.
+const GUESSES: [Check; 8] = [
+    Check::Diversity,
+    Check::Frequency,
+    Check::Closeness,
+    Check::Difference,
+    Check::Candidates,
+    Check::Posterior,
+    Check::Learned,
+    Check::EverLinked,
+];
 
 /// What ties rows together where no ids do.
 const TIES: [Check; 3] = [Check::Correspondence, Check::Matching, Check::Equivalence];
