@@ -378,6 +378,13 @@ fn what_the_command_line_says_is_held_against_the_files() {
     let twice = said(&["r1.csv", "copy.csv"]);
     assert_eq!(twice["checks"], said(&["r1.csv"])["checks"]);
     assert!(twice.to_string().contains("the release before again"), "{twice}");
+    let data: Vec<_> = said(&["r1.csv", "copy.csv", "r2.csv"])["releases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|release| release["data"].as_str().unwrap().to_string())
+        .collect();
+    assert_eq!(data, ["r1.csv", "r2.csv"], "each release has its own file");
     let others = [&["r1.csv", "copy.csv"][..], &["--truth", "t1.csv", "t3.csv", "--id", "name"]].concat();
     let swapped = project
         .read("t1.csv")

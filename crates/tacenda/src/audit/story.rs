@@ -5,6 +5,7 @@
 //! groups of one person, and is what the findings count by. Where people are not known, a place is attacked.
 
 use crate::audit::knowledge::Knowledge;
+use crate::audit::stab::overlaps;
 use crate::model::Quasi;
 use crate::model::Release;
 use crate::model::Schema;
@@ -153,7 +154,7 @@ fn find_place(chain: &[&Release], region: Vec<Span>, values: &[Value]) -> Option
         let mut edge: Option<(usize, u32)> = None;
         let mut left: Option<Vec<Value>> = None;
         for (release, near) in chain.iter().zip(&near) {
-            let meets = |group: &u32| meets(release.region(*group as usize), &part);
+            let meets = |group: &u32| overlaps(release.region(*group as usize), &part);
             let here: Vec<u32> = near.iter().copied().filter(meets).collect();
             edge = edge.or_else(|| here.iter().find_map(|&group| first_edge(release.region(group as usize), &part)));
             let found = values_of(release, here.into_iter());
@@ -178,12 +179,8 @@ fn find_place(chain: &[&Release], region: Vec<Span>, values: &[Value]) -> Option
 
 /// The groups that somebody stands in and that lie over some of a region, by a scan.
 fn over(release: &Release, region: &[Span]) -> Vec<u32> {
-    let is_over = |&group: &usize| release.people(group) > 0 && meets(release.region(group), region);
+    let is_over = |&group: &usize| release.people(group) > 0 && overlaps(release.region(group), region);
     (0..release.group_count()).filter(is_over).map(|group| group as u32).collect()
-}
-
-fn meets(one: &[Span], other: &[Span]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one.overlap(*other))
 }
 
 /// Where a region ends inside a part: the attribute, and the last code before it.

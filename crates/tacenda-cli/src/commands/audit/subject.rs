@@ -110,14 +110,15 @@ impl Subject {
 /// Reads files of anyone.
 fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<Subject, Failure> {
     let ask = wishes::ask(args)?;
-    let order = wishes::order(paths, args)?;
+    let mut order = wishes::order(paths, args)?;
     let rejected = |error: IngestError| refused(error.into(), screen);
     let bar = screen.steps(1);
     bar.set_message("reading");
     let (mut files, mut named) = (Vec::new(), Vec::new());
     for &at in &order {
         let data = own::data_file(&paths[at]).map_err(|error| refused(error.into(), screen))?;
-        let counterfeits = beside(&data).map(|path| Source::open(&path)).transpose().map_err(rejected)?;
+        let counterfeits =
+            foreign::counts_beside(&data).map(|path| Source::open(&path)).transpose().map_err(rejected)?;
         files.push(File { source: Source::open(&data).map_err(rejected)?, label: label(&data), counterfeits });
         named.push(data);
     }
@@ -125,7 +126,9 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
     let truth = truth.collect::<Result<Vec<Source>, IngestError>>().map_err(rejected)?;
     let mut read = foreign::read(&files, &truth, &ask).map_err(rejected)?;
     bar.finish_and_clear();
-    let (order, repeated) = once(order, &mut read);
+    let keep = once(&mut read);
+    retain(&mut order, &keep);
+    retain(&mut named, &keep);
     let mut notes: Vec<String> = read
         .columns
         .iter()
@@ -135,7 +138,11 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
         })
         .collect();
     notes.extend(read.notes);
-    notes.extend(repeated);
+    notes.extend(match keep.iter().filter(|&&kept| !kept).count() {
+        0 => None,
+        1 => Some("1 file is the release before again: it counts once".into()),
+        _ => Some("some files are the release before again: it counts once".into()),
+    });
     notes.extend(read.assumptions.iter().cloned());
     if read.columns.iter().any(|column| column.missing.is_some()) {
         notes.push("--missing says what cells that say nothing stand for: any value, or a value of their own".into());
@@ -165,9 +172,9 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
     })
 }
 
-/// Leaves out releases that are the one before again, of the same people: they tell nothing more. Answers the places that
-/// are left, and what is said about it.
-fn once(order: Vec<usize>, read: &mut Foreign) -> (Vec<usize>, Option<String>) {
+/// Leaves out releases that are the one before again, of the same people: they tell nothing more. Answers per file whether
+/// it stays.
+fn once(read: &mut Foreign) -> Vec<bool> {
     let is_first = |at: usize| {
         let is_again = |before: usize| {
             let (a, b) = (&read.releases[before], &read.releases[at]);
@@ -182,24 +189,19 @@ fn once(order: Vec<usize>, read: &mut Foreign) -> (Vec<usize>, Option<String>) {
         };
         !at.checked_sub(1).is_some_and(is_again)
     };
-    let keep: Vec<bool> = (0..order.len()).map(is_first).collect();
-    let copies = keep.iter().filter(|&&kept| !kept).count();
-    if copies == 0 {
-        return (order, None);
-    }
-    fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
-        let mut places = 0..;
-        list.retain(|_| keep.get(places.next().expect("there is a next")).copied().unwrap_or(true));
-    }
-    let mut order = order;
-    retain(&mut order, &keep);
+    let keep: Vec<bool> = (0..read.releases.len()).map(is_first).collect();
     retain(&mut read.releases, &keep);
     retain(&mut read.shown, &keep);
     retain(&mut read.truth, &keep);
     retain(&mut read.digests, &keep);
     (1..).zip(&mut read.releases).for_each(|(number, release)| release.number = number);
-    let files = if copies == 1 { "1 file is" } else { "some files are" };
-    (order, Some(format!("{files} the release before again: it counts once")))
+    keep
+}
+
+/// Keeps what belongs to the files that stay; a list may be empty.
+fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    list.retain(|_| keep.next().is_none_or(|&kept| kept));
 }
 
 fn traces(shown: Shown) -> Traces {
@@ -228,15 +230,6 @@ fn name_columns(files: &[PathBuf], screen: &Screen) -> Failure {
     }
     Failure::usage("say which columns an attacker may know: --quasi age,zip,sex --sensitive disease")
         .line(format!("  the files have the columns {}", columns.join(", ")))
-}
-
-/// The counts of counterfeits beside a data file.
-fn beside(data: &Path) -> Option<PathBuf> {
-    let name = data.file_name()?.to_str()?;
-    let small = name.to_ascii_lowercase();
-    let end = [".csv", ".parquet", ".tsv", ".txt"].iter().find_map(|ending| small.rfind(ending))?;
-    let path = data.with_file_name(format!("{}.counterfeits.csv", &name[..end]));
-    (path != data && path.exists()).then_some(path)
 }
 
 /// What a release is called after its file.

@@ -60,9 +60,7 @@ impl Left {
         let (refined, places) = refine::refine_and_place(&mut candidates, releases, knowledge, limits);
         Some(Left { candidates, refined, places })
     }
-}
 
-impl Left {
     /// Whether some rows that are people's stand where none of the people can be.
     fn has_rows_of_nobody(&self, ask: &Ask<'_>) -> bool {
         self.places.iter().zip(ask.with_sensitive()).any(|(places, (_, release))| {

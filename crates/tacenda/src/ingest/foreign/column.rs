@@ -51,9 +51,14 @@ impl ColumnNote {
             true => "left out: any value",
             false => "not recorded: a value of its own",
         };
-        let cells = if cells == 1 { "1 cell says".to_string() } else { format!("{cells} cells say") };
+        let cells = cells_say(cells);
         Some(format!("In column {} {cells} nothing (empty, NA, NULL, ?), which is taken for {taken}.", self.column))
     }
+}
+
+/// How many cells say something.
+pub fn cells_say(cells: u64) -> String {
+    if cells == 1 { "1 cell says".into() } else { format!("{cells} cells say") }
 }
 
 /// A quasi column, understood.

@@ -9,9 +9,20 @@ use crate::ingest::foreign::Names;
 use crate::ingest::foreign::ROW_WEIGHT;
 use crate::ingest::foreign::raw::RawFile;
 use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::path::PathBuf;
 
 /// The columns of the counts beside a file.
 const COLUMNS: [&str; 3] = [GROUP_ID, "rows", "counterfeits"];
+
+/// The file with the counts beside a data file, where there is one.
+pub fn counts_beside(data: &Path) -> Option<PathBuf> {
+    let name = data.file_name()?.to_str()?;
+    let small = name.to_ascii_lowercase();
+    let end = [".csv", ".parquet", ".tsv", ".txt"].iter().find_map(|ending| small.rfind(ending))?;
+    let path = data.with_file_name(format!("{}.counterfeits.csv", &name[..end]));
+    (path != data && path.is_file()).then_some(path)
+}
 
 /// The counterfeits of each group; `None` where nothing says how many there are.
 pub fn read(

@@ -28,6 +28,7 @@ mod when;
 
 pub use cell::Cell;
 pub use column::ColumnNote;
+pub use counts::counts_beside;
 pub use raw::header;
 pub use truth::key;
 pub use truth::read_truth;
@@ -396,7 +397,7 @@ impl<'a> Names<'a> {
             };
             let cells: u64 = published.iter().filter_map(|file| file.columns[at].as_ref()).map(cells).sum();
             if cells > 0 {
-                let cells = if cells == 1 { "1 cell says".to_string() } else { format!("{cells} cells say") };
+                let cells = column::cells_say(cells);
                 assumed.push(format!(
                     "In the sensitive column {} {cells} nothing (empty, NA, NULL, *), which is taken for a value of its own.",
                     wanted[at]

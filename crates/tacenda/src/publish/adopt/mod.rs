@@ -111,10 +111,9 @@ impl Project {
         let mut snapshot = last.unwrap_or_else(|| nobody(&self.policy().schema, &history.values));
         let question = Question::new(&self.policy().schema, reading).map_err(environment)?;
         let read = read(foundlings, &question)?;
-        if read.releases.iter().any(|release| !release.linked.is_empty()) && !self.policy().output.linked_ids {
-            return Err(ProjectError::AdoptLinked);
-        }
-        if read.others.contains(&self.policy().schema.identifier) {
+        let is_linked = read.releases.iter().any(|release| !release.linked.is_empty());
+        let names_people = read.others.contains(&self.policy().schema.identifier);
+        if is_linked && !self.policy().output.linked_ids || names_people {
             return Err(ProjectError::AdoptLinked);
         }
         let mut values = history.values.clone();
@@ -343,7 +342,7 @@ impl Known<'_> {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        std::iter::once(self.foundling.file.clone()).chain(counts_beside(&self.foundling.file)).collect()
+        std::iter::once(self.foundling.file.clone()).chain(foreign::counts_beside(&self.foundling.file)).collect()
     }
 }
 
@@ -352,17 +351,11 @@ fn read(foundlings: &[Foundling], question: &Question) -> Result<Foreign, Projec
         Ok(File {
             source: Source::open(&foundling.file)?,
             label: String::new(),
-            counterfeits: counts_beside(&foundling.file).map(|path| Source::open(&path)).transpose()?,
+            counterfeits: foreign::counts_beside(&foundling.file).map(|path| Source::open(&path)).transpose()?,
         })
     };
     let files = foundlings.iter().map(file).collect::<Result<Vec<File>, ProjectError>>()?;
     Ok(foreign::read(&files, &[], &question.ask)?)
-}
-
-/// The counts of counterfeits that our own releases have beside their data.
-fn counts_beside(file: &Path) -> Option<PathBuf> {
-    let stem = file.file_stem()?.to_str()?;
-    Some(file.with_file_name(format!("{stem}.counterfeits.csv"))).filter(|path| path.is_file())
 }
 
 /// A table with nobody in it.
