@@ -1,11 +1,8 @@
 //! What is fuzzed: the reader of releases made by anyone. `./test` runs the same functions over the corpus
 //! and over changed copies of it (`crates/tacenda/tests/it/fuzz.rs`).
 
-use tacenda::ingest::Source;
-use tacenda::ingest::foreign;
-use tacenda::ingest::foreign::Ask;
-use tacenda::ingest::foreign::Cell;
-use tacenda::ingest::foreign::File;
+use tacenda::ingest::foreign::{Ask, Cell, File};
+use tacenda::ingest::{Source, foreign};
 
 /// Any text is a cell of some kind.
 pub fn cell(bytes: &[u8]) {

@@ -1,7 +1,6 @@
 //! Time: on the wall, and of the processor, because machines are shared.
 
-use rustix::time::ClockId;
-use rustix::time::clock_gettime;
+use rustix::time::{ClockId, clock_gettime};
 use std::time::Instant;
 
 /// Time spent, in seconds.

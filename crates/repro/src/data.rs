@@ -6,25 +6,13 @@
 
 use crate::settings::Settings;
 use crate::standin;
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::anyhow;
+use anyhow::{Context, Result, anyhow};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use tacenda::ingest;
-use tacenda::ingest::ReadOptions;
-use tacenda::ingest::Source;
-use tacenda::model::Domain;
-use tacenda::model::Hierarchy;
-use tacenda::model::Quasi;
-use tacenda::model::RecordKey;
-use tacenda::model::Rng;
-use tacenda::model::Schema;
-use tacenda::model::Sensitive;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::Values;
+use tacenda::ingest::{ReadOptions, Source};
+use tacenda::model::{Domain, Hierarchy, Quasi, RecordKey, Rng, Schema, Sensitive, Table, Value, Values};
 
 /// The key of all record keys here; nothing is secret.
 pub const KEY: [u8; 32] = [1; 32];

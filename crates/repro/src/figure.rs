@@ -3,15 +3,11 @@
 //! The font is embedded, so that plots look the same on a machine without fonts. Colours are those of Okabe
 //! and Ito, which people with any colour vision can tell apart.
 
-use anyhow::Result;
-use anyhow::anyhow;
+use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::FontStyle;
-use plotters::style::register_font;
-use plotters::style::text_anchor::HPos;
-use plotters::style::text_anchor::Pos;
-use plotters::style::text_anchor::VPos;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontStyle, register_font};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

@@ -21,9 +21,7 @@ mod peers;
 use anyhow::Result;
 use clap::Parser;
 use results::Section;
-use settings::Cli;
-use settings::Part;
-use settings::Settings;
+use settings::{Cli, Part, Settings};
 
 /// The same allocator as the command's, so that times compare.
 #[global_allocator]

@@ -5,31 +5,17 @@
 //! unsafe when fewer than k people share what both releases together say of them (the paper's inference
 //! table). We add an attacker who also knows who arrived when; the paper leaves that one out.
 
-use crate::clock::Spent;
-use crate::clock::timed;
+use crate::clock::{Spent, timed};
 use crate::data;
-use crate::data::Data;
-use crate::data::Spread;
-use crate::figure::Axis;
-use crate::figure::Figure;
-use crate::figure::Line;
-use crate::results::Claim;
-use crate::results::Report;
-use crate::results::Verdict;
-use crate::series::Series;
-use crate::series::Step;
+use crate::data::{Data, Spread};
+use crate::figure::{Axis, Figure, Line};
+use crate::results::{Claim, Report, Verdict};
+use crate::series::{Series, Step};
 use crate::settings::Settings;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
-use tacenda::model::Choices;
-use tacenda::model::Membership;
-use tacenda::model::Promise;
-use tacenda::model::RecordKey;
-use tacenda::model::Release;
-use tacenda::model::Span;
-use tacenda::model::Table;
+use tacenda::made_up::naive::{Diversity, Naive};
+use tacenda::model::{Choices, Membership, Promise, RecordKey, Release, Span, Table};
 
 /// The eight attributes of the paper's reference 4 without the salary class.
 const ADULT: [&str; 8] =

@@ -6,23 +6,13 @@
 
 use crate::data;
 use crate::data::Data;
-use crate::figure::Axis;
-use crate::figure::Figure;
-use crate::figure::Line;
-use crate::results::Claim;
-use crate::results::Report;
-use crate::results::Verdict;
-use crate::series::Series;
-use crate::series::Step;
+use crate::figure::{Axis, Figure, Line};
+use crate::results::{Claim, Report, Verdict};
+use crate::series::{Series, Step};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::measure;
-use tacenda::model::Choices;
-use tacenda::model::History;
-use tacenda::model::LossKind;
-use tacenda::model::Promise;
-use tacenda::model::Schema;
-use tacenda::model::Table;
+use tacenda::model::{Choices, History, LossKind, Promise, Schema, Table};
 use tacenda::policy::KAnonymity;
 
 /// The quasi attributes of the paper: two numbers and six categories.

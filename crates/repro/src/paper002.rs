@@ -8,28 +8,16 @@
 use crate::clock::timed;
 use crate::data;
 use crate::data::Data;
-use crate::figure::Axis;
-use crate::figure::Figure;
-use crate::figure::Line;
-use crate::results::Claim;
-use crate::results::Report;
-use crate::results::Verdict;
+use crate::figure::{Axis, Figure, Line};
+use crate::results::{Claim, Report, Verdict};
 use crate::series::Series;
 use crate::settings::Settings;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
+use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::measure;
-use tacenda::model::Choices;
-use tacenda::model::DiversityMode;
-use tacenda::model::Membership;
-use tacenda::model::Promise;
-use tacenda::model::RecordKey;
-use tacenda::model::Release;
-use tacenda::model::Table;
-use tacenda::model::Value;
+use tacenda::model::{Choices, DiversityMode, Membership, Promise, RecordKey, Release, Table, Value};
 
 /// The paper's quasi attributes; occupation is sensitive.
 const ADULT: [&str; 8] =

@@ -7,29 +7,16 @@
 
 use crate::data;
 use crate::data::Data;
-use crate::figure::Axis;
-use crate::figure::Figure;
-use crate::figure::Line;
-use crate::results::Claim;
-use crate::results::Report;
-use crate::results::Verdict;
+use crate::figure::{Axis, Figure, Line};
+use crate::results::{Claim, Report, Verdict};
 use crate::series::Series;
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::audit::candidates::attack;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
-use tacenda::measure::Workload;
-use tacenda::measure::loss;
-use tacenda::measure::query_error;
-use tacenda::model::Choices;
-use tacenda::model::Membership;
-use tacenda::model::OnIneligible;
-use tacenda::model::Promise;
-use tacenda::model::Release;
-use tacenda::model::Rng;
-use tacenda::model::Table;
+use tacenda::made_up::naive::{Diversity, Naive};
+use tacenda::measure::{Workload, loss, query_error};
+use tacenda::model::{Choices, Membership, OnIneligible, Promise, Release, Rng, Table};
 use tacenda::policy::MInvariance;
 
 const OCC: &str = "OCC";

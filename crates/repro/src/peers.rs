@@ -6,28 +6,16 @@
 
 use crate::data;
 use crate::data::Data;
-use crate::figure::Axis;
-use crate::figure::Figure;
-use crate::figure::Line;
-use crate::results::Claim;
-use crate::results::Report;
+use crate::figure::{Axis, Figure, Line};
+use crate::results::{Claim, Report};
 use crate::series::Series;
 use crate::settings::Settings;
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::anyhow;
+use anyhow::{Context, Result, anyhow};
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
-use tacenda::model::Choices;
-use tacenda::model::Promise;
-use tacenda::model::RecordKey;
-use tacenda::model::Row;
-use tacenda::model::Span;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tacenda::model::{Choices, Promise, RecordKey, Row, Span};
 
 const ADULT: [&str; 8] =
     ["age", "education-num", "workclass", "marital-status", "occupation", "race", "sex", "native-country"];

@@ -5,8 +5,7 @@
 
 use crate::clock::Spent;
 use crate::figure::Figure;
-use crate::settings::Part;
-use crate::settings::Settings;
+use crate::settings::{Part, Settings};
 use anyhow::Result;
 use std::fmt::Write;
 use std::fs;

@@ -1,26 +1,13 @@
 //! Publishing release after release without a folder, with the gate, and with a clock on the policy.
 
-use crate::clock::Spent;
-use crate::clock::timed;
-use tacenda::audit::Evidence;
-use tacenda::audit::Finding;
-use tacenda::audit::gate;
-use tacenda::model::Choices;
-use tacenda::model::Grouping;
-use tacenda::model::History;
-use tacenda::model::Limits;
-use tacenda::model::Membership;
-use tacenda::model::Output;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::Published;
-use tacenda::model::Release;
-use tacenda::model::Schema;
-use tacenda::model::Seed;
-use tacenda::model::Table;
+use crate::clock::{Spent, timed};
+use tacenda::audit::{Evidence, Finding, gate};
+use tacenda::model::{
+    Choices, Grouping, History, Limits, Membership, Output, PolicyFile, Promise, Published, Release, Schema, Seed,
+    Table,
+};
 use tacenda::policy;
-use tacenda::policy::Policy;
-use tacenda::policy::PolicyError;
+use tacenda::policy::{Policy, PolicyError};
 use tacenda::publish::recode;
 
 /// A series of releases of our own.

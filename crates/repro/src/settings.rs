@@ -1,9 +1,7 @@
 //! What is run, on which data, and where results go.
 
-use anyhow::Context;
-use anyhow::Result;
-use clap::Parser;
-use clap::ValueEnum;
+use anyhow::{Context, Result};
+use clap::{Parser, ValueEnum};
 use std::fs;
 use std::path::PathBuf;
 

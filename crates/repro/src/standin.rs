@@ -1,15 +1,9 @@
 //! Made-up columns for where the real files are absent, shaped like them. Every result says so.
 
-use crate::data::Column;
-use crate::data::Data;
-use crate::data::Raw;
+use crate::data::{Column, Data, Raw};
 use tacenda::made_up;
 use tacenda::made_up::Churn;
-use tacenda::model::Domain;
-use tacenda::model::Hierarchy;
-use tacenda::model::Quasi;
-use tacenda::model::Rng;
-use tacenda::model::Table;
+use tacenda::model::{Domain, Hierarchy, Quasi, Rng, Table};
 
 /// What the results call such data.
 const MADE_UP: &str = "MADE-UP stand-in (no real data)";

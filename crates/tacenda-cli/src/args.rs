@@ -1,9 +1,6 @@
 //! What can be said on the command line.
 
-use clap::Args;
-use clap::Parser;
-use clap::Subcommand;
-use clap::ValueEnum;
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Publish a changing table of people again and again, so that all releases together betray no one.

@@ -4,10 +4,9 @@ use crate::args::Format;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Display;
-use std::io;
 use std::io::Write;
-use std::panic;
 use std::process::ExitCode;
+use std::{io, panic};
 
 /// Why a command ended badly.
 #[derive(Debug)]

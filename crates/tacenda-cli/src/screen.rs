@@ -1,21 +1,13 @@
 //! What the user sees: results on standard output, everything else on standard error.
 
-use crate::args::Color;
-use crate::args::Common;
-use crate::args::Format;
+use crate::args::{Color, Common, Format};
 use crate::failure::Failure;
-use indicatif::ProgressBar;
-use indicatif::ProgressDrawTarget;
-use indicatif::ProgressStyle;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use std::env;
-use std::fs;
 use std::fs::File;
-use std::io;
-use std::io::IsTerminal;
-use std::io::Write;
-use std::thread;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
+use std::{env, fs, io, thread};
 use tacenda::report;
 
 /// Where results, notes and progress go.

@@ -1,36 +1,15 @@
 //! An audit of releases made by anyone.
 
-use crate::error;
-use crate::plain;
 use crate::series::Data;
+use crate::{error, plain};
 use pyo3::prelude::*;
 use std::path::Path;
-use tacenda::audit::Attacker;
-use tacenda::audit::Limits;
-use tacenda::audit::Series;
-use tacenda::audit::Thresholds;
-use tacenda::audit::Traces;
-use tacenda::audit::examine;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::ingest::IngestError;
-use tacenda::ingest::Source;
-use tacenda::ingest::foreign;
-use tacenda::ingest::foreign::Ask;
-use tacenda::ingest::foreign::File;
-use tacenda::ingest::foreign::Foreign;
-use tacenda::ingest::foreign::Missing;
-use tacenda::ingest::foreign::Shown;
-use tacenda::ingest::foreign::Wish;
+use tacenda::audit::{Attacker, Limits, Series, Thresholds, Traces, examine};
+use tacenda::ingest::foreign::{Ask, File, Foreign, Missing, Shown, Wish};
+use tacenda::ingest::{IngestError, Source, foreign};
 use tacenda::report;
-use tacenda::report::About;
-use tacenda::report::Edition;
-use tacenda::report::Material;
-use tacenda::report::Names;
-use tacenda::report::PrivateFacts;
-use tacenda::report::Report;
-use tacenda::report::TextOptions;
-use tacenda::report::json;
-use tacenda::report::text;
+use tacenda::report::{About, Edition, Material, Names, PrivateFacts, Report, TextOptions, json, text};
 
 /// Attacks `releases`, in order of time. Answers with the report as plain data and as text.
 #[pyfunction]

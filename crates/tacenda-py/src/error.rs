@@ -4,11 +4,9 @@ use crate::plain;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use tacenda::audit::Finding;
-use tacenda::publish::ProjectError;
-use tacenda::publish::PublishError;
+use tacenda::publish::{ProjectError, PublishError};
 
 create_exception!(
     tacenda,

@@ -2,8 +2,7 @@
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
 
 /// Dicts, lists, texts, numbers, truths and None.

@@ -1,18 +1,13 @@
 //! A project folder.
 
-use crate::error;
-use crate::plain;
 use crate::release::Release;
 use crate::series::Data;
+use crate::{error, plain};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 use tacenda::publish;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::Material;
-use tacenda::publish::ProjectError;
-use tacenda::publish::Rehearsal;
+use tacenda::publish::{Access, Input, Material, ProjectError, Rehearsal};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
 #[pyclass(frozen, module = "tacenda._native")]

@@ -1,24 +1,16 @@
 //! A release as Python sees it.
 
-use crate::error;
 use crate::frame::Frame;
-use crate::plain;
-use arrow_array::ArrayRef;
-use arrow_array::Int32Array;
-use arrow_array::RecordBatch;
-use arrow_array::UInt32Array;
-use arrow_schema::DataType;
-use arrow_schema::Field;
-use arrow_schema::Schema;
+use crate::{error, plain};
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, UInt32Array};
+use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tacenda::folder;
 use tacenda::model::PolicyFile;
-use tacenda::publish::Outcome;
-use tacenda::publish::Rehearsal;
+use tacenda::publish::{Outcome, Rehearsal};
 
 /// A release that the auditor found no fault with.
 #[pyclass(frozen, module = "tacenda")]

@@ -5,9 +5,8 @@ use crate::release::Release;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use std::path::PathBuf;
-use tacenda::ingest::ReadOptions;
-use tacenda::ingest::Source;
 use tacenda::ingest::policy_file::parse_policy;
+use tacenda::ingest::{ReadOptions, Source};
 use tacenda::model::Seed;
 use tacenda::publish::InMemory;
 

@@ -8,50 +8,26 @@
 
 mod usage;
 
-use serde_json::Value as Json;
-use serde_json::json;
-use std::env;
-use std::fs;
+use serde_json::{Value as Json, json};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
-use tacenda::audit;
-use tacenda::audit::Attacker;
-use tacenda::audit::Check;
-use tacenda::audit::Series as Audited;
-use tacenda::audit::Thresholds;
-use tacenda::audit::Traces;
+use std::{env, fs};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::folder;
+use tacenda::audit::{Attacker, Check, Series as Audited, Thresholds, Traces};
 use tacenda::folder::ManifestFacts;
-use tacenda::ingest;
-use tacenda::ingest::ReadOptions;
-use tacenda::ingest::Source;
-use tacenda::made_up::Churn;
-use tacenda::made_up::census;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
-use tacenda::model::Choices;
-use tacenda::model::Format;
-use tacenda::model::History;
-use tacenda::model::Limits;
-use tacenda::model::OnIneligible;
-use tacenda::model::Output;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::Release;
-use tacenda::model::Seed;
-use tacenda::model::Series;
-use tacenda::model::Table;
-use tacenda::model::Values;
-use tacenda::policy;
-use tacenda::publish::Before;
-use tacenda::publish::prepare;
-use usage::cpu_seconds;
-use usage::peak_bytes;
+use tacenda::ingest::{ReadOptions, Source};
+use tacenda::made_up::naive::{Diversity, Naive};
+use tacenda::made_up::{Churn, census};
+use tacenda::model::{
+    Choices, Format, History, Limits, OnIneligible, Output, PolicyFile, Promise, Release, Seed, Series, Table, Values,
+};
+use tacenda::publish::{Before, prepare};
+use tacenda::{audit, folder, ingest, policy};
+use usage::{cpu_seconds, peak_bytes};
 
 const M: u32 = 10;
 

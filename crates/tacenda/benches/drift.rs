@@ -6,27 +6,11 @@
 
 use serde_json::json;
 use std::env;
-use tacenda::made_up::Churn;
-use tacenda::made_up::Generated;
-use tacenda::made_up::Shape;
-use tacenda::made_up::adult;
-use tacenda::made_up::census;
-use tacenda::measure;
+use tacenda::made_up::{Churn, Generated, Shape, adult, census};
 use tacenda::measure::Workload;
-use tacenda::model::Choices;
-use tacenda::model::History;
-use tacenda::model::Limits;
-use tacenda::model::OnIneligible;
-use tacenda::model::Output;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::Rng;
-use tacenda::model::Seed;
-use tacenda::model::Series;
-use tacenda::model::Views;
-use tacenda::policy;
-use tacenda::publish::Before;
-use tacenda::publish::prepare;
+use tacenda::model::{Choices, History, Limits, OnIneligible, Output, PolicyFile, Promise, Rng, Seed, Series, Views};
+use tacenda::publish::{Before, prepare};
+use tacenda::{measure, policy};
 
 fn main() {
     let is_bench = env::args().any(|word| word == "--bench");

@@ -8,25 +8,10 @@
 use serde_json::json;
 use std::env;
 use std::time::Instant;
-use tacenda::made_up::Churn;
-use tacenda::made_up::Generated;
-use tacenda::made_up::Shape;
-use tacenda::made_up::adult;
-use tacenda::made_up::census;
-use tacenda::model::Choices;
-use tacenda::model::History;
-use tacenda::model::Limits;
-use tacenda::model::Output;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::Rng;
-use tacenda::model::Seed;
-use tacenda::model::Series;
-use tacenda::model::Table;
-use tacenda::policy::KAnonymity;
-use tacenda::policy::Policy;
-use tacenda::publish::Before;
-use tacenda::publish::prepare;
+use tacenda::made_up::{Churn, Generated, Shape, adult, census};
+use tacenda::model::{Choices, History, Limits, Output, PolicyFile, Promise, Rng, Seed, Series, Table};
+use tacenda::policy::{KAnonymity, Policy};
+use tacenda::publish::{Before, prepare};
 
 fn main() {
     let is_bench = env::args().any(|word| word == "--bench");

@@ -7,36 +7,20 @@
 
 mod usage;
 
-use serde_json::Value as Json;
-use serde_json::json;
-use std::env;
-use std::fs;
+use serde_json::{Value as Json, json};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
-use tacenda::folder;
+use std::{env, fs};
 use tacenda::folder::ManifestFacts;
-use tacenda::ingest;
-use tacenda::ingest::ReadOptions;
-use tacenda::ingest::Source;
-use tacenda::made_up::Churn;
-use tacenda::made_up::Generated;
-use tacenda::made_up::Shape;
-use tacenda::made_up::adult;
-use tacenda::made_up::census;
-use tacenda::model::Grouping;
-use tacenda::model::Seed;
-use tacenda::model::Span;
-use tacenda::model::Values;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::Project;
-use tacenda::publish::recode;
-use usage::Steps;
-use usage::cpu_seconds;
-use usage::peak_bytes;
+use tacenda::ingest::{ReadOptions, Source};
+use tacenda::made_up::{Churn, Generated, Shape, adult, census};
+use tacenda::model::{Grouping, Seed, Span, Values};
+use tacenda::publish::{Access, Input, Project, recode};
+use tacenda::{folder, ingest};
+use usage::{Steps, cpu_seconds, peak_bytes};
 
 /// A promise to measure.
 struct Case {

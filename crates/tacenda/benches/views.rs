@@ -7,34 +7,19 @@
 
 mod usage;
 
-use serde_json::Value as Json;
-use serde_json::json;
-use std::env;
+use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
-use std::fs;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
-use tacenda::folder;
+use std::{env, fs};
 use tacenda::folder::ManifestFacts;
-use tacenda::ingest;
-use tacenda::ingest::ReadOptions;
-use tacenda::ingest::Source;
-use tacenda::model::Grouping;
-use tacenda::model::PolicyFile;
-use tacenda::model::Rng;
-use tacenda::model::Schema;
-use tacenda::model::Seed;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::model::Values;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::Project;
-use tacenda::publish::recode;
-use usage::Steps;
-use usage::cpu_seconds;
+use tacenda::ingest::{ReadOptions, Source};
+use tacenda::model::{Grouping, PolicyFile, Rng, Schema, Seed, Span, Table, Values};
+use tacenda::publish::{Access, Input, Project, recode};
+use tacenda::{folder, ingest};
+use usage::{Steps, cpu_seconds};
 
 /// Name, leaves and how many leaves a node of the level above has (paper 004, table 2).
 const COLUMNS: [(&str, u32, u32); 8] = [

@@ -8,26 +8,11 @@
 //! `cargo run --release -p tacenda --example views_speed -- [numbers] 200000 1000000`
 
 use std::time::Instant;
-use tacenda::audit::JoinEvidence;
-use tacenda::audit::judge_join;
-use tacenda::model::Bound;
-use tacenda::model::Cuts;
-use tacenda::model::Domain;
-use tacenda::model::Hierarchy;
-use tacenda::model::PublishedView;
-use tacenda::model::Quasi;
-use tacenda::model::Requirement;
-use tacenda::model::Rng;
-use tacenda::model::Span;
-use tacenda::model::Threshold;
-use tacenda::model::View;
-use tacenda::model::ViewColumn;
-use tacenda::model::ViewRows;
-use tacenda::policy::views::Information;
-use tacenda::policy::views::Options;
-use tacenda::policy::views::Task;
-use tacenda::policy::views::specialise;
-use tacenda::policy::views::utility;
+use tacenda::audit::{JoinEvidence, judge_join};
+use tacenda::model::{
+    Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Span, Threshold, View, ViewColumn, ViewRows,
+};
+use tacenda::policy::views::{Information, Options, Task, specialise, utility};
 
 /// Name, leaves and how many leaves a node of the level above has (paper 004, table 2).
 const COLUMNS: [(&str, u32, u32); 8] = [

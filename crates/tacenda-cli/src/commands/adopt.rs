@@ -1,23 +1,17 @@
 //! Take releases that were made elsewhere into the ledger, so that the next one is judged with them.
 
-use crate::args::AdoptArgs;
-use crate::args::Common;
+use crate::args::{AdoptArgs, Common};
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tacenda::ingest::ReadOptions;
 use tacenda::ingest::foreign::Notation;
-use tacenda::model::Schema;
-use tacenda::model::counted;
-use tacenda::publish::Access;
-use tacenda::publish::Adoption;
-use tacenda::publish::Foundling;
-use tacenda::publish::Reading;
+use tacenda::model::{Schema, counted};
+use tacenda::publish::{Access, Adoption, Foundling, Reading};
 
 /// What adopting answers with.
 #[derive(Debug, JsonSchema, Serialize)]

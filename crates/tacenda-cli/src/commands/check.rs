@@ -1,24 +1,17 @@
 //! Is the policy sound, and can this data meet it? Writes nothing.
 
-use crate::args::CheckArgs;
-use crate::args::Common;
+use crate::args::{CheckArgs, Common};
 use crate::commands::shared;
 use crate::commands::shared::Summary;
 use crate::failure::Failure;
 use crate::screen;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use tacenda::ingest;
-use tacenda::model::Limits;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::publish::Access;
-use tacenda::publish::Material;
-use tacenda::publish::Project;
-use tacenda::publish::ProjectError;
+use tacenda::model::{Limits, PolicyFile, Promise};
+use tacenda::publish::{Access, Material, Project, ProjectError};
 use tacenda::report::percent;
 
 /// What check answers with.

@@ -1,7 +1,6 @@
 //! Completions for a shell, on standard output.
 
-use crate::args::Cli;
-use crate::args::CompletionsArgs;
+use crate::args::{Cli, CompletionsArgs};
 use crate::failure::Failure;
 use crate::screen::Screen;
 use clap::CommandFactory;

@@ -1,11 +1,9 @@
 //! Count people in a release, from its folder alone.
 
-use crate::args::Common;
-use crate::args::CountArgs;
+use crate::args::{Common, CountArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tacenda::folder;

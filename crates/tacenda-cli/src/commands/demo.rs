@@ -3,39 +3,26 @@
 //! The naive series is made by a plain Mondrian that looks at one snapshot at a time. The safe one is
 //! published for real, command by command, in the folder that is left behind.
 
-use crate::args::Common;
-use crate::args::DemoArgs;
+use crate::args::{Common, DemoArgs};
 use crate::commands::shared;
 use crate::commands::shared::Summary;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs;
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
-use std::path::PathBuf;
-use tacenda::audit::candidates;
+use std::path::{Path, PathBuf};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::story;
 use tacenda::audit::story::Story;
-use tacenda::made_up::Generated;
-use tacenda::made_up::hospital;
+use tacenda::audit::{candidates, story};
 use tacenda::made_up::hospital::Hospital;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
-use tacenda::model::Membership;
-use tacenda::model::Release;
-use tacenda::model::Schema;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::Values;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::Project;
+use tacenda::made_up::naive::{Diversity, Naive};
+use tacenda::made_up::{Generated, hospital};
+use tacenda::model::{Membership, Release, Schema, Table, Value, Values};
+use tacenda::publish::{Access, Input, Project};
 use tacenda::report::percent;
 
 /// How many quarters are published.

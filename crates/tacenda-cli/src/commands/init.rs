@@ -1,23 +1,18 @@
 //! Look at a table and draft the policy file: roles, types, padded domains.
 
-use crate::args::Common;
-use crate::args::InitArgs;
+use crate::args::{Common, InitArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tacenda::ingest;
-use tacenda::ingest::Draft;
-use tacenda::ingest::Source;
+use tacenda::ingest::{Draft, Source};
 use tacenda::model::Role;
-use tacenda::publish::POLICY_FILE;
-use tacenda::publish::is_project;
+use tacenda::publish::{POLICY_FILE, is_project};
 
 /// What init answers with.
 #[derive(Debug, JsonSchema, Serialize)]

@@ -3,16 +3,12 @@
 use crate::args::Common;
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
-use tacenda::ledger::PublishedTo;
-use tacenda::ledger::RealDisk;
-use tacenda::ledger::Store;
-use tacenda::ledger::What;
+use tacenda::ledger::{PublishedTo, RealDisk, Store, What};
 
 /// What the log answers with.
 #[derive(Debug, JsonSchema, Serialize)]

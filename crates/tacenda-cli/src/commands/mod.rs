@@ -19,9 +19,7 @@ mod man;
 mod schemas;
 mod shared;
 
-use crate::args::Cli;
-use crate::args::Command;
-use crate::args::Format;
+use crate::args::{Cli, Command, Format};
 use crate::failure::Failure;
 use crate::screen::Screen;
 

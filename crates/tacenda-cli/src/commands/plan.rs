@@ -1,30 +1,18 @@
 //! Rehearse the next release and remember its inputs by their digests.
 
-use crate::args::Common;
-use crate::args::PlanArgs;
+use crate::args::{Common, PlanArgs};
 use crate::commands::shared;
 use crate::commands::shared::Summary;
 use crate::failure::Failure;
 use crate::screen;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-use std::fs;
-use std::path;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, path};
 use tacenda::policy::k_anonymity::Drift;
-use tacenda::publish::Access;
-use tacenda::publish::Against;
-use tacenda::publish::Choice;
-use tacenda::publish::Compared;
-use tacenda::publish::Comparison;
-use tacenda::publish::Project;
-use tacenda::publish::ProjectError;
-use tacenda::publish::Rehearsal;
+use tacenda::publish::{Access, Against, Choice, Compared, Comparison, Project, ProjectError, Rehearsal};
 use tacenda::report::percent;
 
 /// What a plan answers with.

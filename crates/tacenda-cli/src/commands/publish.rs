@@ -1,7 +1,6 @@
 //! Make the next release: rehearse it, ask once, commit it.
 
-use crate::args::Common;
-use crate::args::PublishArgs;
+use crate::args::{Common, PublishArgs};
 use crate::commands::plan::Plan;
 use crate::commands::shared;
 use crate::commands::shared::Summary;
@@ -11,9 +10,7 @@ use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::ProjectError;
+use tacenda::publish::{Access, Input, ProjectError};
 
 /// What publishing answers with.
 #[derive(Debug, JsonSchema, Serialize)]

@@ -4,19 +4,14 @@
 //! `--format` says otherwise. It ends with 0 whatever the verdict: it was asked for a report, and made one.
 
 use crate::args;
-use crate::args::Common;
-use crate::args::Format;
-use crate::args::ReportArgs;
+use crate::args::{Common, Format, ReportArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use tacenda::audit::Limits;
-use tacenda::publish::Access;
-use tacenda::publish::ReportRequest;
+use tacenda::publish::{Access, ReportRequest};
 use tacenda::report;
-use tacenda::report::Edition;
-use tacenda::report::Names;
-use tacenda::report::TextOptions;
+use tacenda::report::{Edition, Names, TextOptions};
 
 pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     if args.review_by.as_ref().is_some_and(|date| date.parse::<jiff::civil::Date>().is_err()) {

@@ -1,39 +1,20 @@
 //! What several commands say in the same words.
 
-use crate::args::Common;
-use crate::args::Data;
-use crate::failure::Failure;
-use crate::failure::ProblemReport;
-use crate::screen::Screen;
-use crate::screen::number;
-use annotate_snippets::AnnotationKind;
-use annotate_snippets::Level;
-use annotate_snippets::Renderer;
-use annotate_snippets::Snippet;
+use crate::args::{Common, Data};
+use crate::failure::{Failure, ProblemReport};
+use crate::screen::{Screen, number};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tacenda::folder;
 use tacenda::folder::Published;
-use tacenda::ingest::PolicyFileError;
-use tacenda::ingest::SaidIn;
-use tacenda::ledger::RealDisk;
-use tacenda::ledger::Store;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::Row;
-use tacenda::model::counted;
-use tacenda::model::people;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::Material;
-use tacenda::publish::PreparedView;
-use tacenda::publish::Project;
-use tacenda::publish::ProjectError;
-use tacenda::publish::Rehearsal;
+use tacenda::ingest::{PolicyFileError, SaidIn};
+use tacenda::ledger::{RealDisk, Store};
+use tacenda::model::{PolicyFile, Promise, Row, counted, people};
+use tacenda::publish::{Access, Input, Material, PreparedView, Project, ProjectError, Rehearsal};
 use tacenda::report::percent;
 
 /// Opens the project the command line names.

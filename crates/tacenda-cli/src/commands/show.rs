@@ -1,11 +1,9 @@
 //! One release, from its folder alone: what a recipient can see.
 
-use crate::args::Common;
-use crate::args::ShowArgs;
+use crate::args::{Common, ShowArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;

@@ -7,11 +7,8 @@ use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
-use tacenda::folder;
-use tacenda::ledger;
-use tacenda::ledger::Event;
-use tacenda::ledger::RealDisk;
-use tacenda::ledger::Store;
+use tacenda::ledger::{Event, RealDisk, Store};
+use tacenda::{folder, ledger};
 
 /// What verify answers with.
 #[derive(Debug, JsonSchema, Serialize)]

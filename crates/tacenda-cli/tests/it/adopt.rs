@@ -2,8 +2,7 @@
 
 use crate::kit::Project;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const TABLE_1A: &str = "name,age,zip,disease
 Bob,21,12000,dyspepsia

@@ -1,8 +1,6 @@
 //! What audits and reports answer, how they number and place what they found, and in which form they write it.
 
-use crate::kit::POLICY;
-use crate::kit::Project;
-use crate::kit::patients;
+use crate::kit::{POLICY, Project, patients};
 use serde_json::Value;
 
 const AGE: [&str; 4] = ["--quasi", "age", "--sensitive", "disease"];

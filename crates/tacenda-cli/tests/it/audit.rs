@@ -1,16 +1,12 @@
 //! Audits: releases in other tools' notation, and a project of ours.
 
-use crate::kit::POLICY;
-use crate::kit::Project;
-use crate::kit::patients;
+use crate::kit::{POLICY, Project, patients};
 use serde_json::Value;
 use std::fmt::Write;
 use std::io::Write as _;
 use std::process::Stdio;
 use tacenda::made_up::paper003;
-use tacenda::model::Release;
-use tacenda::model::Row;
-use tacenda::model::Table;
+use tacenda::model::{Release, Row, Table};
 
 const COLUMNS: [&str; 4] = ["--quasi", "age,zip", "--sensitive", "disease"];
 const TRUTH: [&str; 5] = ["--truth", "t1.csv", "t2.csv", "--id", "name"];

@@ -1,8 +1,6 @@
 //! What a plan lays side by side for the steward, and linked ids as a recipient sees them.
 
-use crate::kit::POLICY;
-use crate::kit::Project;
-use crate::kit::patients;
+use crate::kit::{POLICY, Project, patients};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,6 @@
 //! What each command does, as a newcomer would try it; and what it says when something is wrong.
 
-use crate::kit::POLICY;
-use crate::kit::Project;
-use crate::kit::patients;
+use crate::kit::{POLICY, Project, patients};
 use std::fs;
 use std::fs::File;
 use std::io::Write;

@@ -1,13 +1,9 @@
 //! `kill -9` of the real binary at random moments: the project is whole afterwards, and goes on.
 
-use crate::kit::POLICY;
-use crate::kit::Project;
-use crate::kit::patients;
-use std::fs;
+use crate::kit::{POLICY, Project, patients};
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// How often the publisher is killed.
 const KILLS: u32 = 25;

@@ -1,17 +1,11 @@
 //! A project in a temporary folder, and the binary to run in it.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
-use std::process::Stdio;
-use std::sync::Arc;
-use std::sync::RwLock;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, RwLock};
 use tacenda::ingest;
-use tacenda::ledger::NewProject;
-use tacenda::ledger::RealDisk;
-use tacenda::ledger::Store;
+use tacenda::ledger::{NewProject, RealDisk, Store};
 use tacenda::model::Seed;
 use tempfile::TempDir;
 

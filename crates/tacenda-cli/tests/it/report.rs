@@ -1,9 +1,7 @@
 //! Does the report say the right things to the right people? Every edition of a small project, and the
 //! page that leaves with a release.
 
-use crate::kit::POLICY;
-use crate::kit::Project;
-use crate::kit::patients;
+use crate::kit::{POLICY, Project, patients};
 use serde_json::Value;
 
 /// A project with two releases: some people leave, some arrive, the seed is fixed.

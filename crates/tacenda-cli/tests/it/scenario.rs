@@ -8,14 +8,9 @@
 
 use crate::kit::Project;
 use serde_json::Value;
-use std::env;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::ProjectError;
-use tacenda::publish::PublishError;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+use tacenda::publish::{Access, Input, ProjectError, PublishError};
 
 /// The tables of a scenario in order: file, and whether it holds changes.
 fn tables(folder: &Path) -> Vec<(u32, PathBuf, bool)> {

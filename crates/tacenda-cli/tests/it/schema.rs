@@ -1,13 +1,10 @@
 //! The JSON that commands print is documented: `docs/schema/` holds a schema for each, and what they
 //! print fits it.
 
-use crate::kit::POLICY;
-use crate::kit::Project;
-use crate::kit::patients;
+use crate::kit::{POLICY, Project, patients};
 use serde_json::Value;
-use std::env;
-use std::fs;
 use std::path::Path;
+use std::{env, fs};
 
 /// The schemas as the binary prints them, against the ones in the documentation.
 #[test]

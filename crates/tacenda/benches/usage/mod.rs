@@ -2,8 +2,7 @@
 
 #![allow(dead_code, reason = "no benchmark uses all of it")]
 
-use serde_json::Value as Json;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 use std::fs;
 use std::time::Instant;

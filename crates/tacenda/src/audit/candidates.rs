@@ -15,16 +15,10 @@
 //! misled.
 
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
-use crate::audit::stab::members;
-use crate::audit::stab::words;
-use crate::model::Release;
-use crate::model::Value;
-use rayon::iter::IndexedParallelIterator;
-use rayon::iter::IntoParallelIterator;
-use rayon::iter::ParallelIterator;
-use rayon::slice::ParallelSlice;
-use rayon::slice::ParallelSliceMut;
+use crate::audit::stab::{Stab, members, words};
+use crate::model::{Release, Value};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use rayon::slice::{ParallelSlice, ParallelSliceMut};
 use rustc_hash::FxHashSet;
 use std::fmt;
 
@@ -331,9 +325,7 @@ fn keep_values(stab: &Stab, point: &[u32], known: &[u64], found: &mut [u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::sketch::evolution;
-    use crate::audit::sketch::release;
-    use crate::audit::sketch::table;
+    use crate::audit::sketch::{evolution, release, table};
     use proptest::prelude::*;
 
     fn letters(candidates: &Candidates) -> Vec<String> {
@@ -390,8 +382,7 @@ mod tests {
 
     #[test]
     fn who_is_withheld_is_not_in_the_release() {
-        use crate::model::Membership;
-        use crate::model::Row;
+        use crate::model::{Membership, Row};
         let tables = [table("1/10/a 2/10/b 3/11/c")];
         let membership = Membership { withheld: vec![Row(2)], ..Membership::default() };
         let knowledge = Knowledge::from_published([(&tables[0], &membership)]);

@@ -26,13 +26,10 @@
 
 use crate::audit::Fault;
 use crate::audit::flow::Matching;
-use crate::audit::gate::Evidence;
-use crate::audit::gate::Faults;
-use crate::audit::gate::each_group;
+use crate::audit::gate::{Evidence, Faults, each_group};
 use crate::audit::ties::Ties;
 use crate::model::Value;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that every group holds `l` distinct values, and that comparing with the last release leaves as many
 /// to everyone.
@@ -194,17 +191,8 @@ impl<'a> Comparison<'a> {
 mod tests {
     use super::*;
     use crate::audit::gate::gate;
-    use crate::audit::sketch::release;
-    use crate::audit::sketch::table;
-    use crate::model::DiversityMode;
-    use crate::model::Domain;
-    use crate::model::History;
-    use crate::model::Membership;
-    use crate::model::Promise;
-    use crate::model::Published;
-    use crate::model::Quasi;
-    use crate::model::Schema;
-    use crate::model::Sensitive;
+    use crate::audit::sketch::{release, table};
+    use crate::model::{DiversityMode, Domain, History, Membership, Promise, Published, Quasi, Schema, Sensitive};
 
     /// A table and a release of it, written as in `sketch`; and for each row of the release, the person.
     type Step<'a> = (&'a str, &'a str, &'a [u32]);

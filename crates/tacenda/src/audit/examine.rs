@@ -3,18 +3,9 @@
 //! Each check stands in a file of its own under `checks` and answers with one [`Outcome`]. Checks share
 //! nothing but what is asked and the candidates, which several of them build on.
 
-use crate::audit::Assessment;
-use crate::audit::Attacker;
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Limits;
-use crate::audit::Outcome;
-use crate::audit::Series;
-use crate::audit::Thresholds;
-use crate::audit::checks;
 use crate::audit::checks::Ask;
-use crate::audit::story;
 use crate::audit::story::Story;
+use crate::audit::{Assessment, Attacker, Check, Fault, Limits, Outcome, Series, Thresholds, checks, story};
 use crate::model::Promise;
 
 /// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check

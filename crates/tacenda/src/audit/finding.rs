@@ -1,8 +1,7 @@
 //! A finding: one way to learn too much, or one way in which a release is not what it says.
 
 use crate::audit::Witness;
-use crate::model::counted;
-use crate::model::people;
+use crate::model::{counted, people};
 use std::fmt;
 
 /// One fault of a release, with how many people it concerns. Says nothing of who or what.

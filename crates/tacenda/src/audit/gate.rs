@@ -5,21 +5,9 @@
 //! from the promise's definition, together with everything published before; last, the auditor's own
 //! checks take a second look without the truth.
 
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::difference;
-use crate::audit::incremental_k_anonymity;
 use crate::audit::incremental_k_anonymity::Claim;
-use crate::audit::invariance;
-use crate::audit::second_look;
-use crate::model::DiversityMode;
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::Promise;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
+use crate::audit::{Fault, Finding, difference, incremental_k_anonymity, invariance, second_look};
+use crate::model::{DiversityMode, History, Membership, Promise, Release, Schema, Span, Table};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -324,16 +312,7 @@ fn no_counterfeits(evidence: &Evidence<'_>) -> Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Domain;
-    use crate::model::Published;
-    use crate::model::Quasi;
-    use crate::model::RecordKey;
-    use crate::model::Regions;
-    use crate::model::Row;
-    use crate::model::Sensitive;
-    use crate::model::Span;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::{Domain, Published, Quasi, RecordKey, Regions, Row, Sensitive, Span, Value, Values};
 
     /// Four people aged 20, 25, 50, 55 with flu, gastritis, flu, gastritis; two groups; and before
     /// it a release in which the same people stood in the same groups.

@@ -40,21 +40,9 @@
 //! regions that come from a tree.
 
 use crate::audit::Fault;
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::Quasi;
-use crate::model::Record;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::counted;
+use crate::model::{History, Membership, Quasi, Record, Regions, Release, Row, Schema, Span, Table, Value, counted};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One way in which a release breaks the promise. Holds no cell values.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -11,12 +11,8 @@
 //! Nothing about identity or presence, and nothing for a reader who knows other people's values.
 
 use crate::audit::Fault;
-use crate::audit::gate::Evidence;
-use crate::audit::gate::Faults;
-use crate::audit::gate::each_group;
-use crate::model::Record;
-use crate::model::Value;
-use crate::model::ValueSetId;
+use crate::audit::gate::{Evidence, Faults, each_group};
+use crate::model::{Record, Value, ValueSetId};
 
 /// Checks the groups of the release, and every person against all value sets they ever had.
 pub(crate) fn check(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {

@@ -5,11 +5,7 @@
 //! attacker was right.
 
 use crate::audit::by_group::ByGroup;
-use crate::model::Classes;
-use crate::model::Membership;
-use crate::model::RecordKey;
-use crate::model::Table;
-use crate::model::Value;
+use crate::model::{Classes, Membership, RecordKey, Table, Value};
 use std::fmt;
 
 /// Everyone's points and presence, one table a release.
@@ -238,8 +234,7 @@ fn places(all: &[RecordKey], some: &[RecordKey]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Row;
-    use crate::model::Values;
+    use crate::model::{Row, Values};
 
     /// Two attributes; four people at three points, one of whom is in the table and not in the release.
     #[test]

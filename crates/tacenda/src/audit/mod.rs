@@ -33,36 +33,13 @@ mod second_look;
 #[cfg(test)]
 mod sketch;
 
-pub use examine::examine;
-pub use examine::examine_only;
-pub use examine::stories_of;
-pub use finding::CODES;
-pub use finding::Fault;
-pub use finding::Finding;
-pub use gate::Evidence;
-pub use gate::gate;
-pub use join::Coverage as JoinCoverage;
-pub use join::JoinEvidence;
-pub use join::JoinReport;
-pub use join::Reading;
-pub use join::RequirementReport;
-pub use join::judge_join;
-pub use join::judge_joins;
-pub use join::materialise;
-pub use join::read_naively;
-pub use outcome::Assessment;
-pub use outcome::Check;
-pub use outcome::Coverage;
-pub use outcome::Measure;
-pub use outcome::Outcome;
-pub use outcome::Severity;
-pub use outcome::Verdict;
-pub use outcome::Witness;
-pub use series::Attacker;
-pub use series::Limits;
-pub use series::Series;
-pub use series::Thresholds;
-pub use series::Traces;
-pub use views::ViewEvidence;
-pub use views::ViewVerdict;
-pub use views::gate_view;
+pub use examine::{examine, examine_only, stories_of};
+pub use finding::{CODES, Fault, Finding};
+pub use gate::{Evidence, gate};
+pub use join::{
+    Coverage as JoinCoverage, JoinEvidence, JoinReport, Reading, RequirementReport, judge_join, judge_joins,
+    materialise, read_naively,
+};
+pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, Witness};
+pub use series::{Attacker, Limits, Series, Thresholds, Traces};
+pub use views::{ViewEvidence, ViewVerdict, gate_view};

@@ -1,8 +1,7 @@
 //! What an audit answers: one outcome a check, each with its verdict, coverage, findings and numbers.
 
-use crate::audit::Fault;
-use crate::audit::Finding;
 use crate::audit::story::Story;
+use crate::audit::{Fault, Finding};
 use crate::model::Value;
 
 /// Everything an audit found out.

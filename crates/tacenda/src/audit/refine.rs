@@ -14,16 +14,10 @@ use crate::audit::candidates::Candidates;
 use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::seats;
-use crate::audit::stab::Stab;
-use crate::audit::stab::holds;
-use crate::audit::stab::insert;
-use crate::audit::stab::members;
+use crate::audit::stab::{Stab, holds, insert, members};
 use crate::audit::ties::Ties;
-use crate::model::Release;
-use crate::model::Span;
-use rayon::iter::IndexedParallelIterator;
-use rayon::iter::IntoParallelRefIterator;
-use rayon::iter::ParallelIterator;
+use crate::model::{Release, Span};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::ops::Range;
 
 /// How much work is done at most.
@@ -464,12 +458,8 @@ fn components(places: &Places, people: &[u32]) -> Vec<Component> {
 mod tests {
     use super::*;
     use crate::audit::candidates::attack;
-    use crate::audit::sketch::evolution;
-    use crate::audit::sketch::people;
-    use crate::audit::sketch::release;
-    use crate::audit::sketch::table;
-    use crate::audit::worlds::Counting;
-    use crate::audit::worlds::Worlds;
+    use crate::audit::sketch::{evolution, people, release, table};
+    use crate::audit::worlds::{Counting, Worlds};
     use crate::model::Value;
     use proptest::prelude::*;
 

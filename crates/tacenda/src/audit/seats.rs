@@ -4,9 +4,7 @@
 //! moves. Then someone seated at `p` can take `q` in some other full seating exactly when whoever makes
 //! room there can be moved on until somebody comes to `p`: when a chain of moves leads from `q` to `p`.
 
-use crate::audit::stab::holds;
-use crate::audit::stab::insert;
-use crate::audit::stab::members;
+use crate::audit::stab::{holds, insert, members};
 
 /// Takes away from everyone's wishes the kinds of places that no full seating gives them. Answers with whether
 /// there is a full seating at all; without one the wishes stay as they are.

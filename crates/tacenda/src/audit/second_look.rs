@@ -10,23 +10,11 @@
 //! and regions of the last release and not its counterfeits, so promises with counterfeits are not compared
 //! here; an audit of the whole project does that from the published files.
 
-use crate::audit::Attacker;
-use crate::audit::Check;
-use crate::audit::Finding;
-use crate::audit::Limits;
-use crate::audit::Series;
-use crate::audit::Severity;
-use crate::audit::Thresholds;
-use crate::audit::Traces;
 use crate::audit::by_group::ByGroup;
 use crate::audit::examine::examine_at;
 use crate::audit::gate::Evidence;
-use crate::model::DiversityMode;
-use crate::model::History;
-use crate::model::Promise;
-use crate::model::Record;
-use crate::model::Release;
-use crate::model::Value;
+use crate::audit::{Attacker, Check, Finding, Limits, Series, Severity, Thresholds, Traces};
+use crate::model::{DiversityMode, History, Promise, Record, Release, Value};
 
 /// What a reader of the last release and this one could hold against it.
 pub(crate) fn look(promise: &Promise, evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -85,14 +73,8 @@ pub(super) fn last_release(history: &History) -> Release {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::sketch::release;
-    use crate::audit::sketch::table;
-    use crate::model::Domain;
-    use crate::model::Membership;
-    use crate::model::Published;
-    use crate::model::Quasi;
-    use crate::model::Schema;
-    use crate::model::Sensitive;
+    use crate::audit::sketch::{release, table};
+    use crate::model::{Domain, Membership, Published, Quasi, Schema, Sensitive};
 
     /// SCIENCE CE-1 seen by the gate: codes and people.
     fn told(promise: &Promise, second: (&str, &str)) -> Vec<(&'static str, u64)> {

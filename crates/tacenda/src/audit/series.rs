@@ -5,9 +5,7 @@
 //! there, which is what its absence says. What a file shows beside its rows is in [`Traces`].
 
 use crate::audit::knowledge::Knowledge;
-use crate::model::Promise;
-use crate::model::Release;
-use crate::model::Schema;
+use crate::model::{Promise, Release, Schema};
 
 /// A series of releases, its own or anybody else's.
 #[derive(Clone, Copy, Debug)]

@@ -2,13 +2,7 @@
 
 use crate::audit::knowledge::Knowledge;
 use crate::audit::worlds::Person;
-use crate::model::RecordKey;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::Values;
+use crate::model::{RecordKey, Regions, Release, Span, Table, Value, Values};
 use proptest::prelude::*;
 
 fn values() -> Values {

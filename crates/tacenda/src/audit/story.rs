@@ -6,11 +6,7 @@
 
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::overlaps;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Value;
+use crate::model::{Quasi, Release, Schema, Span, Value};
 use std::fmt;
 
 /// How one person's value was found out, one step a release they are in.

@@ -12,23 +12,9 @@
 //! so. With three and more views the kernel looks at two at a time. A join that is too large to be counted
 //! is a finding, unless the policy is content with each two views (`too_large = "pairs"`).
 
-use crate::audit::Evidence;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::JoinEvidence;
-use crate::audit::JoinReport;
-use crate::audit::Reading;
-use crate::audit::RequirementReport;
-use crate::audit::gate;
 use crate::audit::join::Coverage;
-use crate::audit::judge_joins;
-use crate::model::Asked;
-use crate::model::Impossible;
-use crate::model::Promise;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::SubJoins;
-use crate::model::asked;
+use crate::audit::{Evidence, Fault, Finding, JoinEvidence, JoinReport, Reading, RequirementReport, gate, judge_joins};
+use crate::model::{Asked, Impossible, Promise, PublishedView, Requirement, SubJoins, asked};
 use std::collections::BTreeMap;
 
 /// What the gate looks at. Private: holds the truth.

@@ -11,10 +11,8 @@
 //! of ways to do so. Components, people who can never get into each other's way, are counted apart
 //! and multiplied.
 
-use crate::model::Release;
-use crate::model::Value;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::model::{Release, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A person as the attacker knows them: their quasi codes in each release, `None` where absent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -442,10 +440,7 @@ impl<'a, 'b> Search<'a, 'b> {
 mod tests {
     use super::*;
     use crate::audit::knowledge::Knowledge;
-    use crate::audit::sketch::evolution;
-    use crate::audit::sketch::people;
-    use crate::audit::sketch::release;
-    use crate::audit::sketch::table;
+    use crate::audit::sketch::{evolution, people, release, table};
     use proptest::prelude::*;
 
     const A: Value = Value(0);

@@ -9,18 +9,8 @@
 //! Public columns stand in an order of their own within a group, so that nothing ties them to a
 //! sensitive value; both bounds allow for that.
 
-use crate::folder::Comparison;
-use crate::folder::Condition;
-use crate::folder::FolderError;
-use crate::folder::Question;
-use crate::folder::Word;
-use crate::folder::parse_question;
-use crate::model::Domain;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Span;
+use crate::folder::{Comparison, Condition, FolderError, Question, Word, parse_question};
+use crate::model::{Domain, Quasi, Release, Role, Schema, Span};
 use jiff::civil::Date;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -329,9 +319,7 @@ fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::samples::every_kind;
-    use crate::folder::samples::releases;
-    use crate::folder::samples::table_3a;
+    use crate::folder::samples::{every_kind, releases, table_3a};
     use proptest::prelude::*;
 
     fn ask(question: &str) -> Answer {

@@ -3,15 +3,8 @@
 //! What a group's rows share is printed once and copied for every row; only sensitive, public and
 //! linked cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
 
-use crate::folder::order::RowOrder;
-use crate::folder::order::Shape;
-use crate::folder::order::print_linked;
-use crate::folder::order::print_weight;
-use crate::model::PolicyFile;
-use crate::model::Release;
-use crate::model::Role;
-use crate::model::Span;
-use crate::model::Value;
+use crate::folder::order::{RowOrder, Shape, print_linked, print_weight};
+use crate::model::{PolicyFile, Release, Role, Span, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::io;

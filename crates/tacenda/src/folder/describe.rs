@@ -1,20 +1,10 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
-use crate::folder::counts_counterfeits;
-use crate::folder::csv::GROUP_ID;
-use crate::folder::csv::RECORD;
-use crate::folder::csv::ROW_WEIGHT;
+use crate::folder::csv::{GROUP_ID, RECORD, ROW_WEIGHT};
 use crate::folder::digest::Written;
-use crate::folder::file_stem;
-use crate::model::Domain;
-use crate::model::Format;
-use crate::model::PolicyFile;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Role;
-use crate::model::Schema;
-use serde_json::Value as Json;
-use serde_json::json;
+use crate::folder::{counts_counterfeits, file_stem};
+use crate::model::{Domain, Format, PolicyFile, Quasi, Release, Role, Schema};
+use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
 /// The Frictionless data package over the data files.

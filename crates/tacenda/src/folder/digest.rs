@@ -1,13 +1,11 @@
 //! Checksums: taken while a file is written, compared when it is read.
 
 use crate::folder::FolderError;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
-use std::io::Read;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 /// The list of checksums, in the form `sha256sum --check` reads.

@@ -3,18 +3,11 @@
 //! Everything in it can be computed from the published files and the policy. There is no clock, no
 //! host and no path in it: the same release gives the same bytes.
 
-use crate::folder::FolderError;
 use crate::folder::digest::Written;
-use crate::folder::public_schema;
-use crate::model::DiversityMode;
-use crate::model::ListedShare;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Release;
-use crate::model::Span;
+use crate::folder::{FolderError, public_schema};
+use crate::model::{DiversityMode, ListedShare, PolicyFile, Promise, Release, Span};
 use rustc_hash::FxHashSet;
-use serde_json::Value as Json;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 /// The file's name.
 pub const MANIFEST: &str = "manifest.json";

@@ -4,9 +4,7 @@
 //! sorted by their *texts*: sensitive cells, then public cells, then linked id. Numbers of values
 //! would tell which value the series met first.
 
-use crate::model::PolicyFile;
-use crate::model::Release;
-use crate::model::Schema;
+use crate::model::{PolicyFile, Release, Schema};
 
 /// Which columns a data file has.
 #[derive(Clone, Copy, Debug)]

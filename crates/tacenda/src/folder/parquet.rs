@@ -9,46 +9,19 @@
 //!
 //! Row groups hold whole groups; their columns are encoded in parallel.
 
-use crate::folder::csv::GROUP_ID;
-use crate::folder::csv::RECORD;
-use crate::folder::csv::ROW_WEIGHT;
-use crate::folder::order::RowOrder;
-use crate::folder::order::Shape;
-use crate::folder::order::print_linked;
-use crate::folder::order::weight;
-use crate::model::Domain;
-use crate::model::PolicyFile;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Span;
-use arrow_array::ArrayRef;
-use arrow_array::ArrowPrimitiveType;
-use arrow_array::BooleanArray;
-use arrow_array::DictionaryArray;
-use arrow_array::Float64Array;
-use arrow_array::Int32Array;
-use arrow_array::PrimitiveArray;
-use arrow_array::RecordBatch;
-use arrow_array::StringArray;
-use arrow_array::StructArray;
-use arrow_array::types::Float64Type;
-use arrow_array::types::Int32Type;
-use arrow_array::types::Int64Type;
-use arrow_array::types::TimestampMicrosecondType;
+use crate::folder::csv::{GROUP_ID, RECORD, ROW_WEIGHT};
+use crate::folder::order::{RowOrder, Shape, print_linked, weight};
+use crate::model::{Domain, PolicyFile, Quasi, Release, Role, Schema, Span};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
+    StringArray, StructArray,
+};
 use arrow_buffer::NullBuffer;
-use arrow_schema::DataType;
-use arrow_schema::Field;
-use arrow_schema::Fields;
-use arrow_schema::SchemaRef;
-use arrow_schema::TimeUnit;
+use arrow_schema::{DataType, Field, Fields, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowColumnChunk;
-use parquet::arrow::arrow_writer::compute_leaves;
-use parquet::basic::Compression;
-use parquet::basic::Encoding;
-use parquet::basic::ZstdLevel;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, compute_leaves};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;

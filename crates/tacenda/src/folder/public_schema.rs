@@ -3,16 +3,8 @@
 //! The identifier, dropped columns and the source codes behind sensitive labels stay at home.
 
 use crate::folder::FolderError;
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::Hierarchy;
-use crate::model::Public;
-use crate::model::Quasi;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::model::{Domain, Grid, Hierarchy, Public, Quasi, Role, Schema, Sensitive};
+use serde::{Deserialize, Serialize};
 
 /// A column of a release.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

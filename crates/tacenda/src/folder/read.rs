@@ -4,22 +4,11 @@
 //! for the numbers of the sensitive values: they are given by the texts, sorted; or, to compare
 //! several releases, by values that are already there.
 
-use crate::folder::FolderError;
-use crate::folder::digest;
 use crate::folder::digest::SUMS;
-use crate::folder::manifest;
 use crate::folder::manifest::MANIFEST;
 use crate::folder::order::Shape;
-use crate::folder::public_schema;
-use crate::folder::read_csv;
-use crate::folder::read_parquet;
-use crate::model::Promise;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Value;
-use crate::model::Values;
+use crate::folder::{FolderError, digest, manifest, public_schema, read_csv, read_parquet};
+use crate::model::{Promise, Regions, Release, Schema, Span, Value, Values};
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 use std::path::Path;

@@ -1,17 +1,11 @@
 //! Reads the text form of a release. Every fault is named by file, line and column.
 
 use crate::folder::FolderError;
-use crate::folder::csv::GROUP_ID;
-use crate::folder::csv::RECORD;
-use crate::folder::csv::ROW_WEIGHT;
-use crate::folder::csv::header;
-use crate::folder::order::Shape;
-use crate::folder::order::print_weight;
+use crate::folder::csv::{GROUP_ID, RECORD, ROW_WEIGHT, header};
+use crate::folder::order::{Shape, print_weight};
 use crate::folder::read::Rows;
-use crate::model::Role;
-use crate::model::Span;
-use csv::ByteRecord;
-use csv::ReaderBuilder;
+use crate::model::{Role, Span};
+use csv::{ByteRecord, ReaderBuilder};
 use std::fs::File;
 use std::path::Path;
 

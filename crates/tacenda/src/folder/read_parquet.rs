@@ -1,27 +1,14 @@
 //! Reads the Parquet form of a release, where there is no text form.
 
 use crate::folder::FolderError;
-use crate::folder::csv::GROUP_ID;
-use crate::folder::csv::RECORD;
+use crate::folder::csv::{GROUP_ID, RECORD};
 use crate::folder::order::Shape;
-use crate::folder::parquet::Content;
-use crate::folder::parquet::columns;
+use crate::folder::parquet::{Content, columns};
 use crate::folder::read::Rows;
-use crate::model::Domain;
-use crate::model::Quasi;
-use crate::model::Role;
-use crate::model::Span;
-use arrow_array::Array;
-use arrow_array::ArrayRef;
-use arrow_array::BooleanArray;
-use arrow_array::Int32Array;
-use arrow_array::RecordBatch;
-use arrow_array::StringArray;
-use arrow_array::StructArray;
+use crate::model::{Domain, Quasi, Role, Span};
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::types::Int64Type;
-use arrow_array::types::TimestampMicrosecondType;
+use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, RecordBatch, StringArray, StructArray};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

@@ -1,29 +1,10 @@
 //! Small releases for the tests of this room.
 
-use crate::folder::ManifestFacts;
-use crate::folder::PreviousRelease;
-use crate::folder::write;
-use crate::model::Choices;
-use crate::model::Domain;
-use crate::model::Format;
-use crate::model::Hierarchy;
-use crate::model::Limits;
-use crate::model::Output;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Public;
-use crate::model::Quasi;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Rng;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Series;
-use crate::model::Span;
-use crate::model::Value;
-use crate::model::Values;
-use crate::model::Views;
+use crate::folder::{ManifestFacts, PreviousRelease, write};
+use crate::model::{
+    Choices, Domain, Format, Hierarchy, Limits, Output, PolicyFile, Promise, Public, Quasi, Regions, Release, Rng,
+    Role, Schema, Sensitive, Series, Span, Value, Values, Views,
+};
 use proptest::prelude::*;
 use std::fs::File;
 use std::path::Path;

@@ -1,25 +1,9 @@
 //! What is written is what is read, and it says nothing it should not.
 
-use super::samples::census_shaped;
-use super::samples::every_kind;
-use super::samples::facts;
-use super::samples::of_every_kind;
-use super::samples::policy;
-use super::samples::release;
-use super::samples::releases;
-use super::samples::table_3a;
-use super::samples::write_to;
+use super::samples::{census_shaped, every_kind, facts, of_every_kind, policy, release, releases, table_3a, write_to};
 use super::*;
-use crate::model::Domain;
-use crate::model::Output;
-use crate::model::Quasi;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Span;
-use crate::model::Value;
-use crate::model::Values;
-use expect_test::Expect;
-use expect_test::expect;
+use crate::model::{Domain, Output, Quasi, Schema, Sensitive, Span, Value, Values};
+use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;

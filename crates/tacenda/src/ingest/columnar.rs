@@ -4,40 +4,19 @@
 //! gives the same keys and codes. Entries of a dictionary are encoded once a batch, and only those that
 //! some row has.
 
-use crate::ingest::columns::BLANK;
-use crate::ingest::columns::Columns;
-use crate::ingest::columns::Op;
-use crate::ingest::columns::Plan;
-use crate::ingest::columns::join;
+use crate::ingest::columns::{BLANK, Columns, Op, Plan, join};
 use crate::ingest::encode::Encoder;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::error::Problem;
-use crate::ingest::source::Frame;
-use crate::ingest::source::Source;
-use crate::ingest::source::hex;
-use crate::model::CellFault;
-use crate::model::Domain;
-use arrow_array::Array;
-use arrow_array::ArrayRef;
-use arrow_array::BooleanArray;
-use arrow_array::Int32Array;
-use arrow_array::Int64Array;
-use arrow_array::RecordBatch;
-use arrow_array::StringArray;
+use crate::ingest::error::{IngestError, Kind, Problem};
+use crate::ingest::source::{Frame, Source, hex};
+use crate::model::{CellFault, Domain};
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float32Type;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_cast::cast;
-use arrow_schema::ArrowError;
-use arrow_schema::DataType;
-use arrow_schema::Field;
-use arrow_schema::FieldRef;
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::fs::File;
 
 const BATCH: usize = 64 << 10;

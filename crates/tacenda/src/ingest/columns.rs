@@ -5,18 +5,8 @@
 //! the texts, and sorts the rows by key. So neither the order of rows nor the number of threads shows.
 
 use crate::ingest::encode::Encoder;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::error::OP;
-use crate::ingest::error::Problem;
-use crate::ingest::error::Tally;
-use crate::model::CellFault;
-use crate::model::RecordKey;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::Values;
+use crate::ingest::error::{IngestError, Kind, OP, Problem, Tally};
+use crate::model::{CellFault, RecordKey, Schema, Sensitive, Table, Value, Values};
 use memchr::memchr2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -4,21 +4,11 @@
 //! nothing but the identifier. A delta that does not follow on the last snapshot is refused.
 
 use crate::ingest::columns;
-use crate::ingest::columns::BLANK;
-use crate::ingest::columns::Gathered;
-use crate::ingest::columns::Op;
-use crate::ingest::columns::Sorted;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::snapshot::Input;
-use crate::ingest::snapshot::ReadOptions;
-use crate::ingest::snapshot::Snapshot;
+use crate::ingest::columns::{BLANK, Gathered, Op, Sorted};
+use crate::ingest::error::{IngestError, Kind};
+use crate::ingest::snapshot::{Input, ReadOptions, Snapshot};
 use crate::ingest::source::Source;
-use crate::model::RecordKey;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::Values;
+use crate::model::{RecordKey, Schema, Table, Value, Values};
 
 /// Reads a delta onto `last`. `known` are the series' values, of which `last` has the first or all.
 /// The snapshot's `rows` are the delta's, its table is whole.
@@ -140,11 +130,7 @@ fn merge_public(
 mod tests {
     use super::*;
     use crate::ingest::read_snapshot;
-    use crate::model::Domain;
-    use crate::model::Public;
-    use crate::model::Quasi;
-    use crate::model::Role;
-    use crate::model::Sensitive;
+    use crate::model::{Domain, Public, Quasi, Role, Sensitive};
     use proptest::prelude::*;
 
     const KEY: [u8; 32] = [1; 32];

@@ -3,9 +3,7 @@
 //! [`Quasi::encode`] defines what a cell means; here are quick ways to the same answer for the cells
 //! that make up nearly all of a table. Whatever they do not recognise goes to the definition.
 
-use crate::model::CellFault;
-use crate::model::Domain;
-use crate::model::Quasi;
+use crate::model::{CellFault, Domain, Quasi};
 use rustc_hash::FxHashMap;
 
 /// A quasi attribute, prepared for reading many cells.

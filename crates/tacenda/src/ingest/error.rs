@@ -5,8 +5,7 @@
 //! for the values that a hierarchy lacks.
 
 use crate::model::CellFault;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// How many places, and how many values, a problem lists.

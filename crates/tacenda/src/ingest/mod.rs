@@ -18,29 +18,12 @@ mod draft;
 pub mod foreign;
 
 pub use delta::read_delta;
-pub use draft::Draft;
-pub use draft::Finding;
-pub use draft::Guess;
-pub use draft::draft;
-pub use error::CODES;
-pub use error::IngestError;
-pub use error::Kind;
-pub use error::Problem;
-pub use error::SaidIn;
-pub use policy_file::Loaded;
-pub use policy_file::PolicyFileError;
-pub use policy_file::canonical;
-pub use policy_file::faults_of;
-pub use policy_file::is_looser;
-pub use policy_file::read_policy;
-pub use snapshot::ReadOptions;
-pub use snapshot::Snapshot;
-pub use snapshot::read_snapshot;
+pub use draft::{Draft, Finding, Guess, draft};
+pub use error::{CODES, IngestError, Kind, Problem, SaidIn};
+pub use policy_file::{Loaded, PolicyFileError, canonical, faults_of, is_looser, read_policy};
+pub use snapshot::{ReadOptions, Snapshot, read_snapshot};
 pub use sniff::Layout;
-pub use source::Compression;
-pub use source::Content;
-pub use source::Looked;
-pub use source::Source;
+pub use source::{Compression, Content, Looked, Source};
 
 #[cfg(test)]
 mod tests;

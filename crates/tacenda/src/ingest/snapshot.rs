@@ -5,23 +5,13 @@
 //! file or the number of threads. Memory is a small multiple of the encoded table; the text is never
 //! held.
 
-use crate::ingest::columnar;
-use crate::ingest::columns;
-use crate::ingest::columns::Columns;
-use crate::ingest::columns::Gathered;
-use crate::ingest::columns::Plan;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::source::Content;
-use crate::ingest::source::Looked;
-use crate::ingest::source::Source;
-use crate::ingest::text;
+use crate::ingest::columns::{Columns, Gathered, Plan};
+use crate::ingest::error::{IngestError, Kind};
+use crate::ingest::source::{Content, Looked, Source};
 use crate::ingest::text::Chunks;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::model::Values;
-use std::sync::Mutex;
-use std::sync::mpsc;
+use crate::ingest::{columnar, columns, text};
+use crate::model::{Schema, Table, Values};
+use std::sync::{Mutex, mpsc};
 
 /// The most rows that room is made for before they are there.
 const MOST_RESERVED: u64 = 1 << 26;

@@ -3,20 +3,11 @@
 //! The header decides which delimiters come into question, all records together which of them it is:
 //! the one under which most records have as many cells as the header. Quotes are respected.
 
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::error::Problem;
-use crate::ingest::source::Compression;
-use crate::ingest::source::read_full;
+use crate::ingest::error::{IngestError, Kind, Problem};
+use crate::ingest::source::{Compression, read_full};
 use crate::ingest::transcode::Transcoder;
-use encoding_rs::Encoding;
-use encoding_rs::UTF_8;
-use encoding_rs::UTF_16BE;
-use encoding_rs::UTF_16LE;
-use encoding_rs::WINDOWS_1252;
-use memchr::memchr;
-use memchr::memchr_iter;
-use memchr::memrchr;
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use memchr::{memchr, memchr_iter, memrchr};
 use std::io;
 use std::io::Read;
 

@@ -4,23 +4,17 @@
 //! Nothing is concluded from a name. Text is looked at from end to end before it is read
 //! ([`Layout`]), because one line far down can decide the encoding; what was concluded is said in notes.
 
-use crate::ingest::columnar;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::sniff;
+use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::sniff::Layout;
 use crate::ingest::transcode::Transcoder;
+use crate::ingest::{columnar, sniff};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use sha2::Digest;
-use sha2::Sha256;
-use std::fmt;
+use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io;
-use std::io::Read;
-use std::io::Seek;
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::{fmt, io};
 
 /// An input that can be read more than once.
 #[derive(Debug)]

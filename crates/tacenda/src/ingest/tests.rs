@@ -1,16 +1,8 @@
 //! What goes in as text or Parquet comes out as the same table; what is wrong is said.
 
 use super::*;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Public;
-use crate::model::Quasi;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Values;
-use arrow_array::ArrayRef;
-use arrow_array::RecordBatch;
+use crate::model::{Domain, Hierarchy, Public, Quasi, Role, Schema, Sensitive, Values};
+use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
 use std::io::Write;

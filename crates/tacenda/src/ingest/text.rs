@@ -4,18 +4,11 @@
 //! few chunks exist at any time. A chunk without a quote is split by hand, any other by the `csv` crate.
 
 use crate::ingest::columns::Columns;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::sniff::LONGEST_RECORD;
-use crate::ingest::sniff::Layout;
-use crate::ingest::sniff::never_closed;
-use crate::ingest::source::Source;
-use crate::ingest::source::read_full;
+use crate::ingest::error::{IngestError, Kind};
+use crate::ingest::sniff::{LONGEST_RECORD, Layout, never_closed};
+use crate::ingest::source::{Source, read_full};
 use csv::ByteRecord;
-use memchr::memchr;
-use memchr::memchr_iter;
-use memchr::memchr2_iter;
-use memchr::memrchr;
+use memchr::{memchr, memchr_iter, memchr2_iter, memrchr};
 use std::io;
 use std::io::Read;
 

@@ -1,8 +1,6 @@
 //! Text in another encoding, read as UTF-8.
 
-use encoding_rs::CoderResult;
-use encoding_rs::Decoder;
-use encoding_rs::Encoding;
+use encoding_rs::{CoderResult, Decoder, Encoding};
 use std::io;
 use std::io::Read;
 

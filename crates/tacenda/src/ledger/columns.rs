@@ -1,28 +1,15 @@
 //! Columns of integers in Parquet files: written a row group at a time, columns side by side on all
 //! cores, and read back the same way.
 
-use arrow_array::Array;
-use arrow_array::ArrayRef;
-use arrow_array::BooleanArray;
-use arrow_array::RecordBatch;
-use arrow_array::UInt32Array;
-use arrow_array::UInt64Array;
-use arrow_schema::DataType;
-use arrow_schema::Field;
-use arrow_schema::Schema;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ArrowReaderMetadata;
-use parquet::arrow::arrow_reader::ArrowReaderOptions;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_writer::compute_leaves;
-use parquet::basic::Compression;
-use parquet::basic::Encoding;
-use parquet::basic::ZstdLevel;
+use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::EnabledStatistics;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use rayon::prelude::*;
 use std::io::Write;

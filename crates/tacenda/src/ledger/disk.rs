@@ -1,15 +1,11 @@
 //! The little that is asked of a disk, as a trait, so that a test can be the failing disk.
 
-use std::fs;
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::fs::TryLockError;
-use std::io;
-use std::io::Read;
-use std::io::Write;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::{fs, io};
 
 /// A file being written.
 pub trait DiskFile: Write + Send {

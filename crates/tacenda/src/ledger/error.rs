@@ -1,8 +1,7 @@
 //! What can be wrong with a project folder, and with the disk below it.
 
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why the ledger room cannot go on. Names files and lines, never what stands in them.
 #[derive(Debug, thiserror::Error)]

@@ -14,11 +14,9 @@
 //! end of the file. Such a tail was never committed. Bytes after a whole line are not such a tail.
 
 use crate::ledger::LedgerError;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -5,19 +5,12 @@
 //! are refused: a ledger shorter than the vault remembers, and a release under its final name that
 //! the ledger does not know.
 
-use crate::ledger::Disk;
-use crate::ledger::Event;
-use crate::ledger::Folder;
-use crate::ledger::LedgerError;
-use crate::ledger::head::HEAD;
-use crate::ledger::head::Head;
-use crate::ledger::line;
+use crate::ledger::head::{HEAD, Head};
 use crate::ledger::line::LEDGER;
 use crate::ledger::staging::STAGING;
-use crate::ledger::store::release_name;
-use crate::ledger::store::series;
-use crate::ledger::vault;
+use crate::ledger::store::{release_name, series};
 use crate::ledger::vault::VAULT;
+use crate::ledger::{Disk, Event, Folder, LedgerError, line, vault};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;

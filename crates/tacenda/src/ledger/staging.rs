@@ -1,22 +1,14 @@
 //! A release folder before it is one: `.tacenda/staging/rNNNN`, on the same file system as the
 //! place it will be renamed to.
 
-use crate::ledger::Disk;
-use crate::ledger::DiskFile;
-use crate::ledger::FileDigest;
-use crate::ledger::LedgerError;
 use crate::ledger::line::hex;
-use sha2::Digest;
-use sha2::Sha256;
+use crate::ledger::{Disk, DiskFile, FileDigest, LedgerError};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, io};
 
 /// Where releases are staged, as seen from the project folder.
 pub(super) const STAGING: &str = ".tacenda/staging";

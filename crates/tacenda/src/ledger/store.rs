@@ -1,32 +1,16 @@
 //! A project folder: its ledger, its vault, its releases.
 
-use crate::ledger::Disk;
-use crate::ledger::Event;
-use crate::ledger::Folder;
-use crate::ledger::Init;
-use crate::ledger::LedgerError;
-use crate::ledger::Publication;
-use crate::ledger::PublishedTo;
-use crate::ledger::Staging;
-use crate::ledger::What;
 use crate::ledger::head::Head;
-use crate::ledger::line::FORMAT;
-use crate::ledger::line::LEDGER;
-use crate::ledger::line::NO_HASH;
-use crate::ledger::recover;
+use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
 use crate::ledger::staging::STAGING;
-use crate::ledger::vault;
-use crate::ledger::vault::VAULT;
-use crate::ledger::vault::Vault;
-use crate::model::History;
-use crate::model::Seed;
-use crate::model::Table;
+use crate::ledger::vault::{VAULT, Vault};
+use crate::ledger::{Disk, Event, Folder, Init, LedgerError, Publication, PublishedTo, Staging, What, recover, vault};
+use crate::model::{History, Seed, Table};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a project is set up with.
@@ -449,12 +433,8 @@ fn create_folders(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::RealDisk;
-    use crate::ledger::verify;
-    use crate::model::Record;
-    use crate::model::RecordKey;
-    use crate::model::ValueSetId;
-    use crate::model::Values;
+    use crate::ledger::{RealDisk, verify};
+    use crate::model::{Record, RecordKey, ValueSetId, Values};
     use serde_json::json;
 
     fn new_project() -> NewProject<'static> {

@@ -19,41 +19,21 @@
 //! two releases (nobody's value changed, say) have different digests.
 //! Keys are stored once: whoever is in the snapshot is in the history too.
 
-use crate::ledger::Disk;
-use crate::ledger::DiskFile;
-use crate::ledger::Event;
-use crate::ledger::LedgerError;
-use crate::ledger::What;
-use crate::ledger::columns;
-use crate::ledger::columns::Column;
-use crate::ledger::columns::ColumnFile;
+use crate::ledger::columns::{Column, ColumnFile};
 use crate::ledger::head::NEXT;
 use crate::ledger::line::hex;
-use crate::model::History;
-use crate::model::Met;
-use crate::model::PastGroups;
-use crate::model::PastView;
-use crate::model::Record;
-use crate::model::RecordKey;
-use crate::model::Regions;
-use crate::model::Seed;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::ValueSetId;
-use crate::model::ValueSets;
-use crate::model::Values;
+use crate::ledger::{Disk, DiskFile, Event, LedgerError, What, columns};
+use crate::model::{
+    History, Met, PastGroups, PastView, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId, ValueSets,
+    Values,
+};
 use parquet::errors::ParquetError;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest;
-use sha2::Sha256;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io;
-use std::io::BufWriter;
-use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 /// The vault, as seen from the project folder.
 pub(super) const VAULT: &str = ".tacenda/vault";

@@ -1,14 +1,9 @@
 //! Checking a project: the chain, every file of the vault, every published file.
 
-use crate::ledger::Disk;
-use crate::ledger::LedgerError;
-use crate::ledger::Publication;
-use crate::ledger::Store;
 use crate::ledger::line::hex;
-use crate::ledger::recover;
 use crate::ledger::store::release_name;
-use sha2::Digest;
-use sha2::Sha256;
+use crate::ledger::{Disk, LedgerError, Publication, Store, recover};
+use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 

@@ -5,20 +5,9 @@
 //! stand together.
 
 use crate::made_up::dice::Dice;
-use crate::made_up::people::Churn;
-use crate::made_up::people::Generated;
-use crate::made_up::shape::Columns;
-use crate::made_up::shape::ProjectFile;
-use crate::made_up::shape::Shape;
-use crate::made_up::shape::rows;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Quasi;
-use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Value;
-use crate::model::Values;
+use crate::made_up::people::{Churn, Generated};
+use crate::made_up::shape::{Columns, ProjectFile, Shape, rows};
+use crate::model::{Domain, Hierarchy, Quasi, Rng, Schema, Sensitive, Value, Values};
 
 /// How many people are in the data set this is shaped after.
 pub const PEOPLE: u32 = 45_222;

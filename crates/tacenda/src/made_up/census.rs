@@ -4,20 +4,9 @@
 //! and occupation (50 values, skewed, no value above a twelfth) as the sensitive one.
 
 use crate::made_up::dice::Dice;
-use crate::made_up::people::Churn;
-use crate::made_up::people::Generated;
-use crate::made_up::shape::Columns;
-use crate::made_up::shape::ProjectFile;
-use crate::made_up::shape::Shape;
-use crate::made_up::shape::rows;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Quasi;
-use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Value;
-use crate::model::Values;
+use crate::made_up::people::{Churn, Generated};
+use crate::made_up::shape::{Columns, ProjectFile, Shape, rows};
+use crate::model::{Domain, Hierarchy, Quasi, Rng, Schema, Sensitive, Value, Values};
 use std::fmt::Write;
 
 /// Regions, their divisions, and the states of these.

@@ -4,27 +4,10 @@
 //! a few move house and a few have a new diagnosis. No diagnosis is held by a quarter of the
 //! patients or of the newcomers, so that m = 4 can be kept on every snapshot.
 
-use crate::made_up::dice::Dice;
-use crate::made_up::dice::mix;
-use crate::made_up::people::Churn;
-use crate::made_up::people::Generated;
-use crate::made_up::shape::Columns;
-use crate::made_up::shape::ProjectFile;
-use crate::made_up::shape::Shape;
-use crate::made_up::shape::day_number;
-use crate::made_up::shape::days;
-use crate::made_up::shape::rows;
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::Hierarchy;
-use crate::model::Public;
-use crate::model::Quasi;
-use crate::model::Rng;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Value;
-use crate::model::Values;
+use crate::made_up::dice::{Dice, mix};
+use crate::made_up::people::{Churn, Generated};
+use crate::made_up::shape::{Columns, ProjectFile, Shape, day_number, days, rows};
+use crate::model::{Domain, Grid, Hierarchy, Public, Quasi, Rng, Role, Schema, Sensitive, Value, Values};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use std::fmt::Write;

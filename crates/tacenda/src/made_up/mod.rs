@@ -13,9 +13,5 @@ pub mod adult;
 pub mod naive;
 pub mod paper003;
 
-pub use people::Churn;
-pub use people::Generated;
-pub use people::Snapshots;
-pub use shape::Columns;
-pub use shape::ProjectFile;
-pub use shape::Shape;
+pub use people::{Churn, Generated, Snapshots};
+pub use shape::{Columns, ProjectFile, Shape};

@@ -4,14 +4,7 @@
 //! widest attribute, as long as both halves are k-anonymous and l-diverse, and publishes each leaf
 //! with the smallest region that covers it. Each release taken alone keeps its promise.
 
-use crate::model::Domain;
-use crate::model::Membership;
-use crate::model::Quasi;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
+use crate::model::{Domain, Membership, Quasi, Regions, Release, Schema, Span, Table};
 
 /// What every group of a release must be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -215,9 +208,8 @@ fn partition(rows: &mut [u32], left: impl Fn(u32) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::census;
-    use crate::made_up::hospital;
     use crate::made_up::people::Churn;
+    use crate::made_up::{census, hospital};
 
     fn check(naive: Naive, schema: &Schema, table: &Table) -> Release {
         let (release, membership) = naive.publish(schema, table, 1, "first").unwrap();

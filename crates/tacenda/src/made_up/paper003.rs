@@ -3,18 +3,9 @@
 //!
 //! A person's key is their name, so that tables are in the order of names.
 
-use crate::model::Domain;
-use crate::model::Membership;
-use crate::model::Quasi;
-use crate::model::RecordKey;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::Values;
+use crate::model::{
+    Domain, Membership, Quasi, RecordKey, Regions, Release, Schema, Sensitive, Span, Table, Value, Values,
+};
 
 /// Name, age, zip code, disease.
 type Patient = (&'static str, u32, u32, &'static str);

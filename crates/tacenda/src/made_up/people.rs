@@ -1,15 +1,8 @@
 //! People over time: who arrives, leaves, returns and changes from one snapshot to the next.
 
 use crate::made_up::dice::mix;
-use crate::made_up::shape::Line;
-use crate::made_up::shape::ProjectFile;
-use crate::made_up::shape::Shape;
-use crate::model::RecordKey;
-use crate::model::Rng;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::model::Value;
+use crate::made_up::shape::{Line, ProjectFile, Shape};
+use crate::model::{RecordKey, Rng, Row, Schema, Table, Value};
 use rayon::slice::ParallelSliceMut;
 use std::io;
 use std::io::Write;

@@ -1,11 +1,6 @@
 //! What a kind of made-up people looks like: the columns, and how one person is drawn.
 
-use crate::model::Domain;
-use crate::model::Rng;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Value;
-use crate::model::Values;
+use crate::model::{Domain, Rng, Role, Schema, Value, Values};
 use jiff::ToSpan;
 use jiff::civil::Date;
 

@@ -1,11 +1,6 @@
 //! Measures that need the release and the policy only.
 
-use crate::model::Domain;
-use crate::model::Promise;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
+use crate::model::{Domain, Promise, Quasi, Release, Schema, Span};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -198,11 +193,7 @@ fn round(json: &mut serde_json::Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Hierarchy;
-    use crate::model::Regions;
-    use crate::model::Sensitive;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::{Hierarchy, Regions, Sensitive, Value, Values};
     use proptest::prelude::*;
 
     fn release(groups: &[(&[Span], u32, u32)]) -> Release {

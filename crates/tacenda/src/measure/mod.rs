@@ -22,12 +22,6 @@ mod loss;
 mod query_error;
 mod tree;
 
-pub use loss::AttributeLoss;
-pub use loss::Loss;
-pub use loss::least_group;
-pub use loss::loss;
-pub use query_error::QueryError;
-pub use query_error::Workload;
-pub use query_error::query_error;
-pub use tree::Feature;
-pub use tree::Tree;
+pub use loss::{AttributeLoss, Loss, least_group, loss};
+pub use query_error::{QueryError, Workload, query_error};
+pub use tree::{Feature, Tree};

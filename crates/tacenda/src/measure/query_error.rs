@@ -13,11 +13,7 @@
 //! # Cost
 //! Rows × queries comparisons, block by block so that a block's columns stay in the cache.
 
-use crate::model::Release;
-use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
+use crate::model::{Release, Rng, Schema, Span, Table};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -235,13 +231,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Domain;
-    use crate::model::Quasi;
-    use crate::model::RecordKey;
-    use crate::model::Regions;
-    use crate::model::Sensitive;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::{Domain, Quasi, RecordKey, Regions, Sensitive, Value, Values};
 
     fn schema() -> Schema {
         let quasi = |name: &str, hi: i64| Quasi::new(name, Domain::Integer { lo: 0, hi });

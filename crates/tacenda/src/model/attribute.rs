@@ -4,10 +4,8 @@
 //! from left to right. Where missing values are allowed, the last code is NULL: an ordinary leaf. A
 //! span that holds both NULL and a number is published as the root.
 
-use crate::model::Hierarchy;
-use crate::model::Span;
-use crate::model::hierarchy::NULL;
-use crate::model::hierarchy::ROOT;
+use crate::model::hierarchy::{NULL, ROOT};
+use crate::model::{Hierarchy, Span};
 use jiff::civil::Date;
 use std::fmt::Write;
 

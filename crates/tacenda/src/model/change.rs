@@ -1,8 +1,6 @@
 //! What happened between two snapshots, as numbers.
 
-use crate::model::History;
-use crate::model::Row;
-use crate::model::Table;
+use crate::model::{History, Row, Table};
 
 /// Who came, left and changed since the last snapshot. Counts only; for the steward.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

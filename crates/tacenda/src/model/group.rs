@@ -1,9 +1,6 @@
 //! Groups: what a policy answers with.
 
-use crate::model::Row;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
+use crate::model::{Row, Span, Table, Value};
 use std::collections::BTreeMap;
 
 /// Regions of many groups, one span per quasi attribute, stored one after another.

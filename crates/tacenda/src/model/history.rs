@@ -3,21 +3,10 @@
 //! The history is written by `publish` from finished releases, never by a policy. A policy reads it
 //! and keeps no state of its own.
 
-use crate::model::Membership;
-use crate::model::PublishedView;
-use crate::model::Quasi;
-use crate::model::RecordKey;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::SpanColumn;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::ValueSetId;
-use crate::model::ValueSets;
-use crate::model::Values;
-use crate::model::View;
+use crate::model::{
+    Membership, PublishedView, Quasi, RecordKey, Regions, Release, Schema, Span, SpanColumn, Table, Value, ValueSetId,
+    ValueSets, Values, View,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -1,8 +1,6 @@
 //! The policy file, parsed: what a steward has decided.
 
-use crate::model::Promise;
-use crate::model::Schema;
-use crate::model::Views;
+use crate::model::{Promise, Schema, Views};
 
 /// Everything `tacenda.toml` says, as types.
 #[derive(Clone, Debug, PartialEq)]

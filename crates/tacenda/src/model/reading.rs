@@ -1,7 +1,6 @@
 //! How a file that somebody else made is read, beyond what the policy file says of its columns.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,12 +1,6 @@
 //! A release: what leaves. And its private shadow, who stands in which row.
 
-use crate::model::Quasi;
-use crate::model::Regions;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Value;
-use crate::model::Values;
+use crate::model::{Quasi, Regions, Row, Schema, Span, Value, Values};
 use std::fmt;
 use std::ops::Range;
 

@@ -4,8 +4,7 @@
 //! moves another one's numbers. The generator is a ChaCha stream that is frozen for good.
 
 use rand_chacha::ChaCha12Rng;
-use rand_chacha::rand_core::Rng as _;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use std::fmt;
 
 /// The secret a series' randomness and keyed hashes come from. It lives in the vault.

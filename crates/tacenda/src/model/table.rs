@@ -1,9 +1,6 @@
 //! A snapshot, encoded: the private table at one moment.
 
-use crate::model::RecordKey;
-use crate::model::Row;
-use crate::model::Value;
-use crate::model::Values;
+use crate::model::{RecordKey, Row, Value, Values};
 use std::fmt;
 
 /// A private table: one row a person, sorted by key, all columns as codes.

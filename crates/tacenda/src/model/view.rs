@@ -5,11 +5,7 @@
 //! spans of every common column overlap and no declared impossibility speaks against it; because
 //! tree nodes are runs of leaves, "on one root path" and "overlap" are the same question.
 
-use crate::model::CellFault;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
+use crate::model::{CellFault, Quasi, Release, Schema, Span};
 use rayon::prelude::*;
 use std::fmt;
 
@@ -469,12 +465,7 @@ fn rank(keys: &[u64], space: u64) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Domain;
-    use crate::model::Hierarchy;
-    use crate::model::Regions;
-    use crate::model::Sensitive;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::{Domain, Hierarchy, Regions, Sensitive, Value, Values};
     use proptest::prelude::*;
 
     #[test]

@@ -1,15 +1,8 @@
 //! What a policy file says of views: which there are, who gets them, who may pool, what must hold.
 
-use crate::model::Bound;
-use crate::model::Impossible;
-use crate::model::Promise;
-use crate::model::PublishedView;
-use crate::model::Reading;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::model::Threshold;
-use crate::model::View;
-use crate::model::ViewColumn;
+use crate::model::{
+    Bound, Impossible, Promise, PublishedView, Reading, Requirement, Span, Threshold, View, ViewColumn,
+};
 use std::path::PathBuf;
 
 /// The recipient that stands for anyone.
@@ -276,9 +269,7 @@ impl Promise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Domain;
-    use crate::model::Quasi;
-    use crate::model::SpanColumn;
+    use crate::model::{Domain, Quasi, SpanColumn};
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_string()).collect()

@@ -1,9 +1,6 @@
 //! One quasi attribute as the tree sees it: how far people lie apart on it, and where it may be cut.
 
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::Quasi;
-use crate::model::Span;
+use crate::model::{Domain, Grid, Quasi, Span};
 use std::cmp::Ordering;
 
 /// A quasi attribute, prepared for cutting.

@@ -1,23 +1,10 @@
 //! For tests: a series that goes on from release to release, on `model` alone.
 
-use crate::model::Domain;
-use crate::model::Grouping;
-use crate::model::Hierarchy;
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::Published;
-use crate::model::Quasi;
-use crate::model::RecordKey;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::Values;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::model::{
+    Domain, Grouping, Hierarchy, History, Membership, Published, Quasi, RecordKey, Regions, Release, Schema, Sensitive,
+    Span, Table, Value, Values,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One person of a snapshot: number, quasi codes, value.
 pub type Person = (u64, Vec<u32>, u32);

@@ -60,23 +60,10 @@
 //! and O(d m log m) for the m people of the batch; without `cohorts` for the m people of the groups
 //! that somebody joined, and the search in O(d log) of the number of groups for each newcomer.
 
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::OnDelete;
-use crate::model::Promise;
-use crate::model::Record;
-use crate::model::Rng;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
-use crate::policy::Policy;
-use crate::policy::PolicyError;
+use crate::model::{Grouping, History, OnDelete, Promise, Record, Rng, Row, Schema, Span, Table};
 use crate::policy::locate::locate;
-use crate::policy::partition::Leaves;
-use crate::policy::partition::MOST_ATTRIBUTES;
-use crate::policy::partition::Publishes;
-use crate::policy::partition::Tree;
+use crate::policy::partition::{Leaves, MOST_ATTRIBUTES, Publishes, Tree};
+use crate::policy::{Policy, PolicyError};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

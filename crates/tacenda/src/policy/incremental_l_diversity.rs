@@ -30,20 +30,8 @@
 //! # Cost
 //! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
 
-use crate::model::DiversityMode;
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::OnIneligible;
-use crate::model::Promise;
-use crate::model::Record;
-use crate::model::Rng;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::policy::MInvariance;
-use crate::policy::Policy;
-use crate::policy::PolicyError;
-use crate::policy::paper_l_diversity;
+use crate::model::{DiversityMode, Grouping, History, OnIneligible, Promise, Record, Rng, Row, Schema, Table};
+use crate::policy::{MInvariance, Policy, PolicyError, paper_l_diversity};
 
 /// Publishes so that a person's sensitive value is one of `l`, while records are only added.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -152,13 +140,7 @@ fn check_only_added(history: &History, table: &Table) -> Result<(), PolicyError>
 mod tests {
     use super::*;
     use crate::model::Value;
-    use crate::policy::evolve::Person;
-    use crate::policy::evolve::Watch;
-    use crate::policy::evolve::after;
-    use crate::policy::evolve::group_values;
-    use crate::policy::evolve::schema;
-    use crate::policy::evolve::table;
-    use crate::policy::evolve::values;
+    use crate::policy::evolve::{Person, Watch, after, group_values, schema, table, values};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

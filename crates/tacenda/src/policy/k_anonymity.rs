@@ -51,33 +51,17 @@
 //! search, sub-linear in v in practice, O(v d) at worst. A split: O(k |cl| d). Memory: the codes once more,
 //! and the clusters' bounds.
 
-use crate::model::Base;
-use crate::model::Choices;
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::LossKind;
-use crate::model::Promise;
-use crate::model::Rng;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::SeedRule;
-use crate::model::Span;
-use crate::model::Table;
-use crate::policy::Policy;
-use crate::policy::PolicyError;
+use crate::model::{Base, Choices, Grouping, History, LossKind, Promise, Rng, Row, Schema, SeedRule, Span, Table};
 use crate::policy::cluster::FEW;
-use crate::policy::cluster::cost::Costs;
-use crate::policy::cluster::cost::Points;
+use crate::policy::cluster::cost::{Costs, Points};
 use crate::policy::cluster::cut::ranks;
-use crate::policy::cluster::even::cut_and_cluster;
-use crate::policy::cluster::even::even;
+use crate::policy::cluster::even::{cut_and_cluster, even};
 use crate::policy::cluster::exchange::exchange;
 use crate::policy::cluster::k_member::k_member;
 use crate::policy::cluster::maintain::Maintained;
 use crate::policy::cluster::optimise::optimise;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
-use crate::policy::cluster::store::total_loss;
+use crate::policy::cluster::store::{Cluster, Space, total_loss};
+use crate::policy::{Policy, PolicyError};
 
 /// Paper 001: maintained clusterings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -355,17 +339,9 @@ fn row_loss(space: Space, clusters: &[Cluster], rows: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Domain;
-    use crate::model::Hierarchy;
-    use crate::model::Membership;
-    use crate::model::Published;
-    use crate::model::Quasi;
-    use crate::model::RecordKey;
-    use crate::model::Regions;
-    use crate::model::Release;
-    use crate::model::Rng;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::{
+        Domain, Hierarchy, Membership, Published, Quasi, RecordKey, Regions, Release, Rng, Value, Values,
+    };
     use proptest::prelude::*;
 
     fn schema() -> Schema {

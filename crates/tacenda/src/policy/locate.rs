@@ -6,9 +6,7 @@
 //! through stands on both sides. Since at most one region holds a person, the answer is that of the
 //! tree.
 
-use crate::model::Regions;
-use crate::model::Row;
-use crate::model::Table;
+use crate::model::{Regions, Row, Table};
 
 /// So few regions are looked through one by one.
 const FEW: usize = 8;
@@ -164,11 +162,7 @@ fn partition(people: &mut [Person], is_left: impl Fn(&Person) -> bool) -> usize 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RecordKey;
-    use crate::model::Rng;
-    use crate::model::Span;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::{RecordKey, Rng, Span, Value, Values};
 
     const SIZE: u32 = 1 << 20;
 

@@ -51,31 +51,14 @@
 //! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts. Counts are worked out per value and value
 //! set, whatever `n`. Memory: 16 bytes a newcomer, 8 a row, and `12 d` a row of the buckets that are being cut.
 
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::OnIneligible;
-use crate::model::Promise;
-use crate::model::Rng;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::model::Value;
-use crate::policy::Policy;
-use crate::policy::PolicyError;
-use crate::policy::buckets::Bucket;
-use crate::policy::buckets::balance::Counts;
-use crate::policy::buckets::balance::admissible;
-use crate::policy::buckets::balance::balance;
+use crate::model::{Grouping, History, OnIneligible, Promise, Rng, Row, Schema, Table, Value};
+use crate::policy::buckets::balance::{Counts, admissible, balance};
 use crate::policy::buckets::division::divide;
 use crate::policy::buckets::fill::Waiting;
 use crate::policy::buckets::hilbert::Hilbert;
-use crate::policy::buckets::split;
-use crate::policy::buckets::split::Costs;
-use crate::policy::buckets::split::Groups;
-use crate::policy::buckets::split::NOBODY;
-use crate::policy::buckets::split::split;
-use crate::policy::buckets::steer;
-use crate::policy::buckets::updated;
+use crate::policy::buckets::split::{Costs, Groups, NOBODY, split};
+use crate::policy::buckets::{Bucket, split, steer, updated};
+use crate::policy::{Policy, PolicyError};
 use rayon::prelude::*;
 
 /// One counterfeit in so many rows may be spent to keep newcomers out of new value sets.
@@ -304,16 +287,8 @@ fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, people: usize, with
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Rng;
-    use crate::model::Values;
-    use crate::policy::evolve::Person;
-    use crate::policy::evolve::Watch;
-    use crate::policy::evolve::after;
-    use crate::policy::evolve::group_values;
-    use crate::policy::evolve::schema;
-    use crate::policy::evolve::schema_with_tree;
-    use crate::policy::evolve::table;
-    use crate::policy::evolve::values;
+    use crate::model::{Rng, Values};
+    use crate::policy::evolve::{Person, Watch, after, group_values, schema, schema_with_tree, table, values};
     use proptest::prelude::*;
 
     fn policy(m: u32) -> MInvariance {

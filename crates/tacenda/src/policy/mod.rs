@@ -24,15 +24,7 @@ pub use incremental_l_diversity::IncrementalLDiversity;
 pub use k_anonymity::KAnonymity;
 pub use m_invariance::MInvariance;
 
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::model::counted;
-use crate::model::people;
+use crate::model::{Grouping, History, PolicyFile, Promise, Rng, Schema, Table, counted, people};
 
 /// Something that forms groups.
 pub trait Policy: Sync {

@@ -4,17 +4,10 @@
 //! that holds their value and widens least; classes in which every value occurs twice are divided. All
 //! loops are plain: the tables this is studied on are small.
 
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
+use crate::model::{Grouping, History, Row, Schema, Span, Table, Value};
 use crate::policy::PolicyError;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups `table` by the paper's algorithm.
 pub fn group(l: u32, schema: &Schema, history: &History, table: &Table) -> Result<Grouping, PolicyError> {

@@ -6,14 +6,8 @@
 //! within one array, so that every pass runs over neighbouring memory, and both sides of a cut are
 //! independent of each other.
 
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
-use crate::policy::axis::Axis;
-use crate::policy::axis::Place;
-use crate::policy::axis::Spread;
+use crate::model::{Row, Schema, Span, Table, Value};
+use crate::policy::axis::{Axis, Place, Spread};
 use rayon::prelude::*;
 
 /// From how many people on both sides of a cut go to different threads.

@@ -4,15 +4,10 @@
 //! Both are rehearsals that are thrown away. They are for the steward and private.
 
 use crate::ingest;
-use crate::model::Limits;
-use crate::model::PolicyFile;
-use crate::model::Promise;
+use crate::model::{Limits, PolicyFile, Promise};
 use crate::policy::KAnonymity;
 use crate::policy::k_anonymity::Drift;
-use crate::publish::Material;
-use crate::publish::Project;
-use crate::publish::ProjectError;
-use crate::publish::Rehearsal;
+use crate::publish::{Material, Project, ProjectError, Rehearsal};
 
 /// One way to keep incremental k-anonymity, and what it costs now.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,21 +8,10 @@
 //! The tree is grown on two of three rows and tested on the third ones, in the order of the keyed identifiers: an order
 //! that has nothing to do with what the rows say, and the same in every run of a project.
 
-use crate::measure::Feature;
-use crate::measure::Tree;
-use crate::model::Cuts;
-use crate::model::Promise;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::Score;
-use crate::model::Table;
-use crate::model::View;
-use crate::model::ViewColumn;
-use crate::model::ViewRows;
+use crate::measure::{Feature, Tree};
+use crate::model::{Cuts, Promise, PublishedView, Requirement, Score, Table, View, ViewColumn, ViewRows};
 use crate::policy::views;
-use crate::policy::views::Information;
-use crate::policy::views::Options;
-use crate::policy::views::Task;
+use crate::policy::views::{Information, Options, Task};
 use crate::publish::PreparedView;
 use rayon::prelude::*;
 

@@ -1,8 +1,7 @@
 //! Why a project cannot be opened, rehearsed or published.
 
 use crate::folder::FolderError;
-use crate::ingest::IngestError;
-use crate::ingest::PolicyFileError;
+use crate::ingest::{IngestError, PolicyFileError};
 use crate::ledger::LedgerError;
 use crate::model::people;
 use crate::publish::PublishError;

@@ -4,22 +4,12 @@
 //! the same seed. What it remembers is gone when it is dropped: whoever publishes for real needs a
 //! project, because the next release must know this one.
 
-use crate::ingest::Loaded;
-use crate::ingest::ReadOptions;
-use crate::ingest::Source;
-use crate::measure::least_group;
-use crate::measure::loss;
-use crate::model::History;
-use crate::model::PolicyFile;
-use crate::model::Seed;
-use crate::model::Table;
+use crate::ingest::{Loaded, ReadOptions, Source};
+use crate::measure::{least_group, loss};
+use crate::model::{History, PolicyFile, Seed, Table};
 use crate::policy;
-use crate::publish::Before;
-use crate::publish::ProjectError;
-use crate::publish::Rehearsal;
-use crate::publish::prepare;
-use crate::publish::project;
 use crate::publish::warnings::warnings;
+use crate::publish::{Before, ProjectError, Rehearsal, prepare, project};
 
 /// A series that lives as long as this value. Private.
 #[derive(Debug)]

@@ -18,53 +18,24 @@ mod comparison;
 mod warnings;
 
 pub use crate::model::Reading;
-pub use adopt::Adoption;
-pub use adopt::Foundling;
-pub use choices::Choice;
-pub use choices::Cost;
-pub use comparison::Against;
-pub use comparison::Compared;
-pub use comparison::Comparison;
-pub use error::CODES;
-pub use error::ProjectError;
+pub use adopt::{Adoption, Foundling};
+pub use choices::{Choice, Cost};
+pub use comparison::{Against, Compared, Comparison};
+pub use error::{CODES, ProjectError};
 pub use in_memory::InMemory;
-pub use project::Access;
-pub use project::Input;
-pub use project::Material;
-pub use project::Outcome;
-pub use project::POLICY_FILE;
-pub use project::Project;
-pub use project::Rehearsal;
-pub use project::is_project;
+pub use project::{Access, Input, Material, Outcome, POLICY_FILE, Project, Rehearsal, is_project};
 pub use recode::recode;
-pub use report::REPORT;
-pub use report::ReportRequest;
-pub use series::PrivateTables;
-pub use series::PublishedSeries;
-pub use views::PreparedView;
-pub use views::prepare_view;
+pub use report::{REPORT, ReportRequest};
+pub use series::{PrivateTables, PublishedSeries};
+pub use views::{PreparedView, prepare_view};
 
-use crate::audit::Evidence;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::gate;
-use crate::audit::k_anonymity;
-use crate::audit::k_anonymity::Account;
-use crate::audit::k_anonymity::SeriesRisk;
-use crate::model::Change;
-use crate::model::DiversityMode;
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Published;
-use crate::model::Release;
-use crate::model::Seed;
-use crate::model::Table;
-use crate::policy::Policy;
-use crate::policy::PolicyError;
+use crate::audit::k_anonymity::{Account, SeriesRisk};
+use crate::audit::{Evidence, Fault, Finding, gate, k_anonymity};
+use crate::model::{
+    Change, DiversityMode, Grouping, History, Membership, PolicyFile, Promise, Published, Release, Seed, Table,
+};
 use crate::policy::views::ViewsError;
+use crate::policy::{Policy, PolicyError};
 
 /// A release that the auditor found no fault with, and what follows from it. Not published yet.
 #[derive(Debug)]

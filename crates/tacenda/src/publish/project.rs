@@ -4,58 +4,24 @@
 //! a rehearsal whose inputs are remembered by their digests: publishing it makes the same bytes, or
 //! says what has changed since.
 
-use crate::folder;
-use crate::folder::ManifestFacts;
-use crate::folder::PreviousRelease;
-use crate::ingest;
-use crate::ingest::Loaded;
-use crate::ingest::ReadOptions;
-use crate::ingest::Snapshot;
-use crate::ingest::Source;
-use crate::ledger::Commit;
-use crate::ledger::LedgerError;
-use crate::ledger::NewProject;
-use crate::ledger::Publication;
-use crate::ledger::RealDisk;
-use crate::ledger::Staging;
-use crate::ledger::Store;
-use crate::measure::Loss;
-use crate::measure::QueryError;
-use crate::measure::Workload;
-use crate::measure::least_group;
-use crate::measure::loss;
-use crate::measure::query_error;
-use crate::model::History;
-use crate::model::PastView;
-use crate::model::PolicyFile;
-use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::Seed;
-use crate::model::Table;
-use crate::policy;
-use crate::publish::Before;
-use crate::publish::Comparison;
-use crate::publish::Prepared;
-use crate::publish::PrivateTables;
-use crate::publish::ProjectError;
-use crate::publish::PublishedSeries;
-use crate::publish::REPORT;
-use crate::publish::ReportRequest;
-use crate::publish::adopted;
-use crate::publish::prepare;
-use crate::publish::report::page;
-use crate::publish::report::series_report;
-use crate::publish::report::software;
-use crate::publish::series;
+use crate::folder::{ManifestFacts, PreviousRelease};
+use crate::ingest::{Loaded, ReadOptions, Snapshot, Source};
+use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Staging, Store};
+use crate::measure::{Loss, QueryError, Workload, least_group, loss, query_error};
+use crate::model::{History, PastView, PolicyFile, Rng, Schema, Seed, Table};
+use crate::publish::report::{page, series_report, software};
 use crate::publish::staged::StagedFiles;
-use crate::publish::views::Setting;
-use crate::publish::views::prepare_setting;
+use crate::publish::views::{Setting, prepare_setting};
 use crate::publish::warnings::warnings;
+use crate::publish::{
+    Before, Comparison, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
+    prepare, series,
+};
 use crate::report::Report;
+use crate::{folder, ingest, policy};
 use serde_json::json;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name of the policy file where none is given.

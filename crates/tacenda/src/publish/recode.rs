@@ -4,17 +4,7 @@
 //! within a group rows stand by sensitive value; public cells are dealt out in an order of their own,
 //! so that no row ties a public cell to a sensitive value or tells a counterfeit from a person.
 
-use crate::model::Grouping;
-use crate::model::Membership;
-use crate::model::PolicyFile;
-use crate::model::RecordKey;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Seed;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
+use crate::model::{Grouping, Membership, PolicyFile, RecordKey, Regions, Release, Schema, Seed, Span, Table, Value};
 use rayon::prelude::*;
 
 /// Groups per task: large enough that a task is worth its cost.

@@ -4,36 +4,12 @@
 //! gives the same bytes. The report on the series reads every release back from its folder, as a
 //! recipient would, and attacks them all; the vault is opened only where the edition may use it.
 
-use crate::audit::Assessment;
-use crate::audit::Attacker;
-use crate::audit::Check;
-use crate::audit::Limits;
-use crate::audit::Series;
-use crate::audit::Thresholds;
-use crate::audit::Traces;
-use crate::audit::examine;
+use crate::audit::{Assessment, Attacker, Check, Limits, Series, Thresholds, Traces, examine};
 use crate::ledger::Store;
-use crate::model::DiversityMode;
-use crate::model::History;
-use crate::model::OnDelete;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Table;
-use crate::publish::Prepared;
-use crate::publish::PrivateTables;
-use crate::publish::ProjectError;
-use crate::publish::PublishedSeries;
-use crate::publish::series;
+use crate::model::{DiversityMode, History, OnDelete, PolicyFile, Promise, Table};
+use crate::publish::{Prepared, PrivateTables, ProjectError, PublishedSeries, series};
 use crate::report;
-use crate::report::About;
-use crate::report::ChurnFacts;
-use crate::report::Edition;
-use crate::report::Gate;
-use crate::report::GovernanceFacts;
-use crate::report::Material;
-use crate::report::Names;
-use crate::report::PrivateFacts;
-use crate::report::Report;
+use crate::report::{About, ChurnFacts, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use std::path::PathBuf;
@@ -327,11 +303,7 @@ fn a_year_after(at: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Record;
-    use crate::model::RecordKey;
-    use crate::model::Value;
-    use crate::model::ValueSetId;
-    use crate::model::Values;
+    use crate::model::{Record, RecordKey, Value, ValueSetId, Values};
 
     /// First seen, first published, last published.
     fn record(key: u64, first_seen: u32, cohort: u32, last_release: u32) -> Record {

@@ -3,25 +3,13 @@
 
 use crate::audit::Traces;
 use crate::audit::knowledge::Knowledge;
-use crate::folder;
-use crate::ingest;
-use crate::ingest::ReadOptions;
-use crate::ingest::Source;
-use crate::ledger::Event;
-use crate::ledger::Publication;
-use crate::ledger::Store;
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::PolicyFile;
-use crate::model::Release;
-use crate::model::Row;
-use crate::model::Table;
-use crate::model::Values;
-use crate::publish::ProjectError;
-use crate::publish::adopt;
+use crate::ingest::{ReadOptions, Source};
+use crate::ledger::{Event, Publication, Store};
+use crate::model::{History, Membership, PolicyFile, Release, Row, Table, Values};
 use crate::publish::report::beside;
-use crate::report;
+use crate::publish::{ProjectError, adopt};
 use crate::report::FileFacts;
+use crate::{folder, ingest, report};
 use std::path::PathBuf;
 
 /// Which private tables are used.

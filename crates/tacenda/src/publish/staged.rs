@@ -3,18 +3,12 @@
 //! The writer drops each file when it is done with it; here that syncs and closes it. What goes wrong
 //! then is kept until [`StagedFiles::finish`].
 
-use crate::folder::FolderError;
-use crate::folder::Written;
-use crate::ledger::FileDigest;
-use crate::ledger::LedgerError;
-use crate::ledger::StagedFile;
-use crate::ledger::Staging;
+use crate::folder::{FolderError, Written};
+use crate::ledger::{FileDigest, LedgerError, StagedFile, Staging};
 use crate::publish::ProjectError;
 use std::io;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The files of one release, being staged.
 pub struct StagedFiles<'a> {

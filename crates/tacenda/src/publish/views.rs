@@ -4,44 +4,14 @@
 //! are published alike form a group, and the auditor judges the finished release, here together with all
 //! views that somebody could lay beside it. Steps of the specialisation are taken back until it passes.
 
-use crate::audit::Evidence;
-use crate::audit::Finding;
-use crate::audit::ViewEvidence;
-use crate::audit::ViewVerdict;
-use crate::audit::gate_view;
-use crate::model::Change;
-use crate::model::Cuts;
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::NamedView;
-use crate::model::PastView;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::PublishedView;
-use crate::model::Release;
-use crate::model::Requirement;
-use crate::model::Role;
-use crate::model::Row;
-use crate::model::Schema;
-use crate::model::Score;
-use crate::model::Seed;
-use crate::model::Table;
-use crate::model::View;
-use crate::model::ViewRows;
-use crate::model::asked;
-use crate::policy::PolicyError;
-use crate::policy::views;
-use crate::policy::views::Information;
-use crate::policy::views::Options;
-use crate::policy::views::Task;
-use crate::policy::views::Unrelated;
-use crate::policy::views::Utility;
-use crate::policy::views::ViewsError;
-use crate::publish::Before;
-use crate::publish::Prepared;
-use crate::publish::PublishError;
-use crate::publish::recode;
+use crate::audit::{Evidence, Finding, ViewEvidence, ViewVerdict, gate_view};
+use crate::model::{
+    Change, Cuts, Grouping, History, Membership, NamedView, PastView, PolicyFile, Promise, PublishedView, Release,
+    Requirement, Role, Row, Schema, Score, Seed, Table, View, ViewRows, asked,
+};
+use crate::policy::views::{Information, Options, Task, Unrelated, Utility, ViewsError};
+use crate::policy::{PolicyError, views};
+use crate::publish::{Before, Prepared, PublishError, recode};
 
 /// How many steps the auditor may take to count one join.
 const LIMIT: u64 = 1 << 30;

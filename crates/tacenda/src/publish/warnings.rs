@@ -3,12 +3,7 @@
 //! A warning has a code with a page in `explain`, names a column and a way out, and no cell. It stands among the notes
 //! of `check`, `plan` and `publish`.
 
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Table;
-use crate::model::counted;
+use crate::model::{PolicyFile, Promise, Quasi, Release, Table, counted};
 
 /// What there is to say of publishing `table` under a policy file.
 ///

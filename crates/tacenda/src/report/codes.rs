@@ -3,8 +3,7 @@
 //! A code keeps a value from being read over a shoulder or pasted into a ticket. It is no secret:
 //! whoever has the releases can find out which is which.
 
-use crate::model::Value;
-use crate::model::Values;
+use crate::model::{Value, Values};
 use crate::report::Names;
 use crate::report::words::clean;
 

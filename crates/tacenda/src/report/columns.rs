@@ -1,16 +1,8 @@
 //! The columns and the promise, in words: what each is, and what is done to it.
 
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::Promise;
-use crate::model::Quasi;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::report::ColumnFacts;
-use crate::report::Edition;
-use crate::report::PromiseFacts;
-use crate::report::RiskKind;
+use crate::model::{Domain, Grid, Promise, Quasi, Role, Schema};
 use crate::report::words::counted;
+use crate::report::{ColumnFacts, Edition, PromiseFacts, RiskKind};
 
 /// Every column with its role. A recipient does not hear of columns that were never published. Files of anyone, without a
 /// promise, have no vault.

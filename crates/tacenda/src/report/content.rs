@@ -3,11 +3,9 @@
 //! A report is filtered when it is made, not when it is printed: one for recipients does not hold
 //! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
 
-use crate::report::words::counted;
-use crate::report::words::list;
+use crate::report::words::{counted, list};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The version of the JSON.
 pub const FORMAT: u32 = 1;

@@ -1,13 +1,7 @@
 //! The editions differ exactly as docs/formats.md says; the test is the table.
 
-use crate::report::Edition;
-use crate::report::Report;
-use crate::report::html;
-use crate::report::markdown;
-use crate::report::samples::broken;
-use crate::report::samples::clean;
-use crate::report::samples::private;
-use crate::report::text;
+use crate::report::samples::{broken, clean, private};
+use crate::report::{Edition, Report, html, markdown, text};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 

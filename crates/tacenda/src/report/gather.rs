@@ -1,44 +1,16 @@
 //! Gathers a report from what was published, what the auditor answered, and what may be told to whom.
 
-use crate::audit::Assessment;
-use crate::audit::Attacker;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::Limits;
-use crate::audit::Series;
-use crate::audit::Thresholds;
-use crate::audit::Verdict;
-use crate::audit::Witness;
 use crate::audit::story::Story;
+use crate::audit::{Assessment, Attacker, Fault, Finding, Limits, Series, Thresholds, Verdict, Witness};
 use crate::measure::least_group;
-use crate::report::CheckFacts;
-use crate::report::Edition;
-use crate::report::FORMAT;
-use crate::report::FileFacts;
-use crate::report::FindingFacts;
-use crate::report::GovernanceFacts;
-use crate::report::LimitFacts;
-use crate::report::MeasureFacts;
-use crate::report::PrivateFacts;
-use crate::report::Provenance;
-use crate::report::ReleaseFacts;
-use crate::report::Report;
-use crate::report::SeriesFacts;
-use crate::report::StepFacts;
-use crate::report::StepGroup;
-use crate::report::StoryFacts;
-use crate::report::WitnessFacts;
-use crate::report::WitnessGroup;
 use crate::report::codes::Codes;
-use crate::report::columns;
-use crate::report::identifying;
-use crate::report::judge;
-use crate::report::picture;
-use crate::report::release_facts::Lens;
-use crate::report::release_facts::release_facts;
-use crate::report::sequence;
-use crate::report::signing;
+use crate::report::release_facts::{Lens, release_facts};
 use crate::report::words::clean;
+use crate::report::{
+    CheckFacts, Edition, FORMAT, FileFacts, FindingFacts, GovernanceFacts, LimitFacts, MeasureFacts, PrivateFacts,
+    Provenance, ReleaseFacts, Report, SeriesFacts, StepFacts, StepGroup, StoryFacts, WitnessFacts, WitnessGroup,
+    columns, identifying, judge, picture, sequence, signing,
+};
 
 /// The most rows of a group that a witness lists.
 const WITNESS_ROWS: usize = 200;

@@ -4,11 +4,7 @@
 //! who else has it, nobody can read from data: that is left to be filled in. Safe harbor is looked at by kind and
 //! name of a column only; a hint, and no opinion on the law.
 
-use crate::model::Domain;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
+use crate::model::{Domain, Quasi, Release, Schema, Span};
 use crate::report::IdentifyingFacts;
 use std::collections::BTreeMap;
 
@@ -58,9 +54,7 @@ fn safe_harbor(quasi: &Quasi) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::broken;
-    use crate::report::samples::release;
-    use crate::report::samples::schema;
+    use crate::report::samples::{broken, release, schema};
 
     #[test]
     fn a_column_is_measured_as_it_was_published() {

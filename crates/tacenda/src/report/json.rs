@@ -12,10 +12,8 @@ pub fn json(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Decision;
-    use crate::report::Edition;
-    use crate::report::samples::broken;
-    use crate::report::samples::clean;
+    use crate::report::samples::{broken, clean};
+    use crate::report::{Decision, Edition};
 
     #[test]
     fn what_was_written_is_read_back() {

@@ -3,28 +3,12 @@
 //!
 //! "Not assessed" never counts as a pass.
 
-use crate::audit::Assessment;
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Severity;
-use crate::audit::Verdict;
+use crate::audit::{Assessment, Check, Fault, Outcome, Severity, Verdict};
 use crate::model::Promise;
-use crate::report::Decision;
-use crate::report::FindingFacts;
-use crate::report::Gate;
-use crate::report::Material;
-use crate::report::QuestionFacts;
-use crate::report::ReleaseFacts;
-use crate::report::SequenceFacts;
-use crate::report::VerdictFacts;
-use crate::report::sequence;
-use crate::report::words::clean;
-use crate::report::words::counted;
-use crate::report::words::list;
-use crate::report::words::number;
-use crate::report::words::people;
-use crate::report::words::percent;
+use crate::report::words::{clean, counted, list, number, people, percent};
+use crate::report::{
+    Decision, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
+};
 
 /// What bears on one of the three questions.
 struct Bearing {

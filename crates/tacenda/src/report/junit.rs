@@ -3,10 +3,8 @@
 //! What does not apply or could not be answered is skipped, with the reason: a skipped test is not a
 //! passed one.
 
-use crate::report::FindingFacts;
-use crate::report::Report;
-use crate::report::words::list;
-use crate::report::words::people;
+use crate::report::words::{list, people};
+use crate::report::{FindingFacts, Report};
 use std::fmt::Write;
 
 /// The most findings that one failure lists.

@@ -1,14 +1,8 @@
 //! A report as Markdown, for a pull request or a wiki.
 
-use crate::report::FindingFacts;
-use crate::report::PrivateFacts;
-use crate::report::Report;
 use crate::report::sequence::not_counted;
-use crate::report::words::MATCHED;
-use crate::report::words::list;
-use crate::report::words::no_line;
-use crate::report::words::number;
-use crate::report::words::percent;
+use crate::report::words::{MATCHED, list, no_line, number, percent};
+use crate::report::{FindingFacts, PrivateFacts, Report};
 use std::fmt::Write;
 
 /// The most findings that are listed; the rest is counted.

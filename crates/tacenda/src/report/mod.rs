@@ -34,22 +34,15 @@ mod junit;
 mod html;
 
 pub use content::*;
-pub use gather::About;
-pub use gather::Gate;
-pub use gather::Material;
-pub use gather::Names;
-pub use gather::Source;
+pub use gather::{About, Gate, Material, Names, Source};
 pub use html::html;
 pub use json::json;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
-pub use text::TextOptions;
-pub use text::text;
+pub use text::{TextOptions, text};
 pub use truth::truth_facts;
-pub use words::MATCHED;
-pub use words::number;
-pub use words::percent;
+pub use words::{MATCHED, number, percent};
 
 #[cfg(test)]
 mod editions;

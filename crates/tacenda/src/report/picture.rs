@@ -3,15 +3,9 @@
 //! The attributes are the two that all releases together say most about. Of many groups every n-th
 //! is drawn, so that the picture has the same size for any release and the same look every time.
 
-use crate::model::Domain;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::report::Panel;
-use crate::report::Picture;
-use crate::report::ReleaseFacts;
+use crate::model::{Domain, Quasi, Release, Schema, Span};
 use crate::report::words::clean;
+use crate::report::{Panel, Picture, ReleaseFacts};
 
 /// The most releases that are drawn.
 const MOST_PANELS: usize = 12;

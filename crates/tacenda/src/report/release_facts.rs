@@ -1,19 +1,10 @@
 //! What anyone can count in one release.
 
-use crate::audit::Thresholds;
-use crate::audit::Traces;
-use crate::measure::Loss;
-use crate::measure::loss;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::report::AttributeFacts;
-use crate::report::Bar;
-use crate::report::LossFacts;
-use crate::report::ReleaseFacts;
-use crate::report::RiskFacts;
-use crate::report::RiskKind;
-use crate::report::Source;
+use crate::audit::{Thresholds, Traces};
+use crate::measure::{Loss, loss};
+use crate::model::{Release, Schema};
 use crate::report::words::clean;
+use crate::report::{AttributeFacts, Bar, LossFacts, ReleaseFacts, RiskFacts, RiskKind, Source};
 use std::collections::BTreeMap;
 
 /// How many classes of risk there are.
@@ -151,8 +142,7 @@ fn loss_facts(loss: &Loss) -> LossFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::release;
-    use crate::report::samples::schema;
+    use crate::report::samples::{release, schema};
 
     /// One group of counterfeits alone, one of one person, one of three.
     #[test]

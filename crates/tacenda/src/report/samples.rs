@@ -1,44 +1,14 @@
 //! A small series and an assessment made by hand, for the tests of this room.
 
-use crate::audit::Assessment;
-use crate::audit::Attacker;
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::Limits;
-use crate::audit::Outcome;
-use crate::audit::Series;
-use crate::audit::Thresholds;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::story::SeenGroup;
-use crate::audit::story::Step;
-use crate::audit::story::Story;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Promise;
-use crate::model::Quasi;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Sensitive;
-use crate::model::Span;
-use crate::model::Value;
-use crate::model::Values;
-use crate::report::About;
-use crate::report::BeforeFacts;
-use crate::report::ChurnFacts;
-use crate::report::Edition;
-use crate::report::FileFacts;
-use crate::report::GovernanceFacts;
-use crate::report::Material;
-use crate::report::Names;
-use crate::report::PrivateFacts;
-use crate::report::QueryErrorFacts;
-use crate::report::Report;
-use crate::report::Source;
-use crate::report::TruthFacts;
+use crate::audit::story::{SeenGroup, Step, Story};
+use crate::audit::{
+    Assessment, Attacker, Check, Coverage, Fault, Finding, Limits, Outcome, Series, Thresholds, Verdict, Witness,
+};
+use crate::model::{Domain, Hierarchy, Promise, Quasi, Regions, Release, Schema, Sensitive, Span, Value, Values};
+use crate::report::{
+    About, BeforeFacts, ChurnFacts, Edition, FileFacts, GovernanceFacts, Material, Names, PrivateFacts,
+    QueryErrorFacts, Report, Source, TruthFacts,
+};
 
 /// Everything a report of the sample is made from.
 pub struct Sample {

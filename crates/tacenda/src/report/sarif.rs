@@ -4,15 +4,10 @@
 //! witness in the release's file, or at the file's top. What could not be answered is a notification,
 //! so that a run without results is not taken for a clean one.
 
-use crate::audit::CODES;
-use crate::audit::Severity;
-use crate::report::FindingFacts;
-use crate::report::ReleaseFacts;
-use crate::report::Report;
-use crate::report::words::list;
-use crate::report::words::people;
-use serde_json::Value as Json;
-use serde_json::json;
+use crate::audit::{CODES, Severity};
+use crate::report::words::{list, people};
+use crate::report::{FindingFacts, ReleaseFacts, Report};
+use serde_json::{Value as Json, json};
 
 /// As many results as GitHub accepts in one run.
 const MOST_RESULTS: usize = 25_000;

@@ -3,15 +3,9 @@
 //! What needs people to be known stands here only where the private tables were at hand, and not for recipients.
 //! What cannot be computed is said, never left at zero.
 
-use crate::audit::Check;
-use crate::audit::Outcome;
-use crate::report::Edition;
-use crate::report::Material;
-use crate::report::ReleaseFacts;
-use crate::report::SequenceFacts;
-use crate::report::words::number;
-use crate::report::words::people;
-use crate::report::words::percent;
+use crate::audit::{Check, Outcome};
+use crate::report::words::{number, people, percent};
+use crate::report::{Edition, Material, ReleaseFacts, SequenceFacts};
 
 /// Puts the releases together.
 pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceFacts {

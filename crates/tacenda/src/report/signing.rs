@@ -1,15 +1,8 @@
 //! What each signature stands for. Nobody signs for what they cannot know: who prepares signs for the data, the expert
 //! for the risk, the owner for purpose, cost and date.
 
-use crate::report::Decision;
-use crate::report::GovernanceFacts;
-use crate::report::PrivateFacts;
-use crate::report::ReleaseFacts;
-use crate::report::SigningFacts;
-use crate::report::VerdictFacts;
-use crate::report::words::counted;
-use crate::report::words::number;
-use crate::report::words::people;
+use crate::report::words::{counted, number, people};
+use crate::report::{Decision, GovernanceFacts, PrivateFacts, ReleaseFacts, SigningFacts, VerdictFacts};
 
 /// The three signatures, each with its sentences.
 pub fn signing(

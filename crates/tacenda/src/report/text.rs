@@ -1,18 +1,8 @@
 //! A report for a terminal: what `tacenda audit` prints.
 
-use crate::report::Decision;
-use crate::report::FindingFacts;
-use crate::report::Report;
-use crate::report::StoryFacts;
 use crate::report::sequence::not_counted;
-use crate::report::words::MATCHED;
-use crate::report::words::counted;
-use crate::report::words::decimal;
-use crate::report::words::list;
-use crate::report::words::no_line;
-use crate::report::words::number;
-use crate::report::words::people;
-use crate::report::words::percent;
+use crate::report::words::{MATCHED, counted, decimal, list, no_line, number, people, percent};
+use crate::report::{Decision, FindingFacts, Report, StoryFacts};
 use std::fmt::Write;
 
 /// How a text is laid out.
@@ -376,10 +366,8 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Edition;
-    use crate::report::Names;
-    use crate::report::samples::broken;
-    use crate::report::samples::clean;
+    use crate::report::samples::{broken, clean};
+    use crate::report::{Edition, Names};
     use expect_test::expect;
 
     #[test]

@@ -2,15 +2,9 @@
 //! have risked, and how far counts are off. Private.
 
 use crate::audit::Thresholds;
-use crate::measure::Workload;
-use crate::measure::query_error;
-use crate::model::Release;
-use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::report::BeforeFacts;
-use crate::report::QueryErrorFacts;
-use crate::report::TruthFacts;
+use crate::measure::{Workload, query_error};
+use crate::model::{Release, Rng, Schema, Table};
+use crate::report::{BeforeFacts, QueryErrorFacts, TruthFacts};
 use rustc_hash::FxHashMap;
 
 /// Rows times queries of one release at most; large tables are asked fewer queries.
@@ -71,9 +65,7 @@ fn before(table: &Table, k: u32) -> BeforeFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RecordKey;
-    use crate::model::Value;
-    use crate::model::Values;
+    use crate::model::{RecordKey, Value, Values};
     use crate::report::samples;
 
     #[test]

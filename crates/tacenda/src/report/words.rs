@@ -1,8 +1,6 @@
 //! Numbers and lists as people read them.
 
-pub use crate::model::counted;
-pub use crate::model::number;
-pub use crate::model::people;
+pub use crate::model::{counted, number, people};
 
 /// The last step of a story, where what one person's groups leave is not all that is ruled out.
 pub const MATCHED: &str = "Matching everyone at once: each person needs a row of their own in every release they are in. What leaves \

@@ -4,28 +4,16 @@
 //! where it is absent. Prints its tables (`-- adult --nocapture`); docs/measurements.md has them from a
 //! release build. Asserts what is claimed, never a time.
 
-use crate::k_anonymity_measured::Numbers;
-use crate::k_anonymity_measured::OURS;
-use crate::k_anonymity_measured::PLAIN;
-use crate::k_anonymity_measured::adult;
-use crate::k_anonymity_measured::adult_schema;
-use crate::k_anonymity_measured::data;
-use crate::k_anonymity_measured::group;
-use crate::k_anonymity_measured::measures;
-use crate::k_anonymity_measured::published;
-use crate::k_anonymity_measured::table;
-use crate::k_anonymity_measured::timed;
+use crate::k_anonymity_measured::{
+    Numbers, OURS, PLAIN, adult, adult_schema, data, group, measures, published, table, timed,
+};
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tacenda::audit::incremental_k_anonymity::InferenceTable;
 use tacenda::folder;
 use tacenda::measure::Loss;
-use tacenda::model::History;
-use tacenda::model::Release;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::Project;
+use tacenda::model::{History, Release};
+use tacenda::publish::{Access, Input, Project};
 
 const POLICY: &str = r#"policy = 1
 

@@ -1,20 +1,13 @@
 //! The attacks on the running example of paper 003 and on made-up hospitals.
 
-use tacenda::audit::candidates::Candidates;
-use tacenda::audit::candidates::attack;
+use tacenda::audit::candidates::{Candidates, attack};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::refine::RefineLimits;
-use tacenda::audit::refine::refine;
+use tacenda::audit::refine::{RefineLimits, refine};
 use tacenda::audit::story::tell;
-use tacenda::audit::worlds::Counting;
-use tacenda::audit::worlds::Person;
-use tacenda::audit::worlds::Worlds;
-use tacenda::made_up::hospital;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
-use tacenda::made_up::paper003;
-use tacenda::model::Release;
-use tacenda::model::Table;
+use tacenda::audit::worlds::{Counting, Person, Worlds};
+use tacenda::made_up::naive::{Diversity, Naive};
+use tacenda::made_up::{hospital, paper003};
+use tacenda::model::{Release, Table};
 
 fn people(knowledge: &Knowledge<'_>) -> Vec<Person> {
     let points = |person| (0..knowledge.releases()).map(|release| knowledge.point(release, person)).collect();

@@ -1,29 +1,12 @@
 //! One planted breach of each kind, and the papers' own examples.
 
-use crate::audit_sketch::Case;
-use crate::audit_sketch::release;
-use crate::audit_sketch::schema;
-use crate::audit_sketch::table;
-use crate::audit_sketch::value;
+use crate::audit_sketch::{Case, release, schema, table, value};
 use crate::audit_verify::verify;
-use tacenda::audit::Attacker;
-use tacenda::audit::Check;
-use tacenda::audit::JoinEvidence;
-use tacenda::audit::Limits;
-use tacenda::audit::Severity;
-use tacenda::audit::Thresholds;
-use tacenda::audit::Traces;
-use tacenda::audit::Verdict;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::stories_of;
-use tacenda::made_up::hospital;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
-use tacenda::made_up::paper003;
-use tacenda::model::Promise;
-use tacenda::model::Release;
-use tacenda::model::Table;
-use tacenda::model::Value;
+use tacenda::audit::{Attacker, Check, JoinEvidence, Limits, Severity, Thresholds, Traces, Verdict, stories_of};
+use tacenda::made_up::naive::{Diversity, Naive};
+use tacenda::made_up::{hospital, paper003};
+use tacenda::model::{Promise, Release, Table, Value};
 
 const ARRIVAL: Attacker = Attacker { presence: false, first_release: true, known_people: 0 };
 const QUASI: Attacker = Attacker { presence: false, first_release: false, known_people: 0 };

@@ -1,37 +1,16 @@
 //! For every series: what is claimed is true, nothing depends on order, and who keeps a promise is not accused.
 
-use crate::audit_sketch::Case;
-use crate::audit_sketch::changing;
-use crate::audit_sketch::evolution;
+use crate::audit_sketch::{Case, changing, evolution};
 use crate::audit_verify::verify;
 use crate::kit;
-use crate::kit::Events;
-use crate::kit::Person;
-use crate::kit::publish_all;
+use crate::kit::{Events, Person, publish_all};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use tacenda::audit;
-use tacenda::audit::Assessment;
-use tacenda::audit::Attacker;
-use tacenda::audit::Check;
-use tacenda::audit::Limits;
-use tacenda::audit::Series;
-use tacenda::audit::Severity;
-use tacenda::audit::Thresholds;
-use tacenda::audit::Traces;
-use tacenda::audit::Verdict;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::model::DiversityMode;
-use tacenda::model::OnDelete;
-use tacenda::model::OnIneligible;
-use tacenda::model::Regions;
-use tacenda::model::Release;
-use tacenda::model::Value;
-use tacenda::policy::IncrementalKAnonymity;
-use tacenda::policy::IncrementalLDiversity;
-use tacenda::policy::KAnonymity;
-use tacenda::policy::MInvariance;
-use tacenda::policy::Policy;
+use tacenda::audit::{Assessment, Attacker, Check, Limits, Series, Severity, Thresholds, Traces, Verdict};
+use tacenda::model::{DiversityMode, OnDelete, OnIneligible, Regions, Release, Value};
+use tacenda::policy::{IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, Policy};
 use tacenda::publish::PublishError;
 
 fn attacker() -> impl Strategy<Value = Attacker> {

@@ -2,27 +2,11 @@
 
 use proptest::prelude::*;
 use tacenda::audit;
-use tacenda::audit::Assessment;
-use tacenda::audit::Attacker;
-use tacenda::audit::Check;
-use tacenda::audit::Limits;
-use tacenda::audit::Outcome;
-use tacenda::audit::Series;
-use tacenda::audit::Thresholds;
-use tacenda::audit::Traces;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::model::Domain;
-use tacenda::model::Promise;
-use tacenda::model::Quasi;
-use tacenda::model::RecordKey;
-use tacenda::model::Regions;
-use tacenda::model::Release;
-use tacenda::model::Schema;
-use tacenda::model::Sensitive;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::Values;
+use tacenda::audit::{Assessment, Attacker, Check, Limits, Outcome, Series, Thresholds, Traces};
+use tacenda::model::{
+    Domain, Promise, Quasi, RecordKey, Regions, Release, Schema, Sensitive, Span, Table, Value, Values,
+};
 
 /// A series with everything that can be known of it.
 #[derive(Clone, Debug)]

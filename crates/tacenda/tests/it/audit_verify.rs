@@ -2,14 +2,9 @@
 //! nothing with the checks but the words they answer in.
 
 use crate::audit_sketch::Case;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use tacenda::audit::Fault;
-use tacenda::audit::Finding;
-use tacenda::audit::Witness;
-use tacenda::model::Release;
-use tacenda::model::Table;
-use tacenda::model::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use tacenda::audit::{Fault, Finding, Witness};
+use tacenda::model::{Release, Table, Value};
 
 /// Whether a finding's witness holds. Panics with the claim where it does not.
 pub fn verify(case: &Case, finding: &Finding) {

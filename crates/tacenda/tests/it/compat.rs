@@ -4,16 +4,11 @@
 //! that it is not taken for a project of this folder). With `TACENDA_REGENERATE=1` the test writes
 //! it anew; that is right only as long as no version with this format was released.
 
-use crate::small_project::init;
-use crate::small_project::publish;
-use crate::small_project::state;
+use crate::small_project::{init, publish, state};
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tacenda::ledger::RealDisk;
-use tacenda::ledger::Store;
-use tacenda::ledger::verify;
+use tacenda::ledger::{RealDisk, Store, verify};
 
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compat/v1")

@@ -1,18 +1,10 @@
 //! Every byte of ledger and vault matters: a damaged file is an error that names it, never a panic,
 //! and never a shorter or another history.
 
-use crate::crash_disk::CrashDisk;
-use crate::crash_disk::Fault;
-use crate::small_project::init;
-use crate::small_project::publish;
-use crate::small_project::root;
-use crate::small_project::state;
+use crate::crash_disk::{CrashDisk, Fault};
+use crate::small_project::{init, publish, root, state};
 use std::sync::Arc;
-use tacenda::ledger::Disk;
-use tacenda::ledger::Folder;
-use tacenda::ledger::LedgerError;
-use tacenda::ledger::Store;
-use tacenda::ledger::verify;
+use tacenda::ledger::{Disk, Folder, LedgerError, Store, verify};
 
 fn project(releases: u32) -> Arc<CrashDisk> {
     let disk = CrashDisk::new();

@@ -1,19 +1,9 @@
 //! Power is lost at every single operation: what is found afterwards is the old state or the new.
 
-use crate::crash_disk::CrashDisk;
-use crate::crash_disk::Fault;
-use crate::crash_disk::Kept;
-use crate::small_project::adopt;
-use crate::small_project::init;
-use crate::small_project::publish;
-use crate::small_project::root;
-use crate::small_project::state;
+use crate::crash_disk::{CrashDisk, Fault, Kept};
+use crate::small_project::{adopt, init, publish, root, state};
 use std::sync::Arc;
-use tacenda::ledger::Disk;
-use tacenda::ledger::Folder;
-use tacenda::ledger::LedgerError;
-use tacenda::ledger::Store;
-use tacenda::ledger::verify;
+use tacenda::ledger::{Disk, Folder, LedgerError, Store, verify};
 
 fn ways_to_lose() -> impl Iterator<Item = Kept> {
     [Kept::Nothing, Kept::Everything, Kept::Half].into_iter().chain((1..=5).map(Kept::Random))

@@ -5,19 +5,12 @@
 //! since their folder's last sync, as far as file systems go: changes of one name stay in order, and
 //! a rename is one change, durable once either of its folders is synced.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::io::Read;
-use std::io::Write;
-use std::path::Component;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use tacenda::ledger::Disk;
-use tacenda::ledger::DiskFile;
-use tacenda::ledger::Folder;
+use std::io::{Read, Write};
+use std::path::{Component, Path};
+use std::sync::{Arc, Mutex, MutexGuard};
+use tacenda::ledger::{Disk, DiskFile, Folder};
 use tacenda::model::Rng;
 
 /// What goes wrong.

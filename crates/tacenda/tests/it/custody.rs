@@ -4,33 +4,16 @@
 //! skips where it is absent. The sensitive attribute is the top charge at level 1 of its hierarchy:
 //! the article of the penal law, some fifty values of which the most frequent is held by one in six.
 
-use std::env;
-use std::fs;
 use std::fs::File;
-use std::io::BufRead;
-use std::io::BufReader;
-use std::path::Path;
-use std::path::PathBuf;
-use tacenda::audit::Attacker;
-use tacenda::audit::Check;
-use tacenda::audit::Fault;
-use tacenda::audit::Limits;
-use tacenda::audit::Series;
-use tacenda::audit::Thresholds;
-use tacenda::audit::Traces;
-use tacenda::audit::examine_only;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 use tacenda::audit::knowledge::Knowledge;
+use tacenda::audit::{Attacker, Check, Fault, Limits, Series, Thresholds, Traces, examine_only};
 use tacenda::folder;
-use tacenda::made_up::naive::Diversity;
-use tacenda::made_up::naive::Naive;
-use tacenda::model::Membership;
-use tacenda::model::Promise;
-use tacenda::model::Release;
-use tacenda::model::Schema;
-use tacenda::model::Table;
-use tacenda::publish::Access;
-use tacenda::publish::Input;
-use tacenda::publish::Project;
+use tacenda::made_up::naive::{Diversity, Naive};
+use tacenda::model::{Membership, Promise, Release, Schema, Table};
+use tacenda::publish::{Access, Input, Project};
 
 const POLICY: &str = r#"policy = 1
 

@@ -1,20 +1,10 @@
 //! Policies that cheat on purpose are refused by the gate.
 
 use crate::kit;
-use crate::kit::Person;
-use crate::kit::publish_all;
+use crate::kit::{Person, publish_all};
 use tacenda::audit::Fault;
-use tacenda::model::Grouping;
-use tacenda::model::History;
-use tacenda::model::OnIneligible;
-use tacenda::model::Promise;
-use tacenda::model::Rng;
-use tacenda::model::Schema;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::policy::MInvariance;
-use tacenda::policy::Policy;
-use tacenda::policy::PolicyError;
+use tacenda::model::{Grouping, History, OnIneligible, Promise, Rng, Schema, Span, Table};
+use tacenda::policy::{MInvariance, Policy, PolicyError};
 use tacenda::publish::PublishError;
 
 const HONEST: MInvariance = MInvariance { m: 2, k: None, on_ineligible: OnIneligible::Counterfeit };

@@ -1,40 +1,17 @@
 //! Incremental k-anonymity: goldens of paper 000, properties 7 to 14 over random histories, the
 //! definition as an oracle for the check, and mutations that the check must refuse.
 
-use proptest::prelude::ProptestConfig;
-use proptest::prelude::any;
-use proptest::prop_assert;
-use proptest::prop_assert_eq;
-use proptest::proptest;
+use proptest::prelude::{ProptestConfig, any};
+use proptest::{prop_assert, prop_assert_eq, proptest};
 use std::collections::BTreeMap;
 use tacenda::audit::Fault;
-use tacenda::audit::incremental_k_anonymity::Breach;
-use tacenda::audit::incremental_k_anonymity::Claim;
-use tacenda::audit::incremental_k_anonymity::InferenceTable;
-use tacenda::audit::incremental_k_anonymity::check;
-use tacenda::model::Domain;
-use tacenda::model::Grid;
-use tacenda::model::Grouping;
-use tacenda::model::Hierarchy;
-use tacenda::model::History;
-use tacenda::model::Membership;
-use tacenda::model::OnDelete;
-use tacenda::model::Published;
-use tacenda::model::Quasi;
-use tacenda::model::RecordKey;
-use tacenda::model::Regions;
-use tacenda::model::Release;
-use tacenda::model::Rng;
-use tacenda::model::Row;
-use tacenda::model::Schema;
-use tacenda::model::Sensitive;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::Values;
-use tacenda::policy::Policy;
-use tacenda::policy::PolicyError;
+use tacenda::audit::incremental_k_anonymity::{Breach, Claim, InferenceTable, check};
+use tacenda::model::{
+    Domain, Grid, Grouping, Hierarchy, History, Membership, OnDelete, Published, Quasi, RecordKey, Regions, Release,
+    Rng, Row, Schema, Sensitive, Span, Table, Value, Values,
+};
 use tacenda::policy::incremental_k_anonymity::IncrementalKAnonymity;
+use tacenda::policy::{Policy, PolicyError};
 
 const COHORTS: IncrementalKAnonymity =
     IncrementalKAnonymity { k: 2, cohorts: true, l: None, tight: false, on_delete: OnDelete::Refuse };

@@ -6,26 +6,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 use tacenda::measure::loss;
-use tacenda::model::Domain;
-use tacenda::model::Grouping;
-use tacenda::model::Hierarchy;
-use tacenda::model::History;
-use tacenda::model::LossKind;
-use tacenda::model::Membership;
-use tacenda::model::Published;
-use tacenda::model::Quasi;
-use tacenda::model::RecordKey;
-use tacenda::model::Regions;
-use tacenda::model::Release;
-use tacenda::model::Rng;
-use tacenda::model::Row;
-use tacenda::model::Schema;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::Values;
-use tacenda::policy::KAnonymity;
-use tacenda::policy::Policy;
+use tacenda::model::{
+    Domain, Grouping, Hierarchy, History, LossKind, Membership, Published, Quasi, RecordKey, Regions, Release, Rng,
+    Row, Schema, Span, Table, Value, Values,
+};
+use tacenda::policy::{KAnonymity, Policy};
 
 const ADULT: [&str; 8] =
     ["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"];

@@ -2,28 +2,12 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tacenda::model::Choices;
-use tacenda::model::Domain;
-use tacenda::model::Hierarchy;
-use tacenda::model::History;
-use tacenda::model::Limits;
-use tacenda::model::Output;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::Quasi;
-use tacenda::model::RecordKey;
-use tacenda::model::Schema;
-use tacenda::model::Seed;
-use tacenda::model::Sensitive;
-use tacenda::model::Series;
-use tacenda::model::Table;
-use tacenda::model::Values;
-use tacenda::model::Views;
+use tacenda::model::{
+    Choices, Domain, Hierarchy, History, Limits, Output, PolicyFile, Promise, Quasi, RecordKey, Schema, Seed,
+    Sensitive, Series, Table, Values, Views,
+};
 use tacenda::policy::Policy;
-use tacenda::publish::Before;
-use tacenda::publish::Prepared;
-use tacenda::publish::PublishError;
-use tacenda::publish::prepare;
+use tacenda::publish::{Before, Prepared, PublishError, prepare};
 
 /// A person of a made-up snapshot.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -3,44 +3,20 @@
 //! The gate judges every step inside `prepare`, so a series that is published at all has passed it;
 //! what is tested here is that policies pass, and that what passes cannot be attacked.
 
-use crate::kit;
-use crate::kit::Events;
-use crate::kit::Person;
-use crate::kit::evolution;
-use crate::kit::publish_all;
-use crate::views_kit;
+use crate::kit::{Events, Person, evolution, publish_all};
+use crate::{kit, views_kit};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use tacenda::audit::Fault;
-use tacenda::audit::candidates;
+use std::collections::{BTreeMap, BTreeSet};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::worlds;
-use tacenda::audit::worlds::Counting;
-use tacenda::audit::worlds::Worlds;
-use tacenda::model::DiversityMode;
-use tacenda::model::Grouping;
-use tacenda::model::History;
-use tacenda::model::LossKind;
-use tacenda::model::Membership;
-use tacenda::model::OnDelete;
-use tacenda::model::OnIneligible;
-use tacenda::model::Promise;
-use tacenda::model::RecordKey;
-use tacenda::model::Release;
-use tacenda::model::Rng;
-use tacenda::model::Schema;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::policy::IncrementalKAnonymity;
-use tacenda::policy::IncrementalLDiversity;
-use tacenda::policy::KAnonymity;
-use tacenda::policy::MInvariance;
-use tacenda::policy::Policy;
-use tacenda::policy::PolicyError;
-use tacenda::publish::Prepared;
-use tacenda::publish::PublishError;
+use tacenda::audit::worlds::{Counting, Worlds};
+use tacenda::audit::{Fault, candidates, worlds};
+use tacenda::model::{
+    DiversityMode, Grouping, History, LossKind, Membership, OnDelete, OnIneligible, Promise, RecordKey, Release, Rng,
+    Schema, Table, Value,
+};
+use tacenda::policy::{IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, Policy, PolicyError};
+use tacenda::publish::{Prepared, PublishError};
 
 fn m_invariance(m: u32, on_ineligible: OnIneligible) -> MInvariance {
     MInvariance { m, k: None, on_ineligible }

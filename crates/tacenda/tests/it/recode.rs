@@ -4,21 +4,10 @@ use crate::kit;
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tacenda::folder;
 use tacenda::folder::ManifestFacts;
-use tacenda::model::Grouping;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::Public;
-use tacenda::model::RecordKey;
-use tacenda::model::Release;
-use tacenda::model::Role;
-use tacenda::model::Row;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::Values;
+use tacenda::model::{Grouping, PolicyFile, Promise, Public, RecordKey, Release, Role, Row, Table, Value, Values};
 use tacenda::publish::recode;
 
 /// Two groups of two rows; in the first, one row has a person behind it and the other has not.

@@ -1,30 +1,15 @@
 //! What goes into the vault comes out of it.
 
 use crate::crash_disk::CrashDisk;
-use crate::small_project::init;
-use crate::small_project::root;
+use crate::small_project::{init, root};
 use proptest::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
-use tacenda::ledger::Commit;
-use tacenda::ledger::Disk;
-use tacenda::ledger::Folder;
-use tacenda::ledger::RealDisk;
-use tacenda::ledger::Store;
-use tacenda::model::History;
-use tacenda::model::Met;
-use tacenda::model::PastGroups;
-use tacenda::model::PastView;
-use tacenda::model::Record;
-use tacenda::model::RecordKey;
-use tacenda::model::Regions;
-use tacenda::model::Rng;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::ValueSetId;
-use tacenda::model::ValueSets;
-use tacenda::model::Values;
+use tacenda::ledger::{Commit, Disk, Folder, RealDisk, Store};
+use tacenda::model::{
+    History, Met, PastGroups, PastView, Record, RecordKey, Regions, Rng, Span, Table, Value, ValueSetId, ValueSets,
+    Values,
+};
 
 fn commit(store: &mut Store, history: &History, snapshot: &Table) {
     let staging = store.stage(history.releases).unwrap();

@@ -3,23 +3,10 @@
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use tacenda::ledger::Commit;
-use tacenda::ledger::Disk;
-use tacenda::ledger::LedgerError;
-use tacenda::ledger::NewProject;
-use tacenda::ledger::Store;
-use tacenda::model::History;
-use tacenda::model::PastGroups;
-use tacenda::model::Record;
-use tacenda::model::RecordKey;
-use tacenda::model::Regions;
-use tacenda::model::Seed;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::ValueSetId;
-use tacenda::model::ValueSets;
-use tacenda::model::Values;
+use tacenda::ledger::{Commit, Disk, LedgerError, NewProject, Store};
+use tacenda::model::{
+    History, PastGroups, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId, ValueSets, Values,
+};
 
 /// Where the project is, on a disk in memory.
 pub const ROOT: &str = "/project";

@@ -1,8 +1,7 @@
 //! Does the house still stand as drawn? Reads the sources.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A room, and the rooms it may name besides itself.
 const ROOMS: &[(&str, &[&str])] = &[
@@ -48,6 +47,20 @@ fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
+/// What stands right after `crate::`, one name or several in braces.
+fn rooms_named(text: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    for after in text.split("crate::").skip(1) {
+        let (names, end) = match after.strip_prefix('{') {
+            Some(inside) => (inside, inside.find("};").unwrap_or(inside.len())),
+            None => (after, after.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(0)),
+        };
+        let name = |part: &str| part.trim().split("::").next().unwrap_or_default().trim().to_string();
+        named.extend(names[..end].split(',').map(name));
+    }
+    named
+}
+
 #[test]
 fn rooms_know_only_the_rooms_they_may() {
     let mut wrong = Vec::new();
@@ -59,9 +72,9 @@ fn rooms_know_only_the_rooms_they_may() {
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap();
+            let named = rooms_named(&text);
             for (other, _) in ROOMS {
-                let named = text.contains(&format!("crate::{other}::")) || text.contains(&format!("crate::{other};"));
-                if named && other != room && !may.contains(other) {
+                if named.iter().any(|named| named == other) && other != room && !may.contains(other) {
                     wrong.push(format!("{} names {other}", inside.display()));
                 }
             }
@@ -88,6 +101,38 @@ fn every_file_says_what_it_is() {
         .filter(|path| !fs::read_to_string(path).unwrap().starts_with("//!"))
         .collect();
     assert!(silent.is_empty(), "files without module docs: {silent:#?}");
+}
+
+/// Imports of one module stand in one statement, as `imports_granularity = "Module"` of rustfmt writes them.
+#[test]
+fn imports_are_grouped_by_module() {
+    let mut wrong = Vec::new();
+    for path in sources(&library().join("../..")) {
+        let text = fs::read_to_string(&path).unwrap();
+        // Statements follow each other without a blank line; another block may be of another scope.
+        let mut block: Vec<String> = Vec::new();
+        for line in text.lines() {
+            let Some((visibility, import)) = line.split_once("use ").filter(|(before, _)| is_visibility(before)) else {
+                if !line.starts_with(|letter: char| letter == ' ' || letter == '}') || line.trim().is_empty() {
+                    block.clear();
+                }
+                continue;
+            };
+            let module = import.trim_end_matches(';').rsplit_once("::").map_or("", |(module, _)| module);
+            let module = import.split_once("::{").map_or(module, |(module, _)| module);
+            let statement = format!("{visibility}{module}");
+            if !module.is_empty() && block.contains(&statement) {
+                wrong.push(format!("{}: {}", path.display(), import));
+            }
+            block.push(statement);
+        }
+    }
+    assert!(wrong.is_empty(), "put what comes from one module into one `use`: {wrong:#?}");
+}
+
+/// Whether that may stand before `use`.
+fn is_visibility(text: &str) -> bool {
+    matches!(text.trim(), "" | "pub" | "pub(crate)" | "pub(super)")
 }
 
 #[test]

@@ -1,25 +1,11 @@
 //! Do views that the policy specialises pass the auditor, who knows nothing of the policy?
 
-use tacenda::audit::JoinEvidence;
-use tacenda::audit::judge_join;
-use tacenda::model::Bound;
-use tacenda::model::Cuts;
-use tacenda::model::Domain;
-use tacenda::model::Hierarchy;
-use tacenda::model::PublishedView;
-use tacenda::model::Quasi;
-use tacenda::model::Requirement;
-use tacenda::model::Rng;
-use tacenda::model::Span;
-use tacenda::model::SpanColumn;
-use tacenda::model::View;
-use tacenda::model::ViewColumn;
-use tacenda::model::ViewRows;
-use tacenda::policy::views::Measure;
-use tacenda::policy::views::Options;
-use tacenda::policy::views::Task;
-use tacenda::policy::views::Warning;
-use tacenda::policy::views::specialise;
+use tacenda::audit::{JoinEvidence, judge_join};
+use tacenda::model::{
+    Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, View, ViewColumn,
+    ViewRows,
+};
+use tacenda::policy::views::{Measure, Options, Task, Warning, specialise};
 
 fn category(name: &str, rows: &[&str]) -> Quasi {
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();

@@ -1,34 +1,12 @@
 //! Views that cheat are refused by the gate, and what holds for publishing views besides.
 
-use crate::views_kit::category;
-use crate::views_kit::file;
-use crate::views_kit::names;
-use crate::views_kit::publish;
-use crate::views_kit::table;
-use tacenda::audit::Evidence;
-use tacenda::audit::Fault;
-use tacenda::audit::ViewEvidence;
-use tacenda::audit::ViewVerdict;
-use tacenda::audit::gate_view;
-use tacenda::model::Grouping;
-use tacenda::model::History;
-use tacenda::model::ListedShare;
-use tacenda::model::Membership;
-use tacenda::model::PastView;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::PublishedView;
-use tacenda::model::Regions;
-use tacenda::model::Release;
-use tacenda::model::Row;
-use tacenda::model::Schema;
-use tacenda::model::Seed;
-use tacenda::model::Span;
-use tacenda::model::Table;
-use tacenda::publish::Before;
-use tacenda::publish::PublishError;
-use tacenda::publish::prepare_view;
-use tacenda::publish::recode;
+use crate::views_kit::{category, file, names, publish, table};
+use tacenda::audit::{Evidence, Fault, ViewEvidence, ViewVerdict, gate_view};
+use tacenda::model::{
+    Grouping, History, ListedShare, Membership, PastView, PolicyFile, Promise, PublishedView, Regions, Release, Row,
+    Schema, Seed, Span, Table,
+};
+use tacenda::publish::{Before, PublishError, prepare_view, recode};
 
 /// Paper 004, Example 1: names and jobs after jobs and diseases, and the class that is told by neither.
 fn example_1() -> (PolicyFile, Table) {

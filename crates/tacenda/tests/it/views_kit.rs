@@ -1,32 +1,11 @@
 //! Made-up people in views, published one after another, and the join of it all row by row.
 
-use tacenda::audit::materialise;
-use tacenda::audit::read_naively;
-use tacenda::model::Choices;
-use tacenda::model::Domain;
-use tacenda::model::Hierarchy;
-use tacenda::model::History;
-use tacenda::model::Limits;
-use tacenda::model::NamedView;
-use tacenda::model::Output;
-use tacenda::model::PolicyFile;
-use tacenda::model::Promise;
-use tacenda::model::PublishedView;
-use tacenda::model::Quasi;
-use tacenda::model::RecordKey;
-use tacenda::model::Rng;
-use tacenda::model::Schema;
-use tacenda::model::Seed;
-use tacenda::model::Series;
-use tacenda::model::Table;
-use tacenda::model::Value;
-use tacenda::model::Values;
-use tacenda::model::View;
-use tacenda::model::Views;
-use tacenda::publish::Before;
-use tacenda::publish::Prepared;
-use tacenda::publish::PublishError;
-use tacenda::publish::prepare_view;
+use tacenda::audit::{materialise, read_naively};
+use tacenda::model::{
+    Choices, Domain, Hierarchy, History, Limits, NamedView, Output, PolicyFile, Promise, PublishedView, Quasi,
+    RecordKey, Rng, Schema, Seed, Series, Table, Value, Values, View, Views,
+};
+use tacenda::publish::{Before, Prepared, PublishError, prepare_view};
 
 pub fn category(name: &str, rows: &[&str]) -> Quasi {
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();

@@ -6,30 +6,15 @@ mod wishes;
 
 pub use subject::Subject;
 
-use crate::args::AuditArgs;
-use crate::args::Common;
-use crate::args::FailOn;
-use crate::args::Format;
+use crate::args::{AuditArgs, Common, FailOn, Format};
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::telling;
+use crate::screen::{Screen, telling};
 use std::io;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use tacenda::audit;
-use tacenda::audit::Assessment;
-use tacenda::audit::Attacker;
-use tacenda::audit::Check;
-use tacenda::audit::Limits;
-use tacenda::audit::Severity;
-use tacenda::audit::Thresholds;
-use tacenda::report;
-use tacenda::report::About;
-use tacenda::report::Edition;
-use tacenda::report::Material;
-use tacenda::report::Names;
-use tacenda::report::Report;
-use tacenda::report::TextOptions;
+use tacenda::audit::{Assessment, Attacker, Check, Limits, Severity, Thresholds};
+use tacenda::report::{About, Edition, Material, Names, Report, TextOptions};
+use tacenda::{audit, report};
 
 pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let attacker = attacker(args.attacker.as_deref())?;

@@ -1,35 +1,19 @@
 //! Releases of ours: folders with a manifest, and the ledger of a project.
 
-use crate::args::Common;
-use crate::args::ReadingArgs;
-use crate::commands::audit::subject::Subject;
-use crate::commands::audit::subject::refused;
-use crate::commands::audit::subject::software;
+use crate::args::{Common, ReadingArgs};
+use crate::commands::audit::subject::{Subject, refused, software};
 use crate::commands::shared::open;
 use crate::failure::Failure;
 use crate::screen;
 use crate::screen::Screen;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tacenda::audit::Traces;
-use tacenda::folder;
-use tacenda::folder::FolderError;
-use tacenda::folder::Published;
-use tacenda::ingest::IngestError;
-use tacenda::ingest::Source;
-use tacenda::ingest::foreign;
-use tacenda::model::Quasi;
-use tacenda::model::RecordKey;
-use tacenda::model::Release;
-use tacenda::model::Role;
-use tacenda::model::Schema;
-use tacenda::model::Table;
-use tacenda::model::Values;
-use tacenda::publish::Access;
-use tacenda::publish::PrivateTables;
-use tacenda::report;
-use tacenda::report::About;
-use tacenda::report::FileFacts;
+use tacenda::folder::{FolderError, Published};
+use tacenda::ingest::{IngestError, Source, foreign};
+use tacenda::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
+use tacenda::publish::{Access, PrivateTables};
+use tacenda::report::{About, FileFacts};
+use tacenda::{folder, report};
 
 /// The release folder that a path names: the folder, or a file in it.
 pub fn folder_of(path: &Path) -> Option<PathBuf> {

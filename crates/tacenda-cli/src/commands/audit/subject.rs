@@ -1,37 +1,20 @@
 //! What is audited: files of anyone, release folders of ours, or a project's ledger.
 
-use crate::args::Common;
-use crate::args::ReadingArgs;
-use crate::args::SubjectArgs;
-use crate::commands::audit::own;
-use crate::commands::audit::wishes;
+use crate::args::{Common, ReadingArgs, SubjectArgs};
+use crate::commands::audit::{own, wishes};
 use crate::commands::shared::failure_of;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use tacenda::audit::Series;
-use tacenda::audit::Thresholds;
-use tacenda::audit::Traces;
+use std::path::{Path, PathBuf};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::ingest::IngestError;
-use tacenda::ingest::Source;
-use tacenda::ingest::foreign;
-use tacenda::ingest::foreign::File;
-use tacenda::ingest::foreign::Foreign;
-use tacenda::ingest::foreign::Shown;
-use tacenda::model::Membership;
-use tacenda::model::Promise;
-use tacenda::model::RecordKey;
-use tacenda::model::Release;
-use tacenda::model::Schema;
-use tacenda::model::Table;
+use tacenda::audit::{Series, Thresholds, Traces};
+use tacenda::ingest::foreign::{File, Foreign, Shown};
+use tacenda::ingest::{IngestError, Source, foreign};
+use tacenda::model::{Membership, Promise, RecordKey, Release, Schema, Table};
 use tacenda::publish::ProjectError;
 use tacenda::report;
-use tacenda::report::About;
-use tacenda::report::FileFacts;
-use tacenda::report::PrivateFacts;
+use tacenda::report::{About, FileFacts, PrivateFacts};
 
 /// A series, ready to be examined. Holds the truth where it was given: private.
 pub struct Subject {

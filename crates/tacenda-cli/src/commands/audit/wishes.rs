@@ -1,16 +1,11 @@
 //! What the command line says about columns and files, in the library's words.
 
-use crate::args::Order;
-use crate::args::ReadingArgs;
+use crate::args::{Order, ReadingArgs};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tacenda::ingest::foreign;
-use tacenda::ingest::foreign::Ask;
-use tacenda::ingest::foreign::Missing;
-use tacenda::ingest::foreign::Notation;
-use tacenda::ingest::foreign::Wish;
+use tacenda::ingest::foreign::{Ask, Missing, Notation, Wish};
 
 /// What is to be read.
 pub fn ask(args: &ReadingArgs) -> Result<Ask, Failure> {

@@ -1,37 +1,17 @@
 //! One case told in full: a finding of a saved audit, a group of a release, a person.
 
-use crate::args::Common;
-use crate::args::ExplainArgs;
-use crate::args::SubjectArgs;
-use crate::commands::audit::Subject;
-use crate::commands::audit::names;
-use crate::commands::explain::ExplainReport;
-use crate::commands::explain::page;
-use crate::commands::explain::wrapped;
+use crate::args::{Common, ExplainArgs, SubjectArgs};
+use crate::commands::audit::{Subject, names};
+use crate::commands::explain::{ExplainReport, page, wrapped};
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::screen::number;
+use crate::screen::{Screen, number};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
-use std::io;
-use tacenda::audit;
-use tacenda::audit::Assessment;
-use tacenda::audit::Attacker;
-use tacenda::audit::Limits;
-use tacenda::audit::Thresholds;
-use tacenda::model::Value;
-use tacenda::model::counted;
-use tacenda::model::people;
-use tacenda::report;
-use tacenda::report::Edition;
-use tacenda::report::FindingFacts;
-use tacenda::report::Material;
-use tacenda::report::Names;
-use tacenda::report::Report;
-use tacenda::report::StoryFacts;
-use tacenda::report::WitnessFacts;
-use tacenda::report::WitnessGroup;
+use std::{fs, io};
+use tacenda::audit::{Assessment, Attacker, Limits, Thresholds};
+use tacenda::model::{Value, counted, people};
+use tacenda::report::{Edition, FindingFacts, Material, Names, Report, StoryFacts, WitnessFacts, WitnessGroup};
+use tacenda::{audit, report};
 
 /// The most groups that are listed in one place.
 const MOST_GROUPS: usize = 8;

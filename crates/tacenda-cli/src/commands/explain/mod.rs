@@ -2,17 +2,12 @@
 
 mod case;
 
-use crate::args::Common;
-use crate::args::ExplainArgs;
+use crate::args::{Common, ExplainArgs};
 use crate::failure::Failure;
 use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tacenda::audit;
-use tacenda::folder;
-use tacenda::ingest;
-use tacenda::ledger;
-use tacenda::publish;
+use tacenda::{audit, folder, ingest, ledger, publish};
 
 /// The command's own codes.
 const OWN: &[(&str, &str, &str)] = &[

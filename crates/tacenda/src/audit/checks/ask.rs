@@ -1,16 +1,11 @@
 //! What is asked of every check, and what several of them share.
 
-use crate::audit::Attacker;
-use crate::audit::Coverage;
-use crate::audit::Limits;
-use crate::audit::Series;
-use crate::audit::Thresholds;
 use crate::audit::checks::candidates::Left;
-use crate::audit::checks::flows::Flows;
-use crate::audit::checks::flows::NoFlows;
+use crate::audit::checks::flows::{Flows, NoFlows};
 use crate::audit::checks::pairs;
 use crate::audit::checks::posterior::Counts;
 use crate::audit::knowledge::Knowledge;
+use crate::audit::{Attacker, Coverage, Limits, Series, Thresholds};
 use crate::model::Release;
 use std::sync::OnceLock;
 

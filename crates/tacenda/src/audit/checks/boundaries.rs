@@ -4,17 +4,9 @@
 //! boundaries that lie on no grid: for a declared grid, on none of its lines; without one, on no common
 //! multiple of five codes. With people known, the sides that some covered person stands on are counted.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::Outcome;
-use crate::audit::Witness;
 use crate::audit::checks::Ask;
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::Quasi;
-use crate::model::Release;
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Witness};
+use crate::model::{Domain, Grid, Quasi, Release};
 
 /// The pitch that boundaries are held against where none is declared.
 const PITCH: u32 = 5;

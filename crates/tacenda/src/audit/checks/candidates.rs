@@ -13,26 +13,14 @@
 //!
 //! Where people are not known, places are looked at instead (`places`).
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::candidates;
 use crate::audit::candidates::Candidates;
-use crate::audit::checks::Ask;
-use crate::audit::checks::places;
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, places};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::refine;
-use crate::audit::refine::Places;
-use crate::audit::refine::RefineLimits;
-use crate::audit::refine::Refined;
-use crate::audit::story;
+use crate::audit::refine::{Places, RefineLimits, Refined};
 use crate::audit::story::Story;
-use crate::model::Release;
-use crate::model::Value;
+use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness, candidates, refine, story};
+use crate::model::{Release, Value};
 
 /// What is left for everyone.
 pub(in crate::audit) struct Left {

@@ -3,13 +3,9 @@
 //! The distance is half the sum of the differences of shares: 0 for the same shares, 1 for nothing in
 //! common. All values are equally far from each other.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
+use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
 
 /// Distances are told in millionths, so that a witness is whole.
 const MILLION: f64 = 1e6;

@@ -10,15 +10,10 @@
 //! added up, which bounds what is left from above; where that is not enough to tell, the pair counts as
 //! not assessed.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::flows;
-use crate::audit::checks::flows::Edge;
-use crate::audit::checks::flows::Flows;
+use crate::audit::checks::flows::{Edge, Flows};
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, flows};
+use crate::audit::{Check, Fault, Outcome, Witness};
 use rustc_hash::FxHashSet;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {

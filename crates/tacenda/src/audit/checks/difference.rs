@@ -26,25 +26,14 @@
 //! # Not concluded
 //! What does not add up: the tables and the releases contradict each other there.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
 use crate::audit::checks::candidates::CONTRADICTION;
-use crate::audit::checks::pairs;
-use crate::audit::checks::pairs::Component;
-use crate::audit::checks::pairs::Components;
+use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
-use crate::audit::stab::United;
-use crate::model::Promise;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Value;
+use crate::audit::stab::{Stab, United};
+use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
+use crate::model::{Promise, Release, Span, Value};
 use rustc_hash::FxHashMap;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {

@@ -4,12 +4,9 @@
 //! leave as much open; recursive diversity as the least c for which the most frequent value occurs
 //! less than c times as often as the values from the l-th on together.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
+use crate::audit::{Check, Fault, Outcome, Witness};
 use crate::model::Value;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {

@@ -5,10 +5,8 @@
 //! group sizes is how many rows a row cannot be told from, over all rows. From the definitions, for any
 //! releases.
 
-use crate::audit::Check;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
 use crate::audit::checks::Ask;
+use crate::audit::{Check, Outcome, Verdict};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::Drift, Ask::groups_of(ask.releases()));

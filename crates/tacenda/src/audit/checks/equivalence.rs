@@ -12,24 +12,16 @@
 //! some equals and clears nobody: the people there are not assessed. A person whose value changed is somebody
 //! new from the change on.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
 use crate::audit::checks::candidates::coverage;
-use crate::audit::checks::pairs;
-use crate::audit::checks::posterior::Counts;
-use crate::audit::checks::posterior::why_not_counted;
+use crate::audit::checks::posterior::{Counts, why_not_counted};
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
 use crate::audit::ties::Ties;
 use crate::audit::worlds::Worlds;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Value;
+use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
+use crate::model::{Release, Span, Value};
 use std::collections::BTreeMap;
 
 /// People who are equal, and the groups that show it.

@@ -5,22 +5,13 @@
 //! 3/4. Releases are taken to be independent, and a person's chance in one is the share of the value among
 //! the rows of the groups that cover them.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
-use crate::model::Release;
-use crate::model::Rng;
-use crate::model::Value;
-use rayon::iter::IntoParallelRefIterator;
-use rayon::iter::ParallelIterator;
+use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
+use crate::model::{Release, Rng, Value};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashMap;
 
 /// At most so many people are looked at; more are drawn.

@@ -8,22 +8,14 @@
 //! Where a component is small, or only one group on one side, this is exact. Otherwise pairs that no flow
 //! uses are still found, and the closed form bounds the rest from above.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::checks::Ask;
-use crate::audit::checks::pairs;
-use crate::audit::checks::pairs::Component;
-use crate::audit::checks::pairs::Components;
+use crate::audit::checks::pairs::{Component, Components};
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Value;
-use rayon::iter::IntoParallelRefIterator;
-use rayon::iter::ParallelIterator;
+use crate::audit::{Check, Coverage, Outcome, Verdict};
+use crate::model::{Regions, Release, Value};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Two groups that overlap, and what they can share.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

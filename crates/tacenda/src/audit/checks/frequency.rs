@@ -3,12 +3,9 @@
 //! Someone who only knows that a person stands in the group guesses the most frequent value, and is
 //! right that often. The line is one in l. Counterfeits count as rows, because nobody can tell them.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
+use crate::audit::{Check, Fault, Outcome, Witness};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if ask.with_sensitive().next().is_none() {

@@ -4,15 +4,9 @@
 //! Other names that occur in two releases are suspect, numbers from 1 on among them; they link if groups of
 //! one name lie over each other far more often than groups of different names do.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::Outcome;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::pairs;
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::stab::overlaps;
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Witness};
 use crate::model::Release;
 use std::collections::BTreeMap;
 

@@ -3,12 +3,9 @@
 //! A group of one person singles them out for anyone who knows their quasi values; a group below the
 //! line is counted as such. Counterfeits are nobody: a group of nothing else singles nobody out.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
+use crate::audit::{Check, Fault, Outcome, Witness};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::GroupSizes, Ask::groups_of(ask.releases()));

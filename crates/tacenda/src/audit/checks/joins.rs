@@ -4,27 +4,11 @@
 //! quasi column of both, Y the row of the first and, where there is one, the sensitive value. Pairs of rows
 //! that no assignment of all rows contains are left out first.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::JoinCoverage;
-use crate::audit::JoinEvidence;
-use crate::audit::Outcome;
-use crate::audit::Reading;
-use crate::audit::Verdict;
-use crate::audit::Witness;
 use crate::audit::checks::Ask;
-use crate::audit::judge_join;
-use crate::model::Domain;
-use crate::model::Promise;
-use crate::model::PublishedView;
-use crate::model::Quasi;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::model::SpanColumn;
-use crate::model::View;
-use crate::model::ViewColumn;
+use crate::audit::{
+    Check, Coverage, Fault, Finding, JoinCoverage, JoinEvidence, Outcome, Reading, Verdict, Witness, judge_join,
+};
+use crate::model::{Domain, Promise, PublishedView, Quasi, Requirement, Span, SpanColumn, View, ViewColumn};
 
 /// How many steps one join may take at most, whatever the limits say.
 const STEPS: u64 = 20_000_000;

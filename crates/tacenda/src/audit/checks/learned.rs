@@ -8,23 +8,13 @@
 //! # Not concluded
 //! This is one learner, not the best one. That it learns little proves nothing.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::ever_linked::draw;
-use crate::audit::checks::ever_linked::shares;
-use crate::audit::checks::pairs;
+use crate::audit::checks::ever_linked::{draw, shares};
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::stab::Stab;
-use crate::model::Release;
-use crate::model::Value;
-use rayon::iter::IntoParallelRefIterator;
-use rayon::iter::ParallelIterator;
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Verdict, Witness};
+use crate::model::{Release, Value};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Codes of an attribute are thrown together into so many bins at most.
 const BINS: u32 = 64;

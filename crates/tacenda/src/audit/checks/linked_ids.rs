@@ -9,16 +9,10 @@
 //! counted in E; its history is one like any other, and counted in H. A changed sensitive value is seen by everyone.
 //! Whoever follows ids alike in history through one release reads their values there: the release with the fewest counts.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Witness;
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Value;
+use crate::audit::{Check, Coverage, Fault, Outcome, Witness};
+use crate::model::{Release, Span, Value};
 use rustc_hash::FxHashMap;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {

@@ -3,17 +3,11 @@
 //! Where nobody left, every row of the earlier release needs a row of the later one. A value that no such
 //! placing sends from one group to another cannot be the value of anyone who stands in both.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::correspondence::People;
-use crate::audit::checks::correspondence::names;
-use crate::audit::checks::flows;
-use crate::audit::checks::flows::Edge;
-use crate::audit::checks::flows::Flows;
+use crate::audit::checks::correspondence::{People, names};
+use crate::audit::checks::flows::{Edge, Flows};
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, flows};
+use crate::audit::{Check, Fault, Outcome, Witness};
 use crate::model::Value;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {

@@ -7,21 +7,12 @@
 //! others did. Where the release with the smaller region has another group inside the larger one that the other release
 //! has not, a region was cut or put together, and its sides are those of the cut.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::stab::Stab;
-use crate::model::Quasi;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Value;
-use rayon::iter::IntoParallelIterator;
-use rayon::iter::ParallelIterator;
+use crate::audit::{Check, Coverage, Fault, Outcome, Witness};
+use crate::model::{Quasi, Release, Span, Value};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if pairs::pairs(ask).is_empty() {

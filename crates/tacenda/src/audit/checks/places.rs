@@ -9,22 +9,11 @@
 //! Places of two releases are as many as pairs of groups that overlap. Those of longer stretches can be far
 //! more: every group has a share of `Limits::pairs` for them, and one that needs more is not assessed.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::pairs;
 use crate::audit::checks::tally::Tally;
-use crate::audit::stab::Stab;
-use crate::audit::stab::insert;
-use crate::audit::stab::members;
-use crate::audit::stab::words;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Value;
+use crate::audit::checks::{Ask, pairs};
+use crate::audit::stab::{Stab, insert, members, words};
+use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
+use crate::model::{Release, Span, Value};
 use rayon::prelude::*;
 
 /// Groups that are looked at between two looks at the budget.

@@ -11,32 +11,15 @@
 //! promise is broken there and the blind worlds are judged instead. Where there is no world at all, the
 //! tables and the releases contradict each other: that is not assessed.
 
-use crate::audit::Check;
-use crate::audit::Fault;
-use crate::audit::Outcome;
-use crate::audit::Verdict;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::candidates::CONTRADICTION;
-use crate::audit::checks::candidates::Left;
-use crate::audit::checks::candidates::UNCOVERED;
-use crate::audit::checks::candidates::coverage;
-use crate::audit::checks::candidates::telling;
-use crate::audit::checks::candidates::truth;
-use crate::audit::checks::pairs;
+use crate::audit::checks::candidates::{CONTRADICTION, Left, UNCOVERED, coverage, telling, truth};
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::ties::Ties;
-use crate::audit::worlds::Counting;
-use crate::audit::worlds::Keep;
-use crate::audit::worlds::Person;
-use crate::audit::worlds::Worlds;
-use crate::model::Promise;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Value;
-use rayon::iter::IntoParallelRefIterator;
-use rayon::iter::ParallelIterator;
+use crate::audit::worlds::{Counting, Keep, Person, Worlds};
+use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
+use crate::model::{Promise, Regions, Release, Value};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 

@@ -6,18 +6,9 @@
 //! pairs in which the rows stand in the order of the release's own groups and values are compared only
 //! where a file is not sorted by them.
 
-use crate::audit::Check;
-use crate::audit::Coverage;
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::Outcome;
-use crate::audit::Traces;
-use crate::audit::Witness;
-use crate::audit::checks::Ask;
-use crate::audit::checks::pairs;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Value;
+use crate::audit::checks::{Ask, pairs};
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Traces, Witness};
+use crate::model::{Release, Span, Value};
 use rustc_hash::FxHashMap;
 
 /// Fewer rows than this say nothing.

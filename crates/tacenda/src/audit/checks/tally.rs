@@ -1,8 +1,6 @@
 //! One fault counted over the groups of a release, with the worst of them as witness.
 
-use crate::audit::Fault;
-use crate::audit::Finding;
-use crate::audit::Witness;
+use crate::audit::{Fault, Finding, Witness};
 
 /// How often a fault was met.
 pub(super) struct Tally {

@@ -6,11 +6,7 @@
 
 use crate::audit::join::Reading;
 use crate::audit::join::pairs::Pairs;
-use crate::model::Bound;
-use crate::model::Classes;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::Span;
+use crate::model::{Bound, Classes, PublishedView, Requirement, Span};
 use rustc_hash::FxHashMap;
 
 /// A requirement on the join of views.

@@ -22,16 +22,11 @@ mod pairs;
 #[cfg(test)]
 mod tests;
 
-pub use naive::materialise;
-pub use naive::read_naively;
+pub use naive::{materialise, read_naively};
 
 use crate::audit::join::count::Join;
 use crate::audit::join::pairs::Pairs;
-use crate::model::Bound;
-use crate::model::Impossible;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::ViewColumn;
+use crate::model::{Bound, Impossible, PublishedView, Requirement, ViewColumn};
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug)]

@@ -2,14 +2,8 @@
 
 use crate::audit::join::Reading;
 use crate::audit::join::pairs::is_match;
-use crate::model::Bound;
-use crate::model::Impossible;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::model::ViewColumn;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::model::{Bound, Impossible, PublishedView, Requirement, Span, ViewColumn};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every choice of one row a view in which all pairs can be one person.
 pub fn materialise(views: &[PublishedView], impossible: &[Impossible]) -> Vec<Vec<usize>> {

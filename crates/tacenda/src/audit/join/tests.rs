@@ -1,14 +1,7 @@
 //! The paper's examples and their corrections, and the counts against the join row by row.
 
 use super::*;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Quasi;
-use crate::model::Rng;
-use crate::model::Span;
-use crate::model::SpanColumn;
-use crate::model::Threshold;
-use crate::model::View;
+use crate::model::{Domain, Hierarchy, Quasi, Rng, Span, SpanColumn, Threshold, View};
 use proptest::prelude::*;
 
 fn category(name: &str, rows: &[&str]) -> Quasi {

@@ -21,31 +21,13 @@
 #[cfg(test)]
 mod naive;
 
-use crate::audit::Attacker;
-use crate::audit::Check;
-use crate::audit::Evidence;
-use crate::audit::Fault;
-use crate::audit::Limits;
-use crate::audit::Series;
-use crate::audit::Thresholds;
-use crate::audit::Traces;
 use crate::audit::by_group::ByGroup;
-use crate::audit::examine_only;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::second_look::last_release;
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::Met;
-use crate::model::Promise;
-use crate::model::Record;
-use crate::model::RecordKey;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Row;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::counted;
-use crate::model::people;
+use crate::audit::{Attacker, Check, Evidence, Fault, Limits, Series, Thresholds, Traces, examine_only};
+use crate::model::{
+    History, Membership, Met, Promise, Record, RecordKey, Regions, Release, Row, Span, Table, counted, people,
+};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -338,11 +320,7 @@ fn groups_of(release: &Release, membership: &Membership, rows: usize) -> Vec<Opt
 mod tests {
     use super::*;
     use crate::audit::sketch;
-    use crate::model::Domain;
-    use crate::model::Published;
-    use crate::model::Quasi;
-    use crate::model::Schema;
-    use crate::model::Sensitive;
+    use crate::model::{Domain, Published, Quasi, Schema, Sensitive};
     use proptest::prelude::*;
 
     fn schema() -> Schema {

@@ -1,16 +1,8 @@
 //! The account of a series, person by person, as one would explain it on paper. For tests.
 
-use super::Account;
-use super::SeriesRisk;
-use super::groups_of;
-use super::is_current;
+use super::{Account, SeriesRisk, groups_of, is_current};
 use crate::audit::Evidence;
-use crate::model::History;
-use crate::model::Met;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Table;
+use crate::model::{History, Met, Regions, Release, Span, Table};
 use rustc_hash::FxHashMap;
 
 /// Holds an account against the naive one. What differences give away is the auditor's own check and not asked.

@@ -7,8 +7,7 @@
 mod overlap;
 
 use crate::audit::ties::Ties;
-use crate::model::Release;
-use crate::model::Span;
+use crate::model::{Release, Span};
 pub(super) use overlap::tie_overlapping;
 
 /// Sets of values as bits, so many words each.
@@ -367,8 +366,7 @@ fn smallest_box(release: &Release, groups: &[u32]) -> Vec<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Regions;
-    use crate::model::Value;
+    use crate::model::{Regions, Value};
     use proptest::prelude::*;
 
     #[test]

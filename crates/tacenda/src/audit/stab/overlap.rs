@@ -5,8 +5,7 @@
 //! of the other would do as well, but costs their product where groups come in an order that leaves
 //! some corner of the tree untied for long: every group is then led there in vain.
 
-use super::Stab;
-use super::overlaps;
+use super::{Stab, overlaps};
 use crate::audit::ties::Ties;
 use crate::model::Span;
 
@@ -149,9 +148,7 @@ impl Walk<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Regions;
-    use crate::model::Release;
-    use crate::model::Value;
+    use crate::model::{Regions, Release, Value};
     use proptest::prelude::*;
 
     /// Where a group lies and how far it reaches, in two attributes of few values.

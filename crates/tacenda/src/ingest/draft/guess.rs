@@ -1,8 +1,7 @@
 //! From what was seen to a proposal: type, padded bounds, role.
 
-use crate::ingest::draft::Finding;
-use crate::ingest::draft::Guess;
 use crate::ingest::draft::seen::Seen;
+use crate::ingest::draft::{Finding, Guess};
 use crate::model::Role;
 
 const IDENTIFIERS: &[&str] = &[

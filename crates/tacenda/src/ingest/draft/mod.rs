@@ -7,15 +7,11 @@ mod seen;
 mod guess;
 mod print;
 
-use crate::ingest::columnar;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::error::Problem;
+use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::policy_file::MODELS;
-use crate::ingest::source::Content;
-use crate::ingest::source::Source;
-use crate::ingest::text;
+use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
+use crate::ingest::{columnar, text};
 use crate::model::Role;
 use seen::Seen;
 

@@ -1,8 +1,6 @@
 //! A draft as the text of a policy file, and its hierarchy files.
 
-use crate::ingest::draft::Draft;
-use crate::ingest::draft::Finding;
-use crate::ingest::draft::Guess;
+use crate::ingest::draft::{Draft, Finding, Guess};
 use crate::model::Role;
 use std::fmt::Write;
 

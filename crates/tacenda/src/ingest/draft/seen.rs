@@ -2,9 +2,7 @@
 
 use crate::ingest::encode::quick_date;
 use memchr::memchr2;
-use rustc_hash::FxBuildHasher;
-use rustc_hash::FxHashMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
 /// How many distinct values are told apart.

@@ -1,9 +1,8 @@
 //! A draft says what the columns are, and is a policy file that reads the table it was drafted from.
 
 use super::*;
-use crate::ingest::ReadOptions;
 use crate::ingest::policy_file::parse_policy;
-use crate::ingest::read_snapshot;
+use crate::ingest::{ReadOptions, read_snapshot};
 use crate::model::Values;
 use proptest::prelude::*;
 

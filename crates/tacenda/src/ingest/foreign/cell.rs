@@ -3,10 +3,9 @@
 //! Reading a cell says what is written, not what it means: whether `20-30` are years of age or a label
 //! is decided for the whole column. What is neither a known form nor a plain label is [`Cell::Unclear`].
 
-use crate::ingest::foreign::bound;
 use crate::ingest::foreign::bound::Bound;
 use crate::ingest::foreign::lookalike::is_lookalike;
-use crate::ingest::foreign::thousands;
+use crate::ingest::foreign::{bound, thousands};
 use std::borrow::Cow;
 
 /// What divides the ends of a range, beside a plain hyphen the signs that word processors make of it.

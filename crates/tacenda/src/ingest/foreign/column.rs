@@ -1,20 +1,11 @@
 //! A quasi column of all files together: which notation it is in, and the span of every text.
 
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::foreign::Missing;
-use crate::ingest::foreign::Notation;
-use crate::ingest::foreign::Wish;
-use crate::ingest::foreign::cell;
+use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::cell::Cell;
-use crate::ingest::foreign::labels;
-use crate::ingest::foreign::numbers;
-use crate::ingest::foreign::raw::RawColumn;
-use crate::ingest::foreign::raw::RawFile;
+use crate::ingest::foreign::raw::{RawColumn, RawFile};
 use crate::ingest::foreign::settle::settle;
-use crate::ingest::foreign::thousands;
-use crate::model::Quasi;
-use crate::model::Span;
+use crate::ingest::foreign::{Missing, Notation, Wish, cell, labels, numbers, thousands};
+use crate::model::{Quasi, Span};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

@@ -1,16 +1,10 @@
 //! How many rows of each group are counterfeits, where a file or one beside it says so.
 
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::error::Problem;
-use crate::ingest::foreign::File;
-use crate::ingest::foreign::GROUP_ID;
-use crate::ingest::foreign::Names;
-use crate::ingest::foreign::ROW_WEIGHT;
+use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::foreign::raw::RawFile;
+use crate::ingest::foreign::{File, GROUP_ID, Names, ROW_WEIGHT};
 use rustc_hash::FxHashMap;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The columns of the counts beside a file.
 const COLUMNS: [&str; 3] = [GROUP_ID, "rows", "counterfeits"];

@@ -1,19 +1,10 @@
 //! From rows of texts to a release: groups, their regions, and their rows in order.
 
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::error::Problem;
-use crate::ingest::foreign::File;
-use crate::ingest::foreign::Names;
-use crate::ingest::foreign::Shown;
+use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::foreign::column::Column;
-use crate::ingest::foreign::counts;
 use crate::ingest::foreign::raw::RawFile;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Span;
-use crate::model::Value;
-use crate::model::Values;
+use crate::ingest::foreign::{File, Names, Shown, counts};
+use crate::model::{Regions, Release, Span, Value, Values};
 use rustc_hash::FxHashMap;
 
 /// The numbers that all files share.

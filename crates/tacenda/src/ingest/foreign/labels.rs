@@ -5,22 +5,14 @@
 //! A prefix holds what begins with it and a rest that stands for everything else it may hide.
 
 use crate::ingest::error::Kind;
-use crate::ingest::foreign::bound;
 use crate::ingest::foreign::cell::Cell;
-use crate::ingest::foreign::column::Meaning;
-use crate::ingest::foreign::column::Texts;
-use crate::ingest::foreign::column::Unreadable;
-use crate::ingest::foreign::hierarchy;
-use crate::ingest::foreign::sets;
+use crate::ingest::foreign::column::{Meaning, Texts, Unreadable};
 use crate::ingest::foreign::sets::Family;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Quasi;
-use crate::model::Span;
+use crate::ingest::foreign::{bound, hierarchy, sets};
+use crate::model::{Domain, Hierarchy, Quasi, Span};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The one leaf of a column that publishes no value at all.

@@ -4,18 +4,11 @@
 //! of the last one that is written anywhere in the column; dates in days.
 
 use crate::ingest::error::Kind;
-use crate::ingest::foreign::Notation;
-use crate::ingest::foreign::Wish;
-use crate::ingest::foreign::bound;
 use crate::ingest::foreign::bound::Bound;
-use crate::ingest::foreign::cell::Cell;
-use crate::ingest::foreign::cell::Range;
-use crate::ingest::foreign::column::Meaning;
-use crate::ingest::foreign::column::Texts;
-use crate::ingest::foreign::column::Unreadable;
-use crate::model::Domain;
-use crate::model::Quasi;
-use crate::model::Span;
+use crate::ingest::foreign::cell::{Cell, Range};
+use crate::ingest::foreign::column::{Meaning, Texts, Unreadable};
+use crate::ingest::foreign::{Notation, Wish, bound};
+use crate::model::{Domain, Quasi, Span};
 use rustc_hash::FxHashMap;
 
 /// The most codes that an attribute may have.

@@ -3,14 +3,10 @@
 //! Published tables repeat few texts in many rows: a column is a list of texts and a number a row. What
 //! a text means is worked out once, however many rows have it.
 
-use crate::ingest::columnar;
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::error::Problem;
-use crate::ingest::source::Content;
-use crate::ingest::source::Source;
-use crate::ingest::text;
+use crate::ingest::error::{IngestError, Kind, Problem};
+use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
+use crate::ingest::{columnar, text};
 use rustc_hash::FxHashMap;
 
 /// A file of which some columns were read.

@@ -5,17 +5,9 @@
 //! other text, or an error: a column is never read in two ways.
 
 use crate::ingest::error::Kind;
-use crate::ingest::foreign::Notation;
-use crate::ingest::foreign::Wish;
-use crate::ingest::foreign::cell::Cell;
-use crate::ingest::foreign::cell::DASHES;
-use crate::ingest::foreign::cell::Range;
-use crate::ingest::foreign::cell::Written;
-use crate::ingest::foreign::column::Texts;
-use crate::ingest::foreign::column::Unreadable;
-use crate::ingest::foreign::lookalike;
-use crate::ingest::foreign::thousands;
-use crate::ingest::foreign::twins;
+use crate::ingest::foreign::cell::{Cell, DASHES, Range, Written};
+use crate::ingest::foreign::column::{Texts, Unreadable};
+use crate::ingest::foreign::{Notation, Wish, lookalike, thousands, twins};
 
 /// Settles every doubt. Afterwards no cell is [`Cell::Maybe`], but where texts stand for themselves or for nodes of a
 /// given tree.

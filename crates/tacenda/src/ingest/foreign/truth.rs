@@ -1,20 +1,12 @@
 //! The tables behind the releases, in the same codes, where their owner gives them.
 
-use crate::ingest::error::IngestError;
-use crate::ingest::error::Kind;
-use crate::ingest::foreign::Ask;
-use crate::ingest::foreign::ColumnNote;
-use crate::ingest::foreign::Names;
+use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::column::Column;
 use crate::ingest::foreign::groups::Numbering;
 use crate::ingest::foreign::raw::RawFile;
+use crate::ingest::foreign::{Ask, ColumnNote, Names};
 use crate::ingest::source::Source;
-use crate::model::CellFault;
-use crate::model::Quasi;
-use crate::model::RecordKey;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::model::Values;
+use crate::model::{CellFault, Quasi, RecordKey, Schema, Table, Values};
 use rayon::prelude::*;
 
 /// What identifiers are hashed with. The hashes stay in this process: what is written names people in another way

@@ -1,20 +1,9 @@
 //! `[columns]`: every column of the source, its role and what its cells may be.
 
 use crate::ingest::policy_file::keys::COLUMN;
-use crate::ingest::policy_file::walk::Section;
-use crate::ingest::policy_file::walk::Walk;
-use crate::ingest::policy_file::walk::integer_of;
-use crate::ingest::policy_file::walk::number_of;
+use crate::ingest::policy_file::walk::{Section, Walk, integer_of, number_of};
 use crate::ingest::text::line_of;
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::Hierarchy;
-use crate::model::HierarchyError;
-use crate::model::Public;
-use crate::model::Quasi;
-use crate::model::Role;
-use crate::model::Schema;
-use crate::model::Sensitive;
+use crate::model::{Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive};
 use jiff::civil::Date;
 use sha2::Digest;
 use std::ops::Range;

@@ -5,20 +5,9 @@
 //! texts.
 
 use crate::ingest::source::hex;
-use crate::model::DiversityMode;
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::Hierarchy;
-use crate::model::ListedShare;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Quasi;
-use crate::model::Sensitive;
-use crate::model::Span;
-use serde_json::Value;
-use serde_json::json;
-use sha2::Digest;
-use sha2::Sha256;
+use crate::model::{DiversityMode, Domain, Grid, Hierarchy, ListedShare, PolicyFile, Promise, Quasi, Sensitive, Span};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// The policy as JSON text: the same policy, the same text. Hierarchies and labels are given by digest.
 /// Left out is what says nothing about a release: titles, weights, reasons, dropped columns.

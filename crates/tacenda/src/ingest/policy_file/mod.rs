@@ -11,26 +11,19 @@ mod promise;
 mod views;
 mod compare;
 
-pub use compare::canonical;
-pub use compare::is_looser;
-pub use keys::KEYS;
-pub use keys::Key;
+pub use compare::{canonical, is_looser};
+pub use keys::{KEYS, Key};
 pub(in crate::ingest) use promise::MODELS;
 pub use promise::faults_of;
 
 use crate::ingest::source::hex;
-use crate::model::Output;
-use crate::model::PolicyFile;
-use crate::model::Series;
-use crate::model::Views;
+use crate::model::{Output, PolicyFile, Series, Views};
 use sha2::Digest;
 use std::fmt;
 use std::ops::Range;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::de::DeTable;
-use walk::Section;
-use walk::Walk;
+use walk::{Section, Walk};
 
 /// A policy file that was read.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,23 +1,11 @@
 //! `[promise]`, the limits and `[output]`.
 
-use crate::ingest::policy_file::Fault;
-use crate::ingest::policy_file::views;
-use crate::ingest::policy_file::walk::Section;
-use crate::ingest::policy_file::walk::Walk;
-use crate::model::Base;
-use crate::model::Choices;
-use crate::model::DiversityMode;
-use crate::model::Format;
-use crate::model::Limits;
-use crate::model::LossKind;
-use crate::model::OnDelete;
-use crate::model::OnIneligible;
-use crate::model::Output;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::Schema;
-use crate::model::SeedRule;
-use crate::model::Sensitive;
+use crate::ingest::policy_file::walk::{Section, Walk};
+use crate::ingest::policy_file::{Fault, views};
+use crate::model::{
+    Base, Choices, DiversityMode, Format, Limits, LossKind, OnDelete, OnIneligible, Output, PolicyFile, Promise,
+    Schema, SeedRule, Sensitive,
+};
 use std::collections::BTreeSet;
 use toml::de::DeValue;
 

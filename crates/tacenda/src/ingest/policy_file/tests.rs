@@ -1,20 +1,10 @@
 //! What a policy file may say, what it may not, and where the finger points.
 
 use super::*;
-use crate::model::Base;
-use crate::model::Choices;
-use crate::model::DiversityMode;
-use crate::model::Domain;
-use crate::model::Format;
-use crate::model::Grid;
-use crate::model::ListedShare;
-use crate::model::LossKind;
-use crate::model::OnDelete;
-use crate::model::OnIneligible;
-use crate::model::Promise;
-use crate::model::Score;
-use crate::model::SeedRule;
-use crate::model::Span;
+use crate::model::{
+    Base, Choices, DiversityMode, Domain, Format, Grid, ListedShare, LossKind, OnDelete, OnIneligible, Promise, Score,
+    SeedRule, Span,
+};
 use proptest::prelude::*;
 
 const WARD: &str = r#"policy = 1

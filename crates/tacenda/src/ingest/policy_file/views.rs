@@ -2,27 +2,15 @@
 
 use crate::ingest::foreign::Notation;
 use crate::ingest::policy_file::promise;
-use crate::ingest::policy_file::walk::Section;
-use crate::ingest::policy_file::walk::Walk;
-use crate::model::EVERYONE;
-use crate::model::Impossible;
-use crate::model::ListedShare;
-use crate::model::NamedView;
-use crate::model::Promise;
-use crate::model::Quasi;
-use crate::model::RECORD;
-use crate::model::Reading;
-use crate::model::Schema;
-use crate::model::Score;
-use crate::model::Span;
-use crate::model::View;
-use crate::model::ViewColumn;
-use crate::model::Views;
+use crate::ingest::policy_file::walk::{Section, Walk};
+use crate::model::{
+    EVERYONE, Impossible, ListedShare, NamedView, Promise, Quasi, RECORD, Reading, Schema, Score, Span, View,
+    ViewColumn, Views,
+};
 use sha2::Digest;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::DeValue;
 

@@ -4,11 +4,9 @@ use crate::ingest::policy_file::Fault;
 use crate::ingest::policy_file::keys::KEYS;
 use sha2::Sha256;
 use std::ops::Range;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
-use toml::de::DeTable;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 /// A table of the file.
 pub(super) struct Section<'t, 'i> {

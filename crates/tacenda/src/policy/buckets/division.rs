@@ -1,9 +1,6 @@
 //! Who already has a value set, and who needs one.
 
-use crate::model::History;
-use crate::model::Row;
-use crate::model::Table;
-use crate::model::ValueSetId;
+use crate::model::{History, Row, Table, ValueSetId};
 use crate::policy::buckets::Bucket;
 
 /// The rows of a table by what the history says of them.

@@ -4,8 +4,7 @@
 //! length as far as its codes allow. Rows with close keys have close codes; the converse need not hold.
 //! The keys choose who stands near whom and never leave the policy.
 
-use crate::model::Schema;
-use crate::model::Table;
+use crate::model::{Schema, Table};
 use rayon::prelude::*;
 
 /// The curve over the attributes of a schema.

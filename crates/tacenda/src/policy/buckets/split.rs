@@ -11,9 +11,7 @@
 //! and numbered anew, because its rows lie scattered over the whole bucket. The result does not depend
 //! on the number of threads.
 
-use crate::model::Quasi;
-use crate::model::Schema;
-use crate::model::Table;
+use crate::model::{Quasi, Schema, Table};
 
 /// A place with nobody in it: a counterfeit.
 pub const NOBODY: u32 = u32::MAX;
@@ -466,10 +464,7 @@ fn widen<const L: usize>(least: &mut [Lane; L], most: &mut [Lane; L], by_least: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::evolve::Person;
-    use crate::policy::evolve::schema_with_tree;
-    use crate::policy::evolve::table;
-    use crate::policy::evolve::values;
+    use crate::policy::evolve::{Person, schema_with_tree, table, values};
     use proptest::prelude::*;
 
     /// The perimeter of some rows, straight from the definition.

@@ -6,8 +6,7 @@
 //! the rest stays eligible.
 
 use crate::model::Value;
-use crate::policy::buckets::assign::Step;
-use crate::policy::buckets::assign::assign;
+use crate::policy::buckets::assign::{Step, assign};
 use crate::policy::buckets::balance::is_eligible;
 
 /// How often one more new set is tried before the fewest so far are taken.

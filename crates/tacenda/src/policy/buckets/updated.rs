@@ -6,12 +6,9 @@
 //! with newcomers into a new set. Where none of that works without a counterfeit more than before, they
 //! wait.
 
-use crate::model::History;
-use crate::model::Table;
-use crate::model::Value;
+use crate::model::{History, Table, Value};
 use crate::policy::buckets::Bucket;
-use crate::policy::buckets::balance::Counts;
-use crate::policy::buckets::balance::balance;
+use crate::policy::buckets::balance::{Counts, balance};
 use crate::policy::buckets::division::Updated;
 
 /// How many buckets are tried with newcomers before a new set is.

@@ -7,13 +7,7 @@
 //!
 //! Rounding down keeps the one property everything else stands on: a wider span never costs less.
 
-use crate::model::Domain;
-use crate::model::Grid;
-use crate::model::LossKind;
-use crate::model::Quasi;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Table;
+use crate::model::{Domain, Grid, LossKind, Quasi, Schema, Span, Table};
 
 /// The quasi codes of a table, row after row.
 pub(crate) struct Points {

@@ -6,10 +6,8 @@
 
 use crate::model::SeedRule;
 use crate::policy::cluster::cut::cut;
-use crate::policy::cluster::k_member::greedy;
-use crate::policy::cluster::k_member::place;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
+use crate::policy::cluster::k_member::{greedy, place};
+use crate::policy::cluster::store::{Cluster, Space};
 use rayon::prelude::*;
 
 /// From so many rows on people who are alike are set apart before a part is clustered.

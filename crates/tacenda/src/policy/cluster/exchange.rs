@@ -7,13 +7,11 @@
 //! Clusters are worked on in blocks that know nothing of each other, so threads do not matter; the
 //! next round shifts the blocks.
 
-use crate::model::Rng;
-use crate::model::Span;
+use crate::model::{Rng, Span};
 use crate::policy::cluster::FEW;
 use crate::policy::cluster::cost::widen;
 use crate::policy::cluster::index::Index;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
+use crate::policy::cluster::store::{Cluster, Space};
 use rayon::prelude::*;
 
 /// Clusters of a block.

@@ -10,8 +10,7 @@
 //! half the clusters have changed the tree is built anew.
 
 use crate::model::Span;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
+use crate::policy::cluster::store::{Cluster, Space};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

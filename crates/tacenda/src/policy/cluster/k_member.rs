@@ -5,14 +5,12 @@
 //! the seed alone, so the companions are found by going through the rows in the order of that distance
 //! until none can be cheaper any more.
 
-use crate::model::SeedRule;
-use crate::model::Span;
+use crate::model::{SeedRule, Span};
 use crate::policy::cluster::cost::widen;
 use crate::policy::cluster::cut::blocks;
 use crate::policy::cluster::index::Index;
 use crate::policy::cluster::split::split_all;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
+use crate::policy::cluster::store::{Cluster, Space};
 use rayon::prelude::*;
 
 /// Up to so many rows are clustered in one piece.

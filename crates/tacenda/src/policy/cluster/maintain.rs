@@ -2,8 +2,7 @@
 
 use crate::policy::cluster::index::Index;
 use crate::policy::cluster::split::split;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
+use crate::policy::cluster::store::{Cluster, Space};
 
 /// Clusters that are being changed, and the tree that finds the best of them.
 pub(crate) struct Maintained<'a> {

@@ -15,8 +15,7 @@
 use crate::policy::cluster::FEW;
 use crate::policy::cluster::index::Index;
 use crate::policy::cluster::split::split_all;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
+use crate::policy::cluster::store::{Cluster, Space};
 use rustc_hash::FxHashMap;
 
 /// Breaks clusters, dearest first, until none is worth breaking; then splits those that have grown

@@ -2,8 +2,7 @@
 
 use crate::model::Span;
 use crate::policy::cluster::cost::widen;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
+use crate::policy::cluster::store::{Cluster, Space};
 
 /// Moves `k` rows out of a cluster of at least `2k`, one at a time, each the row that leaves the two
 /// with the least loss together, the lowest row of equals. Returns the new cluster.

@@ -1,9 +1,7 @@
 //! Clusters and who is in them.
 
 use crate::model::Span;
-use crate::policy::cluster::cost::Costs;
-use crate::policy::cluster::cost::Points;
-use crate::policy::cluster::cost::widen;
+use crate::policy::cluster::cost::{Costs, Points, widen};
 
 /// Rows that are published alike, with their tight bounds.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -1,36 +1,16 @@
 //! The paper's example (G1) and the properties of SCIENCE E1, 15 to 19 (`E1-15` and so on), over random tables.
 
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::LossKind;
-use crate::model::Quasi;
-use crate::model::RecordKey;
-use crate::model::Rng;
-use crate::model::Schema;
-use crate::model::SeedRule;
-use crate::model::Span;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::Values;
-use crate::policy::cluster::cost::Costs;
-use crate::policy::cluster::cost::Points;
+use crate::model::{Domain, Hierarchy, LossKind, Quasi, RecordKey, Rng, Schema, SeedRule, Span, Table, Value, Values};
+use crate::policy::cluster::cost::{Costs, Points};
 use crate::policy::cluster::cut::ranks;
-use crate::policy::cluster::even::cut_and_cluster;
-use crate::policy::cluster::even::even;
-use crate::policy::cluster::even::set_apart;
+use crate::policy::cluster::even::{cut_and_cluster, even, set_apart};
 use crate::policy::cluster::exchange::exchange;
 use crate::policy::cluster::index::Index;
-use crate::policy::cluster::k_member::greedy;
-use crate::policy::cluster::k_member::k_member;
+use crate::policy::cluster::k_member::{greedy, k_member};
 use crate::policy::cluster::maintain::Maintained;
-use crate::policy::cluster::optimise::Break;
-use crate::policy::cluster::optimise::break_up;
-use crate::policy::cluster::optimise::interesting_break;
-use crate::policy::cluster::optimise::optimise;
+use crate::policy::cluster::optimise::{Break, break_up, interesting_break, optimise};
 use crate::policy::cluster::split::split_all;
-use crate::policy::cluster::store::Cluster;
-use crate::policy::cluster::store::Space;
-use crate::policy::cluster::store::total_loss;
+use crate::policy::cluster::store::{Cluster, Space, total_loss};
 use proptest::prelude::*;
 
 /// A table with everything that is needed to cluster it.

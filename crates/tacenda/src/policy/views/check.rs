@@ -7,15 +7,10 @@
 
 use crate::model::Span;
 use crate::policy::views::history::Profile;
-use crate::policy::views::judge::NewY;
-use crate::policy::views::judge::Part;
-use crate::policy::views::judge::judge;
+use crate::policy::views::judge::{NewY, Part, judge};
 use crate::policy::views::matcher::Matcher;
 use crate::policy::views::tally::Tally;
-use crate::policy::views::tree::Divided;
-use crate::policy::views::tree::Tree;
-use crate::policy::views::tree::Value;
-use crate::policy::views::tree::WORTH_A_THREAD;
+use crate::policy::views::tree::{Divided, Tree, Value, WORTH_A_THREAD};
 use crate::policy::views::worst::Worst;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

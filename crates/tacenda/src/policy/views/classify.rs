@@ -4,16 +4,8 @@
 //! published part for testing, both generalised alike, as numbers a decision tree can divide: one column
 //! for a number (the middle of its span), one column a published value for a category.
 
-use crate::model::Cuts;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::model::View;
-use crate::model::ViewColumn;
-use crate::model::ViewRows;
-use crate::policy::views::Options;
-use crate::policy::views::Task;
-use crate::policy::views::ViewsError;
-use crate::policy::views::specialise;
+use crate::model::{Cuts, Requirement, Span, View, ViewColumn, ViewRows};
+use crate::policy::views::{Options, Task, ViewsError, specialise};
 
 /// Rows as a learner sees them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,10 +90,7 @@ pub fn k_anonymous_cuts(task: &Task<'_>, k: u64, options: &Options) -> Result<Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Domain;
-    use crate::model::Hierarchy;
-    use crate::model::PublishedView;
-    use crate::model::Quasi;
+    use crate::model::{Domain, Hierarchy, PublishedView, Quasi};
 
     /// Learns the most frequent class of every row of features; an unseen row is told wrongly.
     fn by_heart(train: &Lesson, test: &Lesson) -> f64 {

@@ -3,14 +3,9 @@
 //! The paper's lemmas say that specialising never helps; that is true only under conditions, which
 //! are checked here one by one. And a requirement can be empty, out of reach, or about one table only.
 
-use crate::model::Bound;
-use crate::model::Requirement;
-use crate::policy::views::Options;
-use crate::policy::views::Task;
-use crate::policy::views::Unrelated;
-use crate::policy::views::ViewsError;
+use crate::model::{Bound, Requirement};
 use crate::policy::views::outcome::Measure;
-use crate::policy::views::task;
+use crate::policy::views::{Options, Task, Unrelated, ViewsError, task};
 use std::fmt;
 
 /// Why specialising might help: a condition of the corrected theorem that does not hold.

@@ -5,20 +5,9 @@
 //! pairs that meet have a common point). The new view is matched against the distinct combinations of
 //! join spans only; a bit a combination says which of them a span of the new view can meet.
 
-use crate::model::Bound;
-use crate::model::Impossible;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::model::View;
-use crate::policy::views::lines::Joined;
-use crate::policy::views::lines::Joining;
-use crate::policy::views::lines::Lines;
-use crate::policy::views::link::Bits;
-use crate::policy::views::link::Link;
-use crate::policy::views::link::link;
-use crate::policy::views::link::link_columns;
-use crate::policy::views::link::to_bits;
+use crate::model::{Bound, Impossible, PublishedView, Requirement, Span, View};
+use crate::policy::views::lines::{Joined, Joining, Lines};
+use crate::policy::views::link::{Bits, Link, link, link_columns, to_bits};
 use crate::policy::views::worst::Worst;
 
 /// The earlier views of one check, joined.

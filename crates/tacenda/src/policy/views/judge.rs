@@ -5,8 +5,7 @@
 //! paper's cases 1 to 4 are all one sum over distinct pairs, in which the key of a view counts as many
 //! values as there are rows; its Case 2, which counts some pairs twice, is corrected by that.
 
-use crate::model::Bound;
-use crate::model::Span;
+use crate::model::{Bound, Span};
 use crate::policy::views::history::Profile;
 use crate::policy::views::matcher::Matcher;
 use crate::policy::views::worst::Worst;

@@ -1,17 +1,8 @@
 //! The earlier views line by line, and their join with each other.
 
-use crate::model::Classes;
-use crate::model::Impossible;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::model::View;
-use crate::policy::views::history::Line;
-use crate::policy::views::history::TooMany;
-use crate::policy::views::link::Link;
-use crate::policy::views::link::can_meet;
-use crate::policy::views::link::link;
-use crate::policy::views::link::link_columns;
+use crate::model::{Classes, Impossible, PublishedView, Requirement, Span, View};
+use crate::policy::views::history::{Line, TooMany};
+use crate::policy::views::link::{Link, can_meet, link, link_columns};
 use rustc_hash::FxHashMap;
 
 /// The join of the earlier views with each other.

@@ -1,11 +1,6 @@
 //! How two views meet: which columns join them, and which spans can belong to one person.
 
-use crate::model::Classes;
-use crate::model::Impossible;
-use crate::model::PublishedView;
-use crate::model::Span;
-use crate::model::View;
-use crate::model::ViewRows;
+use crate::model::{Classes, Impossible, PublishedView, Span, View, ViewRows};
 use rustc_hash::FxHashMap;
 
 /// A set of things that are numbered from 0, one bit each.

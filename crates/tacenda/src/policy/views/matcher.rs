@@ -3,16 +3,11 @@
 //! Distinct combinations of join spans are few, however many rows there are: each is looked up once,
 //! as an AND of bit sets, and what it meets is summed up once.
 
-use crate::model::Bound;
-use crate::model::Impossible;
-use crate::model::Span;
-use crate::policy::views::history::History;
-use crate::policy::views::history::Keep;
-use crate::policy::views::history::Profile;
+use crate::model::{Bound, Impossible, Span};
+use crate::policy::views::history::{History, Keep, Profile};
 use crate::policy::views::link::Bits;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 /// The earlier views of one check, with what was looked up so far.
 #[derive(Debug)]

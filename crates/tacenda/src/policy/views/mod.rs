@@ -58,21 +58,11 @@ mod worst;
 #[cfg(test)]
 mod tests;
 
-pub use classify::ClassificationErrors;
-pub use classify::Lesson;
-pub use classify::classification_errors;
-pub use classify::k_anonymous_cuts;
-pub use classify::lesson;
-pub use explain::Doubt;
-pub use explain::Note;
-pub use explain::explain_requirement;
-pub use outcome::Measure;
-pub use outcome::Outcome;
-pub use outcome::Step;
-pub use outcome::Warning;
+pub use classify::{ClassificationErrors, Lesson, classification_errors, k_anonymous_cuts, lesson};
+pub use explain::{Doubt, Note, explain_requirement};
+pub use outcome::{Measure, Outcome, Step, Warning};
 pub use task::Task;
-pub use utility::Utility;
-pub use utility::utility;
+pub use utility::{Utility, utility};
 
 /// What the detail of a view is good for.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -1,9 +1,6 @@
 //! What came out: the cuts, how they came about, and how to take steps back.
 
-use crate::model::Cuts;
-use crate::model::PublishedView;
-use crate::model::Span;
-use crate::model::counted;
+use crate::model::{Cuts, PublishedView, Span, counted};
 use crate::policy::views::Task;
 use crate::policy::views::search::Engine;
 use std::fmt;

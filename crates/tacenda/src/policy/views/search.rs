@@ -3,21 +3,13 @@
 //! Where the most general state breaks a requirement and the corrected theorem does not rule it out,
 //! other cuts may still be fine: a bounded search opens the most promising ones first.
 
-use crate::model::Bound;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::policy::views::Measure;
-use crate::policy::views::Options;
-use crate::policy::views::Step;
-use crate::policy::views::ViewsError;
-use crate::policy::views::check::Check;
-use crate::policy::views::check::Standing;
+use crate::model::{Bound, Requirement, Span};
+use crate::policy::views::check::{Check, Standing};
 use crate::policy::views::tree::Tree;
 use crate::policy::views::worst::Worst;
-use std::cmp::Ordering;
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::collections::BinaryHeap;
+use crate::policy::views::{Measure, Options, Step, ViewsError};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// A state of the new view with all that is known of it.
 #[derive(Clone)]

@@ -4,10 +4,8 @@
 //! neighbouring values that occur, on a line of the public grid: where the class is told best, or, when
 //! there is no class, where the halves are most even.
 
-use crate::model::Quasi;
-use crate::model::Span;
-use crate::policy::views::tree::Value;
-use crate::policy::views::tree::WORTH_A_THREAD;
+use crate::model::{Quasi, Span};
+use crate::policy::views::tree::{Value, WORTH_A_THREAD};
 use rayon::prelude::*;
 
 /// What one unit of gain counts, so that gains are integers.

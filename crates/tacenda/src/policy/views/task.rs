@@ -1,28 +1,14 @@
 //! What is asked for, and the most general state it starts from.
 
-use crate::model::Bound;
-use crate::model::Classes;
-use crate::model::Impossible;
-use crate::model::PublishedView;
-use crate::model::Requirement;
-use crate::model::Span;
-use crate::model::View;
-use crate::model::ViewRows;
-use crate::policy::views::Options;
-use crate::policy::views::Unrelated;
-use crate::policy::views::ViewsError;
-use crate::policy::views::Warning;
+use crate::model::{Bound, Classes, Impossible, PublishedView, Requirement, Span, View, ViewRows};
 use crate::policy::views::check::Check;
-use crate::policy::views::explain;
-use crate::policy::views::history::History;
-use crate::policy::views::history::Keep;
-use crate::policy::views::judge::NewY;
-use crate::policy::views::judge::is_uniform;
-use crate::policy::views::link::dangling;
-use crate::policy::views::link::link_columns;
+use crate::policy::views::history::{History, Keep};
+use crate::policy::views::judge::{NewY, is_uniform};
+use crate::policy::views::link::{dangling, link_columns};
 use crate::policy::views::matcher::Matcher;
 use crate::policy::views::search::Engine;
 use crate::policy::views::tree::Tree;
+use crate::policy::views::{Options, Unrelated, ViewsError, Warning, explain};
 use std::collections::BTreeSet;
 
 /// The next view, what is out already, and what must hold. In requirements, view 0 is the new one

@@ -1,33 +1,15 @@
 //! The engine against a join that is written out row by row.
 
-use crate::model::Bound;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Impossible;
-use crate::model::PublishedView;
-use crate::model::Quasi;
-use crate::model::Requirement;
-use crate::model::Rng;
-use crate::model::Span;
-use crate::model::SpanColumn;
-use crate::model::Threshold;
-use crate::model::View;
-use crate::model::ViewColumn;
-use crate::model::ViewRows;
-use crate::policy::views::Doubt;
-use crate::policy::views::Information;
-use crate::policy::views::Measure;
-use crate::policy::views::Note;
-use crate::policy::views::Options;
-use crate::policy::views::Task;
-use crate::policy::views::Unrelated;
-use crate::policy::views::ViewsError;
-use crate::policy::views::Warning;
-use crate::policy::views::explain_requirement;
+use crate::model::{
+    Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, Threshold, View,
+    ViewColumn, ViewRows,
+};
 use crate::policy::views::search::Engine;
-use crate::policy::views::specialise;
 use crate::policy::views::task::prepare;
-use crate::policy::views::utility;
+use crate::policy::views::{
+    Doubt, Information, Measure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise,
+    utility,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

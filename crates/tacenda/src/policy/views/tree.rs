@@ -5,14 +5,8 @@
 //! knows the values it would be divided into and what that would tell, and is divided everywhere at
 //! once: the values of an attribute are a cut at all times.
 
-use crate::model::Classes;
-use crate::model::Cuts;
-use crate::model::Quasi;
-use crate::model::Span;
-use crate::model::View;
-use crate::model::ViewRows;
-use crate::policy::views::Information;
-use crate::policy::views::split;
+use crate::model::{Classes, Cuts, Quasi, Span, View, ViewRows};
+use crate::policy::views::{Information, split};
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -1,9 +1,6 @@
 //! How much of a view is left: distortion, and what it still tells of the target.
 
-use crate::model::Cuts;
-use crate::model::Span;
-use crate::model::View;
-use crate::model::ViewRows;
+use crate::model::{Cuts, Span, View, ViewRows};
 use crate::policy::views::split::bits;
 
 /// How much a published view has kept.

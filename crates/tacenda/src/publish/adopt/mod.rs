@@ -8,47 +8,20 @@
 mod seats;
 mod translate;
 
-use crate::audit::Evidence;
-use crate::audit::Finding;
-use crate::audit::Traces;
-use crate::audit::gate;
 use crate::audit::k_anonymity::UNKNOWN_RELEASES;
-use crate::folder;
-use crate::ingest;
-use crate::ingest::ReadOptions;
-use crate::ingest::Source;
-use crate::ingest::foreign;
-use crate::ingest::foreign::File;
-use crate::ingest::foreign::Foreign;
-use crate::ledger::Commit;
-use crate::ledger::Publication;
-use crate::ledger::Staging;
-use crate::model::Grouping;
-use crate::model::History;
-use crate::model::PastGroups;
-use crate::model::Promise;
-use crate::model::Reading;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Table;
-use crate::model::Values;
-use crate::publish::Outcome;
-use crate::publish::Project;
-use crate::publish::ProjectError;
-use crate::publish::PublishError;
-use crate::publish::account;
-use crate::publish::adopt::seats::Seating;
-use crate::publish::adopt::seats::seat;
-pub(super) use crate::publish::adopt::translate::Question;
-pub(super) use crate::publish::adopt::translate::express;
+use crate::audit::{Evidence, Finding, Traces, gate};
+use crate::ingest::foreign::{File, Foreign};
+use crate::ingest::{ReadOptions, Source, foreign};
+use crate::ledger::{Commit, Publication, Staging};
+use crate::model::{Grouping, History, PastGroups, Promise, Reading, Regions, Release, Schema, Table, Values};
+use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
-use crate::publish::project;
-use crate::publish::published;
+pub(super) use crate::publish::adopt::translate::{Question, express};
+use crate::publish::{Outcome, Project, ProjectError, PublishError, account, project, published};
+use crate::{folder, ingest};
 use serde_json::json;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is to be taken in.
 #[derive(Clone, Debug, Default)]

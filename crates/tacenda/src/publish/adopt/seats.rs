@@ -5,13 +5,7 @@
 //! as good as another: the release is the one that a publisher with that seating would have made, so what
 //! is proved of it holds. Who has a value set already is seated in a group with that set where possible.
 
-use crate::model::History;
-use crate::model::Membership;
-use crate::model::Release;
-use crate::model::Row;
-use crate::model::Table;
-use crate::model::Value;
-use crate::model::ValueSetId;
+use crate::model::{History, Membership, Release, Row, Table, Value, ValueSetId};
 use std::collections::VecDeque;
 
 /// So few groups are looked through one by one.
@@ -328,10 +322,7 @@ mod tests {
     }
 
     fn crowd(rng: &mut Rng) -> (Release, Table) {
-        use crate::model::RecordKey;
-        use crate::model::Regions;
-        use crate::model::Span;
-        use crate::model::Values;
+        use crate::model::{RecordKey, Regions, Span, Values};
         let people = 5 + rng.below(60) as u32;
         let codes: Vec<u32> = (0..people).map(|_| rng.below(30) as u32).collect();
         let held: Vec<Value> = (0..people).map(|_| Value(rng.below(3) as u32)).collect();

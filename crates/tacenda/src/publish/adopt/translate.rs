@@ -4,21 +4,8 @@
 //! the declared domain and a label a node of the declared hierarchy. What the policy's columns cannot
 //! express is refused: a region that is nearly right would be a false one.
 
-use crate::ingest::foreign::Ask;
-use crate::ingest::foreign::Foreign;
-use crate::ingest::foreign::Missing;
-use crate::ingest::foreign::Notation;
-use crate::ingest::foreign::Wish;
-use crate::model::Domain;
-use crate::model::Hierarchy;
-use crate::model::Quasi;
-use crate::model::Reading;
-use crate::model::Regions;
-use crate::model::Release;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::Value;
-use crate::model::Values;
+use crate::ingest::foreign::{Ask, Foreign, Missing, Notation, Wish};
+use crate::model::{Domain, Hierarchy, Quasi, Reading, Regions, Release, Schema, Span, Value, Values};
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write;

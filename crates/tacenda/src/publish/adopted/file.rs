@@ -3,24 +3,12 @@
 //! Rows may be recoded each in its own way. What a cell says is kept exactly or refused: a wider span would match more
 //! rows than readers of the file can, and the view judged against it would promise too much.
 
-use crate::ingest::IngestError;
-use crate::ingest::Source;
-use crate::ingest::foreign;
-use crate::ingest::foreign::ColumnNote;
-use crate::ingest::foreign::File;
-use crate::ingest::foreign::Foreign;
-use crate::model::NamedView;
-use crate::model::PolicyFile;
-use crate::model::Quasi;
-use crate::model::Schema;
-use crate::model::Span;
-use crate::model::SpanColumn;
+use crate::ingest::foreign::{ColumnNote, File, Foreign};
+use crate::ingest::{IngestError, Source, foreign};
+use crate::model::{NamedView, PolicyFile, Quasi, Schema, Span, SpanColumn};
 use crate::publish::ProjectError;
-use crate::publish::adopt::Question;
-use crate::publish::adopt::express;
-use crate::publish::adopted::Found;
-use crate::publish::adopted::fault;
-use crate::publish::adopted::refuse_unlisted;
+use crate::publish::adopt::{Question, express};
+use crate::publish::adopted::{Found, fault, refuse_unlisted};
 use std::path::Path;
 
 pub(super) fn read(

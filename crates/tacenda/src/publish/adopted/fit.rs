@@ -3,10 +3,7 @@
 //! A file that was read wrongly, or the wrong file, matches few of our rows; rows without a match are judged without it,
 //! so that it would seem to tell nothing. The truth shows that before anything is judged.
 
-use crate::model::Classes;
-use crate::model::PastView;
-use crate::model::Schema;
-use crate::model::Table;
+use crate::model::{Classes, PastView, Schema, Table};
 
 /// How many comparisons of people with rows are made at most.
 const MOST: u64 = 1 << 28;

@@ -1,15 +1,9 @@
 //! A view in a release folder of ours, read as a recipient would.
 
 use crate::folder;
-use crate::model::NamedView;
-use crate::model::PolicyFile;
-use crate::model::Quasi;
-use crate::model::Span;
-use crate::model::SpanColumn;
+use crate::model::{NamedView, PolicyFile, Quasi, Span, SpanColumn};
 use crate::publish::ProjectError;
-use crate::publish::adopted::Found;
-use crate::publish::adopted::fault;
-use crate::publish::adopted::refuse_unlisted;
+use crate::publish::adopted::{Found, fault, refuse_unlisted};
 use std::path::Path;
 
 pub(super) fn read(

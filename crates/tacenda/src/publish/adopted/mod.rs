@@ -8,17 +8,9 @@ mod file;
 mod fit;
 mod folder;
 
-use crate::model::NamedView;
-use crate::model::PastView;
-use crate::model::PolicyFile;
-use crate::model::Promise;
-use crate::model::PublishedView;
-use crate::model::Quasi;
-use crate::model::Schema;
-use crate::model::SpanColumn;
-use crate::model::Table;
-use crate::model::View;
-use crate::model::ViewColumn;
+use crate::model::{
+    NamedView, PastView, PolicyFile, Promise, PublishedView, Quasi, Schema, SpanColumn, Table, View, ViewColumn,
+};
 use crate::publish::ProjectError;
 use crate::publish::adopted::fit::Fit;
 

@@ -1,21 +1,9 @@
 //! Attacks: the three questions, every check, what was found, and one case step by step.
 
-use crate::report::FindingFacts;
-use crate::report::MeasureFacts;
-use crate::report::StepFacts;
-use crate::report::StoryFacts;
-use crate::report::html::Page;
-use crate::report::html::Section;
-use crate::report::html::clip;
-use crate::report::html::escape;
-use crate::report::html::parts;
-use crate::report::html::parts::N;
-use crate::report::html::parts::W;
-use crate::report::words::MATCHED;
-use crate::report::words::counted;
-use crate::report::words::decimal;
-use crate::report::words::list;
-use crate::report::words::number;
+use crate::report::html::parts::{N, W};
+use crate::report::html::{Page, Section, clip, escape, parts};
+use crate::report::words::{MATCHED, counted, decimal, list, number};
+use crate::report::{FindingFacts, MeasureFacts, StepFacts, StoryFacts};
 use std::fmt::Write;
 
 /// The most groups of a witness or a step that are shown.

@@ -1,16 +1,9 @@
 //! Context: which data, which releases, for whom.
 
-use crate::report::html::Page;
-use crate::report::html::Section;
-use crate::report::html::clip;
-use crate::report::html::escape;
-use crate::report::html::parts;
-use crate::report::html::parts::N;
-use crate::report::html::parts::W;
-use crate::report::html::plots;
+use crate::report::html::parts::{N, W};
 use crate::report::html::plots::Caption;
-use crate::report::words::counted;
-use crate::report::words::number;
+use crate::report::html::{Page, Section, clip, escape, parts, plots};
+use crate::report::words::{counted, number};
 
 impl Page<'_> {
     /// A caption with a name of its own on the page.

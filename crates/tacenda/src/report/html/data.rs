@@ -1,15 +1,9 @@
 //! Data: the columns, the policy, the software, the promise and its attacker.
 
 use crate::report::LimitFacts;
-use crate::report::html::Page;
-use crate::report::html::Section;
-use crate::report::html::clip;
-use crate::report::html::escape;
-use crate::report::html::parts;
-use crate::report::html::parts::N;
-use crate::report::html::parts::W;
-use crate::report::words::list;
-use crate::report::words::number;
+use crate::report::html::parts::{N, W};
+use crate::report::html::{Page, Section, clip, escape, parts};
+use crate::report::words::{list, number};
 
 /// How much work the attacks were allowed, in words.
 fn attack_limits(limits: &LimitFacts) -> String {

@@ -1,10 +1,6 @@
 //! Governance: people who leave, how long the report holds, who answers for it.
 
-use crate::report::html::Page;
-use crate::report::html::Section;
-use crate::report::html::clip;
-use crate::report::html::escape;
-use crate::report::html::parts;
+use crate::report::html::{Page, Section, clip, escape, parts};
 use std::fmt::Write;
 
 impl Page<'_> {

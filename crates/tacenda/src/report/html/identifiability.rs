@@ -1,21 +1,10 @@
 //! Identifiability: how exposed people are in each release, in numbers and pictures.
 
-use crate::report::Edition;
-use crate::report::ReleaseFacts;
-use crate::report::RiskKind;
-use crate::report::html::Page;
-use crate::report::html::Section;
-use crate::report::html::clip;
-use crate::report::html::escape;
-use crate::report::html::parts;
-use crate::report::html::parts::N;
-use crate::report::html::parts::W;
-use crate::report::html::plots;
+use crate::report::html::parts::{N, W};
+use crate::report::html::{Page, Section, clip, escape, parts, plots};
 use crate::report::sequence::not_counted;
-use crate::report::words::counted;
-use crate::report::words::no_line;
-use crate::report::words::number;
-use crate::report::words::percent;
+use crate::report::words::{counted, no_line, number, percent};
+use crate::report::{Edition, ReleaseFacts, RiskKind};
 
 /// Least group sizes that are in use, and where. Kept as sizes: 1/11 is more than 0.09.
 const HABITS: [(u32, &str); 5] = [

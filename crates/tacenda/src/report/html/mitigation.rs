@@ -1,19 +1,9 @@
 //! Mitigation: what was added and left out, and what the releases still say.
 
-use crate::report::QueryErrorFacts;
-use crate::report::TruthFacts;
-use crate::report::html::Page;
-use crate::report::html::Section;
-use crate::report::html::clip;
-use crate::report::html::escape;
-use crate::report::html::parts;
-use crate::report::html::parts::Column;
-use crate::report::html::parts::N;
-use crate::report::html::parts::W;
-use crate::report::html::plots;
-use crate::report::words::decimal;
-use crate::report::words::number;
-use crate::report::words::percent;
+use crate::report::html::parts::{Column, N, W};
+use crate::report::html::{Page, Section, clip, escape, parts, plots};
+use crate::report::words::{decimal, number, percent};
+use crate::report::{QueryErrorFacts, TruthFacts};
 
 /// The most attributes that are drawn or listed.
 const MOST_ATTRIBUTES: usize = 12;

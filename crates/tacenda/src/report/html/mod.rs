@@ -15,11 +15,8 @@ mod mitigation;
 mod governance;
 
 use crate::report::Report;
-use crate::report::html::parts::badge_class;
-use crate::report::html::parts::icon;
-use crate::report::words::counted;
-use crate::report::words::number;
-use crate::report::words::percent;
+use crate::report::html::parts::{badge_class, icon};
+use crate::report::words::{counted, number, percent};
 use std::fmt::Write;
 
 /// The longest page in bytes.

@@ -1,7 +1,6 @@
 //! Small pieces of a page: tables, lists, badges.
 
-use crate::report::html::clip;
-use crate::report::html::escape;
+use crate::report::html::{clip, escape};
 use std::fmt::Write;
 
 /// A column of a table: its heading, and whether it holds numbers.

@@ -1,13 +1,8 @@
 //! Plots: inline SVG with a title and a description, coloured by the page's style.
 
-use crate::report::Bar;
-use crate::report::Panel;
-use crate::report::Picture;
-use crate::report::ReleaseFacts;
-use crate::report::html::clip;
-use crate::report::html::escape;
-use crate::report::words::number;
-use crate::report::words::percent;
+use crate::report::html::{clip, escape};
+use crate::report::words::{number, percent};
+use crate::report::{Bar, Panel, Picture, ReleaseFacts};
 use std::fmt::Write;
 
 /// What a plot is called, for those who do not see it.

@@ -1,12 +1,8 @@
 //! Tests of the page.
 
 use super::*;
-use crate::report::Edition;
-use crate::report::FindingFacts;
-use crate::report::Panel;
-use crate::report::samples::broken;
-use crate::report::samples::clean;
-use crate::report::samples::private;
+use crate::report::samples::{broken, clean, private};
+use crate::report::{Edition, FindingFacts, Panel};
 
 const EDITIONS: [Edition; 3] = [Edition::Recipient, Edition::Steward, Edition::Auditor];
 
