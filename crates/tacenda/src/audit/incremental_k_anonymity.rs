@@ -41,7 +41,7 @@
 
 use crate::audit::Fault;
 use crate::model::{History, Membership, Quasi, Record, Regions, Release, Row, Schema, Span, Table, Value, counted};
-use crate::space::stab::Stab;
+use crate::space::stab::{Stab, overlaps_another};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -468,17 +468,13 @@ fn overlapping(regions: &Regions) -> BTreeSet<u32> {
     let classes: Vec<&[u32]> = order.chunk_by(|&a, &b| regions.get(a as usize) == regions.get(b as usize)).collect();
     let mut firsts = Regions::new(regions.attributes());
     classes.iter().for_each(|class| firsts.push(regions.get(class[0] as usize)));
-    let index = Stab::of(&firsts);
-    let overlaps_another = |class: &&&[u32]| {
-        // A region overlaps itself.
-        let mut hits = 0;
-        index.each_overlapping(regions.get(class[0] as usize), |_| {
-            hits += 1;
-            hits < 2
-        });
-        hits == 2
-    };
-    classes.iter().filter(overlaps_another).flat_map(|class| class.iter().copied()).collect()
+    let overlaps = overlaps_another(&Stab::of(&firsts));
+    classes
+        .iter()
+        .zip(overlaps)
+        .filter(|(_, overlaps)| *overlaps)
+        .flat_map(|(class, _)| class.iter().copied())
+        .collect()
 }
 
 /// What a set of releases says of each person when laid over each other: the definition.

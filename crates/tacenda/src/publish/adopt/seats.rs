@@ -68,7 +68,7 @@ impl Slots {
 
     /// Per person, the slots they may stand in, ascending.
     fn choices(&self, release: &Release, table: &Table) -> Vec<Vec<u32>> {
-        let index = Stab::new(release, release.values.len());
+        let index = Stab::without_values(release);
         let choose = |point: &mut Vec<u32>, row: Row| {
             let value = table.sensitive()[row.index()];
             table.read_point(row, point);

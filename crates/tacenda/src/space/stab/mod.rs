@@ -12,7 +12,7 @@ mod overlap;
 use crate::model::{Regions, Release, Span};
 use crate::space::sets::{insert, words};
 use crate::space::ties::Ties;
-pub(crate) use overlap::tie_overlapping;
+pub(crate) use overlap::{overlaps_another, tie_overlapping};
 
 /// An index over the groups of one release, or over regions alone.
 pub(crate) struct Stab {
@@ -66,6 +66,11 @@ impl Stab {
     /// An index over regions that have no values.
     pub(crate) fn of(regions: &Regions) -> Stab {
         Stab::build(regions, regions.len(), 0)
+    }
+
+    /// An index over the regions of a release, without its values.
+    pub(crate) fn without_values(release: &Release) -> Stab {
+        Stab::build(&release.regions, release.group_count(), 0)
     }
 
     fn build(regions: &Regions, count: usize, words: usize) -> Stab {

@@ -1,4 +1,4 @@
-//! What hangs together in two releases: groups of the one that overlap groups of the other.
+//! What overlaps: groups of one release with groups of another, and regions with each other.
 //!
 //! Both trees are walked at once, from pairs of boxes to pairs of smaller boxes. A pair is left where the
 //! boxes miss each other, or where everything below both is one set already. Asking one tree for each group
@@ -17,6 +17,80 @@ pub(crate) fn tie_overlapping(left: &Stab, right: &Stab, ties: &mut Ties) {
     }
     let sides = [Side::new(left, 0), Side::new(right, left.group_count())];
     Walk { sides, ties }.pair(0, 0);
+}
+
+/// Per region, whether it overlaps another one of the index.
+pub(crate) fn overlaps_another(stab: &Stab) -> Vec<bool> {
+    let mut search = Within { stab, found: vec![false; stab.groups.len()], whole: vec![false; stab.nodes.len()] };
+    if !stab.nodes.is_empty() {
+        search.below(0);
+    }
+    let mut overlaps = vec![false; stab.groups.len()];
+    search.found.iter().zip(&stab.groups).for_each(|(&found, &group)| overlaps[group as usize] = found);
+    overlaps
+}
+
+/// The search within one tree: a pair of nodes is left where the boxes miss each other, or where everything below
+/// both is found already.
+struct Within<'a> {
+    stab: &'a Stab,
+    /// Per place of the leaves, whether its region overlaps another one.
+    found: Vec<bool>,
+    /// Per node, whether that is so of every place below it.
+    whole: Vec<bool>,
+}
+
+impl Within<'_> {
+    fn below(&mut self, index: usize) {
+        let node = &self.stab.nodes[index];
+        match node.right as usize {
+            0 => {
+                (node.first..node.last).for_each(|one| (one + 1..node.last).for_each(|other| self.compare(one, other)))
+            }
+            right => {
+                self.below(index + 1);
+                self.below(right);
+                self.between(index + 1, right);
+            }
+        }
+        self.look_up(index);
+    }
+
+    fn between(&mut self, left: usize, right: usize) {
+        let (one, other) = (&self.stab.nodes[left], &self.stab.nodes[right]);
+        if self.whole[left] && self.whole[right] || !overlaps(self.stab.node_box(left), self.stab.node_box(right)) {
+            return;
+        }
+        match (one.right as usize, other.right as usize) {
+            (0, 0) => (one.first..one.last).for_each(|a| (other.first..other.last).for_each(|b| self.compare(a, b))),
+            (second, last) if last == 0 || second != 0 && one.last - one.first >= other.last - other.first => {
+                self.between(left + 1, right);
+                self.between(second, right);
+            }
+            (_, second) => {
+                self.between(left, right + 1);
+                self.between(left, second);
+            }
+        }
+        self.look_up(left);
+        self.look_up(right);
+    }
+
+    fn compare(&mut self, one: u32, other: u32) {
+        let (one, other) = (one as usize, other as usize);
+        if !(self.found[one] && self.found[other]) && overlaps(self.stab.group_box(one), self.stab.group_box(other)) {
+            (self.found[one], self.found[other]) = (true, true);
+        }
+    }
+
+    /// Notes whether everything below a node is found by now, as far as its children say.
+    fn look_up(&mut self, index: usize) {
+        let node = &self.stab.nodes[index];
+        self.whole[index] = match node.right as usize {
+            0 => self.found[node.first as usize..node.last as usize].iter().all(|&found| found),
+            right => self.whole[index + 1] && self.whole[right],
+        };
+    }
 }
 
 /// One of the releases.
@@ -187,6 +261,9 @@ mod tests {
             for group in 0..count as u32 {
                 prop_assert_eq!(ties.find(group), slow.find(group));
             }
+            let another = |&one: &usize| (0..left.group_count()).any(|other| other != one && overlaps(left.region(one), left.region(other)));
+            let scan: Vec<bool> = (0..left.group_count()).map(|one| another(&one)).collect();
+            prop_assert_eq!(overlaps_another(&Stab::of(&left.regions)), scan);
         }
     }
 }
