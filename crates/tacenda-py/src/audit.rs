@@ -5,8 +5,8 @@ use crate::{error, plain};
 use pyo3::prelude::*;
 use std::path::Path;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Attacker, Limits, Series, Thresholds, Traces, examine};
-use tacenda::ingest::foreign::{Ask, File, Foreign, Missing, Shown, Wish};
+use tacenda::audit::{Attacker, Limits, Series, Thresholds, examine};
+use tacenda::ingest::foreign::{Ask, File, Foreign, Missing, Wish};
 use tacenda::ingest::{IngestError, Source, foreign};
 use tacenda::report;
 use tacenda::report::{About, Edition, Material, Names, PrivateFacts, Report, TextOptions, json, text};
@@ -58,11 +58,10 @@ fn file(at: usize, data: Data) -> Result<File, IngestError> {
 
 fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
     let knowledge = (!read.truth.is_empty()).then(|| Knowledge::from_tables(&read.truth));
-    let traces: Vec<Traces> = read.shown.iter().map(traces).collect();
     let series = Series {
         schema: &read.schema,
         releases: &read.releases,
-        traces: &traces,
+        traces: &read.shown,
         promise: None,
         knowledge: knowledge.as_ref(),
     };
@@ -74,7 +73,7 @@ fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
         assumptions: read.assumptions.clone(),
         ..About::default()
     };
-    let truth = read.releases.iter().zip(&traces).zip(&read.truth).map(|((release, traces), table)| {
+    let truth = read.releases.iter().zip(&read.shown).zip(&read.truth).map(|((release, traces), table)| {
         report::truth_facts(release, !traces.without_sensitive, table, &read.schema, &thresholds)
     });
     let private = knowledge.is_some().then(|| PrivateFacts { truth: truth.collect(), churn: Vec::new() });
@@ -91,14 +90,4 @@ fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
         private,
         has_truth: knowledge.is_some(),
     })
-}
-
-fn traces(shown: &Shown) -> Traces {
-    Traces {
-        places: shown.places.clone(),
-        group_names: shown.group_names.clone(),
-        columns: shown.columns.clone(),
-        without_sensitive: shown.without_sensitive,
-        counterfeits_known: shown.counterfeits_known,
-    }
 }

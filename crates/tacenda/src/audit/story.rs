@@ -5,8 +5,8 @@
 //! groups of one person, and is what the findings count by. Where people are not known, a place is attacked.
 
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::overlaps;
 use crate::model::{Quasi, Release, Schema, Span, Value};
+use crate::space::stab::overlaps;
 use std::fmt;
 
 /// How one person's value was found out, one step a release they are in.

@@ -4,7 +4,7 @@
 //! witness in the release's file, or at the file's top. What could not be answered is a notification,
 //! so that a run without results is not taken for a clean one.
 
-use crate::audit::{CODES, Severity};
+use crate::audit::{Fault, Severity};
 use crate::report::words::{list, people};
 use crate::report::{FindingFacts, ReleaseFacts, Report};
 use serde_json::{Value as Json, json};
@@ -14,9 +14,10 @@ const MOST_RESULTS: usize = 25_000;
 
 /// The report as SARIF.
 pub fn sarif(report: &Report) -> String {
-    let rules: Vec<Json> = CODES
+    let rules: Vec<Json> = Fault::ALL
         .iter()
-        .map(|(fault, code, title, meaning)| {
+        .zip(Fault::PAGES)
+        .map(|(fault, (code, title, meaning))| {
             json!({
                 "id": code,
                 "name": format!("{fault:?}"),
@@ -100,7 +101,7 @@ fn result(report: &Report, finding: &FindingFacts) -> Json {
         // Below the heading, the first row is on line 2.
         locations.push(location(report, number, row.map_or(1, |row| row + 1)));
     }
-    let rule = CODES.iter().position(|page| page.1 == finding.code);
+    let rule = Fault::PAGES.iter().position(|page| page.0 == finding.code);
     let same = format!("{}/{}/{:?}{places}", finding.code, finding.release, finding.others);
     json!({
         "ruleId": finding.code,
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(json["version"], "2.1.0");
         let run = &json["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-        assert_eq!(rules.len(), CODES.len());
+        assert_eq!(rules.len(), Fault::ALL.len());
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), 2);
         for result in results {

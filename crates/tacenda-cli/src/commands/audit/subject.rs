@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Series, Thresholds, Traces};
-use tacenda::ingest::foreign::{File, Foreign, Shown};
+use tacenda::ingest::foreign::{File, Foreign};
 use tacenda::ingest::{IngestError, Source, foreign};
 use tacenda::model::{Membership, Promise, RecordKey, Release, Schema, Table};
 use tacenda::publish::ProjectError;
@@ -146,7 +146,7 @@ fn of_anyone(paths: &[PathBuf], args: &ReadingArgs, screen: &Screen) -> Result<S
     Ok(Subject {
         schema: read.schema,
         releases: read.releases,
-        traces: read.shown.into_iter().map(traces).collect(),
+        traces: read.shown,
         promise: None,
         truth: read.truth,
         left_out: Vec::new(),
@@ -185,16 +185,6 @@ fn once(read: &mut Foreign) -> Vec<bool> {
 fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
     let mut keep = keep.iter();
     list.retain(|_| keep.next().is_none_or(|&kept| kept));
-}
-
-fn traces(shown: Shown) -> Traces {
-    Traces {
-        places: shown.places,
-        group_names: shown.group_names,
-        columns: shown.columns,
-        without_sensitive: shown.without_sensitive,
-        counterfeits_known: shown.counterfeits_known,
-    }
 }
 
 /// Without --quasi nothing is proposed; the columns there are make the choice quick.

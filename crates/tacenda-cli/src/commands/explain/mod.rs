@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tacenda::{audit, folder, ingest, ledger, publish};
+use tacenda::publish;
 
 /// The command's own codes.
 const OWN: &[(&str, &str, &str)] = &[
@@ -67,9 +67,7 @@ pub fn run(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, F
 /// The page of a code.
 fn page(code: &str) -> Option<(&'static str, &'static str, &'static str)> {
     let code = code.to_ascii_uppercase();
-    let pages = [ingest::CODES, ingest::policy_file::CODES, ledger::CODES, folder::CODES, publish::CODES, OWN].concat();
-    let faults = audit::CODES.iter().map(|&(_, code, title, explanation)| (code, title, explanation));
-    pages.into_iter().chain(faults).find(|page| page.0 == code)
+    publish::codes().into_iter().chain(OWN.iter().copied()).find(|page| page.0 == code)
 }
 
 fn code(code: &str, screen: &Screen) -> Result<u8, Failure> {

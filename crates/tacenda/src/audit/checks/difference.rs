@@ -31,9 +31,9 @@ use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::{Stab, United};
 use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
 use crate::model::{Promise, Release, Span, Value};
+use crate::space::stab::{Stab, United};
 use rustc_hash::FxHashMap;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {

@@ -17,11 +17,11 @@ use crate::audit::checks::posterior::{Counts, why_not_counted};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
-use crate::audit::ties::Ties;
 use crate::audit::worlds::Worlds;
 use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
 use crate::model::{Release, Span, Value};
+use crate::space::stab::Stab;
+use crate::space::ties::Ties;
 use std::collections::BTreeMap;
 
 /// People who are equal, and the groups that show it.

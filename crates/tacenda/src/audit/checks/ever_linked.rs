@@ -8,9 +8,9 @@
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
 use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
 use crate::model::{Release, Rng, Value};
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashMap;
 

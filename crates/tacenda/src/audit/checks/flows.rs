@@ -10,11 +10,11 @@
 
 use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
 use crate::audit::{Check, Coverage, Outcome, Verdict};
 use crate::model::{Regions, Release, Value};
+use crate::space::matching::Matching;
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Two groups that overlap, and what they can share.
@@ -274,7 +274,7 @@ struct Solved {
 
 impl Solved {
     fn add(&mut self, value: Value, matching: &Matching, names: &[u32], right: &[u32]) -> Option<()> {
-        let mut full = matching.fill()?;
+        let mut full = matching.fill().ok()?;
         let capacity = |arc: usize| {
             let (a, b) = matching.arcs[arc];
             matching.supplies[a as usize].min(matching.capacities[b as usize])

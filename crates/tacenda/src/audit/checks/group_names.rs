@@ -5,9 +5,9 @@
 //! one name lie over each other far more often than groups of different names do.
 
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::stab::overlaps;
 use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Witness};
 use crate::model::Release;
+use crate::space::stab::overlaps;
 use std::collections::BTreeMap;
 
 /// Fewer names in common say nothing.

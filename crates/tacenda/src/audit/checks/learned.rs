@@ -11,9 +11,9 @@
 use crate::audit::checks::ever_linked::{draw, shares};
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
 use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Verdict, Witness};
 use crate::model::{Release, Value};
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Codes of an attribute are thrown together into so many bins at most.

@@ -9,9 +9,9 @@
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::stab::Stab;
 use crate::audit::{Check, Coverage, Fault, Outcome, Witness};
 use crate::model::{Quasi, Release, Span, Value};
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {

@@ -11,9 +11,10 @@
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::stab::{Stab, insert, members, words};
 use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
 use crate::model::{Release, Span, Value};
+use crate::space::sets::{insert, members, words};
+use crate::space::stab::Stab;
 use rayon::prelude::*;
 
 /// Groups that are looked at between two looks at the budget.

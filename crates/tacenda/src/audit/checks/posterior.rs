@@ -15,10 +15,10 @@ use crate::audit::checks::candidates::{CONTRADICTION, Left, UNCOVERED, coverage,
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::ties::Ties;
 use crate::audit::worlds::{Counting, Keep, Person, Worlds};
 use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
 use crate::model::{Promise, Regions, Release, Value};
+use crate::space::ties::Ties;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ pub use keys::{KEYS, Key};
 pub(in crate::ingest) use promise::MODELS;
 pub use promise::faults_of;
 
-use crate::ingest::source::hex;
+use crate::model::hex;
 use crate::model::{Output, PolicyFile, Series, Views};
 use sha2::Digest;
 use std::fmt;

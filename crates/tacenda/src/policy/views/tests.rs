@@ -1,14 +1,13 @@
 //! The engine against a join that is written out row by row.
 
 use crate::model::{
-    Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, Threshold, View,
-    ViewColumn, ViewRows,
+    Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Score, Span, SpanColumn, Threshold,
+    View, ViewColumn, ViewRows,
 };
 use crate::policy::views::search::Engine;
 use crate::policy::views::task::prepare;
 use crate::policy::views::{
-    Doubt, Information, Measure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise,
-    utility,
+    Doubt, Measure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise, utility,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -236,8 +235,7 @@ fn is_match(case: &Case, a: &PublishedView, row: usize, b: &PublishedView, other
     })
 }
 
-const ALLOW: Options =
-    Options { information: Information::Entropy, search: 30, lines: 100_000, unrelated: Unrelated::Allow };
+const ALLOW: Options = Options { information: Score::Entropy, search: 30, lines: 100_000, unrelated: Unrelated::Allow };
 
 /// Where every check of an engine stands.
 fn standing(engine: &mut Engine) -> Vec<(Measure, bool)> {
@@ -321,7 +319,7 @@ proptest! {
     fn neither_the_order_of_rows_nor_the_threads_show(seed in any::<u64>(), information in 0usize..3) {
         let mut rng = Rng::from_number(seed);
         let case = Case::random(&mut rng);
-        let information = [Information::Entropy, Information::Distortion, Information::Discernability][information];
+        let information = [Score::Entropy, Score::Distortion, Score::Discernability][information];
         let options = Options { information, ..ALLOW };
         let mut order: Vec<usize> = (0..case.rows.len()).collect();
         rng.shuffle(&mut order);
