@@ -6,6 +6,7 @@ use crate::{error, plain};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
+use tacenda::ingest::Given;
 use tacenda::publish;
 use tacenda::publish::{Access, Input, Material, ProjectError, Rehearsal};
 
@@ -29,7 +30,7 @@ impl Project {
         threads: usize,
     ) -> Result<(Material, Rehearsal), ProjectError> {
         let input = Input { path: PathBuf::new(), delta, show_values: false, memory: None, threads };
-        let material = project.material_from(&data.open()?, &input, &|_| {})?;
+        let material = project.material_from(&Given::from(data).open()?, &input, &|_| {})?;
         let rehearsal = project.rehearse(&material, label, &|_| {})?;
         Ok((material, rehearsal))
     }
@@ -55,7 +56,7 @@ impl Project {
         delta: bool,
         threads: usize,
     ) -> PyResult<Release> {
-        let planned = py.detach(|| {
+        let planned = py.detach(|| -> Result<_, ProjectError> {
             let project = self.open(Access::Rehearse)?;
             let (_, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
             Ok((rehearsal, project.policy().clone()))
@@ -74,7 +75,7 @@ impl Project {
         delta: bool,
         threads: usize,
     ) -> PyResult<Release> {
-        let published = py.detach(|| {
+        let published = py.detach(|| -> Result<_, ProjectError> {
             let mut project = self.open(Access::Publish)?;
             let (material, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
             let outcome = project.publish(&material, &rehearsal, &|_| {})?;

@@ -71,8 +71,8 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let what_if = args.what_if.as_deref().map(|text| variants(file, text)).transpose()?;
     if args.data.path.is_some() || what_if.is_some() {
         let input = shared::input(&args.data, common)?;
-        let bar = screen.steps(5);
-        let step = screen::telling(&bar);
+        let bar = screen.bar();
+        let step = |what: &str| screen::telling(&bar)(4, what);
         let failed = |error| shared::failure(error, screen);
         let material = project.material(&input, &step).map_err(failed)?;
         if let Some(view) = &args.view {

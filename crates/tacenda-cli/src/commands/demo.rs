@@ -75,7 +75,8 @@ pub fn run(args: &DemoArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
 fn make(args: &DemoArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let hospital = hospital::snapshots(args.patients, QUARTERS, args.seed);
     let tables: Vec<Table> = hospital.tables().collect();
-    let bar = screen.steps(u64::from(QUARTERS) + 3);
+    let bar = screen.bar();
+    bar.set_length(u64::from(QUARTERS) + 3);
     bar.set_message("making up a hospital");
     let data = write_project(&args.folder, &hospital, &tables)?;
     bar.inc(1);

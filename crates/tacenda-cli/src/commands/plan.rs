@@ -134,8 +134,8 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
             .map_err(|error| Failure::environment(format!("{}: {error}", input.path.display())))?;
     }
     let project = shared::open(common, Access::Rehearse, screen)?;
-    let bar = screen.steps(6);
-    let step = screen::telling(&bar);
+    let bar = screen.bar();
+    let step = |what: &str| screen::telling(&bar)(5, what);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
     let mut rehearsal =

@@ -43,8 +43,8 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.ledger_head()) {
         return Err(shared::failure(ProjectError::PlanStale { what: "the ledger" }, screen));
     }
-    let bar = screen.steps(6);
-    let step = screen::telling(&bar);
+    let bar = screen.bar();
+    let step = |what: &str| screen::telling(&bar)(4, what);
     let failed = |error| shared::failure(error, screen);
     let material = project.material(&input, &step).map_err(failed)?;
     let rehearsal = shared::rehearse(&project, &material, view, label, &step).map_err(failed)?;
@@ -62,8 +62,9 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
         ));
     }
     screen.detail(&format!("the table's SHA-256 is {}", rehearsal.data_digest));
-    let bar = screen.steps(2);
-    let outcome = project.publish(&material, &rehearsal, &screen::telling(&bar)).map_err(failed)?;
+    let bar = screen.bar();
+    let step = |what: &str| screen::telling(&bar)(2, what);
+    let outcome = project.publish(&material, &rehearsal, &step).map_err(failed)?;
     bar.finish_and_clear();
     let headline = format!("{headline}: published");
     let text = format!("{}\nThe release is in {}\n", summary.text(&headline), outcome.folder.display());

@@ -1,21 +1,18 @@
 //! What several commands say in the same words.
 
-use crate::args::{Common, Data};
+use crate::args::{Common, Data, Format};
 use crate::failure::{Failure, ProblemReport};
 use crate::screen::{Screen, number};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use tacenda::folder;
-use tacenda::folder::Published;
 use tacenda::ingest::{PolicyFileError, SaidIn};
-use tacenda::ledger::{RealDisk, Store};
 use tacenda::model::{PolicyFile, Promise, Row, counted, people};
 use tacenda::publish::{Access, Input, Material, PreparedView, Project, ProjectError, Rehearsal};
-use tacenda::report::percent;
+use tacenda::report;
+use tacenda::report::{Report, TextOptions, percent};
+use tacenda::use_cases::UseCaseError;
 
 /// Opens the project the command line names.
 pub fn open(common: &Common, access: Access, screen: &Screen) -> Result<Project, Failure> {
@@ -43,14 +40,39 @@ pub fn rehearse(
     }
 }
 
+/// A report in one of its forms.
+pub fn printed(report: &Report, form: Format, options: TextOptions) -> String {
+    match form {
+        Format::Text => report::text(report, options),
+        Format::Json => report::json(report),
+        Format::Sarif => report::sarif(report),
+        Format::Junit => report::junit(report),
+        Format::Markdown => report::markdown(report),
+        Format::Html => report::html(report),
+    }
+}
+
 /// A library error as the user sees it.
-pub fn failure(error: ProjectError, screen: &Screen) -> Failure {
-    failure_of(error, "the table was not accepted; nothing was published", screen)
+pub fn failure(error: impl Into<UseCaseError>, screen: &Screen) -> Failure {
+    failure_of(error.into(), "the table was not accepted; nothing was published", screen)
+}
+
+/// The same where releases are read.
+pub fn unread(error: UseCaseError, screen: &Screen) -> Failure {
+    failure_of(error, "what was named could not be read; nothing was looked at", screen)
 }
 
 /// The same where inputs that are not accepted are told in other words.
-pub fn failure_of(error: ProjectError, rejected: &str, screen: &Screen) -> Failure {
+pub fn failure_of(error: UseCaseError, rejected: &str, screen: &Screen) -> Failure {
     let (code, exit) = (error.code(), error.exit_code());
+    let error = match error {
+        UseCaseError::Project(error) => error,
+        UseCaseError::NoColumns { ref columns } => {
+            let columns = format!("  the files have the columns {}", columns.join(", "));
+            return Failure::new(code, exit, error).line(columns);
+        }
+        error => return Failure::new(code, exit, error),
+    };
     match error {
         ProjectError::PolicyFile(errors) => policy_failure(&errors, screen),
         ProjectError::Ingest(error) if !error.problems().is_empty() => {
@@ -380,47 +402,6 @@ pub fn loss_more(loss: &serde_json::Value) -> String {
 /// A share, 0 of nothing.
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// Finds a release by its folder, its number or its label, and reads it as a recipient would.
-pub fn read_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<(PathBuf, Published), Failure> {
-    let folder = match name {
-        Some(path) if Path::new(path).join(folder::MANIFEST).exists() => PathBuf::from(path),
-        name => find_release(name, common, screen)?,
-    };
-    let bar = screen.steps(1);
-    bar.set_message("reading the release");
-    let published = folder::read(&folder).map_err(|error| failure(error.into(), screen))?;
-    bar.finish_and_clear();
-    Ok((folder, published))
-}
-
-fn find_release(name: Option<&str>, common: &Common, screen: &Screen) -> Result<PathBuf, Failure> {
-    let store = Store::open_read(Arc::new(RealDisk), &common.project);
-    let store = store.map_err(|error| failure(error.into(), screen))?;
-    let wanted = |number: u32, label: &str| match name {
-        None => true,
-        Some(name) => label == name || name.trim_start_matches('r').parse() == Ok(number),
-    };
-    let found = store.publications().filter(|publication| wanted(publication.number, &publication.label)).last();
-    let is_adopted = |number: u32| {
-        store.events().iter().any(|event| {
-            event.is_adoption() && event.publication().is_some_and(|publication| publication.number == number)
-        })
-    };
-    match found {
-        Some(publication) if is_adopted(publication.number) => {
-            let folder = store.release_folder(publication.number);
-            let message = format!(
-                "release {} was made elsewhere and is kept as it came, in {}; tacenda audit reads it",
-                publication.number,
-                folder.display()
-            );
-            Err(Failure::new("U205", 2, message))
-        }
-        Some(publication) => Ok(store.release_folder(publication.number)),
-        None => Err(Failure::new("U202", 2, "there is no such release; tacenda log lists them")),
-    }
 }
 
 /// The words that name the project folder in a command a user may copy; none for this folder.

@@ -2,7 +2,7 @@
 
 use crate::model::{Domain, Promise, Quasi, Release, Schema, Span};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// How much less a release says than its snapshot. See the room's page for the definitions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,6 +52,11 @@ impl Loss {
         let mut json = serde_json::to_value(self).expect("names and numbers are JSON");
         round(&mut json);
         json
+    }
+
+    /// The same, for `serialize_with`.
+    pub fn rounded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
     }
 }
 

@@ -381,7 +381,7 @@ impl Project {
     /// Everything published so far, read back from its folders.
     pub fn published(
         &self,
-        tables: PrivateTables<'_>,
+        tables: PrivateTables,
         step: &(dyn Fn(&str) + Sync),
     ) -> Result<PublishedSeries, ProjectError> {
         let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
@@ -389,7 +389,7 @@ impl Project {
     }
 
     /// The report on everything published so far.
-    pub fn report(&self, request: &ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
+    pub fn report(&self, request: ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
         let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
         series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
     }

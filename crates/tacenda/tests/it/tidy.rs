@@ -15,6 +15,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("made_up", &["model"]),
     ("report", &["model", "audit", "measure"]),
     ("publish", &["model", "ingest", "policy", "audit", "ledger", "folder", "measure", "made_up", "report"]),
+    (
+        "use_cases",
+        &["model", "ingest", "policy", "audit", "ledger", "folder", "measure", "made_up", "report", "publish"],
+    ),
 ];
 
 /// Words that have no place in the sources.
