@@ -39,7 +39,7 @@ pub fn audit<'py>(
 }
 
 /// What the attacker knows, where it is not what every attacker knows.
-fn attacker(presence: bool) -> Option<String> {
+pub fn attacker(presence: bool) -> Option<String> {
     (!presence).then(|| "quasi".to_string())
 }
 

@@ -2,26 +2,22 @@
 
 use crate::release::Release;
 use crate::series::Data;
-use crate::{error, plain};
+use crate::{audit, error, plain};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 use tacenda::ingest::Given;
 use tacenda::publish;
 use tacenda::publish::{Access, Input, Material, ProjectError, Rehearsal};
+use tacenda::use_cases::{AuditRequest, ProjectFolder, SubjectRequest};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
 #[pyclass(frozen, module = "tacenda._native")]
 pub struct Project {
-    root: PathBuf,
-    policy: Option<PathBuf>,
+    folder: ProjectFolder,
 }
 
 impl Project {
-    fn open(&self, access: Access) -> Result<publish::Project, ProjectError> {
-        publish::Project::open(&self.root, self.policy.as_deref(), access)
-    }
-
     fn rehearse(
         project: &publish::Project,
         data: Data,
@@ -41,9 +37,9 @@ impl Project {
     #[new]
     #[pyo3(signature = (root, policy=None))]
     fn new(py: Python<'_>, root: PathBuf, policy: Option<PathBuf>) -> PyResult<Project> {
-        let project = Project { root, policy };
-        project.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
-        Ok(project)
+        let folder = ProjectFolder { root, policy };
+        folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
+        Ok(Project { folder })
     }
 
     /// Rehearses the next release.
@@ -57,7 +53,7 @@ impl Project {
         threads: usize,
     ) -> PyResult<Release> {
         let planned = py.detach(|| -> Result<_, ProjectError> {
-            let project = self.open(Access::Rehearse)?;
+            let project = self.folder.open(Access::Rehearse)?;
             let (_, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
             Ok((rehearsal, project.policy().clone()))
         });
@@ -76,7 +72,7 @@ impl Project {
         threads: usize,
     ) -> PyResult<Release> {
         let published = py.detach(|| -> Result<_, ProjectError> {
-            let mut project = self.open(Access::Publish)?;
+            let mut project = self.folder.open(Access::Publish)?;
             let (material, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
             let outcome = project.publish(&material, &rehearsal, &|_| {})?;
             Ok((rehearsal, project.policy().clone(), outcome))
@@ -85,9 +81,30 @@ impl Project {
         Ok(Release::new(rehearsal, policy, Some(outcome)))
     }
 
+    /// Attacks everything published so far, with the private tables where they are given.
+    #[pyo3(signature = (truth, k=None, l=None, presence=true))]
+    fn audit<'py>(
+        &self,
+        py: Python<'py>,
+        truth: Vec<Data>,
+        k: Option<u32>,
+        l: Option<u32>,
+        presence: bool,
+    ) -> PyResult<(Bound<'py, PyAny>, String)> {
+        let subject = SubjectRequest {
+            project: self.folder.clone(),
+            truth: truth.into_iter().map(Given::from).collect(),
+            ..SubjectRequest::default()
+        };
+        audit::judged(
+            py,
+            AuditRequest { subject, k, l, attacker: audit::attacker(presence), ..AuditRequest::default() },
+        )
+    }
+
     /// Everything that happened, the oldest first: the lines of the ledger.
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let project = self.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
+        let project = self.folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
         let events = project.store().map_or(&[][..], |store| store.events());
         let lines: Value = events
             .iter()
