@@ -240,7 +240,7 @@ fn find(root: &Path, name: Option<&str>) -> Result<PathBuf, UseCaseError> {
         name.is_none_or(|name| label == name || name.trim_start_matches('r').parse() == Ok(number))
     };
     let published = store.events().iter().filter_map(|event| Some((event, event.publication()?)));
-    let found = published.filter(|(_, publication)| is_wanted(publication.number, &publication.label)).last();
+    let found = published.rev().find(|(_, publication)| is_wanted(publication.number, &publication.label));
     let (event, publication) = found.ok_or(UseCaseError::NoSuchRelease)?;
     let folder = store.release_folder(publication.number);
     match event.is_adoption() {
