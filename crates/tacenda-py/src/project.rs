@@ -7,9 +7,8 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 use tacenda::ingest::Given;
-use tacenda::publish;
-use tacenda::publish::{Access, Input, Material, ProjectError, Rehearsal};
-use tacenda::use_cases::{AuditRequest, ProjectFolder, SubjectRequest};
+use tacenda::publish::Access;
+use tacenda::use_cases::{AuditRequest, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
 #[pyclass(frozen, module = "tacenda._native")]
@@ -18,17 +17,9 @@ pub struct Project {
 }
 
 impl Project {
-    fn rehearse(
-        project: &publish::Project,
-        data: Data,
-        label: Option<&str>,
-        delta: bool,
-        threads: usize,
-    ) -> Result<(Material, Rehearsal), ProjectError> {
-        let input = Input { path: PathBuf::new(), delta, show_values: false, memory: None, threads };
-        let material = project.material_from(&Given::from(data).open()?, &input, &|_| {})?;
-        let rehearsal = project.rehearse(&material, label, &|_| {})?;
-        Ok((material, rehearsal))
+    fn next(&self, data: Data, label: Option<String>, delta: bool, threads: usize) -> ReleaseRequest {
+        let data = Some(Given::from(data));
+        ReleaseRequest { project: self.folder.clone(), data, delta, label, threads, ..ReleaseRequest::default() }
     }
 }
 
@@ -52,13 +43,9 @@ impl Project {
         delta: bool,
         threads: usize,
     ) -> PyResult<Release> {
-        let planned = py.detach(|| -> Result<_, ProjectError> {
-            let project = self.folder.open(Access::Rehearse)?;
-            let (_, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
-            Ok((rehearsal, project.policy().clone()))
-        });
-        let (rehearsal, policy) = planned.map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(rehearsal, policy, None))
+        let request = self.next(data, label, delta, threads);
+        let planned = py.detach(|| request.rehearse(&|_, _| {})).map_err(|fault| error::raise(py, fault))?;
+        Ok(Release::new(planned.rehearsal, planned.project.policy().clone(), None))
     }
 
     /// Publishes the next release.
@@ -71,14 +58,14 @@ impl Project {
         delta: bool,
         threads: usize,
     ) -> PyResult<Release> {
-        let published = py.detach(|| -> Result<_, ProjectError> {
-            let mut project = self.folder.open(Access::Publish)?;
-            let (material, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
-            let outcome = project.publish(&material, &rehearsal, &|_| {})?;
-            Ok((rehearsal, project.policy().clone(), outcome))
+        let request = self.next(data, label, delta, threads);
+        let published = py.detach(|| -> Result<_, UseCaseError> {
+            let mut rehearsed = request.prepare(None, &|_, _| {})?;
+            let report = rehearsed.publish(&|_, _| {})?;
+            Ok((rehearsed, report))
         });
-        let (rehearsal, policy, outcome) = published.map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(rehearsal, policy, Some(outcome)))
+        let (rehearsed, report) = published.map_err(|fault| error::raise(py, fault))?;
+        Ok(Release::new(rehearsed.rehearsal, rehearsed.project.policy().clone(), Some(report)))
     }
 
     /// Attacks everything published so far, with the private tables where they are given.

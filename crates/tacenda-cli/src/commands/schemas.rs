@@ -1,16 +1,15 @@
 //! The JSON schemas of what the commands print, one a command.
 
-use crate::commands::check::CheckReport;
-use crate::commands::demo::DemoReport;
-use crate::commands::plan::{Plan, PlanReport};
 use crate::commands::promises::PromisesReport;
-use crate::commands::publish::PublishReport;
 use crate::failure::{ErrorReport, Failure};
 use crate::screen::Screen;
 use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
-use tacenda::use_cases::{AdoptReport, CountReport, ExplainReport, InitReport, LogReport, ShowReport, VerifyReport};
+use tacenda::use_cases::{
+    AdoptReport, CheckReport, CountReport, DemoReport, ExplainReport, InitReport, LogReport, Plan, PlanReport,
+    PublishReport, ShowReport, VerifyReport,
+};
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({

@@ -29,8 +29,8 @@ fn text(report: &ShowReport) -> String {
     line("rows", format!("{} in {} groups", number(report.rows), number(report.groups)));
     line("counterfeits", number(report.counterfeits));
     line("smallest", format!("group of {} people", report.smallest_group));
-    line("loss", shared::loss_line(&report.loss.to_json()));
-    line("", shared::loss_more(&report.loss.to_json()));
+    line("loss", shared::loss_line(&report.loss));
+    line("", shared::loss_more(&report.loss));
     line("promise", report.promise.clone());
     for limit in &report.limits {
         line("but", limit.clone());

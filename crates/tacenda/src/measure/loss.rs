@@ -183,11 +183,16 @@ impl Sums {
     }
 }
 
+/// A number as reports print it.
+pub fn nine_decimals(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
 fn round(json: &mut serde_json::Value) {
     match json {
         serde_json::Value::Number(number) if number.is_f64() => {
             let value = number.as_f64().expect("it is a float");
-            *json = serde_json::json!((value * 1e9).round() / 1e9);
+            *json = serde_json::json!(nine_decimals(value));
         }
         serde_json::Value::Array(items) => items.iter_mut().for_each(round),
         serde_json::Value::Object(fields) => fields.values_mut().for_each(round),

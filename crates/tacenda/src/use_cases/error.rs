@@ -23,6 +23,22 @@ pub enum UseCaseError {
     /// No release has that name.
     #[error("there is no such release; tacenda log lists them")]
     NoSuchRelease,
+    /// A file that should be a plan is none.
+    #[error("{} is not a plan: {what}; make one with tacenda plan", .file.display())]
+    NotAPlan {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        what: String,
+    },
+    /// The promise cannot be met with a table.
+    #[error("{error}")]
+    NotMet {
+        /// Why not.
+        error: ProjectError,
+        /// What explains it, one sentence each.
+        notes: Vec<String>,
+    },
     /// What should be written is there already.
     #[error("{0}")]
     Exists(String),
@@ -59,10 +75,11 @@ impl UseCaseError {
         match self {
             UseCaseError::Usage(_) | UseCaseError::NoColumns { .. } => "U201",
             UseCaseError::NoRelease | UseCaseError::NoSuchRelease => "U202",
+            UseCaseError::NotAPlan { .. } => "U203",
             UseCaseError::Exists(_) => "U204",
             UseCaseError::MadeElsewhere { .. } => "U205",
             UseCaseError::File { .. } => "U701",
-            UseCaseError::Project(error) => error.code(),
+            UseCaseError::NotMet { error, .. } | UseCaseError::Project(error) => error.code(),
         }
     }
 
@@ -70,7 +87,7 @@ impl UseCaseError {
     pub fn exit_code(&self) -> u8 {
         match self {
             UseCaseError::File { .. } => 7,
-            UseCaseError::Project(error) => error.exit_code(),
+            UseCaseError::NotMet { error, .. } | UseCaseError::Project(error) => error.exit_code(),
             _ => 2,
         }
     }

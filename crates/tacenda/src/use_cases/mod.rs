@@ -14,17 +14,27 @@ mod audit;
 mod explain;
 mod draft;
 mod adopt;
+mod summary;
+mod check;
+mod release;
+mod plan;
 mod releases;
 mod report;
+mod demo;
 
 pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
 pub use audit::{Audit, AuditAnswer, AuditRequest};
+pub use check::{CheckReport, WhatIf, check};
+pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
 pub use error::{CODES, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
+pub use plan::{ChoiceReport, ComparedReport, ComparisonReport, DriftReport, Plan, PlanReport, plan};
+pub use release::{PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
     CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, count, log, show, verify,
 };
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};
 pub use subject::{Order, Subject, SubjectRequest};
+pub use summary::{Summary, ViewSummary};

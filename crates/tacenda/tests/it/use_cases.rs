@@ -4,7 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use tacenda::ingest::Given;
-use tacenda::use_cases::{AuditRequest, Order, Said, SubjectRequest, UseCaseError};
+use tacenda::publish::ReportRequest;
+use tacenda::report::Edition;
+use tacenda::use_cases;
+use tacenda::use_cases::{AuditRequest, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest, UseCaseError};
 
 const FIRST: &str = "age,disease\n20-29,flu\n20-29,cold\n";
 const SECOND: &str = "age,disease\n20-29,flu\n20-29,mumps\n30-39,cold\n";
@@ -56,6 +59,67 @@ fn an_audit_says_how_many_steps_it_has() {
     steps.assert_whole();
     audit.judge(&|of, what| steps.tell(of, what));
     steps.assert_whole();
+}
+
+const POLICY: &str = r#"policy = 1
+[series]
+name = "stays"
+[columns]
+id      = { role = "identifier" }
+age     = { role = "quasi", type = "integer", domain = [0, 120] }
+disease = { role = "sensitive", type = "category" }
+[promise]
+model = "m-invariance"
+m = 2
+"#;
+
+/// A release of `table.csv` in this folder.
+fn release(folder: &Path) -> ReleaseRequest {
+    ReleaseRequest {
+        project: ProjectFolder { root: folder.to_path_buf(), policy: None },
+        data: Some(Given::Path(folder.join("table.csv"))),
+        ..ReleaseRequest::default()
+    }
+}
+
+#[test]
+fn everything_up_to_a_release_says_how_many_steps_it_has() {
+    let rows: String = (0..20).map(|id| format!("p{id},{},{}\n", 20 + id, ["flu", "cold", "mumps"][id % 3])).collect();
+    let folder = folder(&[("tacenda.toml", POLICY), ("table.csv", &format!("id,age,disease\n{rows}"))]);
+    let folder = folder.path();
+    let told = StepsTold::default();
+    let tell = |of: usize, what: &str| told.tell(of, what);
+    let done = || told.assert_whole();
+    use_cases::check(release(folder), None, &tell).unwrap();
+    done();
+    let what_if = use_cases::check(release(folder), Some("m=2..4"), &tell).unwrap().what_if;
+    assert_eq!(what_if.len(), 3);
+    done();
+    let plan = use_cases::plan(release(folder), None, &tell).unwrap().plan;
+    done();
+    let mut rehearsed = ReleaseRequest { data: None, ..release(folder) }.prepare(Some(plan), &tell).unwrap();
+    done();
+    let published = rehearsed.publish(&tell).unwrap();
+    done();
+    assert_eq!(published.summary.release, 1);
+    drop(rehearsed);
+    use_cases::show(folder, None, &tell).unwrap();
+    done();
+    assert!(use_cases::verify(folder, &tell).unwrap().whole);
+    done();
+    let project = release(folder).project;
+    for truth in [vec![], vec![Given::Path(folder.join("table.csv"))]] {
+        let request = ReportRequest { edition: Edition::Steward, truth, review_by: None };
+        use_cases::report(&project, request, &tell).unwrap();
+        done();
+    }
+    let subject = SubjectRequest { project, ..SubjectRequest::default() };
+    AuditRequest { subject, ..AuditRequest::default() }.read(&tell).unwrap();
+    done();
+    let folders = vec![Given::Path(published.folder)];
+    let subject = SubjectRequest { releases: folders, ..SubjectRequest::default() };
+    AuditRequest { subject, ..AuditRequest::default() }.read(&tell).unwrap();
+    done();
 }
 
 #[test]
