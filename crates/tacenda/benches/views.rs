@@ -15,6 +15,7 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 use tacenda::folder::ManifestFacts;
+use tacenda::ingest::Given;
 use tacenda::ingest::{ReadOptions, Source};
 use tacenda::model::{Grouping, PolicyFile, Rng, Schema, Seed, Span, Table, Values};
 use tacenda::publish::{Access, Input, Project, recode};
@@ -160,8 +161,8 @@ fn publish(root: &Path, view: &str) -> Json {
     let step = |what: &str| steps.begin(what);
     let mut project = Project::open(root, None, Access::Publish).expect("a project");
     let path = root.join("table.csv");
-    let input = Input { path, delta: false, show_values: false, memory: None, threads: 0 };
-    let material = project.material(&input, &step).expect("a good table");
+    let input = Input { table: Given::Path(path), delta: false, show_values: false, memory: None, threads: 0 };
+    let material = project.material(input, &step).expect("a good table");
     let rehearsal = project.rehearse_view(&material, view, None, &step).expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");
     let spent = steps.spent();

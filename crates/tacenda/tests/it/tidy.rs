@@ -16,6 +16,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("made_up", &["model"]),
     ("report", &["model", "audit", "measure"]),
     ("publish", &["model", "space", "ingest", "policy", "audit", "ledger", "folder", "measure", "made_up", "report"]),
+    (
+        "use_cases",
+        &["model", "space", "ingest", "policy", "audit", "ledger", "folder", "measure", "made_up", "report", "publish"],
+    ),
 ];
 
 /// Words that have no place in the sources.

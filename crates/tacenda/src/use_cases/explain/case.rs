@@ -1,33 +1,31 @@
 //! One case told in full: a finding of a saved audit, a group of a release, a person.
 
-use crate::args::{Common, ExplainArgs, SubjectArgs};
-use crate::commands::audit::{Subject, names};
-use crate::commands::explain::{ExplainReport, page, wrapped};
-use crate::failure::Failure;
-use crate::screen::{Screen, number};
+use crate::audit;
+use crate::audit::{Assessment, Attacker, Limits, Thresholds};
+use crate::model::{Release, Value, counted, people};
+use crate::report::{
+    Edition, FindingFacts, MATCHED, Material, Names, Report, StoryFacts, WitnessFacts, WitnessGroup, number,
+};
+use crate::use_cases::explain::page;
+use crate::use_cases::{ExplainReport, Progress, Subject, SubjectRequest, UseCaseError, wrapped};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::{fs, io};
-use tacenda::audit::{Assessment, Attacker, Limits, Thresholds};
-use tacenda::model::{Value, counted, people};
-use tacenda::report::{Edition, FindingFacts, Material, Names, Report, StoryFacts, WitnessFacts, WitnessGroup};
-use tacenda::{audit, report};
+use std::fs;
+use std::path::Path;
 
 /// The most groups that are listed in one place.
 const MOST_GROUPS: usize = 8;
 
 /// A finding of a saved audit, by its place there, from 1.
-pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, Failure> {
-    let path = args.audit.as_ref().ok_or_else(|| {
-        Failure::usage("name the audit: tacenda audit … --format json -o audit.json, then --audit audit.json")
+pub fn explain_finding(number: &str, audit: &Path) -> Result<ExplainReport, UseCaseError> {
+    let text = fs::read_to_string(audit).map_err(UseCaseError::file(audit))?;
+    let report: Report = serde_json::from_str(&text).map_err(|error| {
+        UseCaseError::usage(format!("{} is no saved audit (line {})", audit.display(), error.line()))
     })?;
-    let text =
-        fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
-    let report: Report = serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format!("{} is no saved audit (line {})", path.display(), error.line())))?;
     let at: Option<usize> = number.parse().ok().filter(|&at| at >= 1);
     let Some(finding) = at.and_then(|at| report.findings.get(at - 1)) else {
-        return Err(Failure::usage(format!("there is no finding {number}; the audit has {}", report.findings.len())));
+        let message = format!("there is no finding {number}; the audit has {}", report.findings.len());
+        return Err(UseCaseError::usage(message));
     };
     let mut out = String::new();
     let releases: Vec<String> = finding.releases().iter().map(u32::to_string).collect();
@@ -44,7 +42,7 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
     if let Some(story) = report.story.as_ref().filter(|story| story.finding == Some(finding.number)) {
         let _ = write!(out, "\nOne case of it, step by step\n{}", told(story));
     }
-    answer(screen, &finding.code, &finding.title, out)
+    Ok(answer(&finding.code, &finding.title, out))
 }
 
 /// The finding's own steps: what the groups of each release hold, and what one release has more than the other.
@@ -99,18 +97,23 @@ fn times(value: &str, rows: u64) -> String {
     if rows == 1 { value.to_string() } else { format!("{value} ({rows} times)") }
 }
 
-/// A group of a release, named by both numbers.
-pub fn group(place: &str, args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
-    let wrong = || Failure::usage("say group RELEASE:GROUP, such as group 2:17; both are counted from 1");
+/// A group of a release, by the numbers of both: `RELEASE:GROUP`.
+pub fn explain_group(
+    place: &str,
+    subject: SubjectRequest,
+    names: Names,
+    progress: Progress<'_>,
+) -> Result<ExplainReport, UseCaseError> {
+    let wrong = || UseCaseError::usage("say group RELEASE:GROUP, such as group 2:17; both are counted from 1");
     let (release, group) = place.split_once(':').ok_or_else(wrong)?;
     let at = |text: &str| text.trim().parse::<usize>().ok().filter(|&number| number >= 1).map(|number| number - 1);
     let (release, group) = at(release).zip(at(group)).ok_or_else(wrong)?;
-    let subject = subject(args, common, screen)?;
+    let subject = Subject::read(subject, progress)?;
     let Some(published) = subject.releases.get(release).filter(|published| group < published.group_count()) else {
-        return Err(Failure::usage("there is no such group"));
+        return Err(UseCaseError::usage("there is no such group"));
     };
     let region = published.region(group);
-    let mut names = Coded::new(names(args.show_values, common, screen), published);
+    let mut names = Coded { names, release: published, seen: Vec::new() };
     let mut out = format!("Release {} ({}), group {}", release + 1, published.label, group + 1);
     if let Some(name) = subject.traces[release].group_names.get(group) {
         let _ = write!(out, ", numbered {name} in the file");
@@ -149,29 +152,26 @@ pub fn group(place: &str, args: &ExplainArgs, common: &Common, screen: &Screen) 
             shown.join(", ")
         );
     }
-    answer(screen, &format!("group {}:{}", release + 1, group + 1), "a group of a release", out)
+    Ok(answer(&format!("group {}:{}", release + 1, group + 1), "a group of a release", out))
 }
 
-/// A person, whose key is read from standard input.
-pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
-    let mut line = String::new();
-    io::stdin().read_line(&mut line).map_err(|error| Failure::environment(format!("standard input: {error}")))?;
-    let key = line.trim_end_matches(['\n', '\r']);
-    if key.is_empty() {
-        return Err(Failure::usage("write the person's identifier to standard input, on a line of its own"));
-    }
-    let subject = subject(args, common, screen)?;
-    let knowledge = subject.knowledge().ok_or_else(|| {
-        Failure::usage("a person is only known where the truth is: --truth FILE… --id COLUMN, one table a release")
-    })?;
-    let Some(person) = knowledge.person((subject.key)(key)) else {
-        return Err(Failure::usage("nobody in the tables has this identifier"));
+/// A person, by the identifier that the private tables have.
+pub fn explain_person(
+    identifier: &str,
+    subject: SubjectRequest,
+    names: Names,
+    progress: Progress<'_>,
+) -> Result<ExplainReport, UseCaseError> {
+    let subject = Subject::read(subject, progress)?;
+    let unknown = "a person is only known where the truth is: --truth FILE… --id COLUMN, one table a release";
+    let knowledge = subject.knowledge().ok_or_else(|| UseCaseError::usage(unknown))?;
+    let Some(person) = knowledge.person((subject.key)(identifier)) else {
+        return Err(UseCaseError::usage("nobody in the tables has this identifier"));
     };
     let series = subject.series(Some(&knowledge));
     let (attacker, limits) = (Attacker::default(), Limits::default());
     let mut stories = audit::stories_of(&series, attacker, &limits, person);
     stories.retain(|story| !story.steps.is_empty());
-    let names = names(args.show_values, common, screen);
     let mut out = String::new();
     if stories.is_empty() {
         out.push_str("No release that tells values holds this person.\n");
@@ -199,18 +199,11 @@ pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8
         }
         out.push_str(&Report::new(&material).story.as_ref().map_or_else(String::new, told));
     }
-    answer(screen, "person", "one person, attacked step by step", out)
+    Ok(answer("person", "one person, attacked step by step", out))
 }
 
-fn subject(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {
-    let subject = SubjectArgs { files: args.releases.clone(), reading: args.reading.clone() };
-    Subject::read(&subject, common, screen)
-}
-
-fn answer(screen: &Screen, code: &str, title: &str, explanation: String) -> Result<u8, Failure> {
-    let text = explanation.clone();
-    screen.result(&text, &ExplainReport { code: code.into(), title: title.into(), explanation })?;
-    Ok(0)
+fn answer(code: &str, title: &str, explanation: String) -> ExplainReport {
+    ExplainReport { code: code.into(), title: title.into(), explanation }
 }
 
 /// What the attacker knew, which groups remained in each release, what is left.
@@ -235,7 +228,7 @@ fn told(story: &StoryFacts) -> String {
         let _ = writeln!(out, "  left: {}", step.left.join(", "));
     }
     if let Some(matched) = &story.matched {
-        let _ = writeln!(out, "{}\n  left: {}", wrapped(report::MATCHED), matched.join(", "));
+        let _ = writeln!(out, "{}\n  left: {}", wrapped(MATCHED), matched.join(", "));
     }
     let _ = match story.left {
         1 => writeln!(out, "One value is left: it is certain."),
@@ -247,15 +240,11 @@ fn told(story: &StoryFacts) -> String {
 /// Names of values: as they are, or coded as they come.
 struct Coded<'a> {
     names: Names,
-    release: &'a tacenda::model::Release,
+    release: &'a Release,
     seen: Vec<Value>,
 }
 
-impl<'a> Coded<'a> {
-    fn new(names: Names, release: &'a tacenda::model::Release) -> Coded<'a> {
-        Coded { names, release, seen: Vec::new() }
-    }
-
+impl Coded<'_> {
     fn name(&mut self, value: Value) -> String {
         if self.names == Names::Shown {
             return self.release.values.cells(value).join(", ");
