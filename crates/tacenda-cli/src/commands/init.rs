@@ -67,7 +67,7 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     let hierarchies = write(&draft, &policy, &series)?;
     let columns = draft.columns.iter().map(|column| InitColumn {
         name: column.name.clone(),
-        role: role_name(column.role).to_string(),
+        role: column.role.word().to_string(),
         because: column.because.clone(),
         missing: column.missing,
         distinct: column.distinct,
@@ -90,7 +90,7 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
             let column = draft.column(&name).expect("the column was just listed");
             let question = format!(
                 "{name}: {} ({}). Enter to keep, or identifier, quasi, sensitive, public, drop:",
-                role_name(column.role),
+                column.role.word(),
                 column.because
             );
             let Some(answer) = screen.ask(&question)? else {
@@ -149,19 +149,9 @@ fn series_name(data: &Path) -> String {
     if name.is_empty() { "series".to_string() } else { name }
 }
 
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Identifier => "identifier",
-        Role::Quasi => "quasi",
-        Role::Sensitive => "sensitive",
-        Role::Public => "public",
-        Role::Drop => "drop",
-    }
-}
-
 fn role_of(text: &str) -> Option<Role> {
     let roles = [Role::Identifier, Role::Quasi, Role::Sensitive, Role::Public, Role::Drop];
-    roles.into_iter().find(|&role| role_name(role) == text.to_ascii_lowercase())
+    roles.into_iter().find(|&role| role.word() == text.to_ascii_lowercase())
 }
 
 fn text(report: &InitReport, args: &InitArgs, common: &Common) -> String {

@@ -3,12 +3,17 @@
 //! A report is filtered when it is made, not when it is printed: one for recipients does not hold
 //! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
 
+use crate::audit::{Severity, VerdictWord};
+use crate::model::Role;
 use crate::report::words::{counted, list};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the JSON.
 pub const FORMAT: u32 = 1;
+
+/// What stands for a check in a finding of the gate.
+pub const GATE: &str = "gate";
 
 /// Whom a report is for.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -133,7 +138,8 @@ pub struct ColumnFacts {
     /// Its name.
     pub name: String,
     /// Its role: identifier, quasi, sensitive, public, drop.
-    pub role: String,
+    #[schemars(with = "String")]
+    pub role: Role,
     /// What values it has.
     pub values: String,
     /// What was done to it.
@@ -150,7 +156,8 @@ pub struct VerdictFacts {
     /// How many people the widest finding concerns.
     pub people: u64,
     /// The worst severity: note, warning, severe.
-    pub worst: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub worst: Option<Severity>,
 }
 
 /// One release, as anyone can count it.
@@ -288,7 +295,8 @@ pub struct CheckFacts {
     /// The question.
     pub question: String,
     /// PASS, FAIL, MEASURED, NOT APPLICABLE or NOT ASSESSED.
-    pub verdict: String,
+    #[schemars(with = "String")]
+    pub verdict: VerdictWord,
     /// Why it does not apply, or could not be answered.
     pub why: Option<String>,
     /// How many were looked at.
@@ -325,7 +333,8 @@ pub struct FindingFacts {
     /// Its title.
     pub title: String,
     /// note, warning or severe.
-    pub severity: String,
+    #[schemars(with = "String")]
+    pub severity: Severity,
     /// The check that found it.
     pub check: String,
     /// The release it was found in.

@@ -122,8 +122,7 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
 fn witnesses(out: &mut String, findings: &[FindingFacts]) {
     for finding in findings.iter().take(MOST_FINDINGS) {
         let Some(witness) = &finding.witness else { continue };
-        let held = format!("{} ({} against {})", witness.claim, witness.number, witness.line);
-        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&held));
+        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&witness.claim));
         for group in witness.groups.iter().take(MOST_GROUPS) {
             let region = code(&group.region.join(" "));
             let _ = writeln!(out, "  - release {}, group {}: `{region}`", group.release, escape(&group.group));

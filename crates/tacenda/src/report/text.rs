@@ -1,5 +1,6 @@
 //! A report for a terminal: what `tacenda audit` prints.
 
+use crate::audit::{Severity, VerdictWord};
 use crate::report::sequence::not_counted;
 use crate::report::words::{MATCHED, counted, decimal, list, no_line, number, people, percent};
 use crate::report::{Decision, FindingFacts, Report, StoryFacts};
@@ -147,12 +148,12 @@ impl Page {
 
     fn findings(&mut self, findings: Vec<&FindingFacts>) {
         for finding in findings.iter().take(MOST_FINDINGS) {
-            let paint = match finding.severity.as_str() {
-                "severe" => "31",
-                "warning" => "33",
-                _ => "36",
+            let paint = match finding.severity {
+                Severity::Severe => "31",
+                Severity::Warning => "33",
+                Severity::Note => "36",
             };
-            let severity = self.painted(&finding.severity, paint);
+            let severity = self.painted(&finding.severity.to_string(), paint);
             let releases = finding.releases();
             let word = if releases.len() == 1 { "release" } else { "releases" };
             let groups = match finding.groups {
@@ -168,8 +169,7 @@ impl Page {
                 list(&releases)
             ));
             if let Some(witness) = &finding.witness {
-                let held = format!("{} against {}", number(witness.number), number(witness.line));
-                self.wrapped("      ", &format!("{} ({held})", witness.claim));
+                self.wrapped("      ", &witness.claim);
                 for group in witness.groups.iter().take(MOST_GROUPS) {
                     let region = group.region.join(" ");
                     self.line(&format!(
@@ -181,9 +181,6 @@ impl Page {
                 }
                 if let Some(more) = witness.more_groups(MOST_GROUPS) {
                     self.line(&format!("        {more}"));
-                }
-                if !witness.values.is_empty() {
-                    self.line(&format!("        values {}", witness.values.join(", ")));
                 }
             }
         }
@@ -232,11 +229,11 @@ impl Page {
         }
         self.heading("Each check");
         for check in &report.checks {
-            let paint = match check.verdict.as_str() {
-                "PASS" => "32",
-                "FAIL" => "31",
-                "NOT ASSESSED" => "33",
-                _ => "2",
+            let paint = match check.verdict {
+                VerdictWord::Pass => "32",
+                VerdictWord::Fail => "31",
+                VerdictWord::NotAssessed => "33",
+                VerdictWord::Noted | VerdictWord::Measured | VerdictWord::NotApplicable => "2",
             };
             let verdict = self.painted(&format!("{:<14}", check.verdict), paint);
             let coverage = match check.of {
@@ -246,7 +243,7 @@ impl Page {
             };
             let why = check.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
             self.line(&format!("  {verdict} {:<15} {}{why}{coverage}", check.check, check.question));
-            if self.options.measures || check.verdict == "MEASURED" {
+            if self.options.measures || check.verdict == VerdictWord::Measured {
                 for measure in &check.measures {
                     let whose = measure.release.map_or("series".to_string(), |release| format!("release {release}"));
                     let value = measure.value.map_or("not a number".to_string(), decimal);

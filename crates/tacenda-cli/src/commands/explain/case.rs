@@ -37,8 +37,7 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
         let _ = writeln!(out, "{}\n", wrapped(explanation));
     }
     if let Some(witness) = &finding.witness {
-        let _ = writeln!(out, "What proves it ({} against {}):", witness.number, witness.line);
-        let _ = write!(out, "{}\n{}", wrapped(&witness.claim), proof(finding, witness));
+        let _ = write!(out, "What proves it:\n{}\n{}", wrapped(&witness.claim), proof(finding, witness));
     }
     // The worked case of an audit tells of one finding, and of no other.
     if let Some(story) = report.story.as_ref().filter(|story| story.finding == Some(finding.number)) {
@@ -87,9 +86,6 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
         };
         let (more, less) = (side(1), side(-1));
         let _ = writeln!(out, "From release {earlier} to {later} these groups gained {more}, and lost {less}.");
-    }
-    if !witness.values.is_empty() {
-        let _ = writeln!(out, "Values: {}", witness.values.join(", "));
     }
     out
 }

@@ -24,7 +24,7 @@ impl Page<'_> {
             let _ = writeln!(
                 body,
                 "<div class=\"question\">{}<h3>{}</h3><p>{}</p>{}<p class=\"soft small\">{}</p></div>",
-                parts::badge(question.decision.words()),
+                parts::badge(question.decision, question.decision.words()),
                 escape(&question.name),
                 escape(&question.question),
                 parts::bullets(&question.evidence, 8),
@@ -55,7 +55,7 @@ impl Page<'_> {
                 out,
                 "<tr><td class=\"n\">{}</td><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 finding.number,
-                parts::badge(&finding.severity),
+                parts::badge(finding.severity, &finding.severity.to_string()),
                 escape(&finding.code),
                 escape(&finding.title),
                 clip(&list(&finding.releases()), 80),
@@ -129,7 +129,7 @@ impl Page<'_> {
                 of => format!("{} of {} {}", number(check.looked_at), number(of), escape(&check.what)),
             };
             rows.push(vec![
-                parts::badge(&check.verdict),
+                parts::badge(check.verdict, &check.verdict.to_string()),
                 format!("{}{why}{measured}", escape(&check.question)),
                 coverage,
                 number(check.findings),
@@ -162,12 +162,7 @@ fn measures(measures: &[MeasureFacts]) -> String {
 
 fn witness(finding: &FindingFacts) -> String {
     let Some(witness) = &finding.witness else { return String::new() };
-    let mut lines = vec![format!(
-        "{} ({} against {})",
-        escape(&clip(&witness.claim, 300)),
-        number(witness.number),
-        number(witness.line)
-    )];
+    let mut lines = vec![escape(&clip(&witness.claim, 900))];
     for group in witness.groups.iter().take(MOST_GROUPS) {
         lines.push(format!(
             "release {}, group {}: <code>{}</code>, {}",
@@ -178,10 +173,6 @@ fn witness(finding: &FindingFacts) -> String {
         ));
     }
     lines.extend(witness.more_groups(MOST_GROUPS));
-    if !witness.values.is_empty() {
-        let values: Vec<String> = witness.values.iter().take(MOST_VALUES).map(|value| clip(value, 60)).collect();
-        lines.push(format!("values {}", escape(&values.join(", "))));
-    }
     format!("<tr class=\"sub\"><td></td><td></td><td></td><td colspan=\"4\">{}</td></tr>\n", lines.join("<br>"))
 }
 

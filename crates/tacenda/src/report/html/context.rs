@@ -1,5 +1,6 @@
 //! Context: which data, which releases, for whom.
 
+use crate::model::Role;
 use crate::report::html::parts::{N, W};
 use crate::report::html::plots::Caption;
 use crate::report::html::{Page, Section, clip, escape, parts, plots};
@@ -108,7 +109,7 @@ impl Page<'_> {
     }
 
     fn unit(&self) -> String {
-        let identifiers = self.report.series.columns.iter().filter(|column| column.role == "identifier");
+        let identifiers = self.report.series.columns.iter().filter(|column| column.role == Role::Identifier);
         let names: Vec<String> =
             identifiers.map(|column| format!("<code>{}</code>", escape(&clip(&column.name, 80)))).collect();
         match names.len() {

@@ -33,7 +33,7 @@ impl Page<'_> {
             .map(|column| {
                 vec![
                     format!("<code class=\"nw\">{}</code>", escape(&clip(&column.name, 40))),
-                    escape(&column.role),
+                    column.role.word().to_string(),
                     escape(&clip(&column.values, 120)),
                     escape(&clip(&column.technique, 240)),
                 ]

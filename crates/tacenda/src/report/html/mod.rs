@@ -14,9 +14,10 @@ mod attacks;
 mod mitigation;
 mod governance;
 
+use crate::audit::Severity;
 use crate::report::Report;
-use crate::report::html::parts::{badge_class, icon};
-use crate::report::words::{counted, number, percent};
+use crate::report::html::parts::{Tone, icon};
+use crate::report::words::{capital, clip, counted, number, percent};
 use std::fmt::Write;
 
 /// The longest page in bytes.
@@ -129,7 +130,7 @@ impl Page<'_> {
     fn opening(&self) -> String {
         let report = self.report;
         let verdict = &report.verdict;
-        let class = badge_class(verdict.decision.words());
+        let class = Tone::from(verdict.decision).class();
         let mut out = format!(
             "<header><p class=\"eyebrow\">Privacy report · {} edition</p><h1>{}</h1><p class=\"lead\">{}</p></header>\n",
             report.edition.word(),
@@ -139,7 +140,7 @@ impl Page<'_> {
         let _ = writeln!(
             out,
             "<div class=\"verdict {class}\">{}<strong>{}</strong><p>{}</p></div>",
-            icon(verdict.decision.words()),
+            icon(verdict.decision.into()),
             verdict.decision.words(),
             escape(&verdict.sentence),
         );
@@ -196,7 +197,7 @@ impl Page<'_> {
         out.push_str(&figure("Largest share", percent(share), more));
         out.push_str(&figure("Precision kept", percent(1.0 - last.loss.leaf_share), "mean over attributes".into()));
         // Notes are worth knowing and are nobody's finding out: they are counted apart, as the verdict does.
-        let notes = report.findings.iter().filter(|finding| finding.severity == "note").count() as u64;
+        let notes = report.findings.iter().filter(|finding| finding.severity == Severity::Note).count() as u64;
         let (found, asked) = (report.findings.len() as u64 - notes, report.checks.len() as u64);
         let asked = match (asked, notes) {
             (0, _) => "the gate judged it".to_string(),
@@ -236,19 +237,6 @@ fn escape(text: &str) -> String {
         }
     }
     out
-}
-
-/// A text of at most so many letters.
-fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Small pieces of a page: tables, lists, badges.
 
+use crate::audit::{Severity, VerdictWord};
+use crate::report::Decision;
 use crate::report::html::{clip, escape};
 use std::fmt::Write;
 
@@ -83,37 +85,84 @@ pub fn bullets<T: AsRef<str>>(points: &[T], most: usize) -> String {
     out
 }
 
-/// A verdict as a word with a sign, told apart by shape as well as by colour.
-pub fn badge(word: &str) -> String {
-    format!("<span class=\"badge {}\">{}{}</span>", badge_class(word), icon(word), escape(word))
+/// How a verdict or a severity is coloured and marked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tone {
+    /// Nothing was found.
+    Pass,
+    /// Something was found.
+    Fail,
+    /// A question is open, or a warning.
+    Open,
+    /// Neither good nor bad.
+    Plain,
 }
 
-/// The class that colours a verdict or a severity.
-pub fn badge_class(word: &str) -> &'static str {
-    match word {
-        "PASS" | "PASS WITH NAMED ASSUMPTION" => "pass",
-        "FAIL" | "severe" => "fail",
-        "NOT ASSESSED" | "warning" => "open",
-        _ => "none",
+impl Tone {
+    /// The class of the style sheet.
+    pub fn class(self) -> &'static str {
+        match self {
+            Tone::Pass => "pass",
+            Tone::Fail => "fail",
+            Tone::Open => "open",
+            Tone::Plain => "none",
+        }
     }
 }
 
+impl From<Decision> for Tone {
+    fn from(decision: Decision) -> Tone {
+        match decision {
+            Decision::Pass | Decision::PassAssuming => Tone::Pass,
+            Decision::Fail => Tone::Fail,
+            Decision::NotAssessed => Tone::Open,
+        }
+    }
+}
+
+impl From<VerdictWord> for Tone {
+    fn from(verdict: VerdictWord) -> Tone {
+        match verdict {
+            VerdictWord::Pass => Tone::Pass,
+            VerdictWord::Fail => Tone::Fail,
+            VerdictWord::NotAssessed => Tone::Open,
+            VerdictWord::Noted | VerdictWord::Measured | VerdictWord::NotApplicable => Tone::Plain,
+        }
+    }
+}
+
+impl From<Severity> for Tone {
+    fn from(severity: Severity) -> Tone {
+        match severity {
+            Severity::Severe => Tone::Fail,
+            Severity::Warning => Tone::Open,
+            Severity::Note => Tone::Plain,
+        }
+    }
+}
+
+/// A verdict as a word with a sign, told apart by shape as well as by colour.
+pub fn badge(tone: impl Into<Tone>, word: &str) -> String {
+    let tone = tone.into();
+    format!("<span class=\"badge {}\">{}{}</span>", tone.class(), icon(tone), escape(word))
+}
+
 /// The sign of a verdict: a tick in a circle, a cross in a diamond, a mark in a triangle, a stroke.
-pub fn icon(word: &str) -> &'static str {
-    match badge_class(word) {
-        "pass" => {
+pub fn icon(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Pass => {
             "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" fill=\"none\" stroke=\"var(--mark)\" stroke-width=\"2\" \
              stroke-linecap=\"round\" stroke-linejoin=\"round\"><circle cx=\"12\" cy=\"12\" r=\"10\"/><path d=\"M7.5 12.5l3 3 6-6.5\"/></svg>"
         }
-        "fail" => {
+        Tone::Fail => {
             "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" fill=\"none\" stroke=\"var(--mark)\" stroke-width=\"2\" \
              stroke-linecap=\"round\" stroke-linejoin=\"round\"><path d=\"M12 1.5L22.5 12 12 22.5 1.5 12z\"/><path d=\"M9 9l6 6M15 9l-6 6\"/></svg>"
         }
-        "open" => {
+        Tone::Open => {
             "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" fill=\"none\" stroke=\"var(--mark)\" stroke-width=\"2\" \
              stroke-linecap=\"round\" stroke-linejoin=\"round\"><path d=\"M12 2.5L23 21.5H1z\"/><path d=\"M12 9.5v5M12 18v.01\"/></svg>"
         }
-        _ => {
+        Tone::Plain => {
             "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" fill=\"none\" stroke=\"var(--mark)\" stroke-width=\"2\" \
              stroke-linecap=\"round\"><circle cx=\"12\" cy=\"12\" r=\"10\"/><path d=\"M8 12h8\"/></svg>"
         }
