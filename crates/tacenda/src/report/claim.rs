@@ -27,23 +27,24 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
     let whole = list(releases);
     let apart = || format!("No other group of releases {whole} overlaps {}.", groups());
     let earlier = releases.first().copied().unwrap_or(0);
+    let later = releases.last().copied().unwrap_or(0);
     let from = || self::groups(witness, |release| release == earlier);
     let to = || self::groups(witness, |release| release != earlier);
     let placed = || {
         format!(
-            "If every row of release {earlier} goes to a row with its value in an overlapping group of the later release"
+            "If every row of release {earlier} goes to a row with its value in an overlapping group of release {later}"
         )
     };
     let ways = || format!("give everyone in {} a row in each release they are in, with one value each", groups());
     match statement {
         Statement::FewPeople if rows > count => format!(
-            "{} has {}, of which {} counterfeit: it holds {}, {k}.",
+            "{} has {}, of which {} counterfeit. It holds {}: {k}.",
             capital(&groups()),
             counted(rows, "row", "rows"),
             counted(rows - count, "is", "are"),
             people(count)
         ),
-        Statement::FewPeople => format!("{} holds {}, {k}.", capital(&groups()), people(count)),
+        Statement::FewPeople => format!("{} holds {}: {k}.", capital(&groups()), people(count)),
         Statement::FewValues => format!("{} hold {}: {l}.", capital(&rows_of()), values()),
         Statement::FrequentValue => format!(
             "{} of {} {} {}: {one_in}.",
@@ -65,22 +66,18 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
         Statement::LinkedValueChanged => format!("One id has different values in {}.", groups()),
         Statement::LinkedRegionsApart => format!("One id is in {}, whose regions do not overlap.", groups()),
         Statement::FewAlike { by_groups: true } => {
-            format!("{} always in the same groups, {}: {k}.", counted(count, "id was", "ids were"), groups())
+            format!("{} in {}, and in no other group: {k}.", counted(count, "id was", "ids were"), groups())
         }
         Statement::FewAlike { by_groups: false } => format!(
-            "{} the same region over all releases, where {} overlap: {k}.",
-            counted(count, "id has", "ids have"),
-            groups()
+            "The overlap of {} is the region of {} over all releases: {k}.",
+            groups(),
+            counted(count, "id", "ids")
         ),
         Statement::FewValuesAmongAlike { by_groups: true } => {
-            format!("The ids that were always in the same groups, {}, have in one of them {}: {l}.", groups(), values())
+            format!("The ids that were in {}, and in no other group, have in one of them {}: {l}.", groups(), values())
         }
         Statement::FewValuesAmongAlike { by_groups: false } => {
-            format!(
-                "The ids that have the same region over all releases, where {} overlap, have {}: {l}.",
-                groups(),
-                values()
-            )
+            format!("The ids whose region over all releases is the overlap of {} have {}: {l}.", groups(), values())
         }
         Statement::Arrivals { swapped: false } => {
             format!(
@@ -127,10 +124,11 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             format!("{}, at most {} can go from {} to {}: {k}.", placed(), counted(count, "row", "rows"), from(), to())
         }
         Statement::FewLeftForArrivals => format!(
-            "{}, then of {} at most {} not taken and can be an arrival's: {k}.",
+            "{}, then {} of {} are always taken. Arrivals can have {}: {k}.",
             placed(),
+            number(rows.saturating_sub(count)),
             rows_of(),
-            counted(count, "is", "are")
+            number(count)
         ),
         Statement::FewMatchedValues => {
             format!("{}, then the rows that can go from {} to {} have {}: {l}.", placed(), from(), to(), values())
@@ -147,7 +145,11 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             counted(count, "other person", "other people")
         ),
         Statement::EqualValues => {
-            format!("All ways to {} give the same value to {}, this person among them.", ways(), people(count))
+            format!(
+                "Of all ways to {}, each gives the same value to {}, this person among them.",
+                ways(),
+                people(count)
+            )
         }
         Statement::FewAfterJoin => format!(
             "{} Then some combination of the quasi-identifiers has {} of release {earlier}: {k}.",
@@ -163,7 +165,7 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
         Statement::SameOrder { pairs, within_groups } => format!(
             "Of {} of rows that occur once in both files{}, {} in the same order in both. Chance would give about {}.",
             counted(pairs, "pair", "pairs"),
-            if within_groups { ", within one group," } else { "" },
+            if within_groups { ", within one group" } else { "" },
             counted(count, "is", "are"),
             number(pairs / 2)
         ),
@@ -253,29 +255,53 @@ mod tests {
     use crate::report::WitnessGroup;
     use expect_test::{Expect, expect};
 
-    fn group(release: u32, group: &str, row_count: u32) -> WitnessGroup {
-        let (label, group) = (String::new(), group.to_string());
-        WitnessGroup { release, label, group, region: Vec::new(), holds: Vec::new(), rows: Vec::new(), row_count }
-    }
-
-    fn check(statements: &[Statement], number: u64, line: u64, expected: Expect) {
-        let witness = WitnessFacts {
+    /// A group is `release:name:rows`.
+    fn witness(groups: &str, values: &[&str], number: u64, line: u64) -> WitnessFacts {
+        let group = |word: &str| {
+            let [release, name, rows] = word.split(':').collect::<Vec<_>>()[..] else { panic!("three parts") };
+            WitnessGroup {
+                release: release.parse().unwrap(),
+                label: String::new(),
+                group: name.into(),
+                region: Vec::new(),
+                holds: Vec::new(),
+                rows: Vec::new(),
+                row_count: rows.parse().unwrap(),
+            }
+        };
+        WitnessFacts {
             claim: String::new(),
-            groups: vec![group(1, "17", 4), group(2, "3", 5), group(2, "4", 1)],
-            values: vec!["D1".into()],
+            groups: groups.split_whitespace().map(group).collect(),
+            values: values.iter().map(ToString::to_string).collect(),
             person: None,
             attribute: Some("age".into()),
             number,
             line,
-        };
+        }
+    }
+
+    fn check(groups: &str, statements: &[Statement], number: u64, line: u64, expected: Expect) {
+        let witness = witness(groups, &["D1"], number, line);
         let said = |&statement: &Statement| claim(statement, &witness, &[1, 2]) + "\n";
         expected.assert_eq(&statements.iter().map(said).collect::<String>());
     }
 
+    const ONE: &str = "1:17:4";
+    const LATER: &str = "2:3:5";
+    const BOTH: &str = "1:17:4 2:3:5 2:4:1";
+
     #[test]
-    fn what_is_below_a_threshold_has_its_number_and_its_threshold() {
-        let of_groups = [
-            Statement::FewValues,
+    fn a_group_of_one_release_has_its_rows_and_its_threshold() {
+        check(ONE, &[Statement::FewPeople], 4, 5, expect![[""]]);
+        check(ONE, &[Statement::FewPeople, Statement::FewValues, Statement::FrequentValue], 1, 2, expect![[""]]);
+        check(ONE, &[Statement::FrequentValue], 3, 2, expect![[""]]);
+        check(ONE, &[Statement::FarFromWhole], 350_000, 200_000, expect![[""]]);
+        check(LATER, &[Statement::FewLeftForArrivals], 1, 2, expect![[""]]);
+    }
+
+    #[test]
+    fn groups_of_two_releases_have_their_numbers_and_their_threshold() {
+        let below = [
             Statement::FewAlike { by_groups: true },
             Statement::FewAlike { by_groups: false },
             Statement::FewValuesAmongAlike { by_groups: true },
@@ -289,56 +315,39 @@ mod tests {
             Statement::FewCandidates { presence: false },
             Statement::FewValuesAtPlace,
             Statement::FewCorresponding,
-            Statement::FewLeftForArrivals,
             Statement::FewMatchedValues,
             Statement::FewAfterJoin,
         ];
-        check(&of_groups, 1, 2, expect![[""]]);
+        check(BOTH, &below, 1, 2, expect![[""]]);
+        check(BOTH, &[Statement::LikelyAfterJoin], 1_000_000, 500_000, expect![[""]]);
+        check(BOTH, &[Statement::MovedByOne], 1, 3, expect![[""]]);
     }
 
     #[test]
-    fn people_are_counted_without_counterfeits() {
-        check(&[Statement::FewPeople], 4, 5, expect![[""]]);
-        check(&[Statement::FewPeople], 1, 2, expect![[""]]);
+    fn what_is_likely_has_its_share_and_its_threshold() {
+        check(BOTH, &[Statement::LikelyValue], 750, 2, expect![[""]]);
+        check("", &[Statement::Learned], 800, 2, expect![[""]]);
+        check("", &[Statement::EverLinked], 750_000, 2, expect![[""]]);
     }
 
     #[test]
-    fn what_is_above_a_threshold_has_its_share_and_its_threshold() {
-        check(&[Statement::FrequentValue], 3, 2, expect![[""]]);
-        check(&[Statement::LikelyValue, Statement::Learned], 750, 2, expect![[""]]);
-        check(&[Statement::EverLinked], 750_000, 2, expect![[""]]);
-        check(&[Statement::FarFromWhole, Statement::LikelyAfterJoin], 350_000, 200_000, expect![[""]]);
-    }
-
-    #[test]
-    fn what_links_releases_is_counted() {
+    fn what_links_people_and_releases_is_counted() {
         let linked = [Statement::LinkedIds, Statement::LinkedValueChanged, Statement::LinkedRegionsApart];
-        check(&linked, 12, 0, expect![[""]]);
-        let of_people = [Statement::CertainByOthers, Statement::EqualValues];
-        check(&of_people, 3, 2, expect![[""]]);
+        check(BOTH, &linked, 12, 0, expect![[""]]);
+        check(BOTH, &[Statement::CertainByOthers, Statement::EqualValues], 3, 2, expect![[""]]);
         let traces = [
             Statement::StableNames,
             Statement::OffGrid { declared: true },
             Statement::OffGrid { declared: false },
-            Statement::SameOrder { pairs: 45, within_groups: true },
-            Statement::SameOrder { pairs: 45, within_groups: false },
+            Statement::SameOrder { pairs: 12, within_groups: true },
+            Statement::SameOrder { pairs: 12, within_groups: false },
         ];
-        check(&traces, 9, 10, expect![[""]]);
-        check(&[Statement::MovedByOne], 1, 3, expect![[""]]);
+        check("1:17:4 2:17:5", &traces, 9, 10, expect![[""]]);
     }
 
     #[test]
     fn many_groups_and_values_are_counted() {
-        let witness = WitnessFacts {
-            claim: String::new(),
-            groups: (0..9).map(|at| group(1, &at.to_string(), 2)).collect(),
-            values: (1..10).map(|at| format!("D{at}")).collect(),
-            person: None,
-            attribute: None,
-            number: 9,
-            line: 10,
-        };
-        let said = claim(Statement::FewValuesAtPlace, &witness, &[1]);
-        expect![[""]].assert_eq(&said);
+        let witness = witness(&"1:2:3 ".repeat(9), &["D1"; 9], 9, 10);
+        expect![[""]].assert_eq(&claim(Statement::FewValuesAtPlace, &witness, &[1]));
     }
 }

@@ -8,6 +8,7 @@ use crate::model::Role;
 use crate::report::words::{counted, list};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The version of the JSON.
 pub const FORMAT: u32 = 1;
@@ -367,7 +368,7 @@ impl StoryFacts {
     pub fn heading(&self) -> String {
         let heading = match self.left == 1 || self.finding.is_some() {
             true => "The worst case, step by step",
-            false => "Who stands closest to the line, step by step",
+            false => "Who is closest to a threshold, step by step",
         };
         self.finding.map_or(heading.into(), |finding| format!("{heading} (finding {finding})"))
     }
@@ -382,6 +383,29 @@ impl StoryFacts {
         match self.of_place {
             true => format!("Someone knows of one person who is in all of these releases and has {}.", list(&known)),
             false => format!("Someone knows of one person: {}.", list(&known)),
+        }
+    }
+}
+
+impl StoryFacts {
+    /// What it comes to.
+    pub fn ending(&self) -> String {
+        match self.left {
+            1 => "One value is left: it is certain.".into(),
+            left => format!("{} are left.", counted(left as u64, "value", "values")),
+        }
+    }
+}
+
+impl StepFacts {
+    /// What is said where a value changed.
+    pub const RESTARTED: &str = "This contradicts the step before: the value changed, and the search starts again.";
+
+    /// How many groups the person may be in.
+    pub fn groups_in_words(&self) -> String {
+        match self.group_count {
+            1 => "one group".into(),
+            count => counted(count as u64, "group", "groups"),
         }
     }
 }
@@ -702,6 +726,12 @@ impl Edition {
             Edition::Steward => "steward",
             Edition::Auditor => "auditor",
         }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.words())
     }
 }
 

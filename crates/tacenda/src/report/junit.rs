@@ -126,14 +126,14 @@ mod tests {
             </failure>
                 </testcase>
                 <testcase classname="tacenda.audit" name="linked-ids">
-                  <skipped message="NOT APPLICABLE: no ids are published"/>
+                  <skipped message="NOT APPLICABLE: no release has ids that link it to another"/>
                 </testcase>
                 <testcase classname="tacenda.audit" name="candidates">
                   <failure message="A631 comparing releases leaves too few possible values" type="A631">severe A631 comparing releases leaves too few possible values: 2 people, releases 1 and 2
             </failure>
                 </testcase>
                 <testcase classname="tacenda.audit" name="posterior">
-                  <skipped message="NOT ASSESSED: components above the cap were left out (12 of 18 people)"/>
+                  <skipped message="NOT ASSESSED: some components are too large to count all worlds (12 of 18 people)"/>
                 </testcase>
                 <testcase classname="tacenda.audit" name="drift"/>
               </testsuite>

@@ -2,7 +2,7 @@
 
 use crate::report::sequence::not_counted;
 use crate::report::words::{MATCHED, list, no_line, number, percent};
-use crate::report::{FindingFacts, PrivateFacts, Report};
+use crate::report::{FindingFacts, PrivateFacts, Report, StepFacts};
 use std::fmt::Write;
 
 /// The most findings that are listed; the rest is counted.
@@ -141,7 +141,8 @@ fn story(out: &mut String, report: &Report) {
     let _ = writeln!(out, "## {}\n\n{}\n", story.heading(), escape(&story.opening()));
     for step in &story.steps {
         let label = escape(&step.label);
-        let _ = writeln!(out, "1. Release {} ({label}): {} can hold them.", step.release, groups(step.group_count));
+        let groups = step.groups_in_words();
+        let _ = writeln!(out, "1. Release {} ({label}): the person can only be in {groups}.", step.release);
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (region, values) = (code(&group.region.join(" ")), escape(&group.values.join(", ")));
             let _ = writeln!(out, "   - `{region}`, {} rows: {values}", group.rows);
@@ -149,19 +150,15 @@ fn story(out: &mut String, report: &Report) {
         if step.group_count > MOST_GROUPS {
             let _ = writeln!(out, "   - and {} more groups", step.group_count - MOST_GROUPS);
         }
+        if step.restarted {
+            let _ = writeln!(out, "   - {}", StepFacts::RESTARTED);
+        }
         let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
     }
     if let Some(matched) = &story.matched {
         let _ = writeln!(out, "1. {MATCHED}\n   - left: {}", escape(&matched.join(", ")));
     }
-    let _ = match story.left {
-        1 => writeln!(out, "\nOne value is left: it is certain.\n"),
-        left => writeln!(out, "\n{left} values are left.\n"),
-    };
-}
-
-fn groups(count: usize) -> String {
-    if count == 1 { "one group".into() } else { format!("{count} groups") }
+    let _ = writeln!(out, "\n{}\n", story.ending());
 }
 
 fn checks(out: &mut String, report: &Report) {

@@ -10,7 +10,9 @@ use std::fmt::Write;
 use std::{fs, io};
 use tacenda::audit::{Assessment, Attacker, Limits, Thresholds};
 use tacenda::model::{Value, counted, people};
-use tacenda::report::{Edition, FindingFacts, Material, Names, Report, StoryFacts, WitnessFacts, WitnessGroup};
+use tacenda::report::{
+    Edition, FindingFacts, Material, Names, Report, StepFacts, StoryFacts, WitnessFacts, WitnessGroup,
+};
 use tacenda::{audit, report};
 
 /// The most groups that are listed in one place.
@@ -213,8 +215,8 @@ fn answer(screen: &Screen, code: &str, title: &str, explanation: String) -> Resu
 fn told(story: &StoryFacts) -> String {
     let mut out = format!("{}\n", wrapped(&story.opening()));
     for step in &story.steps {
-        let groups = counted(step.group_count as u64, "group", "groups");
-        let _ = writeln!(out, "Release {} ({}): {groups} can hold them.", step.release, step.label);
+        let groups = step.groups_in_words();
+        let _ = writeln!(out, "Release {} ({}): the person can only be in {groups}.", step.release, step.label);
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (rows, values) = (group.rows, group.values.join(", "));
             let rows = counted(rows as u64, "row", "rows");
@@ -225,18 +227,14 @@ fn told(story: &StoryFacts) -> String {
             let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
         }
         if step.restarted {
-            let _ =
-                writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
+            let _ = writeln!(out, "  {}", StepFacts::RESTARTED);
         }
         let _ = writeln!(out, "  left: {}", step.left.join(", "));
     }
     if let Some(matched) = &story.matched {
         let _ = writeln!(out, "{}\n  left: {}", wrapped(report::MATCHED), matched.join(", "));
     }
-    let _ = match story.left {
-        1 => writeln!(out, "One value is left: it is certain."),
-        left => writeln!(out, "{left} values are left."),
-    };
+    let _ = writeln!(out, "{}", story.ending());
     out
 }
 
