@@ -200,8 +200,8 @@ fn the_ending_says_the_form_unless_somebody_does() {
     let project = Project::with(&[("r1.csv", &table(&[("[20,30)", "flu")]))]);
     let audit = [&["audit", "r1.csv", "-q"][..], &AGE].concat();
     let starts = [
-        ("a.html", "<!doctype html>"),
-        ("a.HTM", "<!doctype html>"),
+        ("a.html", "<!DOCTYPE html>"),
+        ("a.HTM", "<!DOCTYPE html>"),
         ("a.md", "# "),
         ("a.json", "{"),
         ("a.sarif", "{"),
@@ -221,7 +221,7 @@ fn the_ending_says_the_form_unless_somebody_does() {
     own.ok(&["report", "--format", "text", "-o", "a.rep"]);
     assert!(own.read("a.rep").contains("Each release alone") && !own.read("a.rep").contains("<html"));
     own.ok(&["report", "-o", "b.rep"]);
-    assert!(own.read("b.rep").starts_with("<!doctype html>"));
+    assert!(own.read("b.rep").starts_with("<!DOCTYPE html>"));
     let help = flat(&own.ok(&["report", "--help"]));
     assert!(!help.contains("audits only") && help.contains("audit and report only"), "{help}");
     assert!(help.contains("Ends with exit code 0 whatever its verdict"), "{help}");

@@ -3,9 +3,9 @@
 //!
 //! "Not assessed" never counts as a pass.
 
-use crate::audit::{Assessment, Check, Fault, Outcome, Severity, Verdict};
+use crate::audit::{Assessment, Check, Fault, Outcome, Reason, Severity, Verdict};
 use crate::model::Promise;
-use crate::report::words::{clean, counted, list, number, people, percent};
+use crate::report::words::{capital, clean, counted, list, number, people, percent};
 use crate::report::{
     Decision, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
 };
@@ -74,7 +74,7 @@ impl Bearing {
 pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: &[String]) -> VerdictFacts {
     let releases = counted(material.series.releases.len() as u64, "release", "releases");
     let worst = findings.first();
-    let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note.word());
+    let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note);
     // Without the people, how many stand in a place or between two groups is not known; the number is the most that fit.
     let is_bound = |finding: &FindingFacts| {
         let bounds = [
@@ -146,12 +146,7 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         ));
     }
-    VerdictFacts {
-        decision,
-        sentence,
-        people: widest.unwrap_or(0),
-        worst: worst.map(|finding| finding.severity.clone()),
-    }
+    VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
 }
 
 /// Whether nobody drew a line: no promise, and none that was asked for.
@@ -177,13 +172,8 @@ fn gate_said(material: &Material<'_>) -> String {
 
 /// Checks that could not be asked because nobody knew who the people are.
 fn without_people(material: &Material<'_>) -> Vec<&'static str> {
-    let needs_people = |outcome: &&Outcome| {
-        matches!(outcome.verdict, Verdict::NotApplicable(why) if why.contains("known"))
-            && [Check::Candidates, Check::Posterior, Check::Equivalence, Check::Learned, Check::EverLinked]
-                .contains(&outcome.check)
-    };
-    let outcomes = material.assessment.outcomes.iter().filter(|_| material.series.knowledge.is_none());
-    outcomes.filter(needs_people).map(|outcome| outcome.check.name()).collect()
+    let needs_people = |outcome: &&Outcome| outcome.verdict.reason().is_some_and(Reason::is_people_unknown);
+    material.assessment.outcomes.iter().filter(needs_people).map(|outcome| outcome.check.name()).collect()
 }
 
 /// What nobody falls below, in words; only what was asked is spoken of.
@@ -306,7 +296,7 @@ pub fn not_covered(material: &Material<'_>) -> Vec<String> {
     }
     for outcome in &material.assessment.outcomes {
         if let Verdict::NotAssessed(why) = outcome.verdict {
-            limits.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(why)));
+            limits.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(&why.to_string())));
         }
     }
     limits
@@ -471,7 +461,7 @@ fn decide(
     let assessment = material.assessment;
     let outcomes = || assessment.outcomes.iter().chain(&assessment.at_two);
     let asked = || outcomes().filter(|outcome| bearing.asked.contains(&outcome.check));
-    let found = |finding: &&FindingFacts| finding.severity != Severity::Note.word() && bearing.bears(finding);
+    let found = |finding: &&FindingFacts| finding.severity != Severity::Note && bearing.bears(finding);
     let gate_found = matches!(material.about.gate, Gate::Found(_));
     let any = findings.iter().flat_map(|findings| findings.iter()).find(found);
     if any.is_some() || (assessment.outcomes.is_empty() && gate_found) {
@@ -522,8 +512,44 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
     sentences
 }
 
-/// A sentence's first letter in upper case.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::Coverage;
+    use crate::report::samples::clean;
+    use crate::report::{Edition, Report};
+
+    fn report(verdict: Verdict) -> Report {
+        let mut sample = clean();
+        let open = Outcome { verdict, ..Outcome::new(Check::Posterior, Coverage::default()) };
+        sample.assessment.outcomes.push(open);
+        sample.report(Edition::Auditor)
+    }
+
+    /// Whatever words a reason has: where it means that the people are not known, the verdict and its limits say so.
+    #[test]
+    fn no_reason_drops_the_warning_that_people_are_not_known() {
+        let unknown: Vec<Reason> = Reason::ALL.iter().copied().filter(|reason| reason.is_people_unknown()).collect();
+        assert_eq!(unknown, [Reason::PeopleUnknown, Reason::AccomplicesUnknown]);
+        for &reason in Reason::ALL {
+            for verdict in [Verdict::NotApplicable(reason), Verdict::NotAssessed(reason)] {
+                let report = report(verdict);
+                let warns = report.verdict.sentence.contains("Who the people are was not known: 1 of 4 questions");
+                assert_eq!(warns, reason.is_people_unknown(), "{verdict:?}");
+                let is_limit = |limit: &String| limit.contains("so posterior could not be asked");
+                assert_eq!(report.not_covered.iter().any(is_limit), reason.is_people_unknown(), "{verdict:?}");
+            }
+            // A sentence that says it is a reason that means it.
+            assert_eq!(reason.to_string().starts_with("the private tables were not given"), reason.is_people_unknown());
+        }
+    }
+
+    #[test]
+    fn what_is_not_assessed_passes_for_no_reason() {
+        for &reason in Reason::ALL {
+            let report = report(Verdict::NotAssessed(reason));
+            assert_eq!(report.verdict.decision, Decision::NotAssessed, "{reason:?}");
+            assert!(report.verdict.sentence.contains("1 of 4 questions could not be answered"), "{reason:?}");
+        }
+    }
 }

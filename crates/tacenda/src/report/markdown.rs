@@ -2,7 +2,7 @@
 
 use crate::report::sequence::not_counted;
 use crate::report::words::{MATCHED, list, no_line, number, percent};
-use crate::report::{FindingFacts, PrivateFacts, Report};
+use crate::report::{FindingFacts, PrivateFacts, Report, StepFacts};
 use std::fmt::Write;
 
 /// The most findings that are listed; the rest is counted.
@@ -122,8 +122,7 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
 fn witnesses(out: &mut String, findings: &[FindingFacts]) {
     for finding in findings.iter().take(MOST_FINDINGS) {
         let Some(witness) = &finding.witness else { continue };
-        let held = format!("{} ({} against {})", witness.claim, witness.number, witness.line);
-        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&held));
+        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&witness.claim));
         for group in witness.groups.iter().take(MOST_GROUPS) {
             let region = code(&group.region.join(" "));
             let _ = writeln!(out, "  - release {}, group {}: `{region}`", group.release, escape(&group.group));
@@ -142,7 +141,8 @@ fn story(out: &mut String, report: &Report) {
     let _ = writeln!(out, "## {}\n\n{}\n", story.heading(), escape(&story.opening()));
     for step in &story.steps {
         let label = escape(&step.label);
-        let _ = writeln!(out, "1. Release {} ({label}): {} can hold them.", step.release, groups(step.group_count));
+        let groups = step.groups_in_words();
+        let _ = writeln!(out, "1. Release {} ({label}): the person can only be in {groups}.", step.release);
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (region, values) = (code(&group.region.join(" ")), escape(&group.values.join(", ")));
             let _ = writeln!(out, "   - `{region}`, {} rows: {values}", group.rows);
@@ -150,19 +150,15 @@ fn story(out: &mut String, report: &Report) {
         if step.group_count > MOST_GROUPS {
             let _ = writeln!(out, "   - and {} more groups", step.group_count - MOST_GROUPS);
         }
+        if step.restarted {
+            let _ = writeln!(out, "   - {}", StepFacts::RESTARTED);
+        }
         let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
     }
     if let Some(matched) = &story.matched {
         let _ = writeln!(out, "1. {MATCHED}\n   - left: {}", escape(&matched.join(", ")));
     }
-    let _ = match story.left {
-        1 => writeln!(out, "\nOne value is left: it is certain.\n"),
-        left => writeln!(out, "\n{left} values are left.\n"),
-    };
-}
-
-fn groups(count: usize) -> String {
-    if count == 1 { "one group".into() } else { format!("{count} groups") }
+    let _ = writeln!(out, "\n{}\n", story.ending());
 }
 
 fn checks(out: &mut String, report: &Report) {

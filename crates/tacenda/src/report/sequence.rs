@@ -3,7 +3,7 @@
 //! What needs people to be known stands here only where the private tables were at hand, and not for recipients.
 //! What cannot be computed is said, never left at zero.
 
-use crate::audit::{Check, Outcome};
+use crate::audit::{Check, Measure, Outcome, Quantity};
 use crate::report::words::{number, people, percent};
 use crate::report::{Edition, Material, ReleaseFacts, SequenceFacts};
 
@@ -29,15 +29,15 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
             / appearances.max(1) as f64,
         share_below_k: share(below),
         highest_share: most(&|release| release.risk.highest_share),
-        largest_posterior: posterior.and_then(|outcome| measure(outcome, "largest posterior")),
-        largest_posterior_blind: posterior.and_then(|outcome| measure(outcome, "largest posterior, blind")),
+        largest_posterior: posterior.and_then(|outcome| measure(outcome, Quantity::LargestPosterior)),
+        largest_posterior_blind: posterior.and_then(|outcome| measure(outcome, Quantity::LargestPosteriorBlind)),
         posterior_of: (counted, of),
         smallest_candidates: candidates.and_then(fewest_left),
         least_alike: outcome(Check::LinkedIds)
-            .and_then(|outcome| measure(outcome, "least E"))
+            .and_then(|outcome| measure(outcome, Quantity::LeastAlike))
             .map(|least| least as u32),
         least_always_together: outcome(Check::LinkedIds)
-            .and_then(|outcome| measure(outcome, "least H"))
+            .and_then(|outcome| measure(outcome, Quantity::LeastAlwaysTogether))
             .map(|least| least as u32),
         not_computed: not_computed(known, releases.len(), (counted, of)),
     }
@@ -115,13 +115,16 @@ pub fn evidence(sequence: &SequenceFacts) -> [Vec<String>; 3] {
 }
 
 /// A measure of the whole series.
-fn measure(outcome: &Outcome, name: &str) -> Option<f64> {
-    let found = outcome.measures.iter().find(|measure| measure.release.is_none() && measure.name == name);
+fn measure(outcome: &Outcome, quantity: Quantity) -> Option<f64> {
+    let found = outcome.measures.iter().find(|measure| measure.release.is_none() && measure.quantity == quantity);
     found.map(|measure| measure.value).filter(|value| value.is_finite())
 }
 
-/// The fewest values that are left for anyone, by the measures `people with N values left`.
+/// The fewest values that are left for anyone.
 fn fewest_left(outcome: &Outcome) -> Option<u32> {
-    let left = |name: &str| name.strip_prefix("people with ")?.split(' ').next()?.parse::<u32>().ok();
-    outcome.measures.iter().filter(|measure| measure.value > 0.0).filter_map(|measure| left(measure.name)).min()
+    let left = |measure: &Measure| match measure.quantity {
+        Quantity::PeopleWithValuesLeft(values) => (measure.value > 0.0).then_some(values),
+        _ => None,
+    };
+    outcome.measures.iter().filter_map(left).min()
 }

@@ -42,6 +42,20 @@ pub fn list<T: ToString>(items: &[T]) -> String {
     }
 }
 
+/// A text of at most so many letters.
+pub fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// A sentence with its first letter in upper case.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A text from a file without what a terminal or an XML reader would take for a command.
 pub fn clean(text: &str) -> String {
     let is_plain =

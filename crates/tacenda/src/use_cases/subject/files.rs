@@ -1,6 +1,5 @@
 //! Files and frames of anyone: put in order, read together, and those that repeat the one before left out.
 
-use crate::audit::Traces;
 use crate::ingest::foreign::{File, Foreign};
 use crate::ingest::{Given, Source, foreign};
 use crate::publish::software;
