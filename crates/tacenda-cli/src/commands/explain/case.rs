@@ -8,7 +8,7 @@ use crate::screen::{Screen, number};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::{fs, io};
-use tacenda::audit::{Assessment, Attacker, Limits, Thresholds};
+use tacenda::audit::{Assessment, Attacker, Check, Limits, Thresholds};
 use tacenda::model::{Value, counted, people};
 use tacenda::report::{
     Edition, FindingFacts, Material, Names, Report, StepFacts, StoryFacts, WitnessFacts, WitnessGroup,
@@ -73,7 +73,7 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
     let is_whole = |group: &WitnessGroup| {
         group.holds.iter().map(|(_, rows)| u64::from(*rows)).sum::<u64>() == u64::from(group.row_count)
     };
-    if let ("difference", &[earlier, later]) = (finding.check.as_str(), &numbers[..])
+    if let (true, &[earlier, later]) = (finding.check == Check::Difference.name(), &numbers[..])
         && witness.groups.iter().all(is_whole)
     {
         let mut change: BTreeMap<&str, i64> = BTreeMap::new();
