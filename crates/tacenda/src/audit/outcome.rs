@@ -11,11 +11,11 @@ use std::fmt;
 pub struct Assessment {
     /// One outcome a check, in the order of [`Check::ALL`].
     pub outcomes: Vec<Outcome>,
-    /// The worst case, worked step by step: someone who was found out, or who stands closest to it; where nobody is
-    /// known, whoever lies in the worst place that was found.
+    /// The worst case, step by step: a person who was found out, or who is closest to it. Where people are not known, a
+    /// person in the worst place that was found.
     pub story: Option<Story>,
-    /// What the same checks answer at two people and two values, where the lines given are lower: the least that anyone
-    /// means by being singled out or being certain. It is not what a promise is held against.
+    /// What the same checks answer at thresholds of two people and two values, where the thresholds given are lower: the
+    /// least that being singled out or being certain can mean. A promise is not judged by it.
     pub at_two: Vec<Outcome>,
 }
 

@@ -119,12 +119,11 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         );
         (Decision::NotAssessed, sentence)
-    } else if has_no_line(material) {
-        let sentence = format!("Nothing was found in {releases}, but no line was drawn that anyone could fall below.");
+    } else if has_no_threshold(material) {
+        let sentence = format!("Nothing was found in {releases}, but no threshold was set.");
         (Decision::NotAssessed, sentence)
     } else if !judged {
-        let sentence =
-            format!("Nothing was judged in {releases}: what was asked does not apply, or has no line to fall below.");
+        let sentence = format!("Nothing was judged in {releases}: no check that applies has a threshold.");
         (Decision::NotAssessed, sentence)
     } else if assumptions.is_empty() {
         (Decision::Pass, format!("Nothing was found in {releases}: {}.", line(material)))
@@ -132,7 +131,7 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
         let sentence = format!(
             "Nothing was found in {releases}: {}. This rests on {}.",
             line(material),
-            counted(assumptions.len() as u64, "assumption that is named below", "assumptions that are named below")
+            counted(assumptions.len() as u64, "assumption named below", "assumptions named below")
         );
         (Decision::PassAssuming, sentence)
     };
@@ -149,8 +148,8 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
 }
 
-/// Whether nobody drew a line: no promise, and none that was asked for.
-fn has_no_line(material: &Material<'_>) -> bool {
+/// Whether there is no threshold: no promise, and none that was asked for.
+fn has_no_threshold(material: &Material<'_>) -> bool {
     let lines = &material.thresholds;
     material.series.promise.is_none() && lines.k <= 1 && lines.l <= 1 && lines.t.is_none()
 }
@@ -190,7 +189,7 @@ fn line(material: &Material<'_>) -> String {
         (true, true) => format!("everyone stays among {} and keeps {l} possible values", people(k)),
         (true, false) => format!("everyone stays among {}", people(k)),
         (false, true) => format!("everyone keeps {l} possible values"),
-        (false, false) if k <= 1 && l <= 1 => "no line was drawn that anyone could fall below".to_string(),
+        (false, false) if k <= 1 && l <= 1 => "no threshold was set".to_string(),
         (false, false) => {
             let asked: Vec<&str> = outcomes.iter().map(|outcome| outcome.check.name()).collect();
             format!("that is all that was asked ({})", asked.join(", "))
@@ -222,8 +221,8 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
         }
         if series.knowledge.is_none() {
             assumptions.push(
-                "The true table was not at hand: people are counted in the published groups, and some of them may be \
-                 the same person."
+                "The true table was not given: people are counted in the published groups, and one person may be counted \
+                 more than once."
                     .into(),
             );
         }
@@ -262,8 +261,8 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     }
     if series.knowledge.is_none() && asked(joined) && series.releases.len() > 2 && !material.limits.all_pairs {
         relied.push(
-            "Each release was compared with the next one, and places over releases that follow each other; two that are \
-             further apart may give more away of someone who was away between them (--all-pairs)."
+            "Only consecutive releases were compared. Two that are further apart may reveal more about a person who was \
+             absent between them (--all-pairs)."
                 .into(),
         );
     }
@@ -327,8 +326,8 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
                 steps.push("Give the true tables (--truth FILE --id COLUMN) to count the people exactly.".into());
             }
         }
-        Decision::NotAssessed if !material.assessment.outcomes.is_empty() && has_no_line(material) => {
-            steps.push("Draw a line: --k and --l of 2 at least.".into());
+        Decision::NotAssessed if !material.assessment.outcomes.is_empty() && has_no_threshold(material) => {
+            steps.push("Set thresholds: --k and --l of at least 2.".into());
         }
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
             let open = "Answer the open questions";
@@ -347,7 +346,7 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
 
 /// Singling out, linkability, inference: the answers with their evidence and limits.
 ///
-/// They ask of people, not of a promise: a promise that draws no line, or allows one person or one value, does not make
+/// They ask of people, not of a promise: a promise that sets no threshold, or allows one person or one value, does not make
 /// them pass. So they are answered at two people and two values at least. `findings` are those at the lines given, and
 /// what two people and two values find beside.
 pub fn three_questions(
@@ -498,8 +497,8 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
         let word = if releases.len() == 1 { "release" } else { "releases" };
         let aside = match (is_promised, material.series.promise) {
             (true, _) => "",
-            (false, Some(_)) => " The promise draws no line here; this question does, at two.",
-            (false, None) => " No line was drawn here; this question draws one, at two.",
+            (false, Some(_)) => " The promise sets no threshold here; this question sets one, of two.",
+            (false, None) => " No threshold was set here; this question sets one, of two.",
         };
         sentences.push(format!(
             "{} {} ({word} {}, {}).{aside}",

@@ -1,8 +1,7 @@
 //! A report as Markdown, for a pull request or a wiki.
 
-use crate::report::sequence::not_counted;
-use crate::report::words::{MATCHED, list, no_line, number, percent};
-use crate::report::{FindingFacts, PrivateFacts, Report, StepFacts};
+use crate::report::words::{MATCHED, list, number, percent};
+use crate::report::{FindingFacts, PrivateFacts, Report, StepFacts, sequence};
 use std::fmt::Write;
 
 /// The most findings that are listed; the rest is counted.
@@ -22,7 +21,7 @@ pub fn markdown(report: &Report) -> String {
         let _ = writeln!(out, "> {} ({}; {})\n", escape(&promise.sentence), promise.model, escape(&parameters));
     }
     releases(&mut out, report);
-    sequence(&mut out, report);
+    together(&mut out, report);
     findings(&mut out, &report.findings);
     witnesses(&mut out, &report.findings);
     story(&mut out, report);
@@ -68,29 +67,11 @@ fn releases(out: &mut String, report: &Report) {
     out.push('\n');
 }
 
-fn sequence(out: &mut String, report: &Report) {
-    let sequence = &report.sequence;
-    let below_k = match report.provenance.k {
-        0..=1 => no_line(report.series.promise.is_some()).to_string(),
-        _ => percent(sequence.share_below_k),
-    };
-    let mut lines = vec![
-        format!("highest risk of being singled out in any one (prosecutor): {}", percent(sequence.highest_identity)),
-        format!("mean risk (prosecutor, marketer): {}", percent(sequence.mean_identity)),
-        format!("people below k, of all appearances: {below_k}"),
-        format!("largest share of a value in a group: {}", percent(sequence.highest_share)),
-    ];
-    lines.extend(sequence.smallest_candidates.map(|fewest| format!("fewest values left for a person: {fewest}")));
-    lines.extend(
-        sequence.largest_posterior.map(|largest| format!("largest probability of a value: {}", percent(largest))),
-    );
-    if sequence.largest_posterior.is_none() && sequence.posterior_of.1 > 0 {
-        lines.push(format!("largest probability of a value: {}", not_counted(sequence.posterior_of.1)));
-    }
+fn together(out: &mut String, report: &Report) {
     out.push_str("## All releases together\n\n");
-    lines.iter().for_each(|line| {
-        let _ = writeln!(out, "- {}", escape(line));
-    });
+    for (name, value) in sequence::rows(report) {
+        let _ = writeln!(out, "- {}: {}", escape(name), escape(&value));
+    }
     out.push('\n');
 }
 

@@ -2,7 +2,7 @@
 
 use crate::audit::{Severity, VerdictWord};
 use crate::report::sequence::not_counted;
-use crate::report::words::{MATCHED, counted, decimal, list, no_line, number, people, percent};
+use crate::report::words::{MATCHED, counted, decimal, list, no_threshold, number, people, percent};
 use crate::report::{Decision, FindingFacts, Report, StepFacts, StoryFacts};
 use std::fmt::Write;
 
@@ -96,12 +96,12 @@ impl Page {
                 below(l, risk.people_below_l),
             ));
         }
-        let no_line = no_line(report.series.promise.is_some());
+        let no_threshold = no_threshold(report.series.promise.is_some());
         let below = match (k > 1, l > 1) {
             (true, true) => format!("below k, below l: people in groups of fewer than {k} people or {l} values."),
-            (true, false) => format!("below k: people in groups of fewer than {k} people. below l: {no_line}."),
-            (false, true) => format!("below k: {no_line}. below l: people in groups of fewer than {l} values."),
-            (false, false) => format!("below k, below l: {no_line}."),
+            (true, false) => format!("below k: people in groups of fewer than {k} people. below l: {no_threshold}."),
+            (false, true) => format!("below k: {no_threshold}. below l: people in groups of fewer than {l} values."),
+            (false, false) => format!("below k, below l: {no_threshold}."),
         };
         self.wrapped(
             "  ",

@@ -6,9 +6,9 @@ pub use crate::model::{counted, number, people};
 pub const MATCHED: &str = "Matching everyone at once: each person needs a row of their own in every release they are in. What leaves \
                            someone without one is ruled out.";
 
-/// What is said of people below a line of one, which nobody falls below.
-pub fn no_line(is_promised: bool) -> &'static str {
-    if is_promised { "no line is promised" } else { "no line is drawn" }
+/// What is said of people below a threshold of one, which nobody falls below.
+pub fn no_threshold(is_promised: bool) -> &'static str {
+    if is_promised { "the promise sets no threshold" } else { "no threshold is set" }
 }
 
 /// A share as a percentage with a sensible number of decimals.

@@ -4,15 +4,14 @@
 //! Lay two releases over each other. Groups whose regions overlap are tied together; the smallest sets
 //! of groups that nothing ties to others are the components. Who is in both releases stands in groups
 //! of one component. So the rows that a component has more in the later release, value by value, are
-//! newcomers' or counterfeits, and those it has less were leavers' or counterfeits. Newcomers and new
-//! counterfeits together are as many as the rows more and some further rows, as many on both sides, that
-//! came and went with the same value: the *swapped* rows. Where there are none of these, newcomers have
-//! values of the rows more and no other; where there are some, any value of the component's later rows. With
-//! fewer than l such values, or of leavers likewise, too much is told. Groups' own numbers of counterfeits
-//! are not used beyond their sum, which can only leave more values possible.
+//! arrivals' or counterfeits, and those it has less were departures' or counterfeits. Arrivals = rows gained +
+//! *swapped* rows, and departures = rows lost + swapped rows (counterfeits included): a swapped row left and another
+//! with the same value arrived. Without swapped rows, arrivals have the values of the rows gained and no other; with
+//! some, any value of the component's later rows. Fewer than l such values are a finding; departures likewise. Of
+//! the groups' numbers of counterfeits only the sum is used, which can only leave more values possible.
 //!
 //! # What is assumed
-//! Where people are known, who came and left is counted; whoever's value changed left and came. Where they are
+//! Where people are known, arrivals and departures are counted; a person whose value changed is both. Where they are
 //! not, nobody is taken to have left if no component lost a row and the promise does not say otherwise:
 //! then the releases themselves do not contradict it. Otherwise a component is clear only where l values are
 //! left whoever left.

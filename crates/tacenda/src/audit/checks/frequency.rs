@@ -1,7 +1,7 @@
 //! The largest share of one value in a group (science D4.1).
 //!
-//! Someone who only knows that a person stands in the group guesses the most frequent value, and is
-//! right that often. The line is one in l. Counterfeits count as rows, because nobody can tell them.
+//! An attacker who knows a person's group guesses its most frequent value, and is right that often. The threshold is
+//! one in l. Counterfeits count as rows, because nobody can recognise them.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;

@@ -1,7 +1,7 @@
 //! How many people stand in each group (science D4.1).
 //!
-//! A group of one person singles them out for anyone who knows their quasi values; a group below the
-//! line is counted as such. Counterfeits are nobody: a group of nothing else singles nobody out.
+//! A group of one person singles them out for anyone who knows their quasi-identifiers. A group of fewer than k
+//! people is counted as too small. Counterfeits are not people: a group of counterfeits alone singles nobody out.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;

@@ -5,9 +5,9 @@
 //! region: what someone sees who does not know who was present when. H is how many ids stood in the same
 //! groups in the same releases: what someone sees who does. H is never more than E.
 //!
-//! An empty meet is a contradiction: the person changed, or a row is not true. That is told, and such an id is not
-//! counted in E; its history is one like any other, and counted in H. A changed sensitive value is seen by everyone.
-//! Whoever follows ids alike in history through one release reads their values there: the release with the fewest counts.
+//! If the regions of an id do not overlap, the person changed or a row is not true. That is a finding, and the id is
+//! not counted in E; in H it is. A changed sensitive value is visible to everyone. Ids with the same history can be
+//! followed through one release, which shows their values there: the release with the fewest values counts.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;

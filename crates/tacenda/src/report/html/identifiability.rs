@@ -2,9 +2,8 @@
 
 use crate::report::html::parts::{N, W, row};
 use crate::report::html::{Page, Section, parts, plots};
-use crate::report::sequence::not_counted;
-use crate::report::words::{clip, counted, no_line, number, percent};
-use crate::report::{Edition, ReleaseFacts, RiskFacts, RiskKind};
+use crate::report::words::{clip, counted, number, percent};
+use crate::report::{Edition, ReleaseFacts, RiskFacts, RiskKind, sequence};
 use maud::{Markup, html};
 
 /// Least group sizes that are in use, and where. Kept as sizes: 1/11 is more than 0.09.
@@ -166,44 +165,14 @@ impl Page<'_> {
 
     /// All releases together.
     fn together(&self) -> Markup {
-        let sequence = &self.report.sequence;
-        let below_k = match self.report.provenance.k {
-            0..=1 => no_line(self.report.series.promise.is_some()).to_string(),
-            _ => percent(sequence.share_below_k),
-        };
-        let mut rows: Vec<(&str, String)> = vec![
-            ("Highest risk of being singled out in any release (prosecutor)", percent(sequence.highest_identity)),
-            ("Mean risk (prosecutor; also marketer)", percent(sequence.mean_identity)),
-            ("Appearances of people in groups below k", below_k),
-            ("Largest share of a value in a group of any release", percent(sequence.highest_share)),
-        ];
-        if let Some(fewest) = sequence.smallest_candidates {
-            rows.push(("Fewest values possible for a person after comparing all", fewest.to_string()));
-        }
-        if let Some(largest) = sequence.largest_posterior {
-            let (looked_at, of) = sequence.posterior_of;
-            let counted = format!("{} ({} of {} people counted)", percent(largest), number(looked_at), number(of));
-            rows.push(("Largest probability of a value, as the promise counts", counted));
-        } else if sequence.posterior_of.1 > 0 {
-            let why = not_counted(sequence.posterior_of.1);
-            rows.push(("Largest probability of a value, as the promise counts", why));
-        }
-        if let Some(largest) = sequence.largest_posterior_blind {
-            rows.push(("Largest probability of a value, counting blindly", percent(largest)));
-        }
-        if let Some(least) = sequence.least_alike {
-            rows.push(("Fewest ids with the same regions in all releases (E)", number(u64::from(least))));
-        }
-        if let Some(least) = sequence.least_always_together {
-            rows.push(("Fewest ids that were always in the same groups (H)", number(u64::from(least))));
-        }
-        let rows: Vec<(&str, Markup)> = rows.into_iter().map(|(name, value)| (name, html! { (value) })).collect();
+        let rows: Vec<(&str, Markup)> =
+            sequence::rows(self.report).into_iter().map(|(name, value)| (name, html! { (value) })).collect();
         html! {
             h3 { "All releases together" }
             (parts::facts(&rows))
             details {
                 summary { "What was not computed" }
-                (parts::bullets(&sequence.not_computed, 12))
+                (parts::bullets(&self.report.sequence.not_computed, 12))
             }
         }
     }

@@ -91,6 +91,47 @@ fn hostile_labels_stay_text() {
     }
 }
 
+/// Puts a text in the place of every text of a report that is not one of a fixed choice.
+fn overwrite(json: &mut serde_json::Value, key: &str, text: &str) {
+    const CHOICES: [&str; 7] = ["edition", "decision", "verdict", "severity", "worst", "risk", "role"];
+    match json {
+        serde_json::Value::String(old) if !CHOICES.contains(&key) => *old = text.into(),
+        // Who signs has a role in words.
+        serde_json::Value::String(old) if key == "role" && old.contains(' ') => *old = text.into(),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| overwrite(item, key, text)),
+        serde_json::Value::Object(fields) => fields.iter_mut().for_each(|(key, item)| overwrite(item, key, text)),
+        _ => (),
+    }
+}
+
+/// Labels, names of columns, titles, values, regions, claims, notes, hashes: none of them becomes markup.
+#[test]
+fn no_text_of_any_edition_becomes_markup() {
+    let hostile = "\"><script>alert('1')</script><img src=x onerror=y>&amp;\u{1b}' onload='z";
+    for sample in [broken(), clean()] {
+        for edition in EDITIONS {
+            let report = sample.report(edition);
+            let mut json = serde_json::to_value(&report).unwrap();
+            overwrite(&mut json, "", hostile);
+            let page = html(&serde_json::from_value(json).unwrap());
+            assert!(!page.contains("<script") && !page.contains("<img") && !page.contains('\u{1b}'));
+            assert!(page.contains("&quot;&gt;&lt;script&gt;alert('1')&lt;/script&gt;"));
+            assert!(page.contains("&amp;amp;\u{fffd}' onload"), "an ampersand is text as well");
+            // As many tags as with harmless texts: nothing closed an attribute or an element.
+            let tags = |page: &str| page.matches('<').count();
+            assert_eq!(tags(&page), tags(&harmless(&report)), "{edition:?}");
+            text_of(&page);
+        }
+    }
+}
+
+/// The same page with a harmless text everywhere.
+fn harmless(report: &crate::report::Report) -> String {
+    let mut json = serde_json::to_value(report).unwrap();
+    overwrite(&mut json, "", &"x".repeat(70));
+    html(&serde_json::from_value(json).unwrap())
+}
+
 /// Numbers from the truth, and words about people who are not published, are for the steward.
 #[test]
 fn a_recipient_sees_nothing_private() {

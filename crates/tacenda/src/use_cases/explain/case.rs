@@ -1,7 +1,7 @@
 //! One case told in full: a finding of a saved audit, a group of a release, a person.
 
 use crate::audit;
-use crate::audit::{Assessment, Attacker, Limits, Thresholds};
+use crate::audit::{Assessment, Attacker, Check, Limits, Thresholds};
 use crate::model::{Release, Value, counted, people};
 use crate::report::{
     Edition, FindingFacts, MATCHED, Material, Names, Report, StepFacts, StoryFacts, WitnessFacts, WitnessGroup, number,
@@ -69,7 +69,7 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
     let is_whole = |group: &WitnessGroup| {
         group.holds.iter().map(|(_, rows)| u64::from(*rows)).sum::<u64>() == u64::from(group.row_count)
     };
-    if let ("difference", &[earlier, later]) = (finding.check.as_str(), &numbers[..])
+    if let (true, &[earlier, later]) = (finding.check == Check::Difference.name(), &numbers[..])
         && witness.groups.iter().all(is_whole)
     {
         let mut change: BTreeMap<&str, i64> = BTreeMap::new();
