@@ -3,7 +3,8 @@
 //! can work out.
 //!
 //! Reading order: `model` (the nouns), `publish` (how a release comes about), `policy` (who stands
-//! with whom), `audit` (what is checked before anything leaves), `ledger` (what is remembered).
+//! with whom), `audit` (what is checked before anything leaves), `ledger` (what is remembered), `use_cases`
+//! (what can be asked, by the command and from Python).
 //!
 //! `ingest`, `policy`, `audit`, `ledger`, `folder`, `measure` and `made_up` stand on `model` and never
 //! on each other; `publish` and `report` join them. `space` has the geometry that `policy`, `audit` and
@@ -20,3 +21,4 @@ pub mod measure;
 pub mod made_up;
 pub mod report;
 pub mod publish;
+pub mod use_cases;

@@ -5,6 +5,9 @@
 
 mod series;
 mod outcome;
+mod reason;
+mod quantity;
+mod statement;
 mod finding;
 mod gate;
 mod invariance;
@@ -37,6 +40,9 @@ pub use join::{
     Coverage as JoinCoverage, JoinEvidence, JoinReport, Reading, RequirementReport, judge_join, judge_joins,
     materialise, read_naively,
 };
-pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, Witness};
+pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, VerdictWord, Witness};
+pub use quantity::Quantity;
+pub use reason::Reason;
 pub use series::{Attacker, Limits, Series, Thresholds};
+pub use statement::Statement;
 pub use views::{ViewEvidence, ViewVerdict, gate_view};

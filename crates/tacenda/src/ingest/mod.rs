@@ -37,7 +37,7 @@ pub use error::{CODES, IngestError, Kind, Problem, SaidIn};
 pub use policy_file::{Loaded, PolicyFileError, canonical, faults_of, is_looser, read_policy};
 pub use snapshot::{ReadOptions, Snapshot, read_snapshot};
 pub use sniff::Layout;
-pub use source::{Compression, Content, Looked, Source};
+pub use source::{Compression, Content, Given, Looked, Source};
 
 #[cfg(test)]
 mod tests;

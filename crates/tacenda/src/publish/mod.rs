@@ -25,7 +25,9 @@ pub use error::{ProjectError, PublishError, codes};
 pub use in_memory::InMemory;
 pub use project::{Access, Input, Material, Outcome, POLICY_FILE, Project, Rehearsal, is_project};
 pub use recode::recode;
+pub(crate) use report::software;
 pub use report::{REPORT, ReportRequest};
+pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
 pub use views::{PreparedView, prepare_view};
 

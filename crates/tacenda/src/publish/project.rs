@@ -5,7 +5,7 @@
 //! says what has changed since.
 
 use crate::folder::{ManifestFacts, PreviousRelease};
-use crate::ingest::{Loaded, ReadOptions, Snapshot, Source};
+use crate::ingest::{Given, Loaded, ReadOptions, Snapshot, Source};
 use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, least_group, loss, query_error};
 use crate::model::{History, PastView, PolicyFile, Rng, Schema, Seed, Table};
@@ -51,10 +51,10 @@ pub struct Project {
 }
 
 /// What a release is made from.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Input {
-    /// The table; `-` is standard input.
-    pub path: PathBuf,
+    /// The table; the path `-` is standard input.
+    pub table: Given,
     /// Whether it holds changes rather than a whole snapshot.
     pub delta: bool,
     /// Whether errors may name values that a hierarchy lacks.
@@ -208,19 +208,22 @@ impl Project {
         self.store.iter().flat_map(Store::publications).collect()
     }
 
-    /// Recalls the past and reads a table. `step` is told what is being done.
-    pub fn material(&self, input: &Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
-        self.material_from(&Source::open(&input.path)?, input, step)
-    }
+    /// How many steps [`Project::material`] says.
+    pub const MATERIAL_STEPS: usize = 2;
+    /// How many steps [`Project::rehearse`] says.
+    pub const REHEARSE_STEPS: usize = 2;
+    /// How many steps [`Project::publish`] says.
+    pub const PUBLISH_STEPS: usize = 2;
 
-    /// The same with a table that is open already; `input` says the rest.
-    pub fn material_from(&self, source: &Source, input: &Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
+    /// Recalls the past and reads a table. `step` is told what is being done.
+    pub fn material(&self, input: Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
+        let source = input.table.open()?;
         step("remembering");
         let (history, last) = self.past()?;
         step("reading");
         let options = ReadOptions { show_values: input.show_values, threads: input.threads };
         let past = Before { history: &history, snapshot: last.as_ref() };
-        let snapshot = read(source, input.delta, &self.loaded.policy.schema, self.seed(), past, &options)?;
+        let snapshot = read(&source, input.delta, &self.loaded.policy.schema, self.seed(), past, &options)?;
         assert_fits(snapshot.table.len() as u64, input.memory)?;
         Ok(Material { history, last, snapshot })
     }
@@ -352,7 +355,11 @@ impl Project {
         let prepared = &rehearsal.prepared;
         assert_reason(&self.loaded.policy, prepared)?;
         let release = &prepared.release;
-        let facts = self.manifest_facts(rehearsal);
+        let mut facts = self.manifest_facts(rehearsal);
+        let adopted = self.store.as_ref().and_then(series::adopted);
+        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, adopted);
+        // The manifest lists it with its digest.
+        facts.more_files.push((REPORT.into(), page));
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
@@ -381,7 +388,7 @@ impl Project {
     /// Everything published so far, read back from its folders.
     pub fn published(
         &self,
-        tables: PrivateTables<'_>,
+        tables: PrivateTables,
         step: &(dyn Fn(&str) + Sync),
     ) -> Result<PublishedSeries, ProjectError> {
         let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
@@ -389,7 +396,7 @@ impl Project {
     }
 
     /// The report on everything published so far.
-    pub fn report(&self, request: &ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
+    pub fn report(&self, request: ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
         let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
         series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
     }
@@ -438,16 +445,13 @@ impl Project {
             label: publication.label.clone(),
             manifest_digest: publication.files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone()),
         });
-        let software = software();
-        let adopted = self.store.as_ref().and_then(series::adopted);
-        let page = page(&self.loaded.policy, &rehearsal.prepared, &software, &self.loaded.digest, adopted);
         ManifestFacts {
             previous,
             ledger_head: rehearsal.ledger_head.clone(),
             policy_digest: self.loaded.digest.clone(),
             loss: rehearsal.loss.to_json(),
-            more_files: vec![(REPORT.into(), page)],
-            software,
+            more_files: Vec::new(),
+            software: software(),
             view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
         }
     }

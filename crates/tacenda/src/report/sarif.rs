@@ -4,7 +4,7 @@
 //! witness in the release's file, or at the file's top. What could not be answered is a notification,
 //! so that a run without results is not taken for a clean one.
 
-use crate::audit::{Fault, Severity};
+use crate::audit::{Fault, Severity, VerdictWord};
 use crate::report::words::{list, people};
 use crate::report::{FindingFacts, ReleaseFacts, Report};
 use serde_json::{Value as Json, json};
@@ -24,7 +24,7 @@ pub fn sarif(report: &Report) -> String {
                 "shortDescription": { "text": title },
                 "fullDescription": { "text": meaning },
                 "help": { "text": meaning },
-                "defaultConfiguration": { "level": level(fault.severity().word()) },
+                "defaultConfiguration": { "level": level(fault.severity()) },
                 "properties": {
                     "tags": ["privacy"],
                     "security-severity": security_severity(fault.severity()),
@@ -33,7 +33,7 @@ pub fn sarif(report: &Report) -> String {
         })
         .collect();
     let results: Vec<Json> = report.findings.iter().take(MOST_RESULTS).map(|finding| result(report, finding)).collect();
-    let open = report.checks.iter().filter(|check| check.verdict == "NOT ASSESSED").map(|check| {
+    let open = report.checks.iter().filter(|check| check.verdict == VerdictWord::NotAssessed).map(|check| {
         let why = check.why.as_deref().unwrap_or("no reason is known");
         json!({
             "level": "warning",
@@ -88,7 +88,7 @@ fn result(report: &Report, finding: &FindingFacts) -> Json {
     let mut message = format!("{}: {}, {word} {}.", finding.title, people(finding.people), list(&releases));
     let mut places = String::new();
     if let Some(witness) = &finding.witness {
-        message.push_str(&format!(" {} ({} against {}).", witness.claim, witness.number, witness.line));
+        message.push_str(&format!(" {}", witness.claim));
         for group in &witness.groups {
             places.push_str(&format!("/{}:{}", group.release, group.group));
         }
@@ -106,7 +106,7 @@ fn result(report: &Report, finding: &FindingFacts) -> Json {
     json!({
         "ruleId": finding.code,
         "ruleIndex": rule,
-        "level": level(&finding.severity),
+        "level": level(finding.severity),
         "message": { "text": message },
         "locations": [locations[0]],
         "relatedLocations": locations[1..],
@@ -131,11 +131,11 @@ fn beside(release: &ReleaseFacts, name: &str) -> String {
     }
 }
 
-fn level(severity: &str) -> &'static str {
+fn level(severity: Severity) -> &'static str {
     match severity {
-        "severe" => "error",
-        "warning" => "warning",
-        _ => "note",
+        Severity::Severe => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
     }
 }
 
