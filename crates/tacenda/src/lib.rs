@@ -7,9 +7,11 @@
 //! (what can be asked, by the command and from Python).
 //!
 //! `ingest`, `policy`, `audit`, `ledger`, `folder`, `measure` and `made_up` stand on `model` and never
-//! on each other; `publish` and `report` join them. A test reads the sources and enforces it.
+//! on each other; `publish` and `report` join them. `space` has the geometry that `policy`, `audit` and
+//! `publish` share. A test reads the sources and enforces it.
 
 pub mod model;
+mod space;
 pub mod ingest;
 pub mod policy;
 pub mod audit;

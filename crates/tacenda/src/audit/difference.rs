@@ -11,8 +11,8 @@
 //! # How
 //! One flow a component. Rows of a group with one value go to the newcomers of the group, or to rows of that
 //! value in the groups its old members come from; what is left of those is the leavers'. Everything is taken,
-//! so a value is possible exactly where some full flow uses the arc. That tells of the newcomer of CE-1, whose
-//! value is the difference of two multisets, and of the old members of CE-2, who after a division are left
+//! so a value is possible exactly where some full flow uses the arc. That tells of the newcomer of science CE-1, whose
+//! value is the difference of two multisets, and of the old members of science CE-2, who after a division are left
 //! with what the newcomer does not have.
 //!
 //! With one group of the last release in a component, as where newcomers join a class and it is divided, this is
@@ -25,10 +25,10 @@
 //! more.
 
 use crate::audit::Fault;
-use crate::audit::flow::Matching;
 use crate::audit::gate::{Evidence, Faults, each_group};
-use crate::audit::ties::Ties;
 use crate::model::Value;
+use crate::space::matching::Matching;
+use crate::space::ties::Ties;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that every group holds `l` distinct values, and that comparing with the last release leaves as many
@@ -216,7 +216,7 @@ mod tests {
         gate(&promise, evidence).iter().map(|finding| (finding.fault.code(), finding.people)).collect()
     }
 
-    /// SCIENCE G9, CE-1: C is the only newcomer and the class has one a more. A and B keep both values.
+    /// science G9, CE-1: C is the only newcomer and the class has one a more. A and B keep both values.
     #[test]
     fn g9_the_gate_counts_the_newcomer_of_ce_1() {
         let first = ("1/10/a 2/11/b", "10-11/ab", &[0, 1][..]);
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(told(2, first, two), []);
     }
 
-    /// SCIENCE G10, CE-2: F is the only newcomer and has b; C and D, who stand with F, are left with a. A, B and E
+    /// science G10, CE-2: F is the only newcomer and has b; C and D, who stand with F, are left with a. A, B and E
     /// keep two values.
     #[test]
     fn g10_the_gate_counts_the_old_members_of_ce_2() {

@@ -4,19 +4,12 @@
 //! linked cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
 
 use crate::folder::order::{RowOrder, Shape, print_linked, print_weight};
-use crate::model::{PolicyFile, Release, Role, Span, Value};
+use crate::model::{GROUP_ID, PolicyFile, RECORD, ROW_WEIGHT, Release, Role, Span, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::io;
 use std::io::Write;
 use std::ops::Range;
-
-/// The column that tells groups apart.
-pub const GROUP_ID: &str = "group_id";
-/// The column whose sum counts people.
-pub const ROW_WEIGHT: &str = "row_weight";
-/// The column with linked ids.
-pub const RECORD: &str = "record";
 
 /// How many rows a piece has, about.
 const PIECE: usize = 1 << 15;

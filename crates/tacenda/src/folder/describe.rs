@@ -1,9 +1,8 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
-use crate::folder::csv::{GROUP_ID, RECORD, ROW_WEIGHT};
 use crate::folder::digest::Written;
 use crate::folder::{counts_counterfeits, file_stem};
-use crate::model::{Domain, Format, PolicyFile, Quasi, Release, Role, Schema};
+use crate::model::{Domain, Format, GROUP_ID, PolicyFile, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 

@@ -8,6 +8,7 @@ use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::sniff::Layout;
 use crate::ingest::transcode::Transcoder;
 use crate::ingest::{columnar, sniff};
+use crate::model::hex;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use sha2::{Digest, Sha256};
@@ -296,9 +297,4 @@ impl<R: Read> Read for Hashing<R> {
         self.hasher.update(&out[..read]);
         Ok(read)
     }
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

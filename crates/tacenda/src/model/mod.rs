@@ -3,16 +3,18 @@
 //! Nothing here reads a file, keeps a promise or knows an algorithm. Everything is an integer: a
 //! quasi attribute is a column of ordered codes, so that a group's region is a pair of codes per
 //! attribute and all questions about regions are comparisons of integers. Text is met only while
-//! reading and writing.
+//! reading and writing; `notation` is the one file here that knows how a value is written.
 //!
 //! Public and private are different types. [`Release`] is what leaves. [`Table`], [`Membership`]
 //! and [`History`] stay; their `Debug` prints sizes and never a value.
 
 mod attribute;
 mod change;
+mod coded;
 mod group;
 mod hierarchy;
 mod history;
+mod notation;
 mod policy_file;
 mod promise;
 mod reading;
@@ -22,16 +24,20 @@ mod rng;
 mod schema;
 mod span;
 mod table;
+mod traces;
 mod values;
 mod view;
 mod view_policy;
 mod words;
 
-pub use attribute::{CellFault, Domain, Grid, Quasi};
+pub use attribute::{Domain, Grid, Quasi};
 pub use change::Change;
+pub use coded::Page;
+pub(crate) use coded::{coded, exit_of};
 pub use group::{GroupView, Grouping, Regions};
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use history::{History, Met, PastGroups, PastView, Published, Record};
+pub use notation::CellFault;
 pub use policy_file::{
     Base, Choices, Format, Limits, LossKind, OnDelete, OnIneligible, Output, PolicyFile, SeedRule, Series,
 };
@@ -43,9 +49,10 @@ pub use rng::{Rng, Seed};
 pub use schema::{Public, Role, Schema, Sensitive};
 pub use span::Span;
 pub use table::Table;
+pub use traces::{GROUP_ID, RECORD, ROW_WEIGHT, Traces};
 pub use values::{Value, ValueSetId, ValueSets, Values};
 pub use view::{
     Bound, Classes, Cuts, Impossible, PublishedView, Requirement, SpanColumn, Threshold, View, ViewColumn, ViewRows,
 };
-pub use view_policy::{Asked, EVERYONE, ListedShare, NamedView, RECORD, Score, SubJoins, Views, asked};
-pub use words::{counted, number, people};
+pub use view_policy::{Asked, EVERYONE, ListedShare, NamedView, Score, SubJoins, Views, asked};
+pub use words::{counted, hex, number, people};

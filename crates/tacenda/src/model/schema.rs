@@ -1,9 +1,11 @@
 //! Which columns there are and what part each plays.
 
 use crate::model::Quasi;
+use serde::{Deserialize, Serialize};
 
 /// The part a column plays.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Names the person. Never leaves; keyed hashes of it tie a person's rows together.
     Identifier,

@@ -1,15 +1,12 @@
 //! What a policy file says of views: which there are, who gets them, who may pool, what must hold.
 
 use crate::model::{
-    Bound, Impossible, Promise, PublishedView, Reading, Requirement, Span, Threshold, View, ViewColumn,
+    Bound, Impossible, Promise, PublishedView, RECORD, Reading, Requirement, Span, Threshold, View, ViewColumn,
 };
 use std::path::PathBuf;
 
 /// The recipient that stands for anyone.
 pub const EVERYONE: &str = "everyone";
-
-/// The column name that stands for the record itself, as in `tax.record`.
-pub const RECORD: &str = "record";
 
 /// The views of a policy file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,12 +45,12 @@ pub struct NamedView {
 /// What the detail of a view is good for.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Score {
-    /// Telling the values of the target apart.
+    /// Telling the classes of the target column apart (paper 004, equation 2); like `Distortion` without a target.
     Entropy,
-    /// Staying close to the values.
+    /// Staying close to the values (equation 3): as many units as there are rows with the value.
     #[default]
     Distortion,
-    /// Telling rows apart.
+    /// Telling rows apart: as many units as there are pairs that would no longer be alike.
     Discernability,
 }
 

@@ -11,7 +11,7 @@
 use crate::measure::{Feature, Tree};
 use crate::model::{Cuts, Promise, PublishedView, Requirement, Score, Table, View, ViewColumn, ViewRows};
 use crate::policy::views;
-use crate::policy::views::{Information, Options, Task};
+use crate::policy::views::{Options, Task};
 use crate::publish::PreparedView;
 use rayon::prelude::*;
 
@@ -153,9 +153,8 @@ impl<'a> Setting<'a> {
         let task =
             Task { view: &self.view, rows: &self.rows, earlier: &[], requirements: &requirements, impossible: &[] };
         let information = match self.prepared.file.views.score {
-            Score::Entropy if self.target.is_some() => Information::Entropy,
-            Score::Discernability => Information::Discernability,
-            _ => Information::Distortion,
+            Score::Entropy if self.target.is_none() => Score::Distortion,
+            score => score,
         };
         views::specialise(&task, &Options { information, ..Options::default() }).ok().map(|outcome| outcome.cuts)
     }

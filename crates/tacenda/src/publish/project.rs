@@ -6,11 +6,11 @@
 
 use crate::folder::{ManifestFacts, PreviousRelease};
 use crate::ingest::{Given, Loaded, ReadOptions, Snapshot, Source};
-use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Staging, Store};
+use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, least_group, loss, query_error};
 use crate::model::{History, PastView, PolicyFile, Rng, Schema, Seed, Table};
 use crate::publish::report::{page, series_report, software};
-use crate::publish::staged::StagedFiles;
+use crate::publish::staged::write_staged;
 use crate::publish::views::{Setting, prepare_setting};
 use crate::publish::warnings::warnings;
 use crate::publish::{
@@ -510,18 +510,6 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
         at: &now(),
     };
     Ok(Store::init(Arc::new(RealDisk), root, new)?)
-}
-
-/// Writes all files of a release into the staging folder.
-fn write_staged(
-    staging: &Staging,
-    release: &crate::model::Release,
-    policy: &PolicyFile,
-    facts: &ManifestFacts,
-) -> Result<Vec<String>, ProjectError> {
-    let staged = StagedFiles::new(staging);
-    let written = folder::write_with_digests(release, policy, facts, &mut |name| staged.create(name));
-    staged.finish(written)
 }
 
 /// A promise that holds per release only needs a reason for a second release.

@@ -9,7 +9,7 @@ use crate::model::{
     Change, Cuts, Grouping, History, Membership, NamedView, PastView, PolicyFile, Promise, PublishedView, Release,
     Requirement, Role, Row, Schema, Score, Seed, Table, View, ViewRows, asked,
 };
-use crate::policy::views::{Information, Options, Task, Unrelated, Utility, ViewsError};
+use crate::policy::views::{Options, Task, Unrelated, Utility, ViewsError};
 use crate::policy::{PolicyError, views};
 use crate::publish::{Before, Prepared, PublishError, recode};
 
@@ -127,10 +127,8 @@ impl<'a> Setting<'a> {
 
     fn options(&self) -> Options {
         let information = match self.file.views.score {
-            Score::Entropy if self.rows.target().is_empty() => Information::Distortion,
-            Score::Entropy => Information::Entropy,
-            Score::Distortion => Information::Distortion,
-            Score::Discernability => Information::Discernability,
+            Score::Entropy if self.rows.target().is_empty() => Score::Distortion,
+            score => score,
         };
         let unrelated = if self.elsewhere().contains(&true) { Unrelated::Allow } else { Unrelated::Refuse };
         Options { information, unrelated, ..Options::default() }

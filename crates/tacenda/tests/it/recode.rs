@@ -6,7 +6,7 @@ use std::io;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tacenda::folder;
-use tacenda::folder::ManifestFacts;
+use tacenda::folder::{ManifestFacts, Target};
 use tacenda::model::{Grouping, PolicyFile, Promise, Public, RecordKey, Release, Role, Row, Table, Value, Values};
 use tacenda::publish::recode;
 
@@ -50,10 +50,16 @@ impl Write for Memory {
     }
 }
 
+impl Target for Memory {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// All files of a release, by name.
 fn bytes(file: &PolicyFile, release: &Release) -> BTreeMap<String, Vec<u8>> {
     let mut files: BTreeMap<String, Memory> = BTreeMap::new();
-    let mut create = |name: &str| -> io::Result<Box<dyn Write + Send>> {
+    let mut create = |name: &str| -> io::Result<Box<dyn Target>> {
         Ok(Box::new(files.entry(name.to_string()).or_default().clone()))
     };
     folder::write(release, file, &ManifestFacts::default(), &mut create).unwrap();

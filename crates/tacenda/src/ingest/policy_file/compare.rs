@@ -4,8 +4,9 @@
 //! that a series can remember the policy of its last release as a text. [`is_looser`] compares two such
 //! texts.
 
-use crate::ingest::source::hex;
-use crate::model::{DiversityMode, Domain, Grid, Hierarchy, ListedShare, PolicyFile, Promise, Quasi, Sensitive, Span};
+use crate::model::{
+    DiversityMode, Domain, Grid, Hierarchy, ListedShare, PolicyFile, Promise, Quasi, Sensitive, Span, hex,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

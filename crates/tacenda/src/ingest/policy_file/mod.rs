@@ -16,8 +16,7 @@ pub use keys::{KEYS, Key};
 pub(in crate::ingest) use promise::MODELS;
 pub use promise::faults_of;
 
-use crate::ingest::source::hex;
-use crate::model::{Output, PolicyFile, Series, Views};
+use crate::model::{Output, PolicyFile, Series, Views, hex};
 use sha2::Digest;
 use std::fmt;
 use std::ops::Range;

@@ -1,14 +1,13 @@
 //! The engine against a join that is written out row by row.
 
 use crate::model::{
-    Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, Threshold, View,
-    ViewColumn, ViewRows,
+    Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Score, Span, SpanColumn, Threshold,
+    View, ViewColumn, ViewRows,
 };
 use crate::policy::views::search::Engine;
 use crate::policy::views::task::prepare;
 use crate::policy::views::{
-    Doubt, Information, Measure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise,
-    utility,
+    Doubt, Measure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise, utility,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -236,8 +235,7 @@ fn is_match(case: &Case, a: &PublishedView, row: usize, b: &PublishedView, other
     })
 }
 
-const ALLOW: Options =
-    Options { information: Information::Entropy, search: 30, lines: 100_000, unrelated: Unrelated::Allow };
+const ALLOW: Options = Options { information: Score::Entropy, search: 30, lines: 100_000, unrelated: Unrelated::Allow };
 
 /// Where every check of an engine stands.
 fn standing(engine: &mut Engine) -> Vec<(Measure, bool)> {
@@ -249,7 +247,7 @@ fn standing(engine: &mut Engine) -> Vec<(Measure, bool)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// SCIENCE E1, property 30: whatever is divided in whatever order, counts by partition are those of
+    /// science E1-30: whatever is divided in whatever order, counts by partition are those of
     /// the join row by row, and what was foretold of every division is what comes of it.
     #[test]
     fn counts_by_partition_are_those_of_the_join(seed in any::<u64>()) {
@@ -280,7 +278,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1, properties 31 and 32: what comes out is a cut, keeps every requirement, and cannot be
+    /// science E1-31, E1-32: what comes out is a cut, keeps every requirement, and cannot be
     /// specialised further.
     #[test]
     fn the_outcome_is_a_cut_that_holds_and_is_maximal(seed in any::<u64>()) {
@@ -316,12 +314,12 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1, property 3.
+    /// science E1-3.
     #[test]
     fn neither_the_order_of_rows_nor_the_threads_show(seed in any::<u64>(), information in 0usize..3) {
         let mut rng = Rng::from_number(seed);
         let case = Case::random(&mut rng);
-        let information = [Information::Entropy, Information::Distortion, Information::Discernability][information];
+        let information = [Score::Entropy, Score::Distortion, Score::Discernability][information];
         let options = Options { information, ..ALLOW };
         let mut order: Vec<usize> = (0..case.rows.len()).collect();
         rng.shuffle(&mut order);
@@ -357,7 +355,7 @@ proptest! {
     }
 }
 
-/// SCIENCE E1, property 32: where no condition of the corrected theorem fails, specialising never helps.
+/// science E1-32: where no condition of the corrected theorem fails, specialising never helps.
 #[test]
 fn specialising_never_helps_under_the_corrected_theorem() {
     let mut looked_at = 0;
@@ -411,7 +409,7 @@ fn names_are_published_so_that_no_disease_is_certain() {
     assert_eq!(notes, [Note::Omitted { view: "out".into(), column: "job".into() }]);
 }
 
-/// SCIENCE A4.2: X holds both copies of the only join column and Y is out already.
+/// science A4.2: X holds both copies of the only join column and Y is out already.
 #[test]
 fn a_requirement_out_of_reach_is_said_to_be() {
     let name = category("name", &["alice", "bob"]);
@@ -437,7 +435,7 @@ fn a_requirement_out_of_reach_is_said_to_be() {
     assert_eq!(outcome.measures, [Measure::Anonymity { least: Some(2) }]);
 }
 
-/// SCIENCE CE-3: the most general state breaks the requirement and a finer one keeps it.
+/// science CE-3: the most general state breaks the requirement and a finer one keeps it.
 #[test]
 fn the_search_finds_what_corollary_4_2_rules_out() {
     let c = category("c", &["p", "q"]);
@@ -459,7 +457,7 @@ fn the_search_finds_what_corollary_4_2_rules_out() {
     assert!(matches!(error, ViewsError::NoneFound { requirement: 1, .. }), "{error}");
 }
 
-/// SCIENCE CE-4: a join column outside X; specialising D helps.
+/// science CE-4: a join column outside X; specialising D helps.
 #[test]
 fn a_join_column_outside_x_lets_specialising_help() {
     let (c, d, f) = (category("c", &["c", "k"]), category("d", &["1", "2"]), category("f", &["1", "2"]));
@@ -480,7 +478,7 @@ fn a_join_column_outside_x_lets_specialising_help() {
     assert_eq!(standing(&mut engine)[0].0, Measure::Anonymity { least: Some(2) });
 }
 
-/// SCIENCE A4.5, Case 2: one earlier partition meets two new ones; the paper's formula says 4.
+/// science A4.5, case 2: one earlier partition meets two new ones; the paper's formula says 4.
 #[test]
 fn a_key_that_is_met_twice_counts_once() {
     let (n, j) = (category("n", &["n", "o"]), category("j", &["1;j;*", "2;j;*", "3;3;*"]));

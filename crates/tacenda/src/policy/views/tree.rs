@@ -5,8 +5,8 @@
 //! knows the values it would be divided into and what that would tell, and is divided everywhere at
 //! once: the values of an attribute are a cut at all times.
 
-use crate::model::{Classes, Cuts, Quasi, Span, View, ViewRows};
-use crate::policy::views::{Information, split};
+use crate::model::{Classes, Cuts, Quasi, Score, Span, View, ViewRows};
+use crate::policy::views::split;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(super) struct Tree {
     links: Vec<Vec<u32>>,
     /// Per atom, further numbers that move along with it.
     extra: Vec<Vec<u32>>,
-    information: Information,
+    information: Score,
 }
 
 /// A generalised attribute and the code of each atom.
@@ -59,7 +59,7 @@ pub(super) struct Value {
     pub(super) children: Vec<Span>,
     /// Which child a code belongs to, counted from `span.lo`; empty where there are two.
     lookup: Vec<u32>,
-    /// What dividing it tells, in billionths of a bit or whole units; see [`Information`].
+    /// What dividing it tells, in billionths of a bit or whole units; see [`Score`].
     pub(super) gain: u64,
     /// Whether it stands in the cut now.
     pub(super) is_live: bool,
@@ -110,7 +110,7 @@ impl Tree {
         generalised: &[usize],
         fixed: &[usize],
         also: &[usize],
-        information: Information,
+        information: Score,
     ) -> (Tree, Vec<u32>) {
         let mut columns: Vec<&[u32]> =
             fixed.iter().chain(generalised).chain(also).map(|&column| rows.column(column)).collect();
@@ -293,7 +293,7 @@ impl Tree {
         }
         if !value.children.is_empty() {
             value.gain = match self.information {
-                Information::Entropy if self.classes > 0 => split::entropy_gain(&value, atoms, &counts),
+                Score::Entropy if self.classes > 0 => split::entropy_gain(&value, atoms, &counts),
                 _ => weight * split::UNIT,
             };
         }
@@ -302,7 +302,7 @@ impl Tree {
 
     /// What dividing `value` would tell now.
     pub(super) fn gain(&self, value: usize) -> u64 {
-        if self.information != Information::Discernability {
+        if self.information != Score::Discernability {
             return self.values[value].gain;
         }
         // Pairs of rows that are published alike and would no longer be.

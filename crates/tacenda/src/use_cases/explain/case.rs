@@ -1,10 +1,10 @@
 //! One case told in full: a finding of a saved audit, a group of a release, a person.
 
 use crate::audit;
-use crate::audit::{Assessment, Attacker, Limits, Thresholds};
+use crate::audit::{Assessment, Attacker, Check, Limits, Thresholds};
 use crate::model::{Release, Value, counted, people};
 use crate::report::{
-    Edition, FindingFacts, MATCHED, Material, Names, Report, StoryFacts, WitnessFacts, WitnessGroup, number,
+    Edition, FindingFacts, MATCHED, Material, Names, Report, StepFacts, StoryFacts, WitnessFacts, WitnessGroup, number,
 };
 use crate::use_cases::explain::page;
 use crate::use_cases::{ExplainReport, Progress, Subject, SubjectRequest, UseCaseError, wrapped};
@@ -35,8 +35,7 @@ pub fn explain_finding(number: &str, audit: &Path) -> Result<ExplainReport, UseC
         let _ = writeln!(out, "{}\n", wrapped(explanation));
     }
     if let Some(witness) = &finding.witness {
-        let _ = writeln!(out, "What proves it ({} against {}):", witness.number, witness.line);
-        let _ = write!(out, "{}\n{}", wrapped(&witness.claim), proof(finding, witness));
+        let _ = write!(out, "What proves it:\n{}\n{}", wrapped(&witness.claim), proof(finding, witness));
     }
     // The worked case of an audit tells of one finding, and of no other.
     if let Some(story) = report.story.as_ref().filter(|story| story.finding == Some(finding.number)) {
@@ -70,7 +69,7 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
     let is_whole = |group: &WitnessGroup| {
         group.holds.iter().map(|(_, rows)| u64::from(*rows)).sum::<u64>() == u64::from(group.row_count)
     };
-    if let ("difference", &[earlier, later]) = (finding.check.as_str(), &numbers[..])
+    if let (true, &[earlier, later]) = (finding.check == Check::Difference.name(), &numbers[..])
         && witness.groups.iter().all(is_whole)
     {
         let mut change: BTreeMap<&str, i64> = BTreeMap::new();
@@ -85,9 +84,6 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
         };
         let (more, less) = (side(1), side(-1));
         let _ = writeln!(out, "From release {earlier} to {later} these groups gained {more}, and lost {less}.");
-    }
-    if !witness.values.is_empty() {
-        let _ = writeln!(out, "Values: {}", witness.values.join(", "));
     }
     out
 }
@@ -210,8 +206,8 @@ fn answer(code: &str, title: &str, explanation: String) -> ExplainReport {
 fn told(story: &StoryFacts) -> String {
     let mut out = format!("{}\n", wrapped(&story.opening()));
     for step in &story.steps {
-        let groups = counted(step.group_count as u64, "group", "groups");
-        let _ = writeln!(out, "Release {} ({}): {groups} can hold them.", step.release, step.label);
+        let groups = step.groups_in_words();
+        let _ = writeln!(out, "Release {} ({}): the person can only be in {groups}.", step.release, step.label);
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (rows, values) = (group.rows, group.values.join(", "));
             let rows = counted(rows as u64, "row", "rows");
@@ -222,18 +218,14 @@ fn told(story: &StoryFacts) -> String {
             let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
         }
         if step.restarted {
-            let _ =
-                writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
+            let _ = writeln!(out, "  {}", StepFacts::RESTARTED);
         }
         let _ = writeln!(out, "  left: {}", step.left.join(", "));
     }
     if let Some(matched) = &story.matched {
         let _ = writeln!(out, "{}\n  left: {}", wrapped(MATCHED), matched.join(", "));
     }
-    let _ = match story.left {
-        1 => writeln!(out, "One value is left: it is certain."),
-        left => writeln!(out, "{left} values are left."),
-    };
+    let _ = writeln!(out, "{}", story.ending());
     out
 }
 

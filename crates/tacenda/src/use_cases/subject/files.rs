@@ -1,7 +1,6 @@
 //! Files and frames of anyone: put in order, read together, and those that repeat the one before left out.
 
-use crate::audit::Traces;
-use crate::ingest::foreign::{File, Foreign, Shown};
+use crate::ingest::foreign::{File, Foreign};
 use crate::ingest::{Given, Source, foreign};
 use crate::publish::software;
 use crate::report;
@@ -67,7 +66,7 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
     Ok(Subject {
         schema: read.schema,
         releases: read.releases,
-        traces: read.shown.into_iter().map(traces).collect(),
+        traces: read.shown,
         promise: None,
         truth: read.truth,
         left_out: Vec::new(),
@@ -150,16 +149,6 @@ fn leave_out(read: &mut Foreign, keep: &[bool]) {
 fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
     let mut keep = keep.iter();
     list.retain(|_| keep.next().is_none_or(|&kept| kept));
-}
-
-fn traces(shown: Shown) -> Traces {
-    Traces {
-        places: shown.places,
-        group_names: shown.group_names,
-        columns: shown.columns,
-        without_sensitive: shown.without_sensitive,
-        counterfeits_known: shown.counterfeits_known,
-    }
 }
 
 fn source(named: &Named, digest: &str) -> report::Source {
