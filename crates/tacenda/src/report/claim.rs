@@ -292,11 +292,52 @@ mod tests {
 
     #[test]
     fn a_group_of_one_release_has_its_rows_and_its_threshold() {
-        check(ONE, &[Statement::FewPeople], 4, 5, expect![[""]]);
-        check(ONE, &[Statement::FewPeople, Statement::FewValues, Statement::FrequentValue], 1, 2, expect![[""]]);
-        check(ONE, &[Statement::FrequentValue], 3, 2, expect![[""]]);
-        check(ONE, &[Statement::FarFromWhole], 350_000, 200_000, expect![[""]]);
-        check(LATER, &[Statement::FewLeftForArrivals], 1, 2, expect![[""]]);
+        check(
+            ONE,
+            &[Statement::FewPeople],
+            4,
+            5,
+            expect![[r#"
+            Group 17 of release 1 holds 4 people: fewer than 5, the threshold k.
+        "#]],
+        );
+        check(
+            ONE,
+            &[Statement::FewPeople, Statement::FewValues],
+            1,
+            2,
+            expect![[r#"
+            Group 17 of release 1 has 4 rows, of which 3 are counterfeit. It holds 1 person: fewer than 2, the threshold k.
+            The 4 rows of group 17 of release 1 hold 1 value (D1): fewer than 2, the threshold l.
+        "#]],
+        );
+        check(
+            ONE,
+            &[Statement::FrequentValue],
+            3,
+            2,
+            expect![[r#"
+            3 of the 4 rows of group 17 of release 1 say D1: more than 1 in 2, the threshold.
+        "#]],
+        );
+        check(
+            ONE,
+            &[Statement::FarFromWhole],
+            350_000,
+            200_000,
+            expect![[r#"
+            The values of group 17 of release 1 lie 0.35 from those of the whole release (half the sum of the differences of their shares): more than 0.2, the threshold t.
+        "#]],
+        );
+        check(
+            LATER,
+            &[Statement::FewLeftForArrivals],
+            1,
+            2,
+            expect![[r#"
+            If every row of release 1 goes to a row with its value in an overlapping group of release 2, then 4 of the 5 rows of group 3 of release 2 are always taken. Arrivals can have 1: fewer than 2, the threshold k.
+        "#]],
+        );
     }
 
     #[test]
@@ -318,23 +359,104 @@ mod tests {
             Statement::FewMatchedValues,
             Statement::FewAfterJoin,
         ];
-        check(BOTH, &below, 1, 2, expect![[""]]);
-        check(BOTH, &[Statement::LikelyAfterJoin], 1_000_000, 500_000, expect![[""]]);
-        check(BOTH, &[Statement::MovedByOne], 1, 3, expect![[""]]);
+        check(
+            BOTH,
+            &below,
+            1,
+            2,
+            expect![[r#"
+            1 id was in group 17 of release 1 and groups 3 and 4 of release 2, and in no other group: fewer than 2, the threshold k.
+            The overlap of group 17 of release 1 and groups 3 and 4 of release 2 is the region of 1 id over all releases: fewer than 2, the threshold k.
+            The ids that were in group 17 of release 1 and groups 3 and 4 of release 2, and in no other group, have in one of them 1 value (D1): fewer than 2, the threshold l.
+            The ids whose region over all releases is the overlap of group 17 of release 1 and groups 3 and 4 of release 2 have 1 value (D1): fewer than 2, the threshold l.
+            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they gained are those of arrivals, or counterfeits, and have 1 value (D1): fewer than 2, the threshold l.
+            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. More people and counterfeits arrived than rows were gained, so that an arrival can have any value of the later rows. These have 1 value (D1): fewer than 2, the threshold l.
+            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they lost were those of people who left, or counterfeits, and had 1 value (D1): fewer than 2, the threshold l.
+            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. More people and counterfeits left than rows were lost, so that a person who left can have had any value of the earlier rows. These have 1 value (D1): fewer than 2, the threshold l.
+            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they gained are those of 1 arrival: fewer than 2, the threshold k.
+            In each release that holds this person, their value is in a group that covers them, and everyone needs a row of their own. Together, group 17 of release 1 and groups 3 and 4 of release 2 leave 1 value (D1): fewer than 2, the threshold l.
+            The groups that can hold this person, group 17 of release 1 and groups 3 and 4 of release 2, have 1 value (D1): fewer than 2, the threshold l.
+            For a person who is in all of these releases, at some point where group 17 of release 1 and groups 3 and 4 of release 2 overlap, they leave 1 value (D1): fewer than 2, the threshold l.
+            If every row of release 1 goes to a row with its value in an overlapping group of release 2, at most 1 row can go from group 17 of release 1 to groups 3 and 4 of release 2: fewer than 2, the threshold k.
+            If every row of release 1 goes to a row with its value in an overlapping group of release 2, then the rows that can go from group 17 of release 1 to groups 3 and 4 of release 2 have 1 value (D1): fewer than 2, the threshold l.
+            Join releases 1 and 2 on the columns they share, without pairs of rows that no assignment of all rows contains. Then some combination of the quasi-identifiers has 1 row of release 1: fewer than 2, the threshold k.
+        "#]],
+        );
+        check(
+            BOTH,
+            &[Statement::LikelyAfterJoin],
+            1_000_000,
+            500_000,
+            expect![[r#"
+            Join releases 1 and 2 on the columns they share, without pairs of rows that no assignment of all rows contains. Then, for some combination of the quasi-identifiers, one value has a share of 100.0 %: more than 50.0 %, the threshold.
+        "#]],
+        );
+        check(
+            "1:17:4 2:3:5",
+            &[Statement::MovedByOne],
+            1,
+            3,
+            expect![[r#"
+            Group 17 of release 1 and group 3 of release 2 have the same rows, but for 1 row with D1, and the region of one lies inside that of the other. The boundary that moved is a quasi-identifier of the person with that row; at least 3 people are in each group.
+        "#]],
+        );
     }
 
     #[test]
     fn what_is_likely_has_its_share_and_its_threshold() {
-        check(BOTH, &[Statement::LikelyValue], 750, 2, expect![[""]]);
-        check("", &[Statement::Learned], 800, 2, expect![[""]]);
-        check("", &[Statement::EverLinked], 750_000, 2, expect![[""]]);
+        check(
+            BOTH,
+            &[Statement::LikelyValue],
+            750,
+            2,
+            expect![[r#"
+            Of all ways to give everyone in group 17 of release 1 and groups 3 and 4 of release 2 a row in each release they are in, with one value each, 75.0 % give this person D1: more than 1 in 2, the threshold.
+        "#]],
+        );
+        check(
+            "",
+            &[Statement::Learned],
+            800,
+            2,
+            expect![[r#"
+            A naive Bayes model of the published rows, applied within the groups that cover a person, is right for 80.0 % of the people: more than 75.0 %, the threshold (1.5 in 2).
+        "#]],
+        );
+        check(
+            "",
+            &[Statement::EverLinked],
+            750_000,
+            2,
+            expect![[r#"
+            The chance that this person had D1 in some release is 75.0 %, one less the product of the shares of other values in the groups that cover them: more than 1 in 2, the threshold.
+        "#]],
+        );
     }
 
     #[test]
     fn what_links_people_and_releases_is_counted() {
         let linked = [Statement::LinkedIds, Statement::LinkedValueChanged, Statement::LinkedRegionsApart];
-        check(BOTH, &linked, 12, 0, expect![[""]]);
-        check(BOTH, &[Statement::CertainByOthers, Statement::EqualValues], 3, 2, expect![[""]]);
+        check(
+            BOTH,
+            &linked,
+            12,
+            0,
+            expect![[r#"
+            12 ids are published, and each links the rows of one person.
+            One id has different values in group 17 of release 1 and groups 3 and 4 of release 2.
+            One id is in group 17 of release 1 and groups 3 and 4 of release 2, whose regions do not overlap.
+        "#]],
+        );
+        check(
+            BOTH,
+            &[Statement::CertainByOthers, Statement::EqualValues],
+            3,
+            2,
+            expect![[r#"
+            Of all ways to give everyone in group 17 of release 1 and groups 3 and 4 of release 2 a row in each release they are in, with one value each, those that fit the true values of at most 3 other people leave this person one value.
+            Of all ways to give everyone in group 17 of release 1 and groups 3 and 4 of release 2 a row in each release they are in, with one value each, each gives the same value to 3 people, this person among them.
+        "#]],
+        );
         let traces = [
             Statement::StableNames,
             Statement::OffGrid { declared: true },
@@ -342,12 +464,24 @@ mod tests {
             Statement::SameOrder { pairs: 12, within_groups: true },
             Statement::SameOrder { pairs: 12, within_groups: false },
         ];
-        check("1:17:4 2:17:5", &traces, 9, 10, expect![[""]]);
+        check(
+            "1:17:4 2:17:5",
+            &traces,
+            9,
+            10,
+            expect![[r#"
+            9 of the 10 names that groups have in both releases stand for groups that overlap, such as group 17 of release 1 and group 17 of release 2.
+            9 of the 10 boundaries of age inside its domain lie off the declared grid.
+            9 of the 10 boundaries of age inside its domain lie off the most common grid of step 5.
+            Of 12 pairs of rows that occur once in both files, within one group, 9 are in the same order in both. Chance would give about 6.
+            Of 12 pairs of rows that occur once in both files, 9 are in the same order in both. Chance would give about 6.
+        "#]],
+        );
     }
 
     #[test]
     fn many_groups_and_values_are_counted() {
         let witness = witness(&"1:2:3 ".repeat(9), &["D1"; 9], 9, 10);
-        expect![[""]].assert_eq(&claim(Statement::FewValuesAtPlace, &witness, &[1]));
+        expect!["For a person who is in all of these releases, at some point where 9 groups overlap, they leave 9 values (D1, D1, D1, D1, D1, D1 and 3 more): fewer than 10, the threshold l."].assert_eq(&claim(Statement::FewValuesAtPlace, &witness, &[1]));
     }
 }

@@ -391,10 +391,10 @@ mod tests {
 
             The worst case, step by step
               Someone knows of one person: age and sex.
-              Release 1 (2026-Q1): the person can only stand in one group.
+              Release 1 (2026-Q1): the person can only be in one group.
                   age [20,30), sex F: D1, D2
                   left: D1, D2
-              Release 2 (2026-Q2): the person can only stand in one group.
+              Release 2 (2026-Q2): the person can only be in one group.
                   age [20,25), sex F: D1, D3
                   left: D1
               One value is left: it is certain.
@@ -410,8 +410,8 @@ mod tests {
 
             What this rests on
               - The attacker knows no other person's sensitive value.
-              - The true table was not at hand: people are counted in the published groups, and some of them may
-                be the same person.
+              - The true table was not given: people are counted in the published groups, and one person may be
+                counted more than once.
               - The publisher keeps each person among groups with one value set, as promised; the releases alone
                 cannot show it.
               - Nobody's sensitive value changes between releases.
@@ -453,7 +453,7 @@ mod tests {
         let report = clean().report(Edition::Auditor);
         expect![[r#"
             PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone stays among 2 people and keeps
-            2 possible values. This rests on 4 assumptions that are named below.
+            2 possible values. This rests on 4 assumptions named below.
               Promise (m-invariance): Across all releases of this series, someone who knows the exact
               quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
               consistent assignments equally, attributes a person's sensitive value correctly with probability
@@ -477,8 +477,8 @@ mod tests {
 
             What this rests on
               - The attacker knows no other person's sensitive value.
-              - The true table was not at hand: people are counted in the published groups, and some of them may
-                be the same person.
+              - The true table was not given: people are counted in the published groups, and one person may be
+                counted more than once.
               - The publisher keeps each person among groups with one value set, as promised; the releases alone
                 cannot show it.
               - Nobody's sensitive value changes between releases.
