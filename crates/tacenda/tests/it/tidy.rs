@@ -121,7 +121,7 @@ fn imports_are_grouped_by_module() {
         let mut block: Vec<String> = Vec::new();
         for line in text.lines() {
             let Some((visibility, import)) = line.split_once("use ").filter(|(before, _)| is_visibility(before)) else {
-                if !line.starts_with(|letter: char| letter == ' ' || letter == '}') || line.trim().is_empty() {
+                if !line.starts_with([' ', '}']) || line.trim().is_empty() {
                     block.clear();
                 }
                 continue;
