@@ -13,9 +13,9 @@ use crate::results::{Claim, Report, Verdict};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::audit::{JoinEvidence, judge_join};
+use tacenda::grouping::views::{Options, Score, Task, specialise, utility};
 use tacenda::measure::{Feature, Tree};
 use tacenda::model::{Bound, Cuts, PublishedView, Requirement, Rng, Span, Threshold, View, ViewColumn, ViewRows};
-use tacenda::policy::views::{Information, Options, Task, specialise, utility};
 
 /// The categories of the taxation view, by what they tell of the class, and the numbers (the paper's table 2).
 const CATEGORIES: [&str; 6] = ["marital-status", "relationship", "sex", "education", "occupation", "workclass"];
@@ -94,9 +94,9 @@ impl Set {
     }
 
     /// Specialises under the requirements and says what cuts come out; `None` if they cannot be met.
-    fn cuts(&self, requirements: &[Requirement], information: Information) -> Option<Cuts> {
+    fn cuts(&self, requirements: &[Requirement], score: Score) -> Option<Cuts> {
         let task = Task { view: &self.view, rows: &self.rows, earlier: &self.out, requirements, impossible: &[] };
-        specialise(&task, &Options { information, ..Options::default() }).ok().map(|outcome| outcome.cuts)
+        specialise(&task, &Options { score, ..Options::default() }).ok().map(|outcome| outcome.cuts)
     }
 
     /// The error of a tree on what is published with these cuts, without some columns.
@@ -153,7 +153,7 @@ fn anonymity(settings: &Settings, set: &Set, tops: &[usize], best: &[&str], numb
         None => lines.push((name.into(), vec![value])),
     };
     let distortions = |requirements: &dyn Fn(u64) -> Requirement| {
-        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Information::Distortion));
+        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Score::Distortion));
         let kept: Vec<_> = cuts.map(|cuts| utility(&set.view, &set.rows, &cuts)).collect();
         (
             mean(kept.iter().map(|kept| kept.distortion_categories)).0,
@@ -161,7 +161,7 @@ fn anonymity(settings: &Settings, set: &Set, tops: &[usize], best: &[&str], numb
         )
     };
     let errors = |requirements: &dyn Fn(u64) -> Requirement| {
-        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Information::Entropy));
+        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Score::Entropy));
         mean(cuts.map(|cuts| set.error(&cuts, &[]))).0
     };
     let plain = |k: u64| Requirement::anonymity(everything.clone(), record.clone(), k);
@@ -335,7 +335,7 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> Report {
     for (at, &top) in tops.iter().enumerate() {
         println!("004: linkability, Set {}, Top{top}", set.name);
         let one = |&permille: &u32| {
-            let cuts = set.cuts(&linkability_requirements(set, top, permille), Information::Entropy);
+            let cuts = set.cuts(&linkability_requirements(set, top, permille), Score::Entropy);
             cuts.map(|cuts| set.error(&cuts, &[]))
         };
         let errors: Vec<Option<f64>> = thresholds.iter().map(one).collect();
@@ -438,7 +438,7 @@ fn scalability(settings: &Settings, set: &Set, number: u32) -> Report {
             requirements: &requirements,
             impossible: &[],
         };
-        let options = Options { information: Information::Entropy, ..Options::default() };
+        let options = Options { score: Score::Entropy, ..Options::default() };
         let (outcome, building) = timed(|| specialise(&task, &options));
         let Ok(outcome) = outcome else {
             last = format!(" At {size} rows the requirement cannot be met.");

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 use tacenda::publish;
-use tacenda::publish::{Access, Input, Material, ProjectError, Rehearsal};
+use tacenda::publish::{Access, Input, Material, NextRelease, ProjectError, Rehearsal};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
 #[pyclass(frozen, module = "tacenda._native")]
@@ -30,7 +30,7 @@ impl Project {
     ) -> Result<(Material, Rehearsal), ProjectError> {
         let input = Input { path: PathBuf::new(), delta, show_values: false, memory: None, threads };
         let material = project.material_from(&data.open()?, &input, &|_| {})?;
-        let rehearsal = project.rehearse(&material, label, &|_| {})?;
+        let rehearsal = project.rehearse(&material, NextRelease { label, ..NextRelease::default() }, &|_| {})?;
         Ok((material, rehearsal))
     }
 }

@@ -9,10 +9,10 @@
 
 use std::time::Instant;
 use tacenda::audit::{JoinEvidence, judge_join};
+use tacenda::grouping::views::{Options, Score, Task, specialise, utility};
 use tacenda::model::{
     Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Span, Threshold, View, ViewColumn, ViewRows,
 };
-use tacenda::policy::views::{Information, Options, Task, specialise, utility};
 
 /// Name, leaves and how many leaves a node of the level above has (paper 004, table 2).
 const COLUMNS: [(&str, u32, u32); 8] = [
@@ -59,7 +59,7 @@ fn main() {
 fn run(name: &str, size: usize, view: &View, rows: &ViewRows, out: &[PublishedView], requirement: Requirement) {
     let requirements = [requirement];
     let task = Task { view, rows, earlier: out, requirements: &requirements, impossible: &[] };
-    let options = Options { information: Information::Entropy, ..Options::default() };
+    let options = Options { score: Score::Entropy, ..Options::default() };
     let start = Instant::now();
     let outcome = match specialise(&task, &options) {
         Ok(outcome) => outcome,

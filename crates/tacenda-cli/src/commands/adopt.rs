@@ -57,7 +57,7 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let foundlings = foundlings(args)?;
     screen.claim_output()?;
     let mut project = shared::open(common, Access::Publish, screen)?;
-    if project.policy().promise.is_about_views() {
+    if project.policy().views().is_some() {
         let message = "under a promise about views a release made elsewhere is a view: give it a [views.NAME] with its columns, \
                        its recipients and adopted = \"FILE\" in the policy file; the next publish --view joins it";
         return Err(Failure::usage(message));

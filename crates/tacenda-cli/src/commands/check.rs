@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use tacenda::ingest;
-use tacenda::model::{Limits, PolicyFile, Promise};
-use tacenda::publish::{Access, Material, Project, ProjectError};
+use tacenda::promise::{Limits, PolicyFile, Promise};
+
+use tacenda::publish::{Access, Material, NextRelease, Project, ProjectError};
 use tacenda::report::percent;
 
 /// What check answers with.
@@ -61,9 +62,9 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let file = project.policy();
     let mut report = CheckReport {
         series: file.series.name.clone(),
-        promise: said(&file.promise),
-        also: file.views.also.iter().map(said).collect(),
-        limits: file.limits_said().into_iter().map(String::from).collect(),
+        promise: said(&file.first_promise()),
+        also: file.promises().iter().skip(1).map(said).collect(),
+        limits: file.terms().limits.into_iter().map(String::from).collect(),
         notes: project.policy_notes().to_vec(),
         summary: None,
         what_if: Vec::new(),
@@ -111,8 +112,11 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
 
 /// A promise in one sentence, and what its X and Y are.
 fn said(promise: &Promise) -> String {
-    let sides = promise.sides().map_or(String::new(), |sides| format!(" {sides}"));
-    format!("{}{sides}", promise.sentence())
+    let sides = match promise {
+        Promise::Series(_) => String::new(),
+        Promise::View(promise) => format!(" {}", promise.sides()),
+    };
+    format!("{}{sides}", promise.terms().sentence)
 }
 
 /// The policy file with each value of a parameter, such as `m=2..6`, both ends included.
@@ -130,20 +134,10 @@ fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, 
             let mut variant = file.clone();
             // The answer is what it would cost, so the limits do not cut it short.
             variant.limits = Limits { counterfeits: 1.0, withheld: 1.0 };
-            let parameter = match (&mut variant.promise, name.trim()) {
-                (Promise::MInvariance { m, .. }, "m") => m,
-                (Promise::MInvariance { k, .. }, "k") => k.insert(value),
-                (
-                    Promise::IncrementalKAnonymity { k, .. }
-                    | Promise::KAnonymity { k }
-                    | Promise::XyAnonymity { k, .. },
-                    "k",
-                ) => k,
-                (Promise::IncrementalKAnonymity { l, .. }, "l") => l.insert(value),
-                (Promise::IncrementalLDiversity { l, .. }, "l") => l,
-                _ => return Err(Failure::usage(format!("{} has no parameter {}", file.promise.model(), name.trim()))),
-            };
-            *parameter = value;
+            if !variant.set(name.trim(), value) {
+                let promise = file.terms().name;
+                return Err(Failure::usage(format!("{promise} has no parameter {}", name.trim())));
+            }
             Ok((format!("{} = {value}", name.trim()), variant))
         })
         .collect()
@@ -166,11 +160,8 @@ fn try_out(
     if !faults.is_empty() {
         return refused(parameter, faults.join("; "));
     }
-    let rehearsed = match view {
-        Some(view) => project.rehearse_view_as(file, material, view, None, &|_| {}),
-        None => project.rehearse_as(file, material, None, &|_| {}),
-    };
-    match rehearsed {
+    let next = NextRelease { policy: Some(file), view, label: None };
+    match project.rehearse(material, next, &|_| {}) {
         Ok(rehearsal) => {
             let summary = Summary::new(file, material, &rehearsal);
             let answer = WhatIf {

@@ -22,7 +22,7 @@ use tacenda::made_up::hospital::Hospital;
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::made_up::{Generated, hospital};
 use tacenda::model::{Membership, Release, Schema, Table, Value, Values};
-use tacenda::publish::{Access, Input, Project};
+use tacenda::publish::{Access, Input, NextRelease, Project};
 use tacenda::report::percent;
 
 /// How many quarters are published.
@@ -159,7 +159,9 @@ fn publish(
     };
     let material = project.material(&input, &|_| {}).map_err(failed)?;
     let label = hospital::label(quarter);
-    let mut rehearsal = project.rehearse(&material, Some(&label), &|_| {}).map_err(failed)?;
+    let mut rehearsal = project
+        .rehearse(&material, NextRelease { label: Some(&label), ..NextRelease::default() }, &|_| {})
+        .map_err(failed)?;
     rehearsal.measure_queries(project.policy(), &material);
     project.publish(&material, &rehearsal, &|_| {}).map_err(failed)?;
     let summary = Summary::new(project.policy(), &material, &rehearsal);

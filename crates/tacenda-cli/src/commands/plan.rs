@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, path};
-use tacenda::policy::k_anonymity::Drift;
+use tacenda::grouping::Drift;
 use tacenda::publish::{Access, Against, Choice, Compared, Comparison, Project, ProjectError, Rehearsal};
 use tacenda::report::percent;
 
@@ -341,7 +341,7 @@ impl Plan {
             ledger_head: rehearsal.ledger_head.clone(),
             release: release.number,
             label: release.label.clone(),
-            view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
+            view: rehearsal.prepared.view().map(|view| view.name.clone()),
             release_digest: rehearsal.release_digest(),
         }
     }

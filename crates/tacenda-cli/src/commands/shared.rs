@@ -13,8 +13,9 @@ use tacenda::folder;
 use tacenda::folder::Published;
 use tacenda::ingest::{PolicyFileError, SaidIn};
 use tacenda::ledger::{RealDisk, Store};
-use tacenda::model::{PolicyFile, Promise, Row, counted, people};
-use tacenda::publish::{Access, Input, Material, PreparedView, Project, ProjectError, Rehearsal};
+use tacenda::model::{Row, Schema, counted, people};
+use tacenda::promise::PolicyFile;
+use tacenda::publish::{Access, Input, Material, NextRelease, PreparedView, Project, ProjectError, Rehearsal};
 use tacenda::report::percent;
 
 /// Opens the project the command line names.
@@ -37,10 +38,7 @@ pub fn rehearse(
     label: Option<&str>,
     step: &dyn Fn(&str),
 ) -> Result<Rehearsal, ProjectError> {
-    match view {
-        Some(view) => project.rehearse_view(material, view, label, step),
-        None => project.rehearse(material, label, step),
-    }
+    project.rehearse(material, NextRelease { view, label, policy: None }, step)
 }
 
 /// A library error as the user sees it.
@@ -199,16 +197,17 @@ pub struct ViewSummary {
 }
 
 impl ViewSummary {
-    fn new(view: &PreparedView) -> ViewSummary {
+    fn new(view: &PreparedView, file: &PolicyFile, schema: &Schema) -> ViewSummary {
+        let views = file.views();
         ViewSummary {
             name: view.name.clone(),
             recipients: view.recipients.clone(),
-            also: view.file.views.also.iter().map(Promise::sentence).collect(),
+            also: views.iter().flat_map(|views| &views.also).map(|promise| promise.terms().sentence).collect(),
             steps_back: view.steps_back as u64,
             distortion_categories: view.utility.distortion_categories,
             distortion_numbers: view.utility.distortion_numbers,
-            columns: view.file.schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
-            target: view.file.views.target.clone(),
+            columns: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
+            target: views.and_then(|views| views.target.clone()),
             information_kept: view.utility.information_kept.clone(),
             notes: view.notes.clone(),
         }
@@ -258,8 +257,8 @@ impl Summary {
             series: file.series.name.clone(),
             release: release.number,
             label: release.label.clone(),
-            view: rehearsal.prepared.view.as_ref().map(ViewSummary::new),
-            promise: file.promise.sentence(),
+            view: rehearsal.prepared.view().map(|view| ViewSummary::new(view, file, &rehearsal.prepared.schema)),
+            promise: file.terms().sentence,
             people: material.table().len() as u64,
             arrived: change.arrived,
             returned: change.returned,
@@ -275,9 +274,9 @@ impl Summary {
             value_sets: rehearsal.prepared.history.value_sets.len() as u64,
             loss: rehearsal.loss.to_json(),
             query_error: rehearsal.query_error.as_ref().map(|error| error.median),
-            series_risk: rehearsal.prepared.series_risk.map(|risk| risk.to_string()),
-            needs_reason: rehearsal.prepared.series_risk.is_some() && file.choices.accept_series_risk.is_none(),
-            findings: rehearsal.prepared.findings.iter().map(ToString::to_string).collect(),
+            series_risk: rehearsal.prepared.series_risk().map(|risk| risk.to_string()),
+            needs_reason: rehearsal.prepared.series_risk().is_some() && file.reasons.accept_series_risk.is_none(),
+            findings: rehearsal.prepared.findings().iter().map(ToString::to_string).collect(),
             notes: material.notes().iter().chain(&rehearsal.warnings).cloned().collect(),
         }
     }

@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use tacenda::folder::Published;
 use tacenda::measure;
 
 /// What show answers with.
@@ -43,15 +42,15 @@ pub struct ShowReport {
 pub fn run(args: &ShowArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let (folder, published) = shared::read_release(args.release.as_deref(), common, screen)?;
     let release = &published.release;
-    let loss = measure::loss(release, &published.schema, measure::least_group(&published.promise));
+    let loss = measure::loss(release, &published.schema, published.promise.terms().least_group);
     let report = ShowReport {
         folder,
         series: published.series.clone(),
         release: release.number,
         label: release.label.clone(),
-        view: published.manifest["view"].as_str().map(String::from),
-        promise: published.promise.sentence(),
-        limits: limits(&published),
+        view: published.manifest.view.clone(),
+        promise: published.promise.terms().sentence,
+        limits: published.manifest.promise.limits.clone(),
         rows: release.row_count() as u64,
         groups: release.group_count() as u64,
         counterfeits: release.counterfeit_count(),
@@ -60,12 +59,6 @@ pub fn run(args: &ShowArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     };
     screen.result(&text(&report), &report)?;
     Ok(0)
-}
-
-/// What the release says is not covered.
-fn limits(published: &Published) -> Vec<String> {
-    let said = published.manifest["promise"]["limits"].as_array();
-    said.into_iter().flatten().filter_map(|limit| limit.as_str()).map(String::from).collect()
 }
 
 fn text(report: &ShowReport) -> String {

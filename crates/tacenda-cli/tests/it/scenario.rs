@@ -80,10 +80,9 @@ fn through_library(project: &Project, number: u32, table: &Path, delta: bool, re
         let input = Input { path: project.file(name), delta, show_values: false, memory: None, threads: 0 };
         let material = open.material(&input, &|_| {})?;
         let label = format!("t{number}");
-        let rehearsal = match view(project, number) {
-            Some(view) => open.rehearse_view(&material, &view, Some(&label), &|_| {})?,
-            None => open.rehearse(&material, Some(&label), &|_| {})?,
-        };
+        let view = view(project, number);
+        let next = NextRelease { view: view.as_deref(), label: Some(&label), policy: None };
+        let rehearsal = open.rehearse(&material, next, &|_| {})?;
         open.publish(&material, &rehearsal, &|_| {})?;
         Ok(())
     };

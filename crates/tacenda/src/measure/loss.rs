@@ -1,6 +1,6 @@
 //! Measures that need the release and the policy only.
 
-use crate::model::{Domain, Promise, Quasi, Release, Schema, Span};
+use crate::model::{Domain, Quasi, Release, Schema, Span};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -52,17 +52,6 @@ impl Loss {
         let mut json = serde_json::to_value(self).expect("names and numbers are JSON");
         round(&mut json);
         json
-    }
-}
-
-/// The least number of rows of a group under `promise`: what C_avg is measured in.
-pub fn least_group(promise: &Promise) -> u32 {
-    match promise {
-        Promise::MInvariance { m, k } => k.map_or(*m, |k| k.max(*m)),
-        Promise::IncrementalKAnonymity { k, l, .. } => l.map_or(*k, |l| l.max(*k)),
-        Promise::KAnonymity { k } | Promise::XyAnonymity { k, .. } => *k,
-        Promise::IncrementalLDiversity { l, .. } => *l,
-        Promise::XyLinkability { .. } => 1,
     }
 }
 

@@ -10,11 +10,10 @@
 
 mod attribute;
 mod change;
+mod demand;
 mod group;
 mod hierarchy;
 mod history;
-mod policy_file;
-mod promise;
 mod reading;
 mod record;
 mod release;
@@ -22,20 +21,17 @@ mod rng;
 mod schema;
 mod span;
 mod table;
+mod terms;
 mod values;
 mod view;
-mod view_policy;
 mod words;
 
 pub use attribute::{CellFault, Domain, Grid, Quasi};
 pub use change::Change;
+pub use demand::{Asked, Demand, RECORD, SubJoins, asked};
 pub use group::{GroupView, Grouping, Regions};
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use history::{History, Met, PastGroups, PastView, Published, Record};
-pub use policy_file::{
-    Base, Choices, Format, Limits, LossKind, OnDelete, OnIneligible, Output, PolicyFile, SeedRule, Series,
-};
-pub use promise::{DiversityMode, Promise};
 pub use reading::Reading;
 pub use record::{RecordKey, Row};
 pub use release::{Membership, Release};
@@ -43,9 +39,9 @@ pub use rng::{Rng, Seed};
 pub use schema::{Public, Role, Schema, Sensitive};
 pub use span::Span;
 pub use table::Table;
+pub use terms::{GroupRule, Hides, Scope, Terms};
 pub use values::{Value, ValueSetId, ValueSets, Values};
 pub use view::{
     Bound, Classes, Cuts, Impossible, PublishedView, Requirement, SpanColumn, Threshold, View, ViewColumn, ViewRows,
 };
-pub use view_policy::{Asked, EVERYONE, ListedShare, NamedView, RECORD, Score, SubJoins, Views, asked};
 pub use words::{counted, number, people};

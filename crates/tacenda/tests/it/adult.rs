@@ -13,7 +13,7 @@ use tacenda::audit::incremental_k_anonymity::InferenceTable;
 use tacenda::folder;
 use tacenda::measure::Loss;
 use tacenda::model::{History, Release};
-use tacenda::publish::{Access, Input, Project};
+use tacenda::publish::{Access, Input, NextRelease, Project};
 
 const POLICY: &str = r#"policy = 1
 
@@ -84,7 +84,7 @@ fn publish(data: &Path, project: &Path, rows: usize) -> (Release, Loss) {
     let mut open = Project::open(project, None, Access::Publish).unwrap();
     let input = Input { path, delta: false, show_values: false, memory: None, threads: 0 };
     let material = open.material(&input, &|_| {}).unwrap();
-    let rehearsal = open.rehearse(&material, None, &|_| {}).unwrap();
+    let rehearsal = open.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
     let outcome = open.publish(&material, &rehearsal, &|_| {}).unwrap();
     (folder::read(&outcome.folder).unwrap().release, rehearsal.loss)
 }

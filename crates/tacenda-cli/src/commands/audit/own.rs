@@ -8,7 +8,7 @@ use crate::screen;
 use crate::screen::Screen;
 use std::path::{Path, PathBuf};
 use tacenda::audit::Traces;
-use tacenda::folder::{FolderError, Published};
+use tacenda::folder::{FolderError, Published, Written};
 use tacenda::ingest::{IngestError, Source, foreign};
 use tacenda::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
 use tacenda::publish::{Access, PrivateTables};
@@ -27,8 +27,7 @@ pub fn data_file(path: &Path) -> Result<PathBuf, FolderError> {
         return Ok(path.to_path_buf());
     }
     let published = folder::read(path)?;
-    let files = published.manifest["files"].as_array().cloned().unwrap_or_default();
-    let name = report::Source::data_name(files.iter().filter_map(|file| file["name"].as_str()));
+    let name = report::Source::data_name(published.manifest.files.iter().map(|file| file.name.as_str()));
     name.map(|name| path.join(name)).ok_or(FolderError::Manifest { what: "no data file is listed".into() })
 }
 
@@ -100,7 +99,7 @@ pub fn project(args: &ReadingArgs, common: &Common, screen: &Screen) -> Result<S
         schema: policy.schema.clone(),
         releases: read.releases,
         traces: read.traces,
-        promise: Some(policy.promise.clone()),
+        promise: Some(policy.first_promise().terms()),
         left_out: truth.as_ref().map_or_else(Vec::new, |_| read.left_out),
         truth: truth.unwrap_or_default(),
         about,
@@ -145,7 +144,7 @@ fn subject(
         sources: read.iter().zip(folders).map(|(published, folder)| source(published, folder)).collect(),
         ..About::default()
     };
-    let promise = Some(last.promise.clone());
+    let promise = Some(last.promise.terms());
     let (mut traces, mut releases) = (Vec::new(), Vec::new());
     for published in read {
         let without_sensitive = published.schema.sensitive.is_empty();
@@ -157,13 +156,9 @@ fn subject(
 }
 
 fn source(published: &Published, folder: &Path) -> report::Source {
-    let files = published.manifest["files"].as_array().cloned().unwrap_or_default();
-    let facts = |file: &serde_json::Value| FileFacts {
-        name: file["name"].as_str().unwrap_or_default().into(),
-        bytes: file["bytes"].as_u64().unwrap_or(0),
-        sha256: file["sha256"].as_str().unwrap_or_default().into(),
-    };
-    let data = report::Source::data_name(files.iter().filter_map(|file| file["name"].as_str()));
+    let files = &published.manifest.files;
+    let facts = |file: &Written| FileFacts { name: file.name.clone(), bytes: file.bytes, sha256: file.sha256.clone() };
+    let data = report::Source::data_name(files.iter().map(|file| file.name.as_str()));
     report::Source {
         at: None,
         data: data.map(|name| folder.join(name).display().to_string()),

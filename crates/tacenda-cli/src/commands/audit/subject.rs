@@ -11,7 +11,7 @@ use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Series, Thresholds, Traces};
 use tacenda::ingest::foreign::{File, Foreign, Shown};
 use tacenda::ingest::{IngestError, Source, foreign};
-use tacenda::model::{Membership, Promise, RecordKey, Release, Schema, Table};
+use tacenda::model::{Membership, RecordKey, Release, Schema, Table, Terms};
 use tacenda::publish::ProjectError;
 use tacenda::report;
 use tacenda::report::{About, FileFacts, PrivateFacts};
@@ -21,7 +21,7 @@ pub struct Subject {
     pub schema: Schema,
     pub releases: Vec<Release>,
     pub traces: Vec<Traces>,
-    pub promise: Option<Promise>,
+    pub promise: Option<Terms>,
     pub truth: Vec<Table>,
     /// Per table of the truth, who is known to have been left out of the release; empty where nobody is.
     pub left_out: Vec<Membership>,

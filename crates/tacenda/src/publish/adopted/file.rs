@@ -5,7 +5,8 @@
 
 use crate::ingest::foreign::{ColumnNote, File, Foreign};
 use crate::ingest::{IngestError, Source, foreign};
-use crate::model::{NamedView, PolicyFile, Quasi, Schema, Span, SpanColumn};
+use crate::model::{Quasi, Schema, Span, SpanColumn};
+use crate::promise::{NamedView, PolicyFile};
 use crate::publish::ProjectError;
 use crate::publish::adopt::{Question, express};
 use crate::publish::adopted::{Found, fault, refuse_unlisted};
