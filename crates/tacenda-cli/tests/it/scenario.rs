@@ -10,7 +10,7 @@ use crate::kit::Project;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
-use tacenda::publish::{Access, Input, ProjectError, PublishError};
+use tacenda::publish::{Access, Input, NextRelease, ProjectError, PublishError};
 
 /// The tables of a scenario in order: file, and whether it holds changes.
 fn tables(folder: &Path) -> Vec<(u32, PathBuf, bool)> {
