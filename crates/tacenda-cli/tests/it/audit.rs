@@ -50,7 +50,7 @@ fn audit(project: &Project, words: &[&str]) -> (i32, Value) {
     (ended.code, serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.stderr)))
 }
 
-/// SCIENCE G11: Bob, Alice, David and Andy.
+/// science G11: Bob, Alice, David and Andy.
 #[test]
 fn naive_releases_in_another_notation_betray_the_papers_four() {
     let project = naive();

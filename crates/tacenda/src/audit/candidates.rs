@@ -1,4 +1,4 @@
-//! The attack that scales: which sensitive values are left for each person (SCIENCE D4.4).
+//! The attack that scales: which sensitive values are left for each person (science D4.4).
 //!
 //! The attacker knows everyone's exact quasi values and in which releases they are. In each release
 //! a person stands in some group whose region covers them, so their value is one of those groups'
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_person_who_returns_to_other_company_is_betrayed() {
-        // SCIENCE G15: in {a,b}, absent, back in {a,c}.
+        // science G15: in {a,b}, absent, back in {a,c}.
         let tables = [table("1/10/a 2/10/b"), table("2/10/b 3/10/c"), table("1/10/a 3/10/c")];
         let releases = [release(1, "10-10/ab"), release(2, "10-10/bc"), release(3, "10-10/ac")];
         let candidates = attack(&releases, &Knowledge::from_tables(&tables));
@@ -392,7 +392,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
-        /// SCIENCE E1 34 and 35: the truth is always a candidate; a further release only takes away.
+        /// science E1-34, E1-35: the truth is always a candidate; a further release only takes away.
         #[test]
         fn the_truth_is_always_a_candidate((tables, releases) in evolution(20)) {
             let mut sizes = [5; 20];

@@ -11,8 +11,8 @@
 //! # How
 //! One flow a component. Rows of a group with one value go to the newcomers of the group, or to rows of that
 //! value in the groups its old members come from; what is left of those is the leavers'. Everything is taken,
-//! so a value is possible exactly where some full flow uses the arc. That tells of the newcomer of CE-1, whose
-//! value is the difference of two multisets, and of the old members of CE-2, who after a division are left
+//! so a value is possible exactly where some full flow uses the arc. That tells of the newcomer of science CE-1, whose
+//! value is the difference of two multisets, and of the old members of science CE-2, who after a division are left
 //! with what the newcomer does not have.
 //!
 //! With one group of the last release in a component, as where newcomers join a class and it is divided, this is

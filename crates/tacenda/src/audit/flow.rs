@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// SCIENCE G19: Bob is a clerk, Cathy may be anything; a clerk has HIV, a driver has flu.
+    /// science G19: Bob is a clerk, Cathy may be anything; a clerk has HIV, a driver has flu.
     #[test]
     fn who_is_certain_takes_the_place_of_who_is_not() {
         let matching = Matching { supplies: vec![1, 1], capacities: vec![1, 1], arcs: vec![(0, 0), (1, 0), (1, 1)] };
@@ -408,7 +408,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(600))]
-        /// SCIENCE E1 36: the most on an arc and the least into a place are those of the best full matching.
+        /// science E1-36: the most on an arc and the least into a place are those of the best full matching.
         #[test]
         fn most_and_least_are_those_of_some_full_matching(matching in matching()) {
             prop_assume!(matching.supplies.iter().sum::<u32>() <= 6);
@@ -444,7 +444,7 @@ mod tests {
             prop_assert_eq!(matching.usable_arcs_of_smaller(), turned.usable_arcs_of_smaller());
         }
 
-        /// SCIENCE E1 33 and 36, at most seven units.
+        /// science E1-33, E1-36, at most seven units.
         #[test]
         fn usable_arcs_are_those_of_some_full_matching(matching in matching()) {
             prop_assume!(matching.supplies.iter().sum::<u32>() <= 7);

@@ -517,7 +517,7 @@ mod tests {
         table.observe(rows.iter().map(|(case, region)| (*case, region.as_slice())));
     }
 
-    /// Golden G5: tables 2 and 5 of paper 000 give table 6.
+    /// science G5: tables 2 and 5 of paper 000 give table 6.
     #[test]
     fn g5_tables_2_and_5_single_people_out() {
         let mut table = InferenceTable::default();

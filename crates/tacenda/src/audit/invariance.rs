@@ -4,8 +4,8 @@
 //! A series is m-invariant when in every release every group holds at least `m` distinct sensitive
 //! values, each exactly once, and all groups that ever held a person carry the same set of values.
 //! Two relaxations are proved to keep the bound of 1/m and are accepted here: with `k` each value may
-//! occur `q` times, the same `q` for all values of the group; and after a change of a person's value
-//! the new set may be one that shares nothing with any earlier set of theirs.
+//! occur `q` times, the same `q` for all values of the group (science A3.10-b); and after a change of a
+//! person's value the new set may be one that shares nothing with any earlier set of theirs (science A3.10-c).
 //!
 //! # Not concluded
 //! Nothing about identity or presence, and nothing for a reader who knows other people's values.

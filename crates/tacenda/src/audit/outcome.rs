@@ -20,41 +20,41 @@ pub struct Assessment {
 /// A question the auditor asks of every series.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Check {
-    /// How many people stand in each group (D4.1).
+    /// How many people stand in each group (science D4.1).
     GroupSizes,
-    /// How many values each group holds: distinct, entropy, recursive (D4.1).
+    /// How many values each group holds: distinct, entropy, recursive (science D4.1).
     Diversity,
-    /// The largest share of one value in a group (D4.1).
+    /// The largest share of one value in a group (science D4.1).
     Frequency,
-    /// How far a group's values are from the whole table's (D4.1, t-closeness).
+    /// How far a group's values are from the whole table's (science D4.1, t-closeness).
     Closeness,
-    /// What ids that link releases give away: the inference table (D4.2).
+    /// What ids that link releases give away: the inference table (science D4.2).
     LinkedIds,
-    /// What the difference of two releases says of newcomers and leavers (D4.3).
+    /// What the difference of two releases says of newcomers and leavers (science D4.3).
     Difference,
-    /// Which values remain possible for each person, by intersection and by matching (D4.4).
+    /// Which values remain possible for each person, by intersection and by matching (science D4.4).
     Candidates,
-    /// Which rows of two releases must be the same people (D4.5).
+    /// Which rows of two releases must be the same people (science D4.5).
     Correspondence,
-    /// Which pairs of groups share a person in some consistent matching (D4.6).
+    /// Which pairs of groups share a person in some consistent matching (science D4.6).
     Matching,
-    /// How likely each value is for each person, counting all worlds (D4.7).
+    /// How likely each value is for each person, counting all worlds (science D4.7).
     Posterior,
-    /// Which people must share a value (D4.8).
+    /// Which people must share a value (science D4.8).
     Equivalence,
-    /// What joining releases with different columns gives away (D4.9).
+    /// What joining releases with different columns gives away (science D4.9).
     Joins,
-    /// Whether the order of rows is that of the input or of another release (D4.10).
+    /// Whether the order of rows is that of the input or of another release (science D4.10).
     RowOrder,
-    /// Whether group names stay the same over releases (D4.10).
+    /// Whether group names stay the same over releases (science D4.10).
     GroupNames,
-    /// Whether a region moved by one person (D4.10).
+    /// Whether a region moved by one person (science D4.10).
     MovedRegions,
-    /// Whether boundaries are values of people (D4.10).
+    /// Whether boundaries are values of people (science D4.10).
     Boundaries,
-    /// How the loss grows over the releases (D4.11).
+    /// How the loss grows over the releases (science D4.11).
     Drift,
-    /// What can be learned from correlations in the releases themselves (D4.12, B10).
+    /// What can be learned from correlations in the releases themselves (science D4.12, B10).
     Learned,
     /// How likely a person was ever linked to a value, where values change (B5).
     EverLinked,

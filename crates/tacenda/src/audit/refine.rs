@@ -1,4 +1,4 @@
-//! Arc consistency: what matching everyone at once takes away from the candidates (SCIENCE A3.8).
+//! Arc consistency: what matching everyone at once takes away from the candidates (science A3.8).
 //!
 //! In each release everyone needs a row of their own, and every counterfeit one of its group. A
 //! person keeps a value only if some full matching gives it to them. What one release takes away may
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn matching_each_release_alone_does_not_find_a_newcomer() {
-        // SCIENCE G9: A and B in {a,b}, then C joins and the class is {a,a,b}.
+        // science G9: A and B in {a,b}, then C joins and the class is {a,a,b}.
         let tables = [table("1/10/a 2/10/b"), table("1/10/a 2/10/b 3/10/a")];
         let releases = [release(1, "10-10/ab"), release(2, "10-10/aab")];
         let knowledge = Knowledge::from_tables(&tables);
@@ -511,7 +511,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(150))]
-        /// SCIENCE E1 34: no value of a true world is ever taken away; on one release nothing else is kept.
+        /// science E1-34: no value of a true world is ever taken away; on one release nothing else is kept.
         #[test]
         fn every_value_of_a_world_survives((tables, releases) in evolution(7)) {
             let knowledge = Knowledge::from_tables(&tables);

@@ -62,7 +62,7 @@ mod tests {
     use crate::audit::sketch::{release, table};
     use crate::model::{Domain, GroupRule, Membership, Published, Quasi, Schema, Scope, Sensitive};
 
-    /// SCIENCE CE-1 seen by the gate: codes and people.
+    /// science CE-1 seen by the gate: codes and people.
     fn told(terms: &Terms, second: (&str, &str)) -> Vec<(&'static str, u64)> {
         let schema =
             Schema::new("id", vec![Quasi::new("q", Domain::Integer { lo: 0, hi: 64 })], vec![Sensitive::open("s")]);

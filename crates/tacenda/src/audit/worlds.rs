@@ -1,4 +1,4 @@
-//! Exact risk on tiny histories, by counting every world (SCIENCE A3.7).
+//! Exact risk on tiny histories, by counting every world (science A3.7).
 //!
 //! A world gives everyone in every release they are in a row of a group that covers them, such that
 //! each row is used once, exactly the declared number of rows of a group is left for counterfeits,
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_newcomer_to_a_class_is_certain() {
-        // SCIENCE G9: A and B in {a,b}; C joins and the class is {a,a,b}: C has a.
+        // science G9: A and B in {a,b}; C joins and the class is {a,a,b}: C has a.
         let tables = [table("1/10/a 2/10/b"), table("1/10/a 2/10/b 3/10/a")];
         let releases = [release(1, "10-10/ab"), release(2, "10-10/aab")];
         for counting in [Counting::Principled, Counting::Blind] {
@@ -474,7 +474,7 @@ mod tests {
 
     #[test]
     fn a_division_betrays_old_members() {
-        // SCIENCE G10: {A..E} with a a a a b; F with b joins; {A,B,E} and {C,D,F}, both a a b.
+        // science G10: {A..E} with a a a a b; F with b joins; {A,B,E} and {C,D,F}, both a a b.
         let first = table("1/10/a 2/10/a 3/20/a 4/20/a 5/10/b");
         let second = table("1/10/a 2/10/a 3/20/a 4/20/a 5/10/b 6/20/b");
         let releases = [release(1, "10-20/aaaab"), release(2, "10-10/aab 20-20/aab")];
@@ -485,7 +485,7 @@ mod tests {
         let values: Vec<Vec<Value>> = (0..6).map(|person| worlds.values(person)).collect();
         assert_eq!(values, [vec![A, B], vec![A, B], vec![A], vec![A], vec![A, B], vec![B]]);
         assert_eq!(worlds.always_equal, [(2, 3)]);
-        // The safe variant {A,D}, {B,C}, as SCIENCE has it: everyone keeps two values.
+        // The safe variant {A,D}, {B,C}, as science G10 has it: everyone keeps two values.
         let tables = [table("1/10/a 2/10/b"), table("1/10/a 2/10/b 3/10/a 4/10/b")];
         let releases = [release(1, "10-10/ab"), release(2, "10-10/ab 10-10/ab")];
         let people = super::tests::people(&Knowledge::from_tables(&tables));
@@ -495,7 +495,7 @@ mod tests {
 
     #[test]
     fn a_person_who_returns_to_another_value_set_is_certain() {
-        // SCIENCE G15, with the counterfeits that keep the groups whole.
+        // science G15, with the counterfeits that keep the groups whole.
         let tables = [table("1/10/a 2/10/b"), table("2/10/b"), table("1/10/a 3/10/c")];
         let releases = [release(1, "10-10/ab"), release(2, "10-10/ab+1"), release(3, "10-10/ac")];
         let knowledge = Knowledge::from_tables(&tables);

@@ -1,6 +1,6 @@
 //! How many people a release says there are: an estimate, and what is possible at all.
 //!
-//! The estimate spreads a group's people evenly over its region (SCIENCE A3.9): group by group,
+//! The estimate spreads a group's people evenly over its region (science A3.9): group by group,
 //! people × the share of the region that the question covers × the share of rows whose sensitive value
 //! fits. Shares count values, also of reals: their last decimal.
 //!
@@ -334,7 +334,7 @@ mod tests {
         error.to_string()
     }
 
-    /// SCIENCE E2, G16.
+    /// science G16.
     #[test]
     fn table_3a_gives_the_numbers_worked_out_by_hand() {
         assert_eq!(ask("").estimate, 11.0);
@@ -416,7 +416,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// SCIENCE E1, property 28; and the estimate is possible.
+        /// science E1-28; and the estimate is possible.
         #[test]
         fn estimates_grow_with_the_question_and_stay_possible(
             (release, policy) in releases(every_kind()), age in -3i32..9, more in 0i32..5, text in "(flu|0|=1\\+1)",

@@ -339,7 +339,7 @@ fn how_fast_a_release_is_written() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// SCIENCE E1, property 6.
+    /// science E1-6.
     #[test]
     fn what_is_written_is_what_is_read((release, policy) in releases(every_kind())) {
         let folder = tempfile::tempdir().unwrap();

@@ -192,7 +192,7 @@ mod tests {
     }
 
     /// Cells as they arise: a random cell is cut at random, again and again.
-    /// E1-11: the same cell as by walking down the tree.
+    /// science E1-11: the same cell as by walking down the tree.
     #[test]
     fn finds_the_cell_that_the_tree_would_find() {
         let mut rng = Rng::from_number(5);

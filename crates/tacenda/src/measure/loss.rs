@@ -201,7 +201,7 @@ mod tests {
         assert!((found - wanted).abs() < 1e-9, "{found} is not {wanted}");
     }
 
-    /// Table 1 of paper 001 (SCIENCE A1.1, G1): ages 25 to 55, zip codes of five digits, gender.
+    /// Table 1 of paper 001 (science A1.1, G1): ages 25 to 55, zip codes of five digits, gender.
     #[test]
     fn table_1_of_paper_001_loses_what_the_paper_says() {
         let zip = |zip: &str| (0..=5).map(|cut| format!("{}{}", &zip[..5 - cut], "*".repeat(cut))).collect();

@@ -158,7 +158,7 @@ fn within(codes: &[u32], span: Span, fits: &mut [u32], note: impl Fn(&mut u32, u
     }
 }
 
-/// The answers a recipient estimates (SCIENCE A3.9).
+/// The answers a recipient estimates (science A3.9).
 fn estimates(release: &Release, schema: &Schema, ranks: &[u32], queries: &[Query]) -> Vec<f64> {
     let starts: Vec<usize> = (0..release.group_count()).step_by(BLOCK / 4).collect();
     let parts: Vec<Vec<f64>> = starts

@@ -87,7 +87,7 @@ mod tests {
     }
 
     proptest! {
-        /// SCIENCE E1, property 1.
+        /// science E1-1.
         #[test]
         fn spans_are_an_algebra(a in span(), b in span(), c in span(), code in 0u32..20) {
             prop_assert_eq!(a.meet(b), b.meet(a));

@@ -35,7 +35,7 @@ fn risks(tables: &[Table; 2], worlds: &Worlds) -> Vec<String> {
     risks
 }
 
-/// SCIENCE G11, first half.
+/// science G11, first half.
 #[test]
 fn two_naive_releases_of_the_paper_betray_four_people() {
     let (tables, releases) = paper(paper003::release_2b().0);
@@ -53,7 +53,7 @@ fn two_naive_releases_of_the_paper_betray_four_people() {
     assert_eq!(certain, ["Alice", "Andy", "Bob", "David"]);
 }
 
-/// SCIENCE G11, second half, and G14.
+/// science G11, second half, and science G14.
 #[test]
 fn counterfeits_keep_everyone_of_the_paper_at_a_half() {
     let (tables, releases) = paper(paper003::release_3a().0);

@@ -59,7 +59,7 @@ fn each_release_alone() {
     assert_eq!(measure(&case, Check::Frequency, "largest share of a value"), 0.5);
 }
 
-/// SCIENCE G5: Tables 2 and 5 of paper 000. Zip code, gender (0 female, 1 male), age; case-ids.
+/// science G5: Tables 2 and 5 of paper 000. Zip code, gender (0 female, 1 male), age; case-ids.
 #[test]
 fn linked_ids_of_paper_000_single_people_out() {
     let linked = |mut release: Release, ids: &[u64]| {
@@ -91,7 +91,7 @@ fn an_id_that_contradicts_itself_is_told() {
     assert_eq!(case.ask(Check::LinkedIds).findings.last().unwrap().fault.severity(), Severity::Note);
 }
 
-/// SCIENCE G9, CE-1: one newcomer, and the class grows by their value.
+/// science G9, CE-1: one newcomer, and the class grows by their value.
 #[test]
 fn a_single_newcomer_is_betrayed_by_the_difference() {
     let case = Case::of(&[("1/10/a 2/11/b", "10-11/ab"), ("1/10/a 2/11/b 3/10/a", "10-11/aab")]);
@@ -250,7 +250,7 @@ fn paper(second: Release) -> Case {
     Case::new(paper003::schema(), tables, vec![paper003::release_1b().0, second])
 }
 
-/// SCIENCE G11: four people of the paper are certain, and the story is told.
+/// science G11: four people of the paper are certain, and the story is told.
 #[test]
 fn the_paper_s_naive_releases_betray_four_people() {
     let case = paper(paper003::release_2b().0);
@@ -378,7 +378,7 @@ fn three_releases_leave_fewer_values_than_any_two() {
     assert_eq!(small.told(Check::Candidates), "NOT ASSESSED");
 }
 
-/// SCIENCE G11 and G14: nobody below two, everyone at most a half, and three pairs that must be equal.
+/// science G11, G14: nobody below two, everyone at most a half, and three pairs that must be equal.
 #[test]
 fn the_paper_s_counterfeits_protect_everyone_but_from_being_equal() {
     let mut case = paper(paper003::release_3a().0);
@@ -396,7 +396,7 @@ fn the_paper_s_counterfeits_protect_everyone_but_from_being_equal() {
     assert_eq!(case.told(Check::Posterior), "NOT ASSESSED");
 }
 
-/// SCIENCE G10, CE-2: a division betrays old members, in all three worlds.
+/// science G10, CE-2: a division betrays old members, in all three worlds.
 #[test]
 fn a_division_betrays_old_members_in_all_worlds() {
     let people = "1/1/a 2/2/a 3/8/a 4/9/a 5/3/b";
@@ -418,7 +418,7 @@ fn knowing_one_person_gives_the_other_away() {
     assert_eq!(three.told(Check::Posterior), "FAIL A734 3");
 }
 
-/// SCIENCE B2 on G3: Daisy was with Bob and is with Frank; one row can be hers in both.
+/// science B2, G3, G24: Daisy was with Bob and is with Frank; one row can be hers in both.
 #[test]
 fn daisy_is_cracked_by_her_arrival() {
     let tables = [
@@ -438,7 +438,7 @@ fn daisy_is_cracked_by_her_arrival() {
     assert_eq!(told(&case.clone().seen_from_outside(), Check::Correspondence), "FAIL A742 2 A743 2");
     case.attacker = QUASI;
     assert_eq!(told(&case, Check::Correspondence), "NOT APPLICABLE");
-    // Cohorts keep apart who came when: nobody is cracked (SCIENCE G4).
+    // Cohorts keep apart who came when: nobody is cracked (science G4).
     let cohorts = ["30-33,0-1,0-120/ac 34-39,0-1,0-120/bd", "30-33,0-1,0-120/ac 34-39,0-1,0-120/bd 35-37,0-1,31-54/ef"];
     case.releases = vec![release(1, cohorts[0]), release(2, cohorts[1])];
     case.attacker = Attacker::default();
@@ -454,7 +454,7 @@ fn people_who_left_make_correspondence_moot() {
     assert_eq!(told(&case.seen_from_outside(), Check::Matching), "NOT APPLICABLE");
 }
 
-/// SCIENCE G23: a value that changes, two groups of two: 3/4 ever.
+/// science G23: a value that changes, two groups of two: 3/4 ever.
 #[test]
 fn two_groups_of_two_give_three_quarters_ever() {
     let case = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/1/c 2/2/a", "1-2/ac")]);
@@ -464,7 +464,7 @@ fn two_groups_of_two_give_three_quarters_ever() {
     assert_eq!(told(&lasting, Check::EverLinked), "NOT APPLICABLE");
 }
 
-/// SCIENCE A0.5-1: a newcomer at the edge widens the box, a leaver narrows it.
+/// science A0.5-1: a newcomer at the edge widens the box, a leaver narrows it.
 #[test]
 fn a_box_that_moved_by_one_is_found() {
     let grown = Case::of(&[("1/50/a 2/60/b 3/20/c", "50-60/ab 20-24/cd"), ("4/30/c", "30-60/abc 20-24/cd")]);
@@ -552,7 +552,7 @@ fn boundaries_off_any_grid_are_noted() {
     assert_eq!(told(&snapped, Check::Boundaries), "PASS");
 }
 
-/// SCIENCE G19: Bob is a clerk; Cathy may be anything in one release, and in the other has a job and a disease.
+/// science G19: Bob is a clerk; Cathy may be anything in one release, and in the other has a job and a disease.
 #[test]
 fn joining_different_columns_leaves_cathy_one_disease() {
     let people = release(1, "1,0-1/aa");

@@ -73,7 +73,7 @@ fn is_any_point_telling(releases: &[Release], l: usize) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// SCIENCE E1, 34 and 35: on releases made from a known truth, every finding's witness holds, whatever
+    /// science E1-34, E1-35: on releases made from a known truth, every finding's witness holds, whatever
     /// the attacker knows; and nobody's true value is ever ruled out.
     #[test]
     fn every_finding_is_true(mut case in evolution(6, false), attacker in attacker(), k in 1u32..4, l in 1u32..4) {
@@ -143,7 +143,7 @@ proptest! {
         prop_assert_eq!(fails, is_any_point_telling(&case.releases, 2), "{:?}", words);
     }
 
-    /// SCIENCE E1, 38: neither the order of groups nor asking twice changes anything, and a release that is
+    /// science E1-38: neither the order of groups nor asking twice changes anything, and a release that is
     /// there twice teaches nothing about values.
     #[test]
     fn nothing_depends_on_the_order_of_groups(mut case in evolution(12, false), attacker in attacker()) {
@@ -159,7 +159,7 @@ proptest! {
         prop_assert_eq!(case.told(Check::Candidates), twice.told(Check::Candidates));
     }
 
-    /// SCIENCE E1, 38: candidates of people whose presence is known do not depend on the order of releases.
+    /// science E1-38: candidates of people whose presence is known do not depend on the order of releases.
     #[test]
     fn candidates_do_not_depend_on_the_order_of_releases(case in evolution(12, false)) {
         let case = case.lines(2, 3);
@@ -170,7 +170,7 @@ proptest! {
         prop_assert_eq!(measures(&case), measures(&other));
     }
 
-    /// SCIENCE E1, 35: a further release never leaves anyone more values.
+    /// science E1-35: a further release never leaves anyone more values.
     #[test]
     fn a_further_release_only_takes_away(case in evolution(8, true), l in 2u32..4) {
         let case = case.lines(1, l);
@@ -218,7 +218,7 @@ fn accusations(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Vec<String> {
     worse.map(|finding| format!("{finding} {:?}", finding.witness)).collect()
 }
 
-/// SCIENCE asks for ten thousand histories a policy: with `TACENDA_LONG=1`.
+/// science E1-37 asks for ten thousand histories a policy: with `TACENDA_LONG=1`.
 fn histories() -> ProptestConfig {
     ProptestConfig::with_cases(if std::env::var_os("TACENDA_LONG").is_some() { 10_000 } else { 120 })
 }
@@ -226,7 +226,7 @@ fn histories() -> ProptestConfig {
 proptest! {
     #![proptest_config(histories())]
 
-    /// SCIENCE E1, 37: clean series are not accused of anything their promise speaks of.
+    /// science E1-37: clean series are not accused of anything their promise speaks of.
     #[test]
     fn m_invariant_series_are_not_accused(
         snapshots in kit::evolution(30, 4, 5, Events::ALL), m in 2u32..4, k in prop::option::of(2u32..4),
@@ -235,7 +235,7 @@ proptest! {
         prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
     }
 
-    /// SCIENCE E1-20, its second half, from outside: classes far from each other, and one of them receives a batch with
+    /// science E1-20, its second half, from outside: classes far from each other, and one of them receives a batch with
     /// fewer than l values. The set of its values stays, and the auditor, who sees releases and knows people's quasi
     /// values, tells of everyone in the batch.
     #[test]
@@ -290,7 +290,7 @@ proptest! {
         prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
     }
 
-    /// SCIENCE E1, 37, for maintained clusterings: their promise is about each release alone, and keeps its line.
+    /// science E1-37, for maintained clusterings: their promise is about each release alone, and keeps its line.
     #[test]
     fn clusterings_keep_their_line(snapshots in kit::evolution(40, 4, 5, Events::ALL), k in 2u32..5, optimise in any::<bool>()) {
         for audit in audits(&KAnonymity { optimise, ..KAnonymity::new(k) }, &snapshots) {
@@ -299,7 +299,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1, 37, its second half: of a maintained clustering somebody at the edge of a group leaves, and its region
+    /// science E1-37, its second half: of a maintained clustering somebody at the edge of a group leaves, and its region
     /// shrinks by them. Whoever has both releases reads off the value of one person.
     #[test]
     fn property_37_a_leaver_at_the_edge_is_told_of(

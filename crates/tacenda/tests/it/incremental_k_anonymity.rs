@@ -171,7 +171,7 @@ fn patients() -> (Schema, Vec<Person>, BTreeMap<u64, &'static str>) {
     (schema, people, (0..).zip(rows.map(|row| row.0)).collect())
 }
 
-/// SCIENCE G3.
+/// science G3.
 #[test]
 fn g3_newcomers_refine_the_cell_they_fall_into() {
     let (schema, people, names) = patients();
@@ -191,7 +191,7 @@ fn g3_newcomers_refine_the_cell_they_fall_into() {
     assert_eq!([0, 1, 2, 3, 4, 5].map(cohort), [1, 1, 1, 1, 2, 2]);
 }
 
-/// SCIENCE G4.
+/// science G4.
 #[test]
 fn g4_cohorts_keep_their_own_boxes() {
     let (schema, people, names) = patients();
@@ -225,7 +225,7 @@ fn bounding_boxes(table: &Table, grouping: &Grouping) -> Regions {
     boxes
 }
 
-/// SCIENCE G6, and E1-14: a build that publishes bounding boxes is refused.
+/// science G6, E1-14: a build that publishes bounding boxes is refused.
 #[test]
 fn g6_bounding_boxes_are_refused() {
     let (schema, people) = numbers(&[20, 24, 50, 60, 30]);
@@ -259,7 +259,7 @@ fn g6_bounding_boxes_are_refused() {
     assert_eq!(boxes.smallest_inferred_class(), 1);
 }
 
-/// SCIENCE G7: a cross of five points is one leaf of five; 1, 1, 2, 2, 2, 2 with k = 2 is cut at 1.
+/// science G7: a cross of five points is one leaf of five; 1, 1, 2, 2, 2, 2 with k = 2 is cut at 1.
 #[test]
 fn g7_a_cross_is_one_leaf_and_both_places_around_the_median_are_tried() {
     let plane = Schema::new("id", vec![integer("x", -5, 6), integer("y", -5, 6)], vec![Sensitive::open("s")]);
@@ -619,7 +619,7 @@ fn printable(quasi: &Quasi, span: Span) -> bool {
     }
 }
 
-/// E1-10, by brute force: no strict cut of a group's cell leaves k people on both sides.
+/// science E1-10, by brute force: no strict cut of a group's cell leaves k people on both sides.
 fn assert_no_cut_is_left(schema: &Schema, table: &Table, grouping: &Grouping, k: u32) {
     for (index, group) in grouping.groups().enumerate() {
         for (attribute, quasi) in schema.quasi.iter().enumerate() {
@@ -637,7 +637,7 @@ fn assert_no_cut_is_left(schema: &Schema, table: &Table, grouping: &Grouping, k:
     }
 }
 
-/// E1-12: people with equal quasi values, of one cohort where cohorts are kept apart, have equal regions.
+/// science E1-12: people with equal quasi values, of one cohort where cohorts are kept apart, have equal regions.
 fn assert_equal_people_are_published_alike(table: &Table, grouping: &Grouping, cohort: impl Fn(Row) -> u32) {
     let mut seen: BTreeMap<(u32, Vec<u32>), Vec<Span>> = BTreeMap::new();
     for (index, group) in grouping.groups().enumerate() {
@@ -649,7 +649,7 @@ fn assert_equal_people_are_published_alike(table: &Table, grouping: &Grouping, c
     }
 }
 
-/// E1-7: a point lies in exactly one cell.
+/// science E1-7: a point lies in exactly one cell.
 fn assert_cells_partition(schema: &Schema, grouping: &Grouping, rng: &mut Rng) {
     for _ in 0..50 {
         let probe: Vec<u32> = schema.quasi.iter().map(|quasi| rng.below(u64::from(quasi.size())) as u32).collect();
@@ -671,7 +671,7 @@ fn random_policy(rng: &mut Rng) -> IncrementalKAnonymity {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// SCIENCE E1, properties 7 to 13 (E1-7, E1-8, E1-9, E1-10, E1-11, E1-12, E1-13) over histories of additions. That
+    /// science E1-7, E1-8, E1-9, E1-10, E1-11, E1-12, E1-13, over histories of additions. That
     /// every unit of a cohort has k people and passes the guard is asked by the check in `publish`.
     #[test]
     fn the_promise_holds_over_every_evolution(seed in any::<u64>()) {
@@ -704,14 +704,14 @@ proptest! {
                 }
             }
             if let Some((old_table, old)) = &before {
-                // E1-8 and E1-13: nobody is withdrawn, and no region is outside the one before it.
+                // science E1-8, E1-13: nobody is withdrawn, and no region is outside the one before it.
                 let seen = &series.seen[series.seen.len() - 2..];
                 for (id, then) in &seen[0] {
                     let now = &seen[1][id];
                     prop_assert!(now.iter().zip(then).all(|(now, then)| now.subset(*then)));
                     prop_assert!(!policy.cohorts || now == then);
                 }
-                // E1-11: nobody new leaves the release as it was. That the search finds the leaf that the tree would is
+                // science E1-11: nobody new leaves the release as it was. That the search finds the leaf that the tree would is
                 // tested where it is, in `policy/locate.rs`.
                 if old_table == &table {
                     prop_assert_eq!(&grouping, old);
@@ -719,11 +719,11 @@ proptest! {
             }
             before = Some((table, grouping));
         }
-        // E1-9: the inference table of every set of releases.
+        // science E1-9: the inference table of every set of releases.
         prop_assert!(series.seen.is_empty() || series.smallest_inferred_class() >= policy.k);
     }
 
-    /// E1-13: values are permuted within the units of a series, and no release changes.
+    /// science E1-13: values are permuted within the units of a series, and no release changes.
     #[test]
     fn who_stands_where_does_not_depend_on_who_has_which_value(seed in any::<u64>()) {
         let Evolution { schema, snapshots } = evolution(seed);
@@ -795,7 +795,7 @@ proptest! {
         }
     }
 
-    /// E1-14 and the check's soundness: whatever regions and groups are published, if the check
+    /// science E1-14 and the check's soundness: whatever regions and groups are published, if the check
     /// has found nothing so far, the definition holds.
     #[test]
     fn what_the_check_lets_pass_keeps_the_definition(seed in any::<u64>()) {

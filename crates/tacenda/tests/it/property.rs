@@ -39,7 +39,7 @@ fn publish(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Option<Vec<(Table
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// SCIENCE E1, 2, 22, 23: with returns, moves and changes of value, the gate finds nothing.
+    /// science E1-2, E1-22, E1-23: with returns, moves and changes of value, the gate finds nothing.
     #[test]
     fn m_invariance_keeps_its_promise(
         snapshots in evolution(40, 5, 6, Events::ALL), m in 2u32..5, k in prop::option::of(2u32..6), on_ineligible in any_ineligible(),
@@ -60,7 +60,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1, 3: the same bytes, whatever the threads and the order of the rows.
+    /// science E1-3: the same bytes, whatever the threads and the order of the rows.
     #[test]
     fn releases_do_not_depend_on_threads_or_row_order(snapshots in evolution(40, 3, 5, Events::ALL)) {
         let policy = m_invariance(2, OnIneligible::Defer);
@@ -83,14 +83,14 @@ proptest! {
         prop_assert_eq!(below_m(&done, m), 0);
     }
 
-    /// SCIENCE E1, 26: risk by counting all worlds, on histories with deletions and returns.
+    /// science E1-26: risk by counting all worlds, on histories with deletions and returns.
     #[test]
     fn risk_is_at_most_one_in_m(snapshots in evolution(11, 3, 4, Events { fall_ill_anew: false, ..Events::ALL }), m in 2u32..4, on_ineligible in any_ineligible()) {
         let Some(done) = publish(&m_invariance(m, on_ineligible), &snapshots) else { return Ok(()) };
         prop_assert_eq!(above_one_in_m(&done, m), 0);
     }
 
-    /// The same with balanced groups of at least k people (SCIENCE A3.10-b).
+    /// The same with balanced groups of at least k people (science A3.10-b).
     #[test]
     fn risk_is_at_most_one_in_m_with_k(snapshots in evolution(11, 2, 3, Events { fall_ill_anew: false, ..Events::ALL }), k in 2u32..5) {
         let policy = MInvariance { m: 2, k: Some(k), on_ineligible: OnIneligible::Defer };
@@ -104,7 +104,7 @@ proptest! {
         publish(&IncrementalLDiversity::new(l), &snapshots);
     }
 
-    /// SCIENCE E1-20, its second half: whenever classes that hang together received newcomers with fewer than l
+    /// science E1-20, its second half: whenever classes that hang together received newcomers with fewer than l
     /// values, the gate says so, and refuses data that are not made up.
     #[test]
     fn the_paper_mode_is_always_caught(snapshots in evolution(30, 4, 4, Events::ADD_ONLY), l in 2u32..4) {
@@ -125,7 +125,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1-20: of whom the gate says that too few values are left, it never says fewer than there are. An
+    /// science E1-20: of whom the gate says that too few values are left, it never says fewer than there are. An
     /// auditor with the truth, who counts all worlds of the last two releases, finds no one besides.
     #[test]
     fn property_20_the_gate_counts_everyone_whom_the_paper_mode_gives_away(
@@ -139,7 +139,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1-21: brute-force risk on tiny histories.
+    /// science E1-21: brute-force risk on tiny histories.
     #[test]
     fn incremental_l_diversity_risk_is_at_most_one_in_l(snapshots in evolution(11, 3, 4, Events::ADD_ONLY), l in 2u32..4) {
         let Some(done) = publish(&IncrementalLDiversity::new(l), &snapshots) else { return Ok(()) };
@@ -184,7 +184,7 @@ proptest! {
     }
 }
 
-/// SCIENCE E1, 30 and 33: every series of views that comes about keeps its promise on the join row by row.
+/// science E1-30, E1-33: every series of views that comes about keeps its promise on the join row by row.
 #[test]
 fn xy_anonymity_keeps_its_promise() {
     let published = views_kit::keep_their_promise(|rng| XyAnonymity {
@@ -230,7 +230,7 @@ impl Grouper for Forgetful {
     }
 }
 
-/// SCIENCE E1, 27: without permanent value sets the promise breaks, and the gate sees it.
+/// science E1-27: without permanent value sets the promise breaks, and the gate sees it.
 #[test]
 fn forgetting_those_who_left_is_caught_within_a_thousand_histories() {
     use proptest::strategy::ValueTree;

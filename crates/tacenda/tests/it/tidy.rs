@@ -235,3 +235,162 @@ fn the_table_of_codes_names_every_code() {
     let missing: Vec<&str> = codes.filter(|code| !covered(code)).collect();
     assert!(missing.is_empty(), "docs/formats.md has no row for {missing:?}");
 }
+
+/// Every text of the repository that somebody wrote: what is built, fetched or kept as bytes is left out.
+fn texts() -> Vec<(PathBuf, String)> {
+    let root = library().join("../../..").canonicalize().unwrap();
+    let mut found = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let is_ours = !["target", ".git", "corpus", "__pycache__"].contains(&name) && !name.starts_with(".venv");
+            if path.is_dir() && is_ours {
+                folders.push(path);
+            } else if ["rs", "md", "toml", "py", "pyi", "sh"]
+                .iter()
+                .any(|ending| path.extension() == Some(ending.as_ref()))
+                || name == "test"
+            {
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                found.push((path.strip_prefix(&root).unwrap().to_path_buf(), text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The key of docs/science.md that `text` begins with: `A3`, `A3.6-3`, `CE-1`, `G11`, `E1-20`.
+fn key_at(text: &str) -> Option<&str> {
+    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let letters = ["CE-", "G", "A", "B", "D", "E"].iter().find(|letters| text.starts_with(**letters))?;
+    let mut end = letters.len() + digits(letters.len());
+    if end == letters.len() {
+        return None;
+    }
+    if ["A", "B", "D"].contains(letters) && text[end..].starts_with('.') && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    if ["A", "B", "D", "E"].contains(letters) && text[end..].starts_with('-') {
+        let letter = text[end + 1..].bytes().take(1).filter(u8::is_ascii_lowercase).count();
+        end += match digits(end + 1).max(letter) {
+            0 => 0,
+            length => 1 + length,
+        };
+    }
+    let after = text[end..].chars().next();
+    after.is_none_or(|letter| !letter.is_alphanumeric() && letter != '-' && letter != '_').then(|| &text[..end])
+}
+
+/// Whether a key could be nothing else. `A2` might be a reader, `E1` a chapter.
+fn is_unmistakable(key: &str) -> bool {
+    key.starts_with("CE-") || key.starts_with('G') || key.contains('.') || (key.starts_with('E') && key.contains('-'))
+}
+
+/// Keys after the word `science`, and keys that stand without it.
+fn citations(text: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut cited, mut bare) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['s', 'A', 'B', 'C', 'D', 'E', 'G']) {
+        at += found;
+        let rest = &text[at..];
+        let is_start = !text[..at].ends_with(|letter: char| letter.is_alphanumeric() || "-_/.".contains(letter));
+        if let Some(mut keys) = rest.strip_prefix("science ").filter(|_| is_start) {
+            while let Some(key) = key_at(keys) {
+                cited.push(key);
+                keys = &keys[key.len()..];
+                match keys.strip_prefix(", ").filter(|next| key_at(next).is_some()) {
+                    Some(next) => keys = next,
+                    None => break,
+                }
+            }
+            at = text.len() - keys.len();
+        } else if let Some(key) = key_at(rest).filter(|_| is_start) {
+            bare.push(key);
+            at += key.len();
+        } else {
+            at += 1;
+        }
+    }
+    (cited, bare)
+}
+
+/// The keys that docs/science.md has a place for: the first word of a heading, or of words in bold.
+fn science_keys(science: &str) -> Vec<&str> {
+    let headings = science.lines().filter_map(|line| line.strip_prefix('#'));
+    let headings = headings.map(|heading| heading.trim_start_matches('#').trim_start());
+    headings.chain(science.split("**").skip(1).step_by(2)).filter_map(key_at).collect()
+}
+
+/// Proofs are cited as `science KEY`, and every key has one place in docs/science.md.
+#[test]
+fn every_citation_of_the_science_is_there() {
+    let texts = texts();
+    let science = &texts.iter().find(|(path, _)| path == Path::new("docs/science.md")).expect("the science").1;
+    let keys = science_keys(science);
+    let mut wrong: Vec<String> = Vec::new();
+    for (index, key) in keys.iter().enumerate().filter(|(index, key)| keys[..*index].contains(key)) {
+        wrong.push(format!("docs/science.md: {key} has a second place, the {index}th of all"));
+    }
+    let mut count = 0;
+    for (path, text) in texts.iter().filter(|(path, _)| !path.ends_with("tidy.rs")) {
+        let (cited, bare) = citations(text);
+        count += cited.len();
+        let bare: Vec<&str> = bare.into_iter().filter(|key| is_unmistakable(key)).collect();
+        // The science itself and titles of scenarios name keys without the word before them.
+        let may_be_bare = path == Path::new("docs/science.md") || path.extension() == Some("toml".as_ref());
+        if !may_be_bare {
+            wrong.extend(bare.iter().map(|key| format!("{}: write `science {key}`", path.display())));
+        }
+        let missing = cited.iter().chain(&bare).filter(|key| !keys.contains(key));
+        wrong.extend(missing.map(|key| format!("{}: docs/science.md has no {key}", path.display())));
+    }
+    assert!(count > 150, "only {count} citations were found: has their form changed?");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Tests and files that docs/science.md names exist.
+#[test]
+fn what_the_science_says_is_checked_is_there() {
+    let texts = texts();
+    let science = &texts.iter().find(|(path, _)| path == Path::new("docs/science.md")).expect("the science").1;
+    let quoted = || science.split('`').skip(1).step_by(2);
+    let is_test = |word: &&str| {
+        word.matches('_').count() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let tests: Vec<&str> = quoted().filter(is_test).collect();
+    let names = |word: &str| texts.iter().any(|(_, text)| text.contains(&format!("fn {word}(")));
+    let files: Vec<&str> = quoted().filter(|word| word.ends_with(".rs")).collect();
+    let ends = |word: &str| texts.iter().any(|(path, _)| path.ends_with(word));
+    assert!(tests.len() > 15 && files.len() > 15, "{} tests and {} files were found", tests.len(), files.len());
+    let missing: Vec<&str> =
+        tests.into_iter().filter(|word| !names(word)).chain(files.into_iter().filter(|word| !ends(word))).collect();
+    assert!(missing.is_empty(), "docs/science.md names what is not there: {missing:#?}");
+}
+
+/// The repository explains itself: nothing points to a text outside it.
+#[test]
+fn nothing_points_outside_the_repository() {
+    let outside = [
+        concat!("SCI", "ENCE"),
+        concat!("DESIGN", ".md"),
+        concat!("STYLE", ".md"),
+        concat!("shared/", "findings"),
+        concat!("shared/", "papers"),
+        concat!("shared/", "prototypes"),
+    ];
+    let mut wrong = Vec::new();
+    for (path, text) in texts() {
+        // Real data may lie beside the repository; tests that use them say that they skip without.
+        let beside = text.matches("../shared").count() - text.matches("../shared/data").count();
+        let named =
+            outside.iter().filter(|word| text.contains(**word)).map(|word| format!("{}: {word}", path.display()));
+        wrong.extend(named);
+        if beside > 0 && !path.ends_with("tidy.rs") {
+            wrong.push(format!("{}: ../shared", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -109,7 +109,7 @@ fn a_view_that_lies_is_refused() {
     assert!(found.contains(&Fault::ViewsNotRelated), "{found:?}");
 }
 
-/// SCIENCE A4.3: everyone but Cathy is told exactly, so she is the engineer, whatever the join says.
+/// science A4.3: everyone but Cathy is told exactly, so she is the engineer, whatever the join says.
 #[test]
 fn what_no_matching_allows_is_left_out() {
     let anonymity = XyAnonymity { x: names(&["tax.job"]), y: names(&["disease"]), k: 1 };
@@ -132,7 +132,7 @@ fn a_join_too_large_to_judge_is_refused() {
     assert_eq!(judged(share(600), &regions, 2), [Fault::JoinNotJudged]);
 }
 
-/// SCIENCE A4.3 and G19: on the join flu is one of two for the driver, but only the clerk can be the row whose
+/// science A4.3, G19: on the join flu is one of two for the driver, but only the clerk can be the row whose
 /// job is open. The job has to stay open in the new view too.
 #[test]
 fn steps_are_taken_back_until_the_matching_tells_no_more() {
@@ -205,7 +205,7 @@ fn recipients_who_may_not_pool_are_judged_apart() {
     assert!((0..tax.release.group_count()).any(|group| tax.release.region(group).iter().any(|span| span.width() > 1)));
 }
 
-/// SCIENCE A4.6: a view made elsewhere, each row recoded on its own, with a row too many.
+/// science A4.6: a view made elsewhere, each row recoded on its own, with a row too many.
 #[test]
 fn a_locally_recoded_view_made_elsewhere_is_joined() {
     let (file, people) = example_1();

@@ -1,4 +1,4 @@
-//! Whether boundaries are the values of people (SCIENCE D4.10, B11).
+//! Whether boundaries are the values of people (science D4.10, B11).
 //!
 //! A region that is as small as its people allow has a person on every side. From outside this shows in
 //! boundaries that lie on no grid: for a declared grid, on none of its lines; without one, on no common

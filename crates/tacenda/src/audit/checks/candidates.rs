@@ -1,4 +1,4 @@
-//! Which values remain possible for each person (SCIENCE D4.4, A3.8).
+//! Which values remain possible for each person (science D4.4, A3.8).
 //!
 //! Where people are known this is exact: the intersection of what each release leaves open, narrowed by
 //! matching everyone at once. One value left is a breach that any reader can repeat. An attacker who

@@ -1,4 +1,4 @@
-//! How far a group's values are from the whole table's (SCIENCE D4.1, B12: t-closeness).
+//! How far a group's values are from the whole table's (science D4.1, B12: t-closeness).
 //!
 //! The distance is half the sum of the differences of shares: 0 for the same shares, 1 for nothing in
 //! common. All values are equally far from each other.

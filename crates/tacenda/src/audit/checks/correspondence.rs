@@ -1,4 +1,4 @@
-//! Which rows of two releases must be the same people (SCIENCE D4.5, B2).
+//! Which rows of two releases must be the same people (science D4.5, B2).
 //!
 //! The attacker knows that someone was in the earlier release, and nobody has left. Forward and cross: of
 //! the rows of the person's two groups, those that no placing of everyone makes one person are out; what

@@ -1,4 +1,4 @@
-//! What the difference of two releases says of newcomers and leavers (SCIENCE D4.3).
+//! What the difference of two releases says of newcomers and leavers (science D4.3).
 //!
 //! # Definition
 //! Lay two releases over each other. Groups whose regions overlap are tied together; the smallest sets

@@ -1,4 +1,4 @@
-//! How many values each group holds: distinct, entropy, recursive (SCIENCE D4.1).
+//! How many values each group holds: distinct, entropy, recursive (science D4.1).
 //!
 //! Distinct values are judged. Entropy is measured as the number of equally frequent values that would
 //! leave as much open; recursive diversity as the least c for which the most frequent value occurs

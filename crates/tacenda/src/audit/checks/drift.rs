@@ -1,4 +1,4 @@
-//! How the loss changes from release to release (SCIENCE D4.11).
+//! How the loss changes from release to release (science D4.11).
 //!
 //! Loss is the share of an attribute's domain that a region leaves open, mean over people and
 //! attributes. C_avg is the mean group in multiples of the least that the lines allow; the sum of squared

@@ -1,4 +1,4 @@
-//! Which people must share a value (SCIENCE D4.8, B7).
+//! Which people must share a value (science D4.8, B7).
 //!
 //! Two people who alone fill a group of two different values have different ones: if the one has the
 //! first, the other has the second. Whoever stands against the same person twice, with the same two values,

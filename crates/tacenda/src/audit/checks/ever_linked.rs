@@ -1,4 +1,4 @@
-//! How likely a person was ever linked to a value, where values change (SCIENCE B5).
+//! How likely a person was ever linked to a value, where values change (science B5).
 //!
 //! A value that lasts is one secret, however often it is published. One that comes and goes is a new
 //! secret each time, and the chance of having had it in some release adds up: two groups of two rows give

@@ -1,4 +1,4 @@
-//! The largest share of one value in a group (SCIENCE D4.1).
+//! The largest share of one value in a group (science D4.1).
 //!
 //! Someone who only knows that a person stands in the group guesses the most frequent value, and is
 //! right that often. The line is one in l. Counterfeits count as rows, because nobody can tell them.

@@ -1,4 +1,4 @@
-//! Whether group names link releases (SCIENCE D4.10).
+//! Whether group names link releases (science D4.10).
 //!
 //! Names that are counted up in each release in the order of the regions say nothing that these do not say.
 //! Other names that occur in two releases are suspect, numbers from 1 on among them; they link if groups of

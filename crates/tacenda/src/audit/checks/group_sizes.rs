@@ -1,4 +1,4 @@
-//! How many people stand in each group (SCIENCE D4.1).
+//! How many people stand in each group (science D4.1).
 //!
 //! A group of one person singles them out for anyone who knows their quasi values; a group below the
 //! line is counted as such. Counterfeits are nobody: a group of nothing else singles nobody out.

@@ -1,4 +1,4 @@
-//! What joining releases with different columns gives away (SCIENCE D4.9, A4).
+//! What joining releases with different columns gives away (science D4.9, A4).
 //!
 //! Each two releases that do not have the same columns are joined as views of the same people. X is every
 //! quasi column of both, Y the row of the first and, where there is one, the sensitive value. Pairs of rows

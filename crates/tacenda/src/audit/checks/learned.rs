@@ -1,4 +1,4 @@
-//! What can be learned from correlations in the releases themselves (SCIENCE D4.12, B10: deFinetti).
+//! What can be learned from correlations in the releases themselves (science D4.12, B10: deFinetti).
 //!
 //! The releases say which values go with which quasi values, if coarsely. A naive Bayes model is fitted to
 //! all published rows, each spread evenly over its region, and applied to each person within the groups

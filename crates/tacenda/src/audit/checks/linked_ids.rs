@@ -1,4 +1,4 @@
-//! What ids that link releases give away: the inference table (SCIENCE D4.2).
+//! What ids that link releases give away: the inference table (science D4.2).
 //!
 //! # Definition
 //! The regions of one id are intersected over the releases. E is how many ids are left with the same

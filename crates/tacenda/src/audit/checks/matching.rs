@@ -1,4 +1,4 @@
-//! Which pairs of groups can share a person at all, and with which values (SCIENCE D4.6).
+//! Which pairs of groups can share a person at all, and with which values (science D4.6).
 //!
 //! Where nobody left, every row of the earlier release needs a row of the later one. A value that no such
 //! placing sends from one group to another cannot be the value of anyone who stands in both.

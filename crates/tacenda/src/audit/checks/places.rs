@@ -1,4 +1,4 @@
-//! Which values remain possible at a place, where people are not known (SCIENCE D4.4).
+//! Which values remain possible at a place, where people are not known (science D4.4).
 //!
 //! Whoever lies where groups of two releases overlap, and is in both, has a value that groups over this point
 //! have in both. Three releases may leave fewer values than any two of them, so places of longer stretches of

@@ -1,4 +1,4 @@
-//! How likely each value is for each person, counting all worlds (SCIENCE D4.7, A3.7).
+//! How likely each value is for each person, counting all worlds (science D4.7, A3.7).
 //!
 //! People whose groups hang together over all releases form a component. In a small one all ways to place
 //! everyone are counted: blindly, and, where the promise says that people keep their value sets or stay with

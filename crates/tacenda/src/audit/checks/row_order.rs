@@ -1,4 +1,4 @@
-//! Whether the order of the rows links releases (SCIENCE D4.10).
+//! Whether the order of the rows links releases (science D4.10).
 //!
 //! A file that keeps the order of its input links rows to those of every other file that does. Rows that
 //! occur once in both files, by region and value, are laid side by side: in how many pairs of them the

@@ -34,7 +34,7 @@ fn judge(views: &[PublishedView], requirement: Requirement) -> RequirementReport
     report
 }
 
-/// G17: the paper's Example 1.
+/// science G17: the paper's Example 1.
 #[test]
 fn example_1_joins_to_seven_rows_and_betrays_alice_and_cathy() {
     let name = category("name", &["alice", "bob", "cathy"]);
@@ -62,7 +62,7 @@ fn example_1_joins_to_seven_rows_and_betrays_alice_and_cathy() {
     assert_eq!((anonymous.least, anonymous.combinations, anonymous.broken), (Some(1), 4, 3));
 }
 
-/// G18: the paper's own counterexample, a record that matches nothing after specialisation.
+/// science G18: the paper's own counterexample, a record that matches nothing after specialisation.
 #[test]
 fn a_dangling_record_is_counted_and_drops_out_of_the_join() {
     let c = category("c", &["c1", "c2"]);
@@ -80,7 +80,7 @@ fn a_dangling_record_is_counted_and_drops_out_of_the_join() {
     assert_eq!((dangling(&before), dangling(&after)), (vec![0, 0], vec![1, 1]));
 }
 
-/// G18, CE-3: with Y in both views specialising raises anonymity.
+/// science G18, CE-3: with Y in both views specialising raises anonymity.
 #[test]
 fn ce_3_goes_from_36_rows_and_one_value_to_18_rows_and_three() {
     let (c, d) = (category("c", &["p", "q"]), category("d", &["u", "w"]));
@@ -97,7 +97,7 @@ fn ce_3_goes_from_36_rows_and_one_value_to_18_rows_and_three() {
     assert_eq!((after.rows, after.least, after.holds), (18, Some(3), true));
 }
 
-/// G18, CE-4: a join column outside X; A goes from 1 to 2 and L from 1 to 1/2.
+/// science G18, CE-4: a join column outside X; A goes from 1 to 2 and L from 1 to 1/2.
 #[test]
 fn ce_4_a_join_column_outside_x_lets_specialising_help() {
     let (c, d, f) = (category("c", &["c", "k"]), category("d", &["1", "2"]), category("f", &["1", "2"]));
@@ -115,7 +115,7 @@ fn ce_4_a_join_column_outside_x_lets_specialising_help() {
     assert_eq!(judge(&[special, out], linkability).raw.largest_ppm, Some(500_000));
 }
 
-/// G18, Case 2: truth 2 where the paper's formula says 4.
+/// science G18, Case 2: truth 2 where the paper's formula says 4.
 #[test]
 fn a_key_met_through_two_partitions_counts_once() {
     let (n, j) = (category("n", &["n", "o"]), category("j", &["1;j;*", "2;j;*", "3;3;*"]));
@@ -124,7 +124,42 @@ fn a_key_met_through_two_partitions_counts_once() {
     assert_eq!((raw.rows, raw.least), (4, Some(2)));
 }
 
-/// G19: Bob needs the clerk, so Cathy is the driver.
+/// science CE-9: only n3 can have the row with b 0 and c 1, which is hiv. Two views at a time do not show it.
+#[test]
+fn three_views_judged_two_at_a_time_hide_a_certain_disease() {
+    let name = category("name", &["n1", "n2", "n3"]);
+    let bit = |name: &str| category(name, &["0", "1"]);
+    let disease = category("disease", &["flu", "hiv"]);
+    let views = [
+        view(&[name, bit("a"), bit("b")], "n1/1/1 n2/*/* n3/1/*"),
+        view(&[bit("a"), bit("c")], "*/1 0/0 1/*"),
+        view(&[bit("b"), bit("c"), disease], "*/*/hiv */*/flu 0/1/hiv"),
+    ];
+    let report = judge(&views, Requirement::anonymity(vec![at(0, 0)], vec![at(2, 2)], 2));
+    assert_eq!((report.raw.least, report.kernel.and_then(|kernel| kernel.least)), (Some(2), Some(2)));
+    // All ways to give every name a row of both other views: n3 has the third disease in all of them.
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let meet = |(u, c): (usize, usize), (v, d): (usize, usize), row: usize, other: usize| {
+        let (left, right) = (views[u].column(c).span(row), views[v].column(d).span(other));
+        left.lo <= right.hi && right.lo <= left.hi
+    };
+    let mut held = Vec::new();
+    for second in orders {
+        for third in orders {
+            let fits = (0..3).all(|person| {
+                meet((0, 1), (1, 0), person, second[person])
+                    && meet((0, 2), (2, 0), person, third[person])
+                    && meet((1, 1), (2, 1), second[person], third[person])
+            });
+            if fits {
+                held.push(third[2]);
+            }
+        }
+    }
+    assert!(!held.is_empty() && held.iter().all(|&row| row == 2), "{held:?}");
+}
+
+/// science G19: Bob needs the clerk, so Cathy is the driver.
 #[test]
 fn the_kernel_leaves_cathy_one_disease() {
     let (name, job) = (category("name", &["bob", "cathy"]), category("job", &["clerk", "driver"]));
@@ -272,7 +307,7 @@ fn kernel_by_trying(views: &[PublishedView], impossible: &[Impossible]) -> Vec<V
 }
 
 proptest! {
-    /// SCIENCE E1, property 30: two and three views, all kinds of Y, rules, local recoding.
+    /// science E1-30: two and three views, all kinds of Y, rules, local recoding.
     #[test]
     fn counts_by_partition_are_those_of_the_join(seed in any::<u64>(), count in 2usize..4) {
         let mut rng = Rng::from_number(seed);
@@ -289,7 +324,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1, property 33: what is left are the pairs of some assignment, and the truth is among them.
+    /// science E1-33: what is left are the pairs of some assignment, and the truth is among them.
     #[test]
     fn the_kernel_is_what_some_assignment_uses(seed in any::<u64>()) {
         let mut rng = Rng::from_number(seed);

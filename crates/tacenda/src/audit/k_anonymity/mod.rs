@@ -1,7 +1,7 @@
 //! What a series gives away though each release is k-anonymous.
 //!
 //! The promise speaks of one release, and the gate checks it there. Someone with several of them, who knows
-//! whom they look for, can lay them over each other (SCIENCE A1.6):
+//! whom they look for, can lay them over each other (science A1.6):
 //!
 //! - who stands in some of them lies where their regions meet, and the more these differ the fewer people
 //!   share that place. The meeting place of everyone is kept in the history, and the fewest who ever shared
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!((risk.moved_by_one, risk.given_away), (1, 1));
     }
 
-    /// SCIENCE A1.6, difference of multisets: each newcomer is what their group has more.
+    /// science A1.6, difference of multisets: each newcomer is what their group has more.
     #[test]
     fn newcomers_who_are_the_only_difference_are_counted() {
         let mut told = Told::new();

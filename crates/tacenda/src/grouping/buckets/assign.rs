@@ -64,7 +64,7 @@ mod tests {
         steps.iter().map(|step| format!("{}*{}", set(step), step.copies)).collect::<Vec<_>>().join(" ")
     }
 
-    /// SCIENCE E2, G12. Values are numbered alphabetically: bro, dys, flu, gas are a, b, c, d.
+    /// science G12. Values are numbered alphabetically: bro, dys, flu, gas are a, b, c, d.
     #[test]
     fn the_worked_cases_come_out() {
         assert_eq!(print(&assign(&[1, 3, 3, 4], 2)), "bd*2 cd*2 abc*1");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     proptest! {
-        /// SCIENCE E1, property 25.
+        /// science E1-25.
         #[test]
         fn a_step_is_what_trying_all_finds(counts in proptest::collection::vec(1u64..9, 1..8), m in 2u64..5) {
             prop_assume!(is_eligible(&counts, m));

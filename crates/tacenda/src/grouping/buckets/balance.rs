@@ -123,7 +123,7 @@ mod tests {
     }
 
     proptest! {
-        /// SCIENCE E1, property 24.
+        /// science E1-24.
         #[test]
         fn the_closed_form_moves_as_many_as_trying_all_ways(counts in counts(), m in 2u64..5) {
             let found = balance(&counts, m);
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// SCIENCE E2, G13: one move, whatever the order of the buckets; values bro, dys, flu, gas.
+    /// science G13: one move, whatever the order of the buckets; values bro, dys, flu, gas.
     #[test]
     fn the_papers_example_moves_one() {
         let counts = Counts { newcomers: vec![0, 1, 2, 2], gaps: vec![1, 1, 1, 0] };

@@ -512,7 +512,7 @@ mod tests {
     }
 
     proptest! {
-        /// SCIENCE E1, property 29.
+        /// science E1-29.
         #[test]
         fn the_best_of_all_schemes_is_taken((people, lists, copies) in lists()) {
             let schema = schema_with_tree(&[20, 5]);

@@ -1,7 +1,7 @@
 //! Places people whose sensitive value has left all the value sets they have had.
 //!
-//! Their next value set must hold the new value and share nothing with any set they have had (SCIENCE
-//! A3.6-3). They are placed before the newcomers, because fewer places will do for them: into a gap of a
+//! Their next value set must hold the new value and share nothing with any set they have had
+//! (science A3.6-3). They are placed before the newcomers, because fewer places will do for them: into a gap of a
 //! bucket they may enter; else into such a bucket together with one newcomer of every other value; else
 //! with newcomers into a new set. Where none of that works without a counterfeit more than before, they
 //! wait.

@@ -1,4 +1,4 @@
-//! The paper's example (G1) and the properties of SCIENCE E1, 15 to 19 (`E1-15` and so on), over random tables.
+//! The paper's example (science G1) and its properties (science E1-15, E1-16, E1-17, E1-18, E1-19), over random tables.
 
 use crate::grouping::cluster::cost::{Costs, Points};
 use crate::grouping::cluster::cut::ranks;
@@ -78,7 +78,7 @@ fn assert_sound(world: &World, clusters: &[Cluster], rows: u32) {
     for cluster in clusters {
         assert!(!cluster.rows.is_empty(), "no empty cluster survives");
         assert_eq!(cluster, &world.space(1).cluster(cluster.rows.clone()), "bounds and cost are those of the rows");
-        // E1-18: shrinking any side excludes a member.
+        // science E1-18: shrinking any side excludes a member.
         for (attribute, span) in cluster.spans.iter().enumerate() {
             let codes = || cluster.rows.iter().map(|&row| world.points.get(row)[attribute]);
             assert!(codes().any(|code| code == span.lo) && codes().any(|code| code == span.hi));
@@ -120,7 +120,7 @@ fn table_1() -> (World, [Vec<u32>; 3]) {
     (World::new(&schema, &rows, LossKind::Height), [vec![0, 1], vec![2, 3], vec![4, 5, 6]])
 }
 
-/// SCIENCE G1. The factor is lcm(30, 5, 1) = 30, so losses are in thirtieths.
+/// science G1. The factor is lcm(30, 5, 1) = 30, so losses are in thirtieths.
 #[test]
 fn g1_table_1_of_the_paper_is_reproduced() {
     let (world, groups) = table_1();
@@ -182,7 +182,7 @@ fn out_and_in(world: &World, k: usize, leaving: &[bool]) -> Option<Vec<Cluster>>
     let mut maintained = Maintained::new(space, stayed);
     maintained.disperse_small();
     for cluster in maintained.clusters.iter().filter(|cluster| !cluster.rows.is_empty()) {
-        assert!((k..2 * k).contains(&cluster.rows.len()), "E1-15, after deletions");
+        assert!((k..2 * k).contains(&cluster.rows.len()), "science E1-15, after deletions");
     }
     for row in (0..world.rows).filter(|&row| gone(row)) {
         maintained.insert(row);
@@ -204,7 +204,7 @@ proptest! {
         prop_assert_eq!((formed, rest), k_member_as_printed(space, (0..world.rows).collect()));
     }
 
-    /// E1-15, E1-18 and E1-19.
+    /// science E1-15, E1-18, E1-19.
     #[test]
     fn leaving_and_coming_back_keeps_k(
         rows in rows(8..120), k in 1usize..6, kind in kind(), leaving in prop::collection::vec(any::<bool>(), 1..30),
@@ -218,7 +218,7 @@ proptest! {
         }
     }
 
-    /// E1-16, while clusters grow, split and go; and the same for covers.
+    /// science E1-16, while clusters grow, split and go; and the same for covers.
     #[test]
     fn the_index_answers_like_a_look_at_all(rows in rows(60..200), k in 1usize..4, kind in kind(), gone in any::<u64>()) {
         let world = World::new(&mixed_schema(), &rows, kind);
@@ -244,7 +244,7 @@ proptest! {
         }
     }
 
-    /// E1-17: neither splitting nor optimising raises the loss.
+    /// science E1-17: neither splitting nor optimising raises the loss.
     #[test]
     fn no_step_raises_the_loss(rows in rows(12..120), k in 1usize..5, kind in kind()) {
         let world = World::new(&mixed_schema(), &rows, kind);
@@ -268,7 +268,7 @@ proptest! {
         }
     }
 
-    /// E1-17, without crowding: a break is the best of all ways to spread the rows over clusters that cover them.
+    /// science E1-17, without crowding: a break is the best of all ways to spread the rows over clusters that cover them.
     #[test]
     fn a_break_is_the_exhaustive_minimum(rows in rows(12..40), k in 2usize..5, kind in kind()) {
         let world = World::new(&mixed_schema(), &rows, kind);
@@ -287,7 +287,7 @@ proptest! {
         }
     }
 
-    /// E1-17 with crowding: whatever is broken, the objective as recomputed from the rows falls, and by exactly what
+    /// science E1-17 with crowding: whatever is broken, the objective as recomputed from the rows falls, and by exactly what
     /// the break was said to save. So `optimise` ends, and no higher than it began.
     #[test]
     fn property_17_every_break_lowers_the_objective_with_crowding(
@@ -466,7 +466,7 @@ fn fixed_rows(seed: u64, count: usize) -> Vec<Vec<u32>> {
     (0..count).map(|_| vec![below(30), below(6), below(7), below(3), 0]).collect()
 }
 
-/// The trap of SCIENCE A1.4: a cluster that all have left stays in the list with its old bounds, looks
+/// The trap of science A1.4: a cluster that all have left stays in the list with its old bounds, looks
 /// like a place that costs nothing, and swallows rows one at a time. The sizes show it.
 #[test]
 fn an_empty_cluster_kept_would_be_noticed() {

@@ -248,7 +248,7 @@ fn standing(engine: &mut Engine) -> Vec<(Measure, bool)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// SCIENCE E1, property 30: whatever is divided in whatever order, counts by partition are those of
+    /// science E1-30: whatever is divided in whatever order, counts by partition are those of
     /// the join row by row, and what was foretold of every division is what comes of it.
     #[test]
     fn counts_by_partition_are_those_of_the_join(seed in any::<u64>()) {
@@ -279,7 +279,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1, properties 31 and 32: what comes out is a cut, keeps every requirement, and cannot be
+    /// science E1-31, E1-32: what comes out is a cut, keeps every requirement, and cannot be
     /// specialised further.
     #[test]
     fn the_outcome_is_a_cut_that_holds_and_is_maximal(seed in any::<u64>()) {
@@ -315,7 +315,7 @@ proptest! {
         }
     }
 
-    /// SCIENCE E1, property 3.
+    /// science E1-3.
     #[test]
     fn neither_the_order_of_rows_nor_the_threads_show(seed in any::<u64>(), score in 0usize..3) {
         let mut rng = Rng::from_number(seed);
@@ -356,7 +356,7 @@ proptest! {
     }
 }
 
-/// SCIENCE E1, property 32: where no condition of the corrected theorem fails, specialising never helps.
+/// science E1-32: where no condition of the corrected theorem fails, specialising never helps.
 #[test]
 fn specialising_never_helps_under_the_corrected_theorem() {
     let mut looked_at = 0;
@@ -410,7 +410,7 @@ fn names_are_published_so_that_no_disease_is_certain() {
     assert_eq!(notes, [Note::Omitted { view: "out".into(), column: "job".into() }]);
 }
 
-/// SCIENCE A4.2: X holds both copies of the only join column and Y is out already.
+/// science A4.2: X holds both copies of the only join column and Y is out already.
 #[test]
 fn a_requirement_out_of_reach_is_said_to_be() {
     let name = category("name", &["alice", "bob"]);
@@ -436,7 +436,7 @@ fn a_requirement_out_of_reach_is_said_to_be() {
     assert_eq!(outcome.measures, [Measure::Anonymity { least: Some(2) }]);
 }
 
-/// SCIENCE CE-3: the most general state breaks the requirement and a finer one keeps it.
+/// science CE-3: the most general state breaks the requirement and a finer one keeps it.
 #[test]
 fn the_search_finds_what_corollary_4_2_rules_out() {
     let c = category("c", &["p", "q"]);
@@ -458,7 +458,7 @@ fn the_search_finds_what_corollary_4_2_rules_out() {
     assert!(matches!(error, ViewsError::NoneFound { requirement: 1, .. }), "{error}");
 }
 
-/// SCIENCE CE-4: a join column outside X; specialising D helps.
+/// science CE-4: a join column outside X; specialising D helps.
 #[test]
 fn a_join_column_outside_x_lets_specialising_help() {
     let (c, d, f) = (category("c", &["c", "k"]), category("d", &["1", "2"]), category("f", &["1", "2"]));
@@ -479,7 +479,7 @@ fn a_join_column_outside_x_lets_specialising_help() {
     assert_eq!(standing(&mut engine)[0].0, Measure::Anonymity { least: Some(2) });
 }
 
-/// SCIENCE A4.5, Case 2: one earlier partition meets two new ones; the paper's formula says 4.
+/// science A4.5, case 2: one earlier partition meets two new ones; the paper's formula says 4.
 #[test]
 fn a_key_that_is_met_twice_counts_once() {
     let (n, j) = (category("n", &["n", "o"]), category("j", &["1;j;*", "2;j;*", "3;3;*"]));

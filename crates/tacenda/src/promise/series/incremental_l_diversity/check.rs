@@ -52,7 +52,7 @@ mod tests {
         promise.judge(evidence).iter().map(|finding| (finding.fault.code(), finding.people)).collect()
     }
 
-    /// SCIENCE G9, CE-1: C is the only newcomer and the class has one a more. A and B keep both values.
+    /// science G9, CE-1: C is the only newcomer and the class has one a more. A and B keep both values.
     #[test]
     fn g9_the_gate_counts_the_newcomer_of_ce_1() {
         let first = ("1/10/a 2/11/b", "10-11/ab", &[0, 1][..]);
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(told(2, first, two), []);
     }
 
-    /// SCIENCE G10, CE-2: F is the only newcomer and has b; C and D, who stand with F, are left with a. A, B and E
+    /// science G10, CE-2: F is the only newcomer and has b; C and D, who stand with F, are left with a. A, B and E
     /// keep two values.
     #[test]
     fn g10_the_gate_counts_the_old_members_of_ce_2() {

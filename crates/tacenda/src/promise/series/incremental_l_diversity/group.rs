@@ -1,7 +1,7 @@
 //! Records are only added, and nobody's sensitive value can be told from fewer than `l`.
 //!
 //! # Source
-//! Paper 002 (SCIENCE A2). The paper's own algorithm is kept as [`DiversityMode::Paper`], in
+//! Paper 002 (science A2). The paper's own algorithm is kept as [`DiversityMode::Paper`], in
 //! `paper.rs`, for study; it breaks its promise.
 //!
 //! # Promise
@@ -13,7 +13,7 @@
 //! Paper mode: every group holds at least `l` different values. Nothing of the series.
 //!
 //! # Steps
-//! | SCIENCE A2.4 | here |
+//! | science A2.4 | here |
 //! |---|---|
 //! | refuse deletions and changes | `check_only_added` |
 //! | largest `l`-eligible subset of waiting and new, the rest waits | [`MInvariance`] with `Defer` |
@@ -21,7 +21,7 @@
 //!
 //! # Departures
 //! The paper adds single records to old classes and divides classes whose parts keep the set of values.
-//! Both tell newcomers (and after a division old members) apart by the numbers of the values (A2.3). In safe
+//! Both tell newcomers (and after a division old members) apart by the numbers of the values (science A2.3). In safe
 //! mode newcomers enter only in whole copies of a value set, so every class stays balanced.
 //!
 //! Who left a release that was made elsewhere and adopted is out for good: a single member who came back would
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// SCIENCE A2.3, CE-1 (G9): the newcomer C is the only difference, so C has flu.
+    /// science A2.3, CE-1, G9: the newcomer C is the only difference, so C has flu.
     #[test]
     fn the_papers_algorithm_adds_a_single_newcomer_to_a_class() {
         let first = ward(&[(1, 20, 1), (2, 30, 0)]);
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!((groups(&second, &grouping), grouping.withheld.len()), (sets([&[1, 2]]), 1));
     }
 
-    /// SCIENCE A2.3, CE-2 (G10): after the division C and D have flu and F has cancer in all three worlds.
+    /// science A2.3, CE-2, G10: after the division C and D have flu and F has cancer in all three worlds.
     #[test]
     fn the_papers_algorithm_divides_a_class_and_gives_old_members_away() {
         let old = [(1, 10, 1), (2, 11, 1), (3, 80, 1), (4, 81, 1), (5, 12, 0)];
@@ -265,7 +265,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
-        /// SCIENCE E1-21: no counterfeits, nobody lost, once published always published, m-invariant.
+        /// science E1-21: no counterfeits, nobody lost, once published always published, m-invariant.
         #[test]
         fn the_safe_mode_keeps_its_promise(batches in batches(), l in 2u32..4) {
             let mut history = History::default();
@@ -281,7 +281,7 @@ mod tests {
             }
         }
 
-        /// SCIENCE E1-20, its first half: the classes of old members keep their set of values.
+        /// science E1-20, its first half: the classes of old members keep their set of values.
         #[test]
         fn the_paper_mode_keeps_the_set_of_values_of_every_class(batches in batches(), l in 2u32..4) {
             let mut history = History::default();

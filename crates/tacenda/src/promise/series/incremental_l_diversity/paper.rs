@@ -1,4 +1,4 @@
-//! Paper 002 as printed, its silences filled as SCIENCE A2.2 says. For study: it breaks its promise.
+//! Paper 002 as printed, its silences filled as science A2.2 says. For study: it breaks its promise.
 //!
 //! Newcomers form classes of their own while they have `l` different values; the others join the class
 //! that holds their value and widens least; classes in which every value occurs twice are divided. All

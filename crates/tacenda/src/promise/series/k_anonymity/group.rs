@@ -483,7 +483,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-        /// E1-15 over whole histories: people come, leave, return and change.
+        /// science E1-15 over whole histories: people come, leave, return and change.
         #[test]
         fn every_release_has_groups_of_k(
             snapshots in prop::collection::vec(prop::collection::btree_map(0u64..60, (0u32..40, 0u32..4), 6..50), 1..5),

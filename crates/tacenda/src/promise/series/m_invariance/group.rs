@@ -3,7 +3,7 @@
 //!
 //! # Source
 //! Paper 003 (Xiao and Tao, SIGMOD 2007): definition 17 and lemmas 3 and 4 in section 3.3, the algorithm in
-//! section 4. Corrected as SCIENCE A3 says.
+//! section 4. Corrected as science A3 says.
 //!
 //! # Promise
 //! In every release every group holds at least `m` different values, each equally often (once, without
@@ -17,18 +17,18 @@
 //! | section 4.1 | here |
 //! |---|---|
 //! | division: `S∩` by signature, `S−` | [`divide`] |
-//! | – (A3.6-3: values that changed) | [`updated::place`] |
+//! | – (science A3.6-3: values that changed) | [`updated::place`] |
 //! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
 //! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Waiting::walk`] |
 //! | split (4.3): least perimeter sum | [`split`] |
 //!
 //! # Departures
 //! - A value set is permanent: it is kept for people who leave, and counts when they return or when only
-//!   their quasi values changed. The paper looks one release back (A3.6-1, 2).
+//!   their quasi values changed. The paper looks one release back (science A3.6-1, A3.6-2).
 //! - A person whose value has left all their sets may only enter a set that shares nothing with any of them,
-//!   and waits where there is none (A3.6-3).
+//!   and waits where there is none (science A3.6-3).
 //! - Balancing moves the largest feasible number of newcomers, by a closed form; the paper goes bucket by
-//!   bucket, and needs eligible newcomers before it starts (A3.3).
+//!   bucket, and needs eligible newcomers before it starts (science A3.3).
 //! - Newcomers too uneven even so are refused, or wait (newest first), or get counterfeits beside them.
 //! - Assignment sends whole copies into value sets that exist before it opens new ones. Otherwise every
 //!   release adds value sets that never die: their few members stand far apart and every leaver's place
@@ -39,7 +39,7 @@
 //!   bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve. Only a row's own value
 //!   and its quasi codes are looked at.
 //! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
-//!   is all that the proof of lemma 3 needs (A3.10-b). A bucket with fewer people is withheld.
+//!   is all that the proof of lemma 3 needs (science A3.10-b). A bucket with fewer people is withheld.
 //! - Someone whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is
 //!   withheld for good: no group can hide them, and rows about them would only confirm it.
 //! - Intervals are measured by the share of the declared domain they leave open, trees by the leaves of the
@@ -333,8 +333,8 @@ mod tests {
         grouping
     }
 
-    /// SCIENCE E2, G13: the value sets of the paper's table 3a and as many counterfeits. The paper fills the
-    /// gap of dyspepsia and leaves that of flu; either will do (A3.6-10).
+    /// science G13: the value sets of the paper's table 3a and as many counterfeits. The paper fills the
+    /// gap of dyspepsia and leaves that of flu; either will do (science A3.6-10).
     #[test]
     fn after_table_1b_table_2a_gives_the_papers_value_sets_and_two_counterfeits() {
         let schema = schema(&[120, 100]);
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(sets, paper.map(|set| set.iter().map(|&value| Value(value)).collect::<Vec<_>>()));
     }
 
-    /// SCIENCE E2, G15.
+    /// science G15.
     #[test]
     fn someone_who_returns_meets_the_old_value_set() {
         let schema = schema(&[120, 100]);
@@ -385,6 +385,79 @@ mod tests {
         let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
         let grouping = run(&adding, &schema, &history, &table).unwrap();
         assert_eq!((grouping.withheld.len(), grouping.counterfeit_count()), (0, 2));
+    }
+
+    /// Groups as the numbers of their people and their values.
+    fn groups_of(table: &Table, grouping: &Grouping) -> Vec<(Vec<u64>, Vec<u32>)> {
+        let people = grouping.groups().map(|group| group.rows.iter().map(|&row| table.key(row).lo).collect());
+        let values =
+            group_values(table, grouping).into_iter().map(|values| values.iter().map(|value| value.0).collect());
+        let mut groups: Vec<(Vec<u64>, Vec<u32>)> = people.zip(values).collect();
+        groups.sort();
+        groups
+    }
+
+    /// science CE-5: someone who reruns the program on every assignment that fits one release is left with the
+    /// truth alone. The bound of 1/m is for someone who knows the rule only (science A3.11).
+    #[test]
+    fn rerunning_the_program_on_one_release_leaves_one_assignment() {
+        let schema = schema(&[10]);
+        let release = |held: [u32; 4]| {
+            let people: Vec<Person> =
+                held.iter().zip(1u32..).map(|(&value, age)| (u64::from(age), vec![age], value)).collect();
+            let table = table(&values(3), 1, &people);
+            groups_of(&table, &run(&policy(2), &schema, &History::default(), &table).unwrap())
+        };
+        let truth = [0, 0, 2, 1];
+        assert_eq!(release(truth), [(vec![1, 3], vec![0, 2]), (vec![2, 4], vec![0, 1])]);
+        // As far as the rule says, both people of a group may have either of its values.
+        let all = (0..81u32).map(|number| [number % 3, number / 3 % 3, number / 9 % 3, number / 27]);
+        let is_of_these = |held: &[u32; 4]| {
+            (0..3).all(|value| held.iter().filter(|&&one| one == value).count() == [2, 1, 1][value as usize])
+        };
+        let fitting: Vec<[u32; 4]> = all.filter(is_of_these).collect();
+        assert_eq!(fitting.len(), 12);
+        let left: Vec<[u32; 4]> = fitting.into_iter().filter(|&held| release(held) == release(truth)).collect();
+        assert_eq!(left, [truth]);
+    }
+
+    /// science CE-6: a gap that stays open tells which value it is not. Two people share {f, g}; one leaves, and
+    /// four come with f, f, g and h. A gap of f is filled, a gap of g is not.
+    #[test]
+    fn a_gap_left_to_a_counterfeit_tells_its_value_to_who_reruns_the_program() {
+        let schema = schema(&[10]);
+        let lonely_after = |leaver: u32, stayer: u32| {
+            let first = table(&values(3), 1, &[(1, vec![1], leaver), (2, vec![2], stayer)]);
+            let grouping = run(&policy(2), &schema, &History::default(), &first).unwrap();
+            let history = after(&schema, &History::default(), &first, &grouping);
+            let people: Vec<Person> = [(2, stayer), (3, 0), (4, 0), (5, 1), (6, 2)]
+                .into_iter()
+                .map(|(id, value)| (id, vec![id as u32], value))
+                .collect();
+            let second = table(&values(3), 1, &people);
+            let grouping = run(&policy(2), &schema, &history, &second).unwrap();
+            groups_of(&second, &grouping).contains(&(vec![2], vec![0, 1]))
+        };
+        assert!(lonely_after(1, 0), "the leaver had g, so that the one who stays has f");
+        assert!(!lonely_after(0, 1));
+    }
+
+    /// science CE-7: whoever stands alone with counterfeits under `on_ineligible = "counterfeit"` has the value
+    /// that is too frequent.
+    #[test]
+    fn lone_people_beside_counterfeits_have_the_value_that_is_too_frequent() {
+        let held = [0, 0, 0, 0, 1, 2];
+        let people: Vec<Person> =
+            held.iter().zip(1u32..).map(|(&value, age)| (u64::from(age), vec![age], value)).collect();
+        let table = table(&values(3), 1, &people);
+        let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
+        let grouping = run(&adding, &schema(&[10]), &History::default(), &table).unwrap();
+        let alone: Vec<Value> = grouping
+            .groups()
+            .filter(|group| !group.counterfeits.is_empty())
+            .map(|group| table.sensitive()[group.rows[0].index()])
+            .collect();
+        assert_eq!(alone, [Value(0), Value(0)]);
     }
 
     #[test]
@@ -429,7 +502,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(150))]
-        /// SCIENCE E1, properties 22 and 23, over arrivals, departures, returns and updates of both kinds.
+        /// science E1-22, E1-23, over arrivals, departures, returns and updates of both kinds.
         #[test]
         fn every_history_stays_m_invariant(
             lives in proptest::collection::vec(life(), 1..60),
