@@ -18,7 +18,7 @@ use tacenda::folder::{Issue, ManifestFacts};
 use tacenda::ingest::{ReadOptions, Source};
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
 use tacenda::model::{Grouping, Seed, Span, Values};
-use tacenda::publish::{Access, Input, Project, Stamp, recode};
+use tacenda::publish::{Access, Input, NextRelease, Project, Stamp, recode};
 use tacenda::{folder, ingest};
 use usage::{Steps, cpu_seconds, peak_bytes};
 
@@ -249,7 +249,7 @@ fn publish(root: &Path, table: &Path) -> Json {
     let mut project = Project::open(root, None, Access::Publish).expect("a project");
     let input = Input { path: table.to_path_buf(), delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(&input, &step).expect("a good table");
-    let rehearsal = project.rehearse(&material, None, &step).expect("a release");
+    let rehearsal = project.rehearse(&material, NextRelease::default(), &step).expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");
     let spent = steps.spent();
     let release = &rehearsal.prepared.release;

@@ -18,7 +18,7 @@ use tacenda::folder::{Issue, ManifestFacts};
 use tacenda::ingest::{ReadOptions, Source};
 use tacenda::model::{Grouping, Rng, Schema, Seed, Span, Table, Values};
 use tacenda::promise::PolicyFile;
-use tacenda::publish::{Access, Input, Project, Stamp, recode};
+use tacenda::publish::{Access, Input, NextRelease, Project, Stamp, recode};
 use tacenda::{folder, ingest};
 use usage::{Steps, cpu_seconds};
 
@@ -165,7 +165,9 @@ fn publish(root: &Path, view: &str) -> Json {
     let path = root.join("table.csv");
     let input = Input { path, delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(&input, &step).expect("a good table");
-    let rehearsal = project.rehearse_view(&material, view, None, &step).expect("a release");
+    let rehearsal = project
+        .rehearse(&material, NextRelease { view: Some(view), ..NextRelease::default() }, &step)
+        .expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");
     let spent = steps.spent();
     json!({ "groups": rehearsal.prepared.release.group_count(), "wall_by_step": spent })
