@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tacenda::folder::Manifest;
 use tacenda::ingest::{Remembered, read_policy};
 use tacenda::ledger::{RealDisk, Store, verify};
-use tacenda::promise::{PolicyFile, entries};
+use tacenda::promise::PolicyFile;
 
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compat/v1")
@@ -70,7 +70,7 @@ fn a_project_of_format_1_opens_and_goes_on() {
 
 /// A promise as an earlier version wrote it down.
 struct Old {
-    name: &'static str,
+    name: String,
     policy: PolicyFile,
     remembered: String,
     manifest: String,
@@ -78,14 +78,16 @@ struct Old {
 
 impl Old {
     fn all() -> Vec<Old> {
-        let folder = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compat/policies").join(name);
-        let old = |name: &'static str| Old {
-            name,
-            policy: read_policy(&folder(name).join("tacenda.toml")).unwrap().policy,
-            remembered: fs::read_to_string(folder(name).join("remembered.json")).unwrap(),
-            manifest: fs::read_to_string(folder(name).join("manifest.json")).unwrap(),
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compat/policies");
+        let old = |folder: PathBuf| Old {
+            name: folder.file_name().unwrap().to_str().unwrap().to_string(),
+            policy: read_policy(&folder.join("tacenda.toml")).unwrap().policy,
+            remembered: fs::read_to_string(folder.join("remembered.json")).unwrap(),
+            manifest: fs::read_to_string(folder.join("manifest.json")).unwrap(),
         };
-        entries().map(|entry| old(entry.name)).collect()
+        let all: Vec<Old> = fs::read_dir(kept).unwrap().map(|entry| old(entry.unwrap().path())).collect();
+        assert_eq!(all.len(), 6, "the promises of version 1");
+        all
     }
 
     /// The remembered text after `change`.
@@ -110,7 +112,7 @@ fn a_policy_remembered_by_version_1_is_read_and_followed() {
 #[test]
 fn what_is_not_known_in_a_remembered_policy_is_refused() {
     for old in Old::all() {
-        let name = old.name;
+        let name = &old.name[..];
         assert_eq!(old.changed(|json| json["promise"]["reader"] = json!("rule")), None, "{name}");
         assert_eq!(old.changed(|json| json["promise"]["model"] = json!("another")), None, "{name}");
         assert_eq!(old.changed(|json| json["groups"] = json!("drawn")), None, "{name}");
@@ -154,7 +156,7 @@ fn more_than_version_1_promised_is_refused() {
     };
     for old in Old::all() {
         // As if the last release had promised more than the policy file does now.
-        let key = number(old.name);
+        let key = number(&old.name);
         let by: i64 = if key == "max_confidence_permille" { -1 } else { 1 };
         let changed = |json: &mut Json| json["promise"][key] = json!(json["promise"][key].as_i64().unwrap() + by);
         let before = old.changed(changed).unwrap();

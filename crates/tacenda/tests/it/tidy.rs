@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// A room, and the rooms it may name besides itself.
 const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("settings", &["model"]),
+    ("settings", &[]),
     ("audit", &["model"]),
     ("grouping", &["model"]),
     ("promise", &["model", "settings", "audit", "grouping"]),
