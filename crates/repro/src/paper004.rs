@@ -13,9 +13,11 @@ use crate::results::{Claim, Report, Verdict};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::audit::{JoinEvidence, judge_join};
-use tacenda::grouping::views::{Options, Score, Task, specialise, utility};
+use tacenda::grouping::views::{Options, Task, specialise, utility};
 use tacenda::measure::{Feature, Tree};
-use tacenda::model::{Bound, Cuts, PublishedView, Requirement, Rng, Span, Threshold, View, ViewColumn, ViewRows};
+use tacenda::model::{
+    Bound, Cuts, PublishedView, Requirement, Rng, Score, Span, Threshold, View, ViewColumn, ViewRows,
+};
 
 /// The categories of the taxation view, by what they tell of the class, and the numbers (the paper's table 2).
 const CATEGORIES: [&str; 6] = ["marital-status", "relationship", "sex", "education", "occupation", "workclass"];
@@ -94,9 +96,9 @@ impl Set {
     }
 
     /// Specialises under the requirements and says what cuts come out; `None` if they cannot be met.
-    fn cuts(&self, requirements: &[Requirement], score: Score) -> Option<Cuts> {
+    fn cuts(&self, requirements: &[Requirement], information: Score) -> Option<Cuts> {
         let task = Task { view: &self.view, rows: &self.rows, earlier: &self.out, requirements, impossible: &[] };
-        specialise(&task, &Options { score, ..Options::default() }).ok().map(|outcome| outcome.cuts)
+        specialise(&task, &Options { information, ..Options::default() }).ok().map(|outcome| outcome.cuts)
     }
 
     /// The error of a tree on what is published with these cuts, without some columns.
@@ -438,7 +440,7 @@ fn scalability(settings: &Settings, set: &Set, number: u32) -> Report {
             requirements: &requirements,
             impossible: &[],
         };
-        let options = Options { score: Score::Entropy, ..Options::default() };
+        let options = Options { information: Score::Entropy, ..Options::default() };
         let (outcome, building) = timed(|| specialise(&task, &options));
         let Ok(outcome) = outcome else {
             last = format!(" At {size} rows the requirement cannot be met.");

@@ -2,6 +2,9 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tacenda::ingest::Given;
+use tacenda::use_cases;
+use tacenda::use_cases::{FileOptions, ProjectFolder, Said, SubjectRequest};
 
 /// Publish a changing table of people again and again, so that all releases together betray no one.
 #[derive(Debug, Parser)]
@@ -75,6 +78,11 @@ pub enum Format {
 }
 
 impl Common {
+    /// The project folder.
+    pub fn folder(&self) -> ProjectFolder {
+        ProjectFolder { root: self.project.clone(), policy: self.policy.clone() }
+    }
+
     /// The form that is asked for; text where none is.
     pub fn format(&self) -> Format {
         self.format.unwrap_or(Format::Text)
@@ -271,8 +279,11 @@ pub struct CountArgs {
 
 #[derive(Args, Debug)]
 pub struct AuditArgs {
+    /// Published files or release folders, in order of time; the project's releases if left out
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub subject: SubjectArgs,
+    pub reading: ReadingArgs,
     /// What the attacker knows: quasi, then any of presence, first-release, known=B [default: quasi,presence]
     #[arg(long, value_name = "WORDS")]
     pub attacker: Option<String>,
@@ -300,16 +311,6 @@ pub struct AuditArgs {
     /// Name sensitive values, on a terminal
     #[arg(long)]
     pub show_values: bool,
-}
-
-/// What is audited.
-#[derive(Args, Clone, Debug)]
-pub struct SubjectArgs {
-    /// Published files or release folders, in order of time; the project's releases if left out
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    #[command(flatten)]
-    pub reading: ReadingArgs,
 }
 
 /// How published files are read.
@@ -355,6 +356,44 @@ pub struct ReadingArgs {
     /// The files' dates, in the order of the files; they are then put in order of time
     #[arg(long, value_name = "DATES", value_delimiter = ',')]
     pub dates: Vec<String>,
+}
+
+impl ReadingArgs {
+    /// The request for these files; for the project's releases where there are none.
+    pub fn request(&self, files: &[PathBuf], common: &Common) -> SubjectRequest {
+        SubjectRequest {
+            releases: files.iter().cloned().map(Given::Path).collect(),
+            truth: self.truth.iter().cloned().map(Given::Path).collect(),
+            project: common.folder(),
+            quasi: self.quasi.clone(),
+            sensitive: self.sensitive.clone(),
+            id: self.id.clone(),
+            linked: self.linked.clone(),
+            options: options(&self.group, &self.notation, &self.hierarchy, &self.any),
+            domain: said(&self.domain),
+            missing: said(&self.missing),
+            order: match (self.dates.is_empty(), self.order) {
+                (false, _) => use_cases::Order::Dated(self.dates.clone()),
+                (true, Order::Date) => use_cases::Order::Named,
+                (true, Order::Given) => use_cases::Order::Given,
+            },
+        }
+    }
+}
+
+impl AdoptArgs {
+    /// How the files are read.
+    pub fn options(&self) -> FileOptions {
+        options(&self.group, &self.notation, &self.hierarchy, &self.any)
+    }
+}
+
+fn options(group: &Option<String>, notation: &[String], hierarchy: &[String], any: &[String]) -> FileOptions {
+    FileOptions { group: group.clone(), notation: said(notation), hierarchy: said(hierarchy), any: said(any) }
+}
+
+fn said(words: &[String]) -> Vec<Said> {
+    words.iter().map(|words| Said::parse(words)).collect()
 }
 
 /// The order of files.

@@ -69,12 +69,12 @@ impl Screen {
         }
     }
 
-    /// A bar over so many steps, shown on a terminal only, once a second has passed.
-    pub fn steps(&self, count: u64) -> ProgressBar {
+    /// A bar for steps, shown on a terminal only, once a second has passed.
+    pub fn bar(&self) -> ProgressBar {
         if self.common.no_progress || self.common.quiet || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{spinner} {bar:24} {pos}/{len} {msg} {elapsed}");
         bar.set_style(style.expect("the template is ours"));
         let later = bar.clone();
@@ -122,9 +122,10 @@ impl Screen {
     }
 }
 
-/// Moves a bar on by one step and says what is being done.
-pub fn telling(bar: &ProgressBar) -> impl Fn(&str) + '_ {
-    |what| {
+/// Moves a bar on by one step of so many and says what is being done.
+pub fn telling(bar: &ProgressBar) -> impl Fn(usize, &str) + Sync + '_ {
+    |steps, what| {
+        bar.set_length(steps as u64);
         bar.inc(1);
         bar.set_message(what.to_string());
     }

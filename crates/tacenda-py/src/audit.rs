@@ -3,13 +3,9 @@
 use crate::series::Data;
 use crate::{error, plain};
 use pyo3::prelude::*;
-use std::path::Path;
-use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Attacker, Limits, Series, Thresholds, Traces, examine};
-use tacenda::ingest::foreign::{Ask, File, Foreign, Missing, Shown, Wish};
-use tacenda::ingest::{IngestError, Source, foreign};
-use tacenda::report;
-use tacenda::report::{About, Edition, Material, Names, PrivateFacts, Report, TextOptions, json, text};
+use tacenda::ingest::Given;
+use tacenda::report::{TextOptions, json, text};
+use tacenda::use_cases::{AuditRequest, Said, SubjectRequest, UseCaseError};
 
 /// Attacks `releases`, in order of time. Answers with the report as plain data and as text.
 #[pyfunction]
@@ -27,78 +23,30 @@ pub fn audit<'py>(
     presence: bool,
     missing: Option<String>,
 ) -> PyResult<(Bound<'py, PyAny>, String)> {
-    let told = py.detach(|| {
-        let missing = missing.and_then(|name| Missing::named(&name)).unwrap_or_default();
-        let wish = |name: &String| (name.clone(), Wish { missing, ..Wish::default() });
-        let wishes = quasi.iter().map(wish).collect();
-        let ask = Ask { quasi, sensitive, identifier: id, wishes, ..Ask::default() };
-        let files = releases.into_iter().enumerate().map(|(at, data)| file(at, data));
-        let files = files.collect::<Result<Vec<File>, IngestError>>()?;
-        let truth = truth.into_iter().map(Data::open).collect::<Result<Vec<Source>, IngestError>>()?;
-        let read = foreign::read(&files, &truth, &ask)?;
-        Ok(judge(&read, Thresholds { k, l, t: None }, Attacker { presence, ..Attacker::default() }))
-    });
-    let report = told.map_err(|fault: IngestError| error::raise(py, fault.into()))?;
+    let subject = SubjectRequest {
+        releases: releases.into_iter().map(Given::from).collect(),
+        truth: truth.into_iter().map(Given::from).collect(),
+        quasi,
+        sensitive,
+        id,
+        missing: missing.into_iter().map(|text| Said { column: None, text }).collect(),
+        ..SubjectRequest::default()
+    };
+    judged(
+        py,
+        AuditRequest { subject, k: Some(k), l: Some(l), attacker: attacker(presence), ..AuditRequest::default() },
+    )
+}
+
+/// What the attacker knows, where it is not what every attacker knows.
+pub fn attacker(presence: bool) -> Option<String> {
+    (!presence).then(|| "quasi".to_string())
+}
+
+/// Asks the library.
+pub fn judged(py: Python<'_>, request: AuditRequest) -> PyResult<(Bound<'_, PyAny>, String)> {
+    let answer = py.detach(|| Ok::<_, UseCaseError>(request.read(&|_, _| {})?.judge(&|_, _| {})));
+    let report = answer.map_err(|fault| error::raise(py, fault))?.report;
     let plain = serde_json::from_str(&json(&report)).unwrap_or_default();
     Ok((plain::to_python(py, &plain)?, text(&report, TextOptions::default())))
-}
-
-/// A release to be read: its label is its file's name, or its number.
-fn file(at: usize, data: Data) -> Result<File, IngestError> {
-    let (label, counterfeits) = match &data {
-        Data::Path(path) => {
-            let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-            let beside = path.with_file_name(format!("{stem}.counterfeits.csv"));
-            (stem, Path::exists(&beside).then(|| Source::open(&beside)).transpose()?)
-        }
-        Data::Frame(_) => (format!("frame {}", at + 1), None),
-    };
-    Ok(File { source: data.open()?, label, counterfeits })
-}
-
-fn judge(read: &Foreign, thresholds: Thresholds, attacker: Attacker) -> Report {
-    let knowledge = (!read.truth.is_empty()).then(|| Knowledge::from_tables(&read.truth));
-    let traces: Vec<Traces> = read.shown.iter().map(traces).collect();
-    let series = Series {
-        schema: &read.schema,
-        releases: &read.releases,
-        traces: &traces,
-        promise: None,
-        knowledge: knowledge.as_ref(),
-    };
-    let assessment = examine(&series, attacker, &thresholds, &Limits::default(), &|_| {});
-    let about = About {
-        name: "audit".into(),
-        software: format!("tacenda {}", env!("CARGO_PKG_VERSION")),
-        notes: read.notes.clone(),
-        assumptions: read.assumptions.clone(),
-        ..About::default()
-    };
-    let truth = read.releases.iter().zip(&traces).zip(&read.truth).map(|((release, traces), table)| {
-        report::truth_facts(release, !traces.without_sensitive, table, &read.schema, &thresholds)
-    });
-    let private = knowledge.is_some().then(|| PrivateFacts { truth: truth.collect(), churn: Vec::new() });
-    Report::new(&Material {
-        edition: Edition::Auditor,
-        series,
-        assessment: &assessment,
-        attacker,
-        thresholds,
-        about: &about,
-        names: Names::Coded,
-        limits: Limits::default(),
-        governance: None,
-        private,
-        has_truth: knowledge.is_some(),
-    })
-}
-
-fn traces(shown: &Shown) -> Traces {
-    Traces {
-        places: shown.places.clone(),
-        group_names: shown.group_names.clone(),
-        columns: shown.columns.clone(),
-        without_sensitive: shown.without_sensitive,
-        counterfeits_known: shown.counterfeits_known,
-    }
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tacenda::audit::Finding;
 use tacenda::publish::{ProjectError, PublishError};
+use tacenda::use_cases::UseCaseError;
 
 create_exception!(
     tacenda,
@@ -17,9 +18,10 @@ create_exception!(
 );
 
 /// The exception for an error of the library.
-pub fn raise(py: Python<'_>, error: ProjectError) -> PyErr {
+pub fn raise(py: Python<'_>, error: impl Into<UseCaseError>) -> PyErr {
+    let error = error.into();
     let found: &[Finding] = match &error {
-        ProjectError::Publish(PublishError::Refused(findings)) => findings,
+        UseCaseError::Project(ProjectError::Publish(PublishError::Refused(findings))) => findings,
         _ => &[],
     };
     new(py, error.code(), error.exit_code(), &error.to_string(), &found.iter().map(finding).collect())

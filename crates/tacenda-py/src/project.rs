@@ -2,36 +2,24 @@
 
 use crate::release::Release;
 use crate::series::Data;
-use crate::{error, plain};
+use crate::{audit, error, plain};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
-use tacenda::publish;
-use tacenda::publish::{Access, Input, Material, NextRelease, ProjectError, Rehearsal};
+use tacenda::ingest::Given;
+use tacenda::publish::Access;
+use tacenda::use_cases::{AuditRequest, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
 #[pyclass(frozen, module = "tacenda._native")]
 pub struct Project {
-    root: PathBuf,
-    policy: Option<PathBuf>,
+    folder: ProjectFolder,
 }
 
 impl Project {
-    fn open(&self, access: Access) -> Result<publish::Project, ProjectError> {
-        publish::Project::open(&self.root, self.policy.as_deref(), access)
-    }
-
-    fn rehearse(
-        project: &publish::Project,
-        data: Data,
-        label: Option<&str>,
-        delta: bool,
-        threads: usize,
-    ) -> Result<(Material, Rehearsal), ProjectError> {
-        let input = Input { path: PathBuf::new(), delta, show_values: false, memory: None, threads };
-        let material = project.material_from(&data.open()?, &input, &|_| {})?;
-        let rehearsal = project.rehearse(&material, NextRelease { label, ..NextRelease::default() }, &|_| {})?;
-        Ok((material, rehearsal))
+    fn next(&self, data: Data, label: Option<String>, delta: bool, threads: usize) -> ReleaseRequest {
+        let data = Some(Given::from(data));
+        ReleaseRequest { project: self.folder.clone(), data, delta, label, threads, ..ReleaseRequest::default() }
     }
 }
 
@@ -40,9 +28,9 @@ impl Project {
     #[new]
     #[pyo3(signature = (root, policy=None))]
     fn new(py: Python<'_>, root: PathBuf, policy: Option<PathBuf>) -> PyResult<Project> {
-        let project = Project { root, policy };
-        project.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
-        Ok(project)
+        let folder = ProjectFolder { root, policy };
+        folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
+        Ok(Project { folder })
     }
 
     /// Rehearses the next release.
@@ -55,13 +43,9 @@ impl Project {
         delta: bool,
         threads: usize,
     ) -> PyResult<Release> {
-        let planned = py.detach(|| {
-            let project = self.open(Access::Rehearse)?;
-            let (_, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
-            Ok((rehearsal, project.policy().clone()))
-        });
-        let (rehearsal, policy) = planned.map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(rehearsal, policy, None))
+        let request = self.next(data, label, delta, threads);
+        let planned = py.detach(|| request.rehearse(&|_, _| {})).map_err(|fault| error::raise(py, fault))?;
+        Ok(Release::new(planned.rehearsal, planned.project.policy().clone(), None))
     }
 
     /// Publishes the next release.
@@ -74,19 +58,40 @@ impl Project {
         delta: bool,
         threads: usize,
     ) -> PyResult<Release> {
-        let published = py.detach(|| {
-            let mut project = self.open(Access::Publish)?;
-            let (material, rehearsal) = Project::rehearse(&project, data, label.as_deref(), delta, threads)?;
-            let outcome = project.publish(&material, &rehearsal, &|_| {})?;
-            Ok((rehearsal, project.policy().clone(), outcome))
+        let request = self.next(data, label, delta, threads);
+        let published = py.detach(|| -> Result<_, UseCaseError> {
+            let mut rehearsed = request.prepare(None, &|_, _| {})?;
+            let report = rehearsed.publish(&|_, _| {})?;
+            Ok((rehearsed, report))
         });
-        let (rehearsal, policy, outcome) = published.map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(rehearsal, policy, Some(outcome)))
+        let (rehearsed, report) = published.map_err(|fault| error::raise(py, fault))?;
+        Ok(Release::new(rehearsed.rehearsal, rehearsed.project.policy().clone(), Some(report)))
+    }
+
+    /// Attacks everything published so far, with the private tables where they are given.
+    #[pyo3(signature = (truth, k=None, l=None, presence=true))]
+    fn audit<'py>(
+        &self,
+        py: Python<'py>,
+        truth: Vec<Data>,
+        k: Option<u32>,
+        l: Option<u32>,
+        presence: bool,
+    ) -> PyResult<(Bound<'py, PyAny>, String)> {
+        let subject = SubjectRequest {
+            project: self.folder.clone(),
+            truth: truth.into_iter().map(Given::from).collect(),
+            ..SubjectRequest::default()
+        };
+        audit::judged(
+            py,
+            AuditRequest { subject, k, l, attacker: audit::attacker(presence), ..AuditRequest::default() },
+        )
     }
 
     /// Everything that happened, the oldest first: the lines of the ledger.
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let project = self.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
+        let project = self.folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
         let events = project.store().map_or(&[][..], |store| store.events());
         let lines: Value = events
             .iter()

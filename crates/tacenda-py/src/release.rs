@@ -11,20 +11,20 @@ use std::sync::Arc;
 use tacenda::folder;
 use tacenda::folder::Issue;
 use tacenda::promise::PolicyFile;
-
-use tacenda::publish::{Outcome, Rehearsal};
+use tacenda::publish::Rehearsal;
+use tacenda::use_cases::PublishReport;
 
 /// A release that the auditor found no fault with.
 #[pyclass(frozen, module = "tacenda")]
 pub struct Release {
     made: Rehearsal,
     policy: PolicyFile,
-    outcome: Option<Outcome>,
+    published: Option<PublishReport>,
 }
 
 impl Release {
-    pub fn new(made: Rehearsal, policy: PolicyFile, outcome: Option<Outcome>) -> Release {
-        Release { made, policy, outcome }
+    pub fn new(made: Rehearsal, policy: PolicyFile, published: Option<PublishReport>) -> Release {
+        Release { made, policy, published }
     }
 
     fn release(&self) -> &tacenda::model::Release {
@@ -123,13 +123,13 @@ impl Release {
     /// The release folder, for a release of a project that was published.
     #[getter]
     fn folder(&self) -> Option<PathBuf> {
-        self.outcome.as_ref().map(|outcome| outcome.folder.clone())
+        self.published.as_ref().map(|report| report.folder.clone())
     }
 
     /// The files in it.
     #[getter]
     fn files(&self) -> Vec<String> {
-        self.outcome.as_ref().map_or_else(Vec::new, |outcome| outcome.files.clone())
+        self.published.as_ref().map_or_else(Vec::new, |report| report.files.clone())
     }
 
     fn __len__(&self) -> usize {

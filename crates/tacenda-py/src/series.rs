@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use std::path::PathBuf;
 use tacenda::ingest::policy_file::parse_policy;
-use tacenda::ingest::{ReadOptions, Source};
+use tacenda::ingest::{Given, ReadOptions, Source};
 use tacenda::model::Seed;
 use tacenda::publish::InMemory;
 
@@ -22,7 +22,7 @@ impl Series {
     #[new]
     #[pyo3(signature = (policy, path, seed=None))]
     fn new(py: Python<'_>, policy: &str, path: PathBuf, seed: Option<[u8; 32]>) -> PyResult<Series> {
-        let loaded = parse_policy(policy, &path).map_err(|fault| error::raise(py, fault.into()))?;
+        let loaded = parse_policy(policy, &path).map_err(|fault| error::raise(py, fault))?;
         let inner = InMemory::new(loaded, seed.map(Seed)).map_err(|fault| error::raise(py, fault))?;
         Ok(Series { inner })
     }
@@ -39,7 +39,7 @@ impl Series {
     ) -> PyResult<Release> {
         let options = ReadOptions { threads, show_values: false };
         let made = py.detach(|| -> Result<_, tacenda::publish::ProjectError> {
-            self.inner.publish(&data.open()?, delta, label.as_deref(), &options)
+            self.inner.publish(&Given::from(data).open()?, delta, label.as_deref(), &options)
         });
         let made = made.map_err(|fault| error::raise(py, fault))?;
         Ok(Release::new(made, self.inner.policy().clone(), None))
@@ -67,14 +67,13 @@ pub enum Data {
     Frame(PyTable),
 }
 
-impl Data {
-    /// The table, ready to be read.
-    pub fn open(self) -> Result<Source, tacenda::ingest::IngestError> {
-        match self {
-            Data::Path(path) => Source::open(&path),
+impl From<Data> for Given {
+    fn from(data: Data) -> Given {
+        match data {
+            Data::Path(path) => Given::Path(path),
             Data::Frame(table) => {
                 let (batches, schema) = table.into_inner();
-                Ok(Source::frame("the frame", schema, batches))
+                Given::Frame(Source::frame("the frame", schema, batches))
             }
         }
     }

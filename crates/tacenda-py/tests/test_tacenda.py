@@ -7,6 +7,8 @@ Needs pandas and pyarrow; polars is tried where it is there. Plain asserts, so t
 
 import datetime
 import importlib.util
+import json
+import os
 import pathlib
 import random
 import shutil
@@ -266,7 +268,66 @@ def an_audit_finds_bob() -> None:
     assert clean.decision != "FAIL", clean
 
 
+def the_command_audits_alike(command: str) -> None:
+    """The same files, folders and project give the same report, to the last note and digest."""
+    columns = ["age", "zip", "disease", "group_id"]
+    first = [("20-29", "13*", "flu", 1), ("20-29", "13*", "cold", 1), ("30-39", "", "flu", 2), ("30-39", "", "mumps", 2)]
+    second = [("20-29", "13*", "flu", 1), ("20-29", "13*", "mumps", 1), ("30-39", "14*", "cold", 2)]
+    tables = [
+        [("a", 20, "13000", "flu"), ("b", 21, "13111", "cold"), ("c", 31, "14000", "flu"), ("d", 35, "15000", "mumps")],
+        [("a", 20, "13000", "flu"), ("b", 21, "13111", "mumps"), ("c", 31, "14000", "cold")],
+    ]
+    quasi, sensitive = ["age", "zip"], "disease"
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            pandas.DataFrame(first, columns=columns).to_csv("r1.csv", index=False)
+            pandas.DataFrame(first, columns=columns).to_csv("copy.csv", index=False)
+            pandas.DataFrame(second, columns=columns).to_csv("r2.csv.gz", index=False)
+            counts = pandas.DataFrame([(1, 2, 1), (2, 1, 0)], columns=["group_id", "rows", "counterfeits"])
+            counts.to_csv("r2.counterfeits.csv", index=False)
+            for number, rows in enumerate(tables, 1):
+                named = pandas.DataFrame(rows, columns=["id", *quasi, sensitive])
+                named.to_csv(f"t{number}.csv", index=False)
+            pathlib.Path("tacenda.toml").write_text(TOML)
+            for number, frame in enumerate(snapshots()[:2], 1):
+                frame.to_csv(f"q{number}.csv", index=False)
+                subprocess.run([command, "publish", f"q{number}.csv", "--yes"], check=True, capture_output=True)
+            said = ["--quasi", ",".join(quasi), "--sensitive", sensitive]
+            files, truth = ["r1.csv", "copy.csv", "r2.csv.gz"], ["t1.csv", "t1.csv", "t2.csv"]
+            folders = ["releases/stays/r0001", "releases/stays/r0002"]
+            ours = ["age", "weight", "sex", "admitted"]
+            project = tacenda.Project(".")
+            both = [
+                ([*files, *said], tacenda.audit(files, quasi, sensitive)),
+                ([*files, *said, "--missing", "value", "--attacker", "quasi", "--k", "3"],
+                 tacenda.audit(files, quasi, sensitive, missing="value", presence=False, k=3)),
+                ([*files, *said, "--truth", *truth, "--id", "id"],
+                 tacenda.audit(files, quasi, sensitive, truth=truth, id="id")),
+                ([*folders, "--quasi", ",".join(ours), "--sensitive", sensitive],
+                 tacenda.audit(folders, ours, sensitive)),
+                ([], project.audit()),
+                (["--truth", "q1.csv", "q2.csv"], project.audit(truth=["q1.csv", "q2.csv"])),
+            ]
+            for words, found in both:
+                run = subprocess.run([command, "audit", *words, "--format", "json"], capture_output=True)
+                assert run.returncode in (0, 1), run.stderr
+                assert json.loads(run.stdout) == found.report, words
+            notes = both[0][1].report["provenance"]["notes"]
+            assert "copy.csv repeats r1.csv and is ignored" in notes, notes
+            assert "counterfeits are counted in 1 of 3 files" in notes, notes
+            assert len(both[0][1].report["releases"]) == 2
+            frames = [pandas.read_csv(name, dtype={"zip": str}) for name in files]
+            told = tacenda.audit(frames, quasi, sensitive).report["provenance"]["notes"]
+            assert "frame 2 repeats frame 1 and is ignored" in told, told
+            refused(lambda: tacenda.audit(files, quasi, sensitive, truth=truth), "U201", 2)
+        finally:
+            os.chdir(here)
+
+
 def main(command: str) -> None:
+    command = os.path.abspath(command)
     tests = [
         the_promises_are_listed,
         frames_go_in_and_releases_come_out,
@@ -276,6 +337,7 @@ def main(command: str) -> None:
         what_cannot_be_promised_is_refused,
         the_gate_refuses_what_the_paper_breaks,
         an_audit_finds_bob,
+        lambda: the_command_audits_alike(command),
     ]
     for test in tests:
         test()

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 use tacenda::folder::{Issue, ManifestFacts};
-use tacenda::ingest::{ReadOptions, Source};
+use tacenda::ingest::{Given, ReadOptions, Source};
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
 use tacenda::model::{Grouping, Seed, Span, Values};
 use tacenda::publish::{Access, Input, NextRelease, Project, Stamp, recode};
@@ -247,8 +247,9 @@ fn publish(root: &Path, table: &Path) -> Json {
     let steps = Steps::new();
     let step = |what: &str| steps.begin(what);
     let mut project = Project::open(root, None, Access::Publish).expect("a project");
-    let input = Input { path: table.to_path_buf(), delta: false, show_values: false, memory: None, threads: 0 };
-    let material = project.material(&input, &step).expect("a good table");
+    let input =
+        Input { table: Given::Path(table.to_path_buf()), delta: false, show_values: false, memory: None, threads: 0 };
+    let material = project.material(input, &step).expect("a good table");
     let rehearsal = project.rehearse(&material, NextRelease::default(), &step).expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");
     let spent = steps.spent();

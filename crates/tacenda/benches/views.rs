@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 use tacenda::folder::{Issue, ManifestFacts};
-use tacenda::ingest::{ReadOptions, Source};
+use tacenda::ingest::{Given, ReadOptions, Source};
 use tacenda::model::{Grouping, Rng, Schema, Seed, Span, Table, Values};
 use tacenda::promise::PolicyFile;
 use tacenda::publish::{Access, Input, NextRelease, Project, Stamp, recode};
@@ -163,8 +163,8 @@ fn publish(root: &Path, view: &str) -> Json {
     let step = |what: &str| steps.begin(what);
     let mut project = Project::open(root, None, Access::Publish).expect("a project");
     let path = root.join("table.csv");
-    let input = Input { path, delta: false, show_values: false, memory: None, threads: 0 };
-    let material = project.material(&input, &step).expect("a good table");
+    let input = Input { table: Given::Path(path), delta: false, show_values: false, memory: None, threads: 0 };
+    let material = project.material(input, &step).expect("a good table");
     let rehearsal = project
         .rehearse(&material, NextRelease { view: Some(view), ..NextRelease::default() }, &step)
         .expect("a release");

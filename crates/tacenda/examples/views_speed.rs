@@ -9,9 +9,10 @@
 
 use std::time::Instant;
 use tacenda::audit::{JoinEvidence, judge_join};
-use tacenda::grouping::views::{Options, Score, Task, specialise, utility};
+use tacenda::grouping::views::{Options, Task, specialise, utility};
 use tacenda::model::{
-    Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Span, Threshold, View, ViewColumn, ViewRows,
+    Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Score, Span, Threshold, View, ViewColumn,
+    ViewRows,
 };
 
 /// Name, leaves and how many leaves a node of the level above has (paper 004, table 2).
@@ -59,7 +60,7 @@ fn main() {
 fn run(name: &str, size: usize, view: &View, rows: &ViewRows, out: &[PublishedView], requirement: Requirement) {
     let requirements = [requirement];
     let task = Task { view, rows, earlier: out, requirements: &requirements, impossible: &[] };
-    let options = Options { score: Score::Entropy, ..Options::default() };
+    let options = Options { information: Score::Entropy, ..Options::default() };
     let start = Instant::now();
     let outcome = match specialise(&task, &options) {
         Ok(outcome) => outcome,

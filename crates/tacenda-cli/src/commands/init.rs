@@ -3,77 +3,24 @@
 use crate::args::{Common, InitArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::{Screen, number};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
-use tacenda::ingest;
-use tacenda::ingest::{Draft, Source};
+use tacenda::ingest::Draft;
 use tacenda::model::Role;
-use tacenda::publish::{POLICY_FILE, is_project};
-
-/// What init answers with.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct InitReport {
-    /// The policy file.
-    pub policy: PathBuf,
-    /// Hierarchy files, relative to it.
-    pub hierarchies: Vec<String>,
-    /// Rows of the table.
-    pub rows: u64,
-    /// What is proposed for each column.
-    pub columns: Vec<InitColumn>,
-    /// What was concluded about the input.
-    pub notes: Vec<String>,
-}
-
-/// What is proposed for a column.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct InitColumn {
-    /// Its name.
-    pub name: String,
-    /// The part it plays.
-    pub role: String,
-    /// Why.
-    pub because: String,
-    /// Cells that are empty.
-    pub missing: u64,
-    /// Distinct values; none if there are too many to count.
-    pub distinct: Option<usize>,
-}
+use tacenda::use_cases::{DraftRequest, InitReport};
 
 pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
-    let policy = common.policy.clone().unwrap_or_else(|| common.project.join(POLICY_FILE));
-    if is_project(&common.project) || policy.exists() {
-        let message = format!("{} holds a project already; nothing was changed", common.project.display());
-        return Err(Failure::new("U204", 2, message));
-    }
-    let failed = |error: ingest::IngestError| shared::failure(error.into(), screen);
-    let source = Source::open(&args.data).map_err(failed)?;
-    let bar = screen.steps(1);
-    bar.set_message("looking at every row");
-    let mut draft = ingest::draft(&source).map_err(failed)?;
+    let request = DraftRequest {
+        project: common.folder(),
+        data: args.data.clone(),
+        name: args.name.clone(),
+        promise: args.promise.clone(),
+    };
+    let bar = screen.bar();
+    let mut drafting = request.draft(&telling(&bar)).map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
-    if let Some(promise) = &args.promise
-        && !draft.set_promise(promise)
-    {
-        return Err(Failure::usage("there is no such promise; tacenda promises lists them"));
-    }
-    confirm(&mut draft, common, screen)?;
-    refuse_overwriting(&draft, &policy)?;
-    let series = args.name.clone().unwrap_or_else(|| series_name(&args.data));
-    let hierarchies = write(&draft, &policy, &series)?;
-    let columns = draft.columns.iter().map(|column| InitColumn {
-        name: column.name.clone(),
-        role: role_name(column.role).to_string(),
-        because: column.because.clone(),
-        missing: column.missing,
-        distinct: column.distinct,
-    });
-    let notes = draft.notes.iter().cloned().chain(draft.lacking().into_iter().map(String::from)).collect();
-    let report = InitReport { policy, hierarchies, rows: draft.rows, columns: columns.collect(), notes };
+    confirm(&mut drafting.draft, common, screen)?;
+    let report = drafting.write().map_err(|error| shared::failure(error, screen))?;
     screen.result(&text(&report, args, common), &report)?;
     Ok(0)
 }
@@ -90,7 +37,7 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
             let column = draft.column(&name).expect("the column was just listed");
             let question = format!(
                 "{name}: {} ({}). Enter to keep, or identifier, quasi, sensitive, public, drop:",
-                role_name(column.role),
+                column.role.word(),
                 column.because
             );
             let Some(answer) = screen.ask(&question)? else {
@@ -101,7 +48,7 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
             if answer.is_empty() {
                 break;
             }
-            if let Some(role) = role_of(&answer) {
+            if let Some(role) = Role::named(&answer) {
                 draft.set_role(&name, role);
                 break;
             }
@@ -109,59 +56,6 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
         }
     }
     Ok(())
-}
-
-/// Files that are there may be somebody's work.
-fn refuse_overwriting(draft: &Draft, policy: &Path) -> Result<(), Failure> {
-    let folder = policy.parent().unwrap_or(Path::new("."));
-    match draft.hierarchies().into_iter().map(|(name, _)| folder.join(name)).find(|path| path.exists()) {
-        Some(path) => {
-            let message = format!("{} exists already; nothing was changed: move it away first", path.display());
-            Err(Failure::new("U204", 2, message))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Writes the policy file and its hierarchies; answers with the hierarchies' paths.
-fn write(draft: &Draft, policy: &Path, series: &str) -> Result<Vec<String>, Failure> {
-    let folder = policy.parent().unwrap_or(Path::new("."));
-    let failed = |path: &Path, error| Failure::environment(format!("{}: {error}", path.display()));
-    let mut written = Vec::new();
-    for (name, text) in draft.hierarchies() {
-        let path = folder.join(&name);
-        let parent = path.parent().expect("a file in a folder has a parent");
-        fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
-        fs::write(&path, text).map_err(|error| failed(&path, error))?;
-        written.push(name);
-    }
-    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-    fs::write(policy, draft.to_toml(series)).map_err(|error| failed(policy, error))?;
-    Ok(written)
-}
-
-/// A series name made from the table's name.
-fn series_name(data: &Path) -> String {
-    let stem = data.file_stem().map_or("series".into(), |stem| stem.to_string_lossy().to_lowercase());
-    let stem = stem.split('.').next().unwrap_or_default().to_string();
-    let name: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-    let name = name.trim_matches('-').to_string();
-    if name.is_empty() { "series".to_string() } else { name }
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Identifier => "identifier",
-        Role::Quasi => "quasi",
-        Role::Sensitive => "sensitive",
-        Role::Public => "public",
-        Role::Drop => "drop",
-    }
-}
-
-fn role_of(text: &str) -> Option<Role> {
-    let roles = [Role::Identifier, Role::Quasi, Role::Sensitive, Role::Public, Role::Drop];
-    roles.into_iter().find(|&role| role_name(role) == text.to_ascii_lowercase())
 }
 
 fn text(report: &InitReport, args: &InitArgs, common: &Common) -> String {

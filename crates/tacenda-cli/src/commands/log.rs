@@ -4,102 +4,12 @@ use crate::args::Common;
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::fmt::Write;
-use std::sync::Arc;
-use tacenda::ledger::{PublishedTo, RealDisk, Store, What};
-
-/// What the log answers with.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct LogReport {
-    /// The series' name.
-    pub series: String,
-    /// The hash of the ledger's last line.
-    pub head: String,
-    /// All events, the oldest first.
-    pub events: Vec<LogEvent>,
-}
-
-/// A view made elsewhere.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct LogView {
-    /// Its name.
-    pub name: String,
-    /// Who has it.
-    pub recipients: Vec<String>,
-}
-
-/// One event.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct LogEvent {
-    /// Its number.
-    pub seq: u64,
-    /// When.
-    pub at: String,
-    /// What: init, publish, adopt or retract.
-    pub event: String,
-    /// The release, for a publication.
-    pub release: Option<u32>,
-    /// Its label.
-    pub label: Option<String>,
-    /// Its promise.
-    pub model: Option<String>,
-    /// The view it is of, for a policy with views.
-    pub view: Option<String>,
-    /// Who got it.
-    pub recipients: Vec<String>,
-    /// Views made elsewhere that were laid beside it for the first time.
-    pub taken_in: Vec<LogView>,
-    /// Its rows, counterfeits included.
-    pub rows: Option<u64>,
-    /// Its groups.
-    pub groups: Option<u64>,
-    /// Its counterfeits.
-    pub counterfeits: Option<u64>,
-    /// The hash of the line.
-    pub hash: String,
-}
+use tacenda::use_cases;
+use tacenda::use_cases::{LogEvent, LogReport};
 
 pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
-    let store = Store::open_read(Arc::new(RealDisk), &common.project);
-    let store = store.map_err(|error| shared::failure(error.into(), screen))?;
-    let events: Vec<LogEvent> = store
-        .events()
-        .iter()
-        .map(|event| {
-            let publication = event.publication();
-            let count = |name: &str| publication.and_then(|publication| publication.numbers[name].as_u64());
-            LogEvent {
-                seq: event.seq,
-                at: event.at.clone(),
-                event: match event.what {
-                    What::Init(_) => "init",
-                    What::Publish(_) => "publish",
-                    What::Adopt(_) => "adopt",
-                    What::Retract { .. } => "retract",
-                }
-                .to_string(),
-                release: publication.map(|publication| publication.number),
-                label: publication.map(|publication| publication.label.clone()),
-                model: publication.and_then(|publication| publication.promise["model"].as_str().map(String::from)),
-                view: publication.and_then(|publication| publication.view.as_ref()).map(|view| view.name.clone()),
-                recipients: publication
-                    .and_then(|publication| publication.view.as_ref())
-                    .map_or(Vec::new(), |view| view.recipients.clone()),
-                taken_in: publication.map_or(Vec::new(), |publication| {
-                    let view =
-                        |view: &PublishedTo| LogView { name: view.name.clone(), recipients: view.recipients.clone() };
-                    publication.taken_in.iter().map(view).collect()
-                }),
-                rows: count("rows"),
-                groups: count("groups"),
-                counterfeits: count("counterfeits"),
-                hash: event.hash.clone(),
-            }
-        })
-        .collect();
-    let report = LogReport { series: store.series().to_string(), head: store.head().to_string(), events };
+    let report = use_cases::log(&common.project).map_err(|error| shared::failure(error, screen))?;
     screen.result(&text(&report), &report)?;
     Ok(0)
 }

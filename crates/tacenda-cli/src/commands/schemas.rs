@@ -1,22 +1,15 @@
 //! The JSON schemas of what the commands print, one a command.
 
-use crate::commands::adopt::AdoptReport;
-use crate::commands::check::CheckReport;
-use crate::commands::count::CountReport;
-use crate::commands::demo::DemoReport;
-use crate::commands::explain::ExplainReport;
-use crate::commands::init::InitReport;
-use crate::commands::log::LogReport;
-use crate::commands::plan::{Plan, PlanReport};
 use crate::commands::promises::PromisesReport;
-use crate::commands::publish::PublishReport;
-use crate::commands::show::ShowReport;
-use crate::commands::verify::VerifyReport;
 use crate::failure::{ErrorReport, Failure};
 use crate::screen::Screen;
 use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
+use tacenda::use_cases::{
+    AdoptReport, CheckReport, CountReport, DemoReport, ExplainReport, InitReport, LogReport, Plan, PlanReport,
+    PublishReport, ShowReport, VerifyReport,
+};
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({

@@ -34,17 +34,21 @@ fn no_line_is_no_comfort() {
     let project = Project::with(&[("r1.csv", &table(&rows))]);
     let words = [&["audit", "r1.csv", "--k", "1", "--l", "1"][..], &AGE].concat();
     let report = json(&project, &words);
-    assert!(report["findings"].as_array().unwrap().is_empty(), "no line, no finding: {}", report["findings"]);
+    assert!(report["findings"].as_array().unwrap().is_empty(), "no threshold, no finding: {}", report["findings"]);
     assert_eq!(report["verdict"]["decision"], "NOT ASSESSED");
     for (question, code) in [("singling out", "A701"), ("inference", "A703")] {
         let (decision, evidence) = answer(&report, question);
         assert_eq!(decision, "FAIL", "{question}: {evidence}");
-        assert!(evidence.contains(code) && evidence.contains("No line was drawn here"), "{evidence}");
+        assert!(evidence.contains(code) && evidence.contains("No threshold was set here"), "{evidence}");
     }
     let page = |format: &str| flat(&project.ok(&[&words[..], &["--format", format, "-q"]].concat()));
-    assert!(page("text").contains("below k, below l: no line is drawn."), "{}", page("text"));
-    assert!(page("markdown").contains("people below k, of all appearances: no line is drawn"), "{}", page("markdown"));
-    assert!(page("html").contains("no line is drawn"));
+    assert!(page("text").contains("below k, below l: no threshold is set."), "{}", page("text"));
+    assert!(
+        page("markdown").contains("Appearances of people in groups below k: no threshold is set"),
+        "{}",
+        page("markdown")
+    );
+    assert!(page("html").contains("no threshold is set"));
 }
 
 /// The difference of two releases leaves one newcomer.
@@ -200,8 +204,8 @@ fn the_ending_says_the_form_unless_somebody_does() {
     let project = Project::with(&[("r1.csv", &table(&[("[20,30)", "flu")]))]);
     let audit = [&["audit", "r1.csv", "-q"][..], &AGE].concat();
     let starts = [
-        ("a.html", "<!doctype html>"),
-        ("a.HTM", "<!doctype html>"),
+        ("a.html", "<!DOCTYPE html>"),
+        ("a.HTM", "<!DOCTYPE html>"),
         ("a.md", "# "),
         ("a.json", "{"),
         ("a.sarif", "{"),
@@ -221,7 +225,7 @@ fn the_ending_says_the_form_unless_somebody_does() {
     own.ok(&["report", "--format", "text", "-o", "a.rep"]);
     assert!(own.read("a.rep").contains("Each release alone") && !own.read("a.rep").contains("<html"));
     own.ok(&["report", "-o", "b.rep"]);
-    assert!(own.read("b.rep").starts_with("<!doctype html>"));
+    assert!(own.read("b.rep").starts_with("<!DOCTYPE html>"));
     let help = flat(&own.ok(&["report", "--help"]));
     assert!(!help.contains("audits only") && help.contains("audit and report only"), "{help}");
     assert!(help.contains("Ends with exit code 0 whatever its verdict"), "{help}");

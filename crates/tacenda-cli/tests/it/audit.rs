@@ -373,8 +373,15 @@ fn what_the_command_line_says_is_held_against_the_files() {
     project.write("copy.csv", &project.read("r1.csv"));
     let twice = said(&["r1.csv", "copy.csv"]);
     assert_eq!(twice["checks"], said(&["r1.csv"])["checks"]);
-    assert!(twice.to_string().contains("the release before again"), "{twice}");
-    let data: Vec<_> = said(&["r1.csv", "copy.csv", "r2.csv"])["releases"]
+    let notes = |report: &Value| report["provenance"]["notes"].to_string();
+    assert!(notes(&twice).contains("copy.csv repeats r1.csv and is ignored\""), "{twice}");
+    assert!(!notes(&twice).contains("numbered without"), "{twice}");
+    let three = said(&["r1.csv", "copy.csv", "r2.csv"]);
+    assert!(notes(&three).contains("numbered without what is ignored: r2.csv is release 2\""), "{three}");
+    project.write("again.csv", &project.read("r1.csv"));
+    let thrice = said(&["r1.csv", "copy.csv", "again.csv"]);
+    assert!(notes(&thrice).contains("again.csv repeats r1.csv and is ignored\""), "{thrice}");
+    let data: Vec<_> = three["releases"]
         .as_array()
         .unwrap()
         .iter()
@@ -389,7 +396,7 @@ fn what_the_command_line_says_is_held_against_the_files() {
         .take(1)
         .fold(project.read("t1.csv"), |text, line| text.replace(line, &format!("X{line}")));
     project.write("t3.csv", &swapped);
-    assert!(!said(&others).to_string().contains("the release before again"), "other people");
+    assert!(!notes(&said(&others)).contains("repeats"), "other people");
 }
 
 /// What is written about a person cannot be made from their name alone, nor found again in another audit.

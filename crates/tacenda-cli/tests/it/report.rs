@@ -142,7 +142,7 @@ fn a_report_is_about_the_attacker_of_the_promise() {
 fn the_file_ending_says_the_form() {
     let project = two_releases(as_it_is);
     for (file, start) in [
-        ("report.html", "<!doctype html>"),
+        ("report.html", "<!DOCTYPE html>"),
         ("report.md", "# Inpatient stays"),
         ("report.json", "{"),
         ("report.sarif", "{"),

@@ -10,6 +10,7 @@ use crate::kit::Project;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
+use tacenda::ingest::Given;
 use tacenda::publish::{Access, Input, NextRelease, ProjectError, PublishError};
 
 /// The tables of a scenario in order: file, and whether it holds changes.
@@ -77,8 +78,9 @@ fn through_library(project: &Project, number: u32, table: &Path, delta: bool, re
     let name = table.file_name().unwrap().to_str().unwrap();
     let run = || -> std::result::Result<(), ProjectError> {
         let mut open = tacenda::publish::Project::open(project.path(), None, Access::Publish)?;
-        let input = Input { path: project.file(name), delta, show_values: false, memory: None, threads: 0 };
-        let material = open.material(&input, &|_| {})?;
+        let input =
+            Input { table: Given::Path(project.file(name)), delta, show_values: false, memory: None, threads: 0 };
+        let material = open.material(input, &|_| {})?;
         let label = format!("t{number}");
         let view = view(project, number);
         let next = NextRelease { view: view.as_deref(), label: Some(&label), policy: None };

@@ -116,6 +116,15 @@ class Project:
         """Publishes the next release: ``release.folder`` is complete, or nothing has changed."""
         return self._native.publish(_data(data), label, delta, threads)
 
+    def audit(
+        self, *, truth: Any = None, k: Optional[int] = None, l: Optional[int] = None, presence: bool = True
+    ) -> "Audit":
+        """Attacks everything published so far, as :func:`audit` does. ``k`` and ``l`` are what is promised.
+
+        ``truth`` are the private tables behind all releases, in order; the vault has the last one only.
+        """
+        return Audit(*self._native.audit([_data(table) for table in _several(truth)], k, l, presence))
+
     def log(self) -> List[Dict[str, Any]]:
         """The lines of the ledger, the oldest first."""
         return self._native.log()

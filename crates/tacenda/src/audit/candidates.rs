@@ -15,8 +15,9 @@
 //! misled.
 
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::{Stab, members, words};
 use crate::model::{Release, Value};
+use crate::space::sets::{members, words};
+use crate::space::stab::Stab;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
 use rustc_hash::FxHashSet;

@@ -25,10 +25,10 @@
 //! more.
 
 use crate::audit::Fault;
-use crate::audit::flow::Matching;
 use crate::audit::gate::{Evidence, Faults, each_group};
-use crate::audit::ties::Ties;
 use crate::model::Value;
+use crate::space::matching::Matching;
+use crate::space::ties::Ties;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that every group holds `l` distinct values, and that comparing with the last release leaves as many

@@ -1,4 +1,4 @@
-//! Asks every question of a series of releases, whoever made them.
+//! Asks every question of a series of releases, by any publisher.
 //!
 //! Each check stands in a file of its own under `checks` and answers with one [`Outcome`]. Checks share
 //! nothing but what is asked and the candidates, which several of them build on.
@@ -37,7 +37,7 @@ pub fn examine_only(
     checks: &[Check],
 ) -> Assessment {
     let (mut ask, mut assessment) = examined(series, attacker, thresholds, limits, progress, checks);
-    // What was worked out for everyone rests on no line, and is used again.
+    // What was worked out for everyone depends on no threshold, and is used again.
     ask.thresholds = at_least_two(thresholds);
     let again = checks.iter().copied().filter(|&check| is_open_below_two(check, thresholds, series.promise));
     let again: Vec<Check> = again.collect();
@@ -46,7 +46,7 @@ pub fn examine_only(
     assessment
 }
 
-/// The same, at the lines given and no others: what the gate asks.
+/// The same, at the thresholds given and no others: what the gate asks.
 pub(super) fn examine_at(
     series: &Series<'_>,
     attacker: Attacker,
@@ -62,7 +62,7 @@ fn at_least_two(thresholds: &Thresholds) -> Thresholds {
     Thresholds { k: thresholds.k.max(2), l: thresholds.l.max(2), t: thresholds.t }
 }
 
-/// Whether a check would find more at two people and two values than at the lines given.
+/// Whether a check would find more at two people and two values than at the thresholds given.
 fn is_open_below_two(check: Check, thresholds: &Thresholds, promise: Option<&Terms>) -> bool {
     let of_people = match check {
         Check::GroupSizes | Check::LinkedIds | Check::Correspondence | Check::Joins => true,

@@ -41,6 +41,7 @@
 
 use crate::audit::{Evidence, Fault, Faults};
 use crate::model::{History, Quasi, Record, Regions, Row, Span, Value};
+use crate::space::stab::Stab;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -392,75 +393,24 @@ fn is_current(history: &History, record: &Record) -> bool {
 }
 
 /// The regions that overlap another one without being equal to it.
-pub fn overlapping(regions: &Regions) -> BTreeSet<u32> {
+fn overlapping(regions: &Regions) -> BTreeSet<u32> {
     let mut order: Vec<u32> = (0..regions.len() as u32).collect();
     order.sort_by_key(|&region| regions.get(region as usize));
     // Of equal regions one stands for all.
-    let mut found = BTreeSet::new();
-    let classes: Vec<Vec<u32>> =
-        order.chunk_by(|&a, &b| regions.get(a as usize) == regions.get(b as usize)).map(<[u32]>::to_vec).collect();
-    let firsts = classes.iter().map(|class| class[0]).collect();
-    search(regions, firsts, &mut found);
-    for class in classes.iter().filter(|class| class.len() > 1) {
-        if found.contains(&class[0]) {
-            found.extend(class);
-        }
-    }
-    found
-}
-
-/// Divides the regions until few are left together; a region that a division runs through goes both ways.
-fn search(regions: &Regions, some: Vec<u32>, found: &mut BTreeSet<u32>) {
-    let division = if some.len() <= 16 { None } else { best_division(regions, &some) };
-    let Some((attribute, at)) = division else {
-        for (index, &a) in some.iter().enumerate() {
-            for &b in &some[index + 1..] {
-                let (first, second) = (regions.get(a as usize), regions.get(b as usize));
-                if first.iter().zip(second).all(|(a, b)| a.overlap(*b)) {
-                    found.extend([a, b]);
-                }
-            }
-        }
-        return;
+    let classes: Vec<&[u32]> = order.chunk_by(|&a, &b| regions.get(a as usize) == regions.get(b as usize)).collect();
+    let mut firsts = Regions::new(regions.attributes());
+    classes.iter().for_each(|class| firsts.push(regions.get(class[0] as usize)));
+    let index = Stab::of(&firsts);
+    let overlaps_another = |class: &&&[u32]| {
+        // A region overlaps itself.
+        let mut hits = 0;
+        index.each_overlapping(regions.get(class[0] as usize), |_| {
+            hits += 1;
+            hits < 2
+        });
+        hits == 2
     };
-    let side = |keep: &dyn Fn(Span) -> bool| -> Vec<u32> {
-        some.iter().copied().filter(|&region| keep(regions.get(region as usize)[attribute])).collect()
-    };
-    let (left, right) = (side(&|span| span.lo <= at), side(&|span| span.hi > at));
-    drop(some);
-    search(regions, left, found);
-    search(regions, right, found);
-}
-
-/// The division that runs through no region and is the most even, if it is even enough; otherwise
-/// the one that leaves the fewest on the larger side. `None` if none leaves fewer.
-fn best_division(regions: &Regions, some: &[u32]) -> Option<(usize, u32)> {
-    let mut clean: Option<(usize, usize, u32)> = None;
-    let mut any: Option<(usize, usize, u32)> = None;
-    for attribute in 0..regions.attributes() {
-        let spans = some.iter().map(|&region| regions.get(region as usize)[attribute]);
-        let (mut begins, mut ends): (Vec<u32>, Vec<u32>) = spans.map(|span| (span.lo, span.hi)).unzip();
-        begins.sort_unstable();
-        ends.sort_unstable();
-        let (mut begun, mut ended) = (0, 0);
-        for run in ends.chunk_by(|a, b| a == b) {
-            ended += run.len();
-            begun += begins[begun..].partition_point(|&begin| begin <= run[0]);
-            let larger = begun.max(some.len() - ended);
-            let division = (larger, attribute, run[0]);
-            if begun == ended && clean.is_none_or(|best| larger < best.0) {
-                clean = Some(division);
-            }
-            if any.is_none_or(|best| larger < best.0) {
-                any = Some(division);
-            }
-        }
-        if clean.is_some_and(|(larger, ..)| 4 * larger <= 3 * some.len()) {
-            break;
-        }
-    }
-    let even = clean.filter(|&(larger, ..)| 8 * larger <= 7 * some.len());
-    even.or(any).filter(|&(larger, ..)| larger < some.len()).map(|(_, attribute, at)| (attribute, at))
+    classes.iter().filter(overlaps_another).flat_map(|class| class.iter().copied()).collect()
 }
 
 /// What a set of releases says of each person when laid over each other: the definition.

@@ -51,8 +51,8 @@ impl<'a> Knowledge<'a> {
         }
     }
 
-    /// The same knowledge, with whoever's value changed as somebody new from the change on, and who each of
-    /// these people is here; `None` where no value changed. Only releases that tell values count as changes.
+    /// The same knowledge, in which a person whose value changed is a new person from then on, and who each of these
+    /// people is here. `None` where no value changed. Only releases that have values count as changes.
     ///
     /// Nobody of the answer ever changes their value, so what is concluded from that is true of them. The
     /// new people come after the others; they have the key of whom they are.

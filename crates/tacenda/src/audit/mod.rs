@@ -5,6 +5,9 @@
 
 mod series;
 mod outcome;
+mod reason;
+mod quantity;
+mod statement;
 mod finding;
 mod gate;
 pub(crate) mod invariance;
@@ -14,12 +17,8 @@ pub mod k_anonymity;
 
 pub mod knowledge;
 mod by_group;
-mod ties;
-mod stab;
 pub mod candidates;
 pub mod story;
-pub mod flow;
-mod seats;
 pub mod refine;
 pub mod worlds;
 
@@ -33,14 +32,18 @@ mod second_look;
 #[cfg(test)]
 pub(crate) mod sketch;
 
+pub use crate::model::Traces;
 pub use examine::{examine, examine_only, stories_of};
-pub use finding::{CODES, Fault, Finding};
+pub use finding::{Fault, Finding};
 pub use gate::{Evidence, Faults, gate};
 pub(crate) use gate::{enough_people, no_counterfeits};
 pub use join::{
     Coverage as JoinCoverage, JoinEvidence, JoinReport, Reading, RequirementReport, judge_join, judge_joins,
     materialise, read_naively,
 };
-pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, Witness};
-pub use series::{Attacker, Limits, Series, Thresholds, Traces};
+pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, VerdictWord, Witness};
+pub use quantity::Quantity;
+pub use reason::Reason;
+pub use series::{Attacker, Limits, Series, Thresholds};
+pub use statement::Statement;
 pub use views::{ViewEvidence, ViewVerdict, gate_view};

@@ -1,19 +1,21 @@
 //! What an audit answers: one outcome a check, each with its verdict, coverage, findings and numbers.
 
 use crate::audit::story::Story;
-use crate::audit::{Fault, Finding};
+use crate::audit::{Fault, Finding, Quantity, Reason, Statement};
 use crate::model::Value;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Everything an audit found out.
 #[derive(Clone, Debug, Default)]
 pub struct Assessment {
     /// One outcome a check, in the order of [`Check::ALL`].
     pub outcomes: Vec<Outcome>,
-    /// The worst case, worked step by step: someone who was found out, or who stands closest to it; where nobody is
-    /// known, whoever lies in the worst place that was found.
+    /// The worst case, step by step: a person who was found out, or who is closest to it. Where people are not known, a
+    /// person in the worst place that was found.
     pub story: Option<Story>,
-    /// What the same checks answer at two people and two values, where the lines given are lower: the least that anyone
-    /// means by being singled out or being certain. It is not what a promise is held against.
+    /// What the same checks answer at thresholds of two people and two values, where the thresholds given are lower: the
+    /// least that being singled out or being certain can mean. A promise is not judged by it.
     pub at_two: Vec<Outcome>,
 }
 
@@ -69,12 +71,32 @@ pub enum Verdict {
     Fail,
     /// Found something worth knowing, and no more than that.
     Noted,
-    /// Only measured; there is no line to cross.
+    /// Only measured; there is no threshold.
     Measured,
     /// Does not apply to this series, and why.
-    NotApplicable(&'static str),
+    NotApplicable(Reason),
     /// Could not be answered, or not for everyone, and why. Never a pass.
-    NotAssessed(&'static str),
+    NotAssessed(Reason),
+}
+
+/// A verdict without its reason, as it is printed and written.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum VerdictWord {
+    /// PASS
+    Pass,
+    /// FAIL
+    Fail,
+    /// NOTED
+    Noted,
+    /// MEASURED
+    Measured,
+    /// NOT APPLICABLE
+    #[serde(rename = "NOT APPLICABLE")]
+    NotApplicable,
+    /// NOT ASSESSED
+    #[serde(rename = "NOT ASSESSED")]
+    NotAssessed,
 }
 
 /// One check's answer.
@@ -108,18 +130,19 @@ pub struct Coverage {
 pub struct Measure {
     /// The number of the release; `None`: of the whole series.
     pub release: Option<u32>,
-    /// What was measured, such as `smallest group`.
-    pub name: &'static str,
+    /// What was measured.
+    pub quantity: Quantity,
     /// How much it is.
     pub value: f64,
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// Less protection than the line that was drawn.
+    /// Less protection than the threshold asks for.
     Warning,
     /// Somebody's value or row is certain, or a promise is broken.
     Severe,
@@ -128,8 +151,8 @@ pub enum Severity {
 /// What proves a finding: enough for a short script to check it against the published files.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Witness {
-    /// What is claimed of the places and values below, and how to check it: no cell of the table.
-    pub claim: &'static str,
+    /// What is claimed of the groups, values and numbers below, and how to check it.
+    pub claim: Statement,
     /// The groups it rests on: release (its place in the series, from 0) and group (from 0).
     pub groups: Vec<(u32, u32)>,
     /// The sensitive values it speaks of.
@@ -140,7 +163,7 @@ pub struct Witness {
     pub attribute: Option<u32>,
     /// The number that is claimed, such as a size.
     pub number: u64,
-    /// The number it is held against, such as k.
+    /// The threshold it is compared with, such as k; for some claims the number it is a part of.
     pub line: u64,
 }
 
@@ -234,7 +257,7 @@ impl Outcome {
     }
 
     /// An outcome that does not apply.
-    pub fn not_applicable(check: Check, why: &'static str) -> Outcome {
+    pub fn not_applicable(check: Check, why: Reason) -> Outcome {
         Outcome { verdict: Verdict::NotApplicable(why), ..Outcome::new(check, Coverage::default()) }
     }
 
@@ -247,34 +270,54 @@ impl Outcome {
     }
 
     /// Notes a number, with nine decimals: sums of shares must not depend on the order of groups.
-    pub fn measure(&mut self, release: Option<u32>, name: &'static str, value: f64) {
+    pub fn measure(&mut self, release: Option<u32>, quantity: Quantity, value: f64) {
         let value = if value.abs() < 1e6 { (value * 1e9).round() / 1e9 } else { value };
-        self.measures.push(Measure { release, name, value });
+        self.measures.push(Measure { release, quantity, value });
     }
 }
 
 impl Verdict {
-    /// The word that is printed.
-    pub fn word(self) -> &'static str {
+    /// Why there is no answer.
+    pub fn reason(self) -> Option<Reason> {
         match self {
-            Verdict::Pass => "PASS",
-            Verdict::Fail => "FAIL",
-            Verdict::Noted => "NOTED",
-            Verdict::Measured => "MEASURED",
-            Verdict::NotApplicable(_) => "NOT APPLICABLE",
-            Verdict::NotAssessed(_) => "NOT ASSESSED",
+            Verdict::NotApplicable(reason) | Verdict::NotAssessed(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// The verdict without its reason.
+    pub fn word(self) -> VerdictWord {
+        match self {
+            Verdict::Pass => VerdictWord::Pass,
+            Verdict::Fail => VerdictWord::Fail,
+            Verdict::Noted => VerdictWord::Noted,
+            Verdict::Measured => VerdictWord::Measured,
+            Verdict::NotApplicable(_) => VerdictWord::NotApplicable,
+            Verdict::NotAssessed(_) => VerdictWord::NotAssessed,
         }
     }
 }
 
-impl Severity {
-    /// The word that is printed.
-    pub fn word(self) -> &'static str {
-        match self {
+impl fmt::Display for VerdictWord {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            VerdictWord::Pass => "PASS",
+            VerdictWord::Fail => "FAIL",
+            VerdictWord::Noted => "NOTED",
+            VerdictWord::Measured => "MEASURED",
+            VerdictWord::NotApplicable => "NOT APPLICABLE",
+            VerdictWord::NotAssessed => "NOT ASSESSED",
+        })
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
             Severity::Note => "note",
             Severity::Warning => "warning",
             Severity::Severe => "severe",
-        }
+        })
     }
 }
 

@@ -11,13 +11,14 @@
 //! has no full matching, or other numbers of rows and people: what is known contradicts the release there.
 
 use crate::audit::candidates::Candidates;
-use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
-use crate::audit::seats;
-use crate::audit::stab::{Stab, holds, insert, members};
-use crate::audit::ties::Ties;
 use crate::model::{Release, Span};
+use crate::space::matching::{Asked, Crowd, Wishes, keep_usable};
+use crate::space::sets::{holds, insert};
+use crate::space::stab::Stab;
+use crate::space::ties::Ties;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// How much work is done at most.
@@ -252,107 +253,75 @@ impl<'a> Scene<'a> {
         seats
     }
 
-    /// What everyone in a component of few places keeps. Places are bits of so many words.
-    fn narrow_few<const WORDS: usize>(
-        &self,
-        component: &Component,
-        places: &Seats,
-        candidates: &Candidates,
-    ) -> Outcome {
-        // People stand anywhere in memory: fetched one right after another, they need not be waited for one by one.
-        let words = candidates.words();
-        let mut sets: Vec<u64> = Vec::with_capacity(component.people.len() * words);
-        component.people.iter().for_each(|&person| sets.extend_from_slice(candidates.bits(person)));
-        let mut wishes: Vec<[u64; WORDS]> = Vec::with_capacity(component.people.len());
-        for (at, set) in sets.chunks_exact(words).enumerate() {
-            let mut wanted = [0; WORDS];
-            for group in component.hits(at) {
-                let index = component.groups.binary_search(group).expect("a hit lies in its component");
-                for place in places.of_group(index) {
-                    wanted[place / 64] |= u64::from(holds(set, places.values[place] as usize)) << (place % 64);
-                }
-            }
-            wishes.push(wanted);
-        }
-        for (index, &group) in component.groups.iter().enumerate() {
-            let mut all = [0; WORDS];
-            places.of_group(index).for_each(|place| insert(&mut all, place));
-            let counterfeits = self.release.counterfeits.get(group as usize).copied().unwrap_or(0);
-            wishes.extend((0..counterfeits).map(|_| all));
-        }
-        let before = wishes.clone();
-        if !seats::keep_usable(&places.rooms, &mut wishes) {
-            return Outcome::Contradictory;
-        }
-        let mut kept = Vec::new();
-        let mut bits = vec![0; words];
-        // Most keep what they have; the intersection has left nobody a value without a place.
-        let changed =
-            before.iter().zip(&wishes).zip(&component.people).filter(|((before, wishes), _)| before != wishes);
-        for ((_, wishes), &person) in changed {
-            bits.fill(0);
-            members(wishes).for_each(|place| insert(&mut bits, places.values[place as usize] as usize));
-            kept.push((person, bits.clone()));
-        }
-        Outcome::Kept(kept)
-    }
-
     /// What everyone in a component keeps.
     fn narrow(&self, component: &Component, candidates: &Candidates, limits: RefineLimits) -> Outcome {
         if !self.adds_up(component) {
             return Outcome::Contradictory;
         }
         let places = self.places(component);
-        match places.rooms.len().div_ceil(64) {
-            0..=1 => return self.narrow_few::<1>(component, &places, candidates),
-            2 => return self.narrow_few::<2>(component, &places, candidates),
-            3..=4 => return self.narrow_few::<4>(component, &places, candidates),
-            5..=8 => return self.narrow_few::<8>(component, &places, candidates),
-            _ => {}
-        }
-        let mut matching = Matching { capacities: places.rooms.clone(), ..Matching::default() };
-        // People who are alike are one node.
-        let mut rows: Vec<u32> = (0..component.people.len() as u32).collect();
-        let person = |place: u32| component.people[place as usize];
-        let alike = |place: u32| (component.hits(place as usize), candidates.bits(person(place)));
-        rows.sort_unstable_by(|&a, &b| alike(a).cmp(&alike(b)).then(a.cmp(&b)));
-        let classes: Vec<&[u32]> = rows.chunk_by(|&a, &b| alike(a) == alike(b)).collect();
-        for (node, class) in classes.iter().enumerate() {
-            matching.supplies.push(class.len() as u32);
-            let (hits, set) = alike(class[0]);
-            for group in hits {
-                let index = component.groups.binary_search(group).expect("a hit lies in its component");
-                let range = places.of_group(index);
-                let arcs = range
-                    .filter(|&place| holds(set, places.values[place] as usize))
-                    .map(|place| (node as u32, place as u32));
-                matching.arcs.extend(arcs);
-            }
-            if matching.arcs.len() > limits.arcs {
-                return Outcome::TooLarge;
-            }
-        }
-        let arcs_of_people = matching.arcs.len();
-        for (index, &group) in component.groups.iter().enumerate() {
-            let counterfeits = self.release.counterfeits.get(group as usize).copied().unwrap_or(0);
-            if counterfeits > 0 {
-                let node = matching.supplies.len() as u32;
-                matching.supplies.push(counterfeits);
-                matching.arcs.extend(places.of_group(index).map(|place| (node, place as u32)));
-            }
-        }
-        let Some(usable) = matching.usable_arcs() else { return Outcome::Contradictory };
-        let mut kept: Vec<Vec<u64>> = vec![vec![0; candidates.words()]; classes.len()];
-        for (&(node, place), _) in matching.arcs[..arcs_of_people].iter().zip(&usable).filter(|(_, usable)| **usable) {
-            insert(&mut kept[node as usize], places.values[place as usize] as usize);
-        }
-        // Most keep what they have.
-        let changed = classes.iter().zip(&kept).filter(|(class, kept)| {
-            let set = alike(class[0]).1;
-            set.iter().zip(kept.iter()).any(|(set, kept)| set & !kept != 0)
+        let wishes = ValuesInPlaces::new(component, &places, candidates);
+        let counterfeits = |(index, &group): (usize, &u32)| {
+            let count = self.release.counterfeits.get(group as usize).copied().unwrap_or(0);
+            (count > 0).then(|| (places.of_group(index), count))
+        };
+        let others: Vec<(Range<usize>, u32)> = component.groups.iter().enumerate().filter_map(counterfeits).collect();
+        let crowd = Crowd { rooms: &places.rooms, wishes: &wishes, others: &others };
+        let mut kept = Vec::new();
+        let asked = keep_usable(&crowd, limits.arcs, |person, left| {
+            // The intersection has left nobody a value without a place.
+            let mut bits = vec![0; candidates.words()];
+            left.for_each(|place| insert(&mut bits, places.values[place as usize] as usize));
+            kept.push((component.people[person], bits));
         });
-        let all = changed.flat_map(|(class, kept)| class.iter().map(|&place| (person(place), kept.clone())));
-        Outcome::Kept(all.collect())
+        match asked {
+            Asked::Answered => Outcome::Kept(kept),
+            Asked::NoSeating => Outcome::Contradictory,
+            Asked::TooLarge => Outcome::TooLarge,
+        }
+    }
+}
+
+/// What the people of a component may take: a place of each value they may have, in each group they may stand in.
+struct ValuesInPlaces<'a> {
+    component: &'a Component,
+    places: &'a Seats,
+    /// Per person, the values they may have; so many words each.
+    sets: Vec<u64>,
+    words: usize,
+}
+
+impl<'a> ValuesInPlaces<'a> {
+    fn new(component: &'a Component, places: &'a Seats, candidates: &Candidates) -> ValuesInPlaces<'a> {
+        // People stand anywhere in memory: fetched one right after another, they need not be waited for one by one.
+        let words = candidates.words();
+        let mut sets: Vec<u64> = Vec::with_capacity(component.people.len() * words);
+        component.people.iter().for_each(|&person| sets.extend_from_slice(candidates.bits(person)));
+        ValuesInPlaces { component, places, sets, words }
+    }
+
+    fn set(&self, person: usize) -> &[u64] {
+        &self.sets[person * self.words..(person + 1) * self.words]
+    }
+}
+
+impl Wishes for ValuesInPlaces<'_> {
+    fn people(&self) -> usize {
+        self.component.people.len()
+    }
+
+    fn each(&self, person: usize, mut tell: impl FnMut(usize, bool)) {
+        let set = self.set(person);
+        for group in self.component.hits(person) {
+            let index = self.component.groups.binary_search(group).expect("a hit lies in its component");
+            for place in self.places.of_group(index) {
+                tell(place, holds(set, self.places.values[place] as usize));
+            }
+        }
+    }
+
+    fn compare(&self, one: usize, other: usize) -> Ordering {
+        let hits = self.component.hits(one).cmp(self.component.hits(other));
+        hits.then_with(|| self.set(one).cmp(self.set(other)))
     }
 }
 

@@ -5,7 +5,7 @@
 //! there, which is what its absence says. What a file shows beside its rows is in [`Traces`].
 
 use crate::audit::knowledge::Knowledge;
-use crate::model::{Release, Schema, Terms};
+use crate::model::{Release, Schema, Terms, Traces};
 
 /// A series of releases, its own or anybody else's.
 #[derive(Clone, Copy, Debug)]
@@ -20,35 +20,6 @@ pub struct Series<'a> {
     pub promise: Option<&'a Terms>,
     /// Everyone's quasi values and presence, where the truth is at hand.
     pub knowledge: Option<&'a Knowledge<'a>>,
-}
-
-/// What a file shows beside its rows, and what it lacks.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Traces {
-    /// Per row of the release, its place in the file, counted from 0; empty where the order is ours.
-    pub places: Vec<u32>,
-    /// Per group, the text it was numbered with in the file; empty where groups have no names there.
-    pub group_names: Vec<Box<str>>,
-    /// Per quasi attribute of the schema, whether the file has that column; empty: all of them.
-    pub columns: Vec<bool>,
-    /// Whether the file lacks the sensitive column; then every row has the same value.
-    pub without_sensitive: bool,
-    /// Whether the numbers of counterfeits are known. Where not, they are taken to be none.
-    pub counterfeits_known: bool,
-}
-
-impl Traces {
-    /// Of a release of our own: its groups are numbered from 1, it says how many counterfeits there are, and its
-    /// order is sorted, not the input's.
-    pub fn ours(release: &Release, columns: Vec<bool>, without_sensitive: bool) -> Traces {
-        Traces {
-            group_names: (1..=release.group_count()).map(|group| group.to_string().into()).collect(),
-            counterfeits_known: true,
-            columns,
-            without_sensitive,
-            ..Traces::default()
-        }
-    }
 }
 
 /// What the attacker knows besides everyone's quasi values.

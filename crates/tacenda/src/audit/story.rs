@@ -5,14 +5,14 @@
 //! groups of one person, and is what the findings count by. Where people are not known, a place is attacked.
 
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::overlaps;
 use crate::model::{Quasi, Release, Schema, Span, Value};
+use crate::space::stab::overlaps;
 use std::fmt;
 
 /// How one person's value was found out, one step a release they are in.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Story {
-    /// The person's number in the attacker's knowledge; `None` where people are not known, and it is told of whoever
+    /// The person's number in the attacker's knowledge; `None` where people are not known, and it is about a person who
     /// lies in a place.
     pub person: Option<u32>,
     /// The releases they are in, in order.
@@ -97,8 +97,8 @@ pub fn tell(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, pe
 /// Parts of a place that are looked at.
 const MOST_PARTS: usize = 4096;
 
-/// Tells of whoever lies where some groups of different releases overlap, and is in all of these: only the values given
-/// are left for them somewhere there. `None` where no such point is found.
+/// The story of a person who is in all of some releases, in the overlap of one group of each. Somewhere there only the
+/// values given are left. `None` where no such point is found.
 pub fn tell_place(schema: &Schema, releases: &[Release], groups: &[(u32, u32)], values: &[Value]) -> Option<Story> {
     let mut region: Option<Vec<Span>> = None;
     let mut chain: Vec<&Release> = Vec::new();

@@ -66,11 +66,6 @@ pub struct Share {
 }
 
 impl Share {
-    /// Whether it is at most one in `m`.
-    pub fn is_at_most_one_in(self, m: u32) -> bool {
-        self.part.checked_mul(u128::from(m)).is_some_and(|part| part <= self.whole)
-    }
-
     /// Whether it equals `part / whole`.
     pub fn is(self, part: u128, whole: u128) -> bool {
         self.part * whole == part * self.whole

@@ -5,19 +5,12 @@
 
 use crate::folder::Issue;
 use crate::folder::order::{RowOrder, Shape, print_linked, print_weight};
-use crate::model::{Release, Role, Span, Value};
+use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Release, Role, Span, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::io;
 use std::io::Write;
 use std::ops::Range;
-
-/// The column that tells groups apart.
-pub const GROUP_ID: &str = "group_id";
-/// The column whose sum counts people.
-pub const ROW_WEIGHT: &str = "row_weight";
-/// The column with linked ids.
-pub const RECORD: &str = "record";
 
 /// How many rows a piece has, about.
 const PIECE: usize = 1 << 15;

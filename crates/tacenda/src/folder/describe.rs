@@ -1,9 +1,8 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
-use crate::folder::csv::{GROUP_ID, RECORD, ROW_WEIGHT};
 use crate::folder::digest::Written;
 use crate::folder::{Issue, file_stem};
-use crate::model::{Domain, Quasi, Role, Schema};
+use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
 use crate::promise::{Format, PolicyFile, Promise};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;

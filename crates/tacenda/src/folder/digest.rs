@@ -1,6 +1,7 @@
 //! Checksums: taken while a file is written, compared when it is read.
 
-use crate::folder::FolderError;
+use crate::folder::{FolderError, Target};
+use crate::model::hex;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -24,20 +25,20 @@ pub struct Written {
 
 /// Passes bytes on and takes their checksum.
 pub struct Digesting {
-    out: Box<dyn Write + Send>,
+    out: Box<dyn Target>,
     hash: Sha256,
     bytes: u64,
 }
 
 impl Digesting {
     /// Counts what goes to `out`.
-    pub fn new(out: Box<dyn Write + Send>) -> Digesting {
+    pub fn new(out: Box<dyn Target>) -> Digesting {
         Digesting { out, hash: Sha256::new(), bytes: 0 }
     }
 
-    /// Flushes, and says what was written under `name`.
-    pub fn finish(mut self, name: &str) -> io::Result<Written> {
-        self.out.flush()?;
+    /// Ends the file, and says what was written under `name`.
+    pub fn finish(self, name: &str) -> io::Result<Written> {
+        self.out.finish()?;
         Ok(Written { name: name.into(), bytes: self.bytes, sha256: hex(&self.hash.finalize()) })
     }
 }
@@ -109,12 +110,4 @@ fn of_file(path: &Path) -> io::Result<String> {
         }
         hash.update(&buffer[..count]);
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-    }
-    text
 }

@@ -23,7 +23,7 @@ mod count;
 
 pub use count::{Answer, answer, count};
 pub use digest::Written;
-pub use error::{CODES, FolderError};
+pub use error::FolderError;
 pub use manifest::{
     GroupSizes, MANIFEST, Manifest, ManifestFacts, PreviousRelease, ReleaseName, ReleaseNumbers, SeriesNames,
     StatedPromise,
@@ -35,11 +35,24 @@ pub use read::{Published, read, read_with};
 use crate::folder::digest::{Digesting, SUMS};
 use crate::model::{Release, Schema};
 use crate::promise::{Format, PolicyFile};
+use std::fs::File;
 use std::io;
 use std::io::Write;
 
+/// A file of the folder while it is written.
+pub trait Target: Write + Send {
+    /// Ends the file: all of it is written, or the error says why not. A file that is dropped instead is not whole.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+impl Target for File {
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.flush()
+    }
+}
+
 /// What a file of the folder is made with: its name in, somewhere to write out.
-pub type Create<'a> = dyn FnMut(&str) -> io::Result<Box<dyn Write + Send>> + 'a;
+pub type Create<'a> = dyn FnMut(&str) -> io::Result<Box<dyn Target>> + 'a;
 
 /// What every file of a release is called: series, number, ending.
 pub fn file_stem(series: &str, number: u32) -> String {
@@ -71,7 +84,7 @@ impl<'a> Issue<'a> {
 }
 
 /// Writes all files of a release, each through `create`, and answers with their names in order. Every
-/// file is flushed and dropped before the next one is created.
+/// file is finished before the next one is created.
 pub fn write(issue: &Issue<'_>, facts: &ManifestFacts, create: &mut Create<'_>) -> Result<Vec<String>, FolderError> {
     Ok(write_with_digests(issue, facts, create)?.into_iter().map(|file| file.name).collect())
 }

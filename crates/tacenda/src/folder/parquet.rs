@@ -10,9 +10,8 @@
 //! Row groups hold whole groups; their columns are encoded in parallel.
 
 use crate::folder::Issue;
-use crate::folder::csv::{GROUP_ID, RECORD, ROW_WEIGHT};
 use crate::folder::order::{RowOrder, Shape, print_linked, weight};
-use crate::model::{Domain, Quasi, Release, Role, Schema, Span};
+use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema, Span};
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,

@@ -1,10 +1,10 @@
 //! Reads the text form of a release. Every fault is named by file, line and column.
 
 use crate::folder::FolderError;
-use crate::folder::csv::{GROUP_ID, RECORD, ROW_WEIGHT, header};
+use crate::folder::csv::header;
 use crate::folder::order::{Shape, print_weight};
 use crate::folder::read::Rows;
-use crate::model::{Role, Span};
+use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Role, Span};
 use csv::{ByteRecord, ReaderBuilder};
 use std::fs::File;
 use std::path::Path;

@@ -1,11 +1,10 @@
 //! Reads the Parquet form of a release, where there is no text form.
 
 use crate::folder::FolderError;
-use crate::folder::csv::{GROUP_ID, RECORD};
 use crate::folder::order::Shape;
 use crate::folder::parquet::{Content, columns};
 use crate::folder::read::Rows;
-use crate::model::{Domain, Quasi, Role, Span};
+use crate::model::{Domain, GROUP_ID, Quasi, RECORD, Role, Span};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, RecordBatch, StringArray, StructArray};

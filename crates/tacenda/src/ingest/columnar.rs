@@ -7,8 +7,8 @@
 use crate::ingest::columns::{BLANK, Columns, Op, Plan, join};
 use crate::ingest::encode::Encoder;
 use crate::ingest::error::{IngestError, Kind, Problem};
-use crate::ingest::source::{Frame, Source, hex};
-use crate::model::{CellFault, Domain};
+use crate::ingest::source::{Frame, Source};
+use crate::model::{CellFault, Domain, hex};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};

@@ -8,12 +8,13 @@ use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::sniff::Layout;
 use crate::ingest::transcode::Transcoder;
 use crate::ingest::{columnar, sniff};
+use crate::model::hex;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 /// An input that can be read more than once.
@@ -72,6 +73,25 @@ pub enum Compression {
     Gzip,
     /// Zstandard.
     Zstd,
+}
+
+/// A table that a request names.
+#[derive(Debug)]
+pub enum Given {
+    /// A file, or a release folder.
+    Path(PathBuf),
+    /// A table in memory.
+    Frame(Source),
+}
+
+impl Given {
+    /// The table, ready to be read.
+    pub fn open(self) -> Result<Source, IngestError> {
+        match self {
+            Given::Path(path) => Source::open(&path),
+            Given::Frame(source) => Ok(source),
+        }
+    }
 }
 
 impl Source {
@@ -277,9 +297,4 @@ impl<R: Read> Read for Hashing<R> {
         self.hasher.update(&out[..read]);
         Ok(read)
     }
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,179 +1,172 @@
 //! What can be wrong with a project folder, and with the disk below it.
 
+use crate::model::{coded, exit_of};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the ledger room cannot go on. Names files and lines, never what stands in them.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LedgerError {
-    /// No project here.
-    #[error("no project in {}; run tacenda init there, or name the folder with -C", root.display())]
-    NoProject {
-        /// The folder.
-        root: PathBuf,
-    },
-    /// A project is here already.
-    #[error("a project in {} exists already; go on with it, or choose another folder", root.display())]
-    Exists {
-        /// The folder.
-        root: PathBuf,
-    },
-    /// A series name that cannot name a folder.
-    #[error("the series name cannot name a folder; use letters, digits, dots, hyphens and underscores")]
-    SeriesName,
-
-    /// A line of the ledger is not what was written.
-    #[error("{file} line {line} (from byte {offset}): {fault}; restore the file from a backup")]
-    Line {
-        /// The ledger, from the project folder.
-        file: String,
-        /// The line, from 1.
-        line: u64,
-        /// The byte it starts at, from 0.
-        offset: u64,
-        /// What is wrong with it.
-        fault: &'static str,
-    },
-    /// The ledger has lost lines that were committed.
-    #[error(
-        "{file} ends after line {found}, but line {wanted} was committed (vault/head says so); restore the file from a backup"
-    )]
-    CutShort {
-        /// The ledger, from the project folder.
-        file: String,
-        /// How many lines there are.
-        found: u64,
-        /// How many there were.
-        wanted: u64,
-    },
-    /// A file of the vault is not what was written.
-    #[error("{file}: {fault}; restore the file from a backup")]
-    Vault {
-        /// The file, from the project folder.
-        file: String,
-        /// What is wrong with it.
-        fault: &'static str,
-    },
-    /// A file of the vault is gone.
-    #[error("{file} is missing; restore it from a backup")]
-    VaultMissing {
-        /// The file, from the project folder.
-        file: String,
-    },
-    /// A release folder that was never committed.
-    #[error(
-        "{folder} is a release the ledger does not know; move it away if it was copied here, restore the ledger from a backup if not"
-    )]
-    UnknownRelease {
-        /// The folder, from the project folder.
-        folder: String,
-    },
-    /// A committed release whose folder is gone.
-    #[error("{folder} was committed and is missing; restore it from a backup")]
-    MissingRelease {
-        /// The folder, from the project folder.
-        folder: String,
-    },
-    /// A published file that is not what was published.
-    #[error("{file} {fault}; restore the published file from a backup or from a recipient")]
-    ReleaseFile {
-        /// The file, from the project folder.
-        file: String,
-        /// What is wrong with it.
-        fault: &'static str,
-    },
-    /// Written by a later version.
-    #[error("{file} line {line}: written by a later version of tacenda; use that version")]
-    Newer {
-        /// The ledger, from the project folder.
-        file: String,
-        /// The line, from 1.
-        line: u64,
-    },
-
-    /// Someone else is writing.
-    #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
-    Locked {
-        /// The project folder.
-        root: PathBuf,
-    },
-    /// The disk is full. Nothing was published.
-    #[error("no space left to write {}; nothing was published; free some space and run this again", path.display())]
-    Full {
-        /// What was being written.
-        path: PathBuf,
-    },
-    /// The disk said no.
-    #[error("cannot {action} {}: {source}", path.display())]
-    Disk {
-        /// What was tried.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// An earlier write of this run failed.
-    #[error("an earlier write failed, so nothing more is written in this run; reopen the project, which tidies up")]
-    Poisoned,
-    /// The line is in the ledger, and what follows it failed.
-    #[error(
-        "the ledger has line {seq}, so it counts, but its folder could not be put in place: {source}; reopen the project for writing, which finishes it"
-    )]
-    Unfinished {
-        /// The line.
-        seq: u64,
-        /// What failed.
-        source: Box<LedgerError>,
-    },
-    /// Whether the line is in the ledger is not known.
-    #[error(
-        "line {seq} of the ledger could not be made durable, nor taken back: {source}; reopen the project for writing, which settles whether it counts"
-    )]
-    Uncertain {
-        /// The line.
-        seq: u64,
-        /// What failed.
-        source: Box<LedgerError>,
-    },
-    /// A writer committed something while this reader was reading.
-    #[error("another tacenda published while this was reading; run this again")]
-    MovedOn,
+coded! {
+    /// Why the ledger room cannot go on. Names files and lines, never what stands in them.
+    #[derive(Debug, thiserror::Error)]
+    #[non_exhaustive]
+    pub enum LedgerError {
+        #[error("no project in {}; run tacenda init there, or name the folder with -C", root.display())]
+        NoProject {
+            /// The folder.
+            root: PathBuf,
+        } = "L201", "no project here",
+            "The folder has no .tacenda/ledger.jsonl with a first line. Either it is no project: run tacenda init, \
+             or name the project folder with -C. Or it has a policy file and nothing is published yet: the first \
+             tacenda plan or publish sets the ledger up.";
+        #[error("a project in {} exists already; go on with it, or choose another folder", root.display())]
+        Exists {
+            /// The folder.
+            root: PathBuf,
+        } = "L202", "a project exists already",
+            "A project folder holds one series and is set up once. Go on with it, or choose another folder for \
+             another series.";
+        #[error("the series name cannot name a folder; use letters, digits, dots, hyphens and underscores")]
+        SeriesName = "L203", "series name is not a folder name",
+            "Releases are kept in releases/<series>/, so the name may hold letters, digits, dots, hyphens and \
+             underscores, and may not begin with a dot.";
+        #[error("{file} line {line} (from byte {offset}): {fault}; restore the file from a backup")]
+        Line {
+            /// The ledger, from the project folder.
+            file: String,
+            /// The line, from 1.
+            line: u64,
+            /// The byte it starts at, from 0.
+            offset: u64,
+            /// What is wrong with it.
+            fault: &'static str,
+        } = "L501", "a ledger line is damaged",
+            "Every line of the ledger ends in the SHA-256 of its own bytes and carries the one of the line before. \
+             This line does not match: a byte was changed, or lines were removed or swapped. Publishing on a damaged \
+             history could break the promise to people who were in earlier releases, so nothing is published. \
+             Restore the file from a backup.";
+        #[error(
+            "{file} ends after line {found}, but line {wanted} was committed (vault/head says so); restore the file from a backup"
+        )]
+        CutShort {
+            /// The ledger, from the project folder.
+            file: String,
+            /// How many lines there are.
+            found: u64,
+            /// How many there were.
+            wanted: u64,
+        } = "L502", "the ledger was cut short",
+            "The vault remembers how many lines were committed, and the ledger has fewer. A history with a release \
+             missing would let the next one betray the people in it. Restore the ledger from a backup.";
+        #[error("{file}: {fault}; restore the file from a backup")]
+        Vault {
+            /// The file, from the project folder.
+            file: String,
+            /// What is wrong with it.
+            fault: &'static str,
+        } = "L503", "a vault file is damaged",
+            "The ledger holds a keyed digest of every file of the vault, and this file does not match its own. The \
+             vault is what ties a person's releases together; nothing is published until it is whole. Restore the \
+             file from a backup.";
+        #[error("{file} is missing; restore it from a backup")]
+        VaultMissing {
+            /// The file, from the project folder.
+            file: String,
+        } = "L504", "a vault file is missing",
+            "The ledger relies on a file of the vault that is not there. Restore it from a backup. The seed in \
+             particular cannot be made again.";
+        #[error(
+            "{folder} is a release the ledger does not know; move it away if it was copied here, restore the ledger from a backup if not"
+        )]
+        UnknownRelease {
+            /// The folder, from the project folder.
+            folder: String,
+        } = "L505", "a release the ledger does not know",
+            "A folder under its final name counts as published, and the ledger has no line for it. Either it was \
+             copied here, or the ledger lost its last lines. The next release would not be guarded against it, so \
+             nothing is published.";
+        #[error("{folder} was committed and is missing; restore it from a backup")]
+        MissingRelease {
+            /// The folder, from the project folder.
+            folder: String,
+        } = "L506", "a committed release is missing",
+            "The ledger has a line for this release and its folder is gone. Restore it from a backup or from a \
+             recipient.";
+        #[error("{file} {fault}; restore the published file from a backup or from a recipient")]
+        ReleaseFile {
+            /// The file, from the project folder.
+            file: String,
+            /// What is wrong with it.
+            fault: &'static str,
+        } = "L507", "a published file was changed",
+            "The ledger holds the SHA-256 of every published file. This one is changed, missing, or not one that was \
+             published.";
+        #[error("{file} line {line}: written by a later version of tacenda; use that version")]
+        Newer {
+            /// The ledger, from the project folder.
+            file: String,
+            /// The line, from 1.
+            line: u64,
+        } = "L508", "written by a later version",
+            "The ledger has a line this version does not understand. Use the later version.";
+        #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
+        Locked {
+            /// The project folder.
+            root: PathBuf,
+        } = "E701", "another writer holds the lock",
+            "One tacenda at a time writes to a project. The lock goes away with the process that holds it, even if \
+             it is killed.";
+        #[error("no space left to write {}; nothing was published; free some space and run this again", path.display())]
+        Full {
+            /// What was being written.
+            path: PathBuf,
+        } = "E702", "no space left",
+            "The disk or the quota is full. What was begun has been removed; nothing was published.";
+        #[error("cannot {action} {}: {source}", path.display())]
+        Disk {
+            /// What was tried.
+            action: &'static str,
+            /// On what.
+            path: PathBuf,
+            /// Why not.
+            source: io::Error,
+        } = "E703", "the disk said no",
+            "An operation on a file or folder failed. The message says which, and what the system answered.";
+        #[error("an earlier write failed, so nothing more is written in this run; reopen the project, which tidies up")]
+        Poisoned = "E704", "an earlier write failed",
+            "After a failed write this run writes nothing more: what is on the disk is only known after opening the \
+             project again.";
+        #[error(
+            "the ledger has line {seq}, so it counts, but its folder could not be put in place: {source}; reopen the project for writing, which finishes it"
+        )]
+        Unfinished {
+            /// The line.
+            seq: u64,
+            /// What failed.
+            source: Box<LedgerError>,
+        } = "E705", "committed, but not finished",
+            "The ledger line is the commit, and it is written; renaming the staged folder failed after it. The \
+             release counts. Opening the project for writing finishes the rename.";
+        #[error(
+            "line {seq} of the ledger could not be made durable, nor taken back: {source}; reopen the project for writing, which settles whether it counts"
+        )]
+        Uncertain {
+            /// The line.
+            seq: u64,
+            /// What failed.
+            source: Box<LedgerError>,
+        } = "E706", "not known whether committed",
+            "The disk failed while the ledger line was being written, and failed again when it was to be taken back. \
+             Opening the project for writing looks at what is there and either finishes the release or removes every \
+             trace of it.";
+        #[error("another tacenda published while this was reading; run this again")]
+        MovedOn = "E707", "the project moved on",
+            "Readers take no lock. A writer committed in between and tidied up. Run the command again.";
+    }
 }
 
 impl LedgerError {
-    /// Its number, with a page in `tacenda explain`.
-    pub fn code(&self) -> &'static str {
-        match self {
-            LedgerError::NoProject { .. } => "L201",
-            LedgerError::Exists { .. } => "L202",
-            LedgerError::SeriesName => "L203",
-            LedgerError::Line { .. } => "L501",
-            LedgerError::CutShort { .. } => "L502",
-            LedgerError::Vault { .. } => "L503",
-            LedgerError::VaultMissing { .. } => "L504",
-            LedgerError::UnknownRelease { .. } => "L505",
-            LedgerError::MissingRelease { .. } => "L506",
-            LedgerError::ReleaseFile { .. } => "L507",
-            LedgerError::Newer { .. } => "L508",
-            LedgerError::Locked { .. } => "E701",
-            LedgerError::Full { .. } => "E702",
-            LedgerError::Disk { .. } => "E703",
-            LedgerError::Poisoned => "E704",
-            LedgerError::Unfinished { .. } => "E705",
-            LedgerError::Uncertain { .. } => "E706",
-            LedgerError::MovedOn => "E707",
-        }
-    }
-
     /// What the process ends with: 2 for use, 5 for integrity, 7 for the environment.
     pub fn exit_code(&self) -> u8 {
-        match self.code().as_bytes()[1] {
-            b'2' => 2,
-            b'5' => 5,
-            _ => 7,
-        }
+        exit_of(self.code())
     }
 
     /// The error of a failed disk operation; for those who write into a staged file too.
@@ -184,107 +177,6 @@ impl LedgerError {
         }
     }
 }
-
-/// Every code of this room: number, title, explanation.
-pub const CODES: &[(&str, &str, &str)] = &[
-    (
-        "L201",
-        "no project here",
-        "The folder has no .tacenda/ledger.jsonl with a first line. Either it is no project: run tacenda init, or name the \
-         project folder with -C. Or it has a policy file and nothing is published yet: the first tacenda plan or publish \
-         sets the ledger up.",
-    ),
-    (
-        "L202",
-        "a project exists already",
-        "A project folder holds one series and is set up once. Go on with it, or choose another folder for another series.",
-    ),
-    (
-        "L203",
-        "series name is not a folder name",
-        "Releases are kept in releases/<series>/, so the name may hold letters, digits, dots, hyphens and underscores, and may \
-         not begin with a dot.",
-    ),
-    (
-        "L501",
-        "a ledger line is damaged",
-        "Every line of the ledger ends in the SHA-256 of its own bytes and carries the one of the line before. This line does \
-         not match: a byte was changed, or lines were removed or swapped. Publishing on a damaged history could break the \
-         promise to people who were in earlier releases, so nothing is published. Restore the file from a backup.",
-    ),
-    (
-        "L502",
-        "the ledger was cut short",
-        "The vault remembers how many lines were committed, and the ledger has fewer. A history with a release missing would \
-         let the next one betray the people in it. Restore the ledger from a backup.",
-    ),
-    (
-        "L503",
-        "a vault file is damaged",
-        "The ledger holds a keyed digest of every file of the vault, and this file does not match its own. The vault is what \
-         ties a person's releases together; nothing is published until it is whole. Restore the file from a backup.",
-    ),
-    (
-        "L504",
-        "a vault file is missing",
-        "The ledger relies on a file of the vault that is not there. Restore it from a backup. The seed in particular cannot be \
-         made again.",
-    ),
-    (
-        "L505",
-        "a release the ledger does not know",
-        "A folder under its final name counts as published, and the ledger has no line for it. Either it was copied here, or \
-         the ledger lost its last lines. The next release would not be guarded against it, so nothing is published.",
-    ),
-    (
-        "L506",
-        "a committed release is missing",
-        "The ledger has a line for this release and its folder is gone. Restore it from a backup or from a recipient.",
-    ),
-    (
-        "L507",
-        "a published file was changed",
-        "The ledger holds the SHA-256 of every published file. This one is changed, missing, or not one that was published.",
-    ),
-    (
-        "L508",
-        "written by a later version",
-        "The ledger has a line this version does not understand. Use the later version.",
-    ),
-    (
-        "E701",
-        "another writer holds the lock",
-        "One tacenda at a time writes to a project. The lock goes away with the process that holds it, even if it is killed.",
-    ),
-    ("E702", "no space left", "The disk or the quota is full. What was begun has been removed; nothing was published."),
-    (
-        "E703",
-        "the disk said no",
-        "An operation on a file or folder failed. The message says which, and what the system answered.",
-    ),
-    (
-        "E704",
-        "an earlier write failed",
-        "After a failed write this run writes nothing more: what is on the disk is only known after opening the project again.",
-    ),
-    (
-        "E705",
-        "committed, but not finished",
-        "The ledger line is the commit, and it is written; renaming the staged folder failed after it. The release counts. \
-         Opening the project for writing finishes the rename.",
-    ),
-    (
-        "E706",
-        "not known whether committed",
-        "The disk failed while the ledger line was being written, and failed again when it was to be taken back. Opening the \
-         project for writing looks at what is there and either finishes the release or removes every trace of it.",
-    ),
-    (
-        "E707",
-        "the project moved on",
-        "Readers take no lock. A writer committed in between and tidied up. Run the command again.",
-    ),
-];
 
 #[cfg(test)]
 mod tests {
@@ -313,7 +205,7 @@ mod tests {
             LedgerError::MovedOn,
         ];
         let codes: Vec<&str> = errors.iter().map(LedgerError::code).collect();
-        assert_eq!(codes, CODES.iter().map(|&(code, _, _)| code).collect::<Vec<_>>());
+        assert_eq!(codes, LedgerError::PAGES.iter().map(|&(code, _, _)| code).collect::<Vec<_>>());
         for error in &errors {
             let wanted = match &error.code()[..2] {
                 "L2" => 2,

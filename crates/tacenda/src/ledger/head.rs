@@ -5,9 +5,10 @@
 //! ledger that lost its last lines is told from one whose last line a crash cut short. It is written
 //! as `head.next` before the line is appended: after the commit nothing has to be written, only renamed.
 
-use crate::ledger::line::{NO_HASH, hex};
+use crate::ledger::line::NO_HASH;
 use crate::ledger::vault::{VAULT, shown};
 use crate::ledger::{Disk, LedgerError};
+use crate::model::hex;
 use std::io;
 use std::path::Path;
 

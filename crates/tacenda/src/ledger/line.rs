@@ -14,6 +14,7 @@
 //! end of the file. Such a tail was never committed. Bytes after a whole line are not such a tail.
 
 use crate::ledger::LedgerError;
+use crate::model::hex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -240,15 +241,6 @@ fn holds_whole_line(tail: &[u8]) -> bool {
         .filter(|&at| tail[at..].starts_with(ending))
         .filter_map(|at| tail.get(..at + ending.len() + 64 + 2))
         .any(|line| line.len() < tail.len() && unseal(line).is_some())
-}
-
-/// Lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -23,9 +23,9 @@ mod recover;
 mod verify;
 
 pub use disk::{Disk, DiskFile, Folder, RealDisk};
-pub use error::{CODES, LedgerError};
+pub use error::LedgerError;
 pub use line::{Event, FileDigest, Init, Publication, PublishedTo, What};
 pub use staging::{StagedFile, Staging};
-pub use store::{Commit, NewProject, Note, Store};
+pub use store::{Commit, NewProject, Store};
 pub(crate) use vault::commitment;
 pub use verify::verify;

@@ -1,8 +1,8 @@
 //! A release folder before it is one: `.tacenda/staging/rNNNN`, on the same file system as the
 //! place it will be renamed to.
 
-use crate::ledger::line::hex;
 use crate::ledger::{Disk, DiskFile, FileDigest, LedgerError};
+use crate::model::hex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::Write;

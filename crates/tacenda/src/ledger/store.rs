@@ -52,13 +52,6 @@ pub struct Commit<'a> {
     pub at: &'a str,
 }
 
-/// An event that changes no state.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Note {
-    /// A release was taken back.
-    Retract,
-}
-
 /// A project folder, open for reading or for writing.
 pub struct Store {
     pub(super) disk: Arc<dyn Disk>,
@@ -268,21 +261,6 @@ impl Store {
         Ok(self.events.last().expect("it was just added"))
     }
 
-    /// Adds a line that changes no state. `details` are for all to see.
-    pub fn note(&mut self, note: Note, details: Value, at: &str) -> Result<&Event, LedgerError> {
-        self.assert_writer();
-        if self.poisoned {
-            return Err(LedgerError::Poisoned);
-        }
-        let what = match note {
-            Note::Retract => What::Retract { details },
-        };
-        let result = self.append(at, what, None);
-        self.poisoned = result.is_err();
-        result?;
-        Ok(self.events.last().expect("it was just added"))
-    }
-
     fn try_commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<(), LedgerError> {
         let number = staging.number();
         let files = staging.seal()?;
@@ -477,6 +455,34 @@ mod tests {
         store.commit(staging, commit).map(drop)
     }
 
+    /// A line that this version reads and no longer writes: it changes no state.
+    fn retract(store: &mut Store) {
+        store.append("last", What::Retract { details: json!({"release": 1}) }, None).unwrap();
+    }
+
+    #[test]
+    fn a_line_that_changes_no_state_is_not_lost_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let mut store = Store::init(Arc::clone(&disk), folder.path(), new_project()).unwrap();
+        publish(&mut store, 1).unwrap();
+        retract(&mut store);
+        drop(store);
+        let path = folder.path().join(LEDGER);
+        let good = std::fs::read(&path).unwrap();
+        for len in 0..good.len() {
+            std::fs::write(&path, &good[..len]).unwrap();
+            for opened in [
+                Store::open_read(Arc::clone(&disk), folder.path()),
+                Store::open_write(Arc::clone(&disk), folder.path()),
+            ] {
+                let Err(error) = opened else { panic!("cut to {len} bytes unseen") };
+                assert_eq!(error.exit_code(), 5, "cut to {len} bytes: {error}");
+                assert!(error.to_string().contains(LEDGER), "cut to {len} bytes: {error}");
+            }
+        }
+    }
+
     #[test]
     fn a_project_reads_back_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
@@ -486,7 +492,7 @@ mod tests {
         assert!(store.snapshot().unwrap().is_none());
         publish(&mut store, 1).unwrap();
         publish(&mut store, 2).unwrap();
-        store.note(Note::Retract, json!({"release": 1}), "last").unwrap();
+        retract(&mut store);
         let reader = Store::open_read(disk, folder.path()).unwrap();
         assert_eq!(reader.events(), store.events());
         assert_eq!((reader.releases(), reader.head(), reader.series()), (2, store.head(), "wards"));

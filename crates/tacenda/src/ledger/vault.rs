@@ -21,11 +21,10 @@
 
 use crate::ledger::columns::{Column, ColumnFile};
 use crate::ledger::head::NEXT;
-use crate::ledger::line::hex;
 use crate::ledger::{Disk, DiskFile, Event, LedgerError, What, columns};
 use crate::model::{
     History, Met, PastGroups, PastView, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId, ValueSets,
-    Values,
+    Values, hex,
 };
 use parquet::errors::ParquetError;
 use serde::{Deserialize, Serialize};

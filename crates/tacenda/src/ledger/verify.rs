@@ -1,8 +1,8 @@
 //! Checking a project: the chain, every file of the vault, every published file.
 
-use crate::ledger::line::hex;
 use crate::ledger::store::release_name;
 use crate::ledger::{Disk, LedgerError, Publication, Store, recover};
+use crate::model::hex;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;

@@ -9,9 +9,6 @@ use crate::made_up::people::{Churn, Generated};
 use crate::made_up::shape::{Columns, ProjectFile, Shape, rows};
 use crate::model::{Domain, Hierarchy, Quasi, Rng, Schema, Sensitive, Value, Values};
 
-/// How many people are in the data set this is shaped after.
-pub const PEOPLE: u32 = 45_222;
-
 /// A hierarchy line and how many per thousand stand there.
 type Leaves = &'static [(&'static str, f64)];
 

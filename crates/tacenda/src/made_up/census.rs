@@ -170,20 +170,4 @@ mod tests {
         assert!((28_300..28_700).contains(&stayed), "{stayed}");
         assert_eq!(tables[1].len(), 30_000);
     }
-
-    #[test]
-    fn the_stream_and_the_first_table_are_the_same_people() {
-        let generated = snapshots(200, 1, Churn::of(0.0), 5);
-        let lines = |write: &dyn Fn(&mut Vec<u8>)| {
-            let mut text = Vec::new();
-            write(&mut text);
-            let mut lines: Vec<String> = String::from_utf8(text).unwrap().lines().map(String::from).collect();
-            lines.sort_unstable();
-            lines
-        };
-        let table = generated.tables().next().unwrap();
-        let streamed = lines(&|out| generated.write_first_csv(out).unwrap());
-        assert_eq!(streamed.len(), 201);
-        assert_eq!(streamed, lines(&|out| generated.write_csv(&table, out).unwrap()));
-    }
 }

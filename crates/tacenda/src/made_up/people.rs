@@ -88,19 +88,6 @@ impl<S: Shape> Generated<S> {
         })
     }
 
-    /// Writes the first snapshot as CSV without ever holding it: the same people as the first table,
-    /// in the order in which they are drawn, which says nothing about them.
-    pub fn write_first_csv(&self, out: impl Write) -> io::Result<()> {
-        let mut rng = Rng::from_number(self.seed);
-        let mut ids = 1..=u64::from(self.people);
-        self.write_lines(out, |write| {
-            let Some(id) = ids.next() else { return false };
-            let person = Person::draw(&self.shape, &mut rng, 1, id);
-            write(Line { id, quasi: &person.quasi, value: person.value, public: self.shape.public(id) });
-            true
-        })
-    }
-
     /// Writes the header and as many lines as `next` hands over, in large pieces.
     fn write_lines(
         &self,

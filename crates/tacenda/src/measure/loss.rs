@@ -2,7 +2,7 @@
 
 use crate::model::{Domain, Quasi, Release, Schema, Span};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// How much less a release says than its snapshot. See the room's page for the definitions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,6 +52,11 @@ impl Loss {
         let mut json = serde_json::to_value(self).expect("names and numbers are JSON");
         round(&mut json);
         json
+    }
+
+    /// The same, for `serialize_with`.
+    pub fn rounded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
     }
 }
 
@@ -167,11 +172,16 @@ impl Sums {
     }
 }
 
+/// A number as reports print it.
+pub fn nine_decimals(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
 fn round(json: &mut serde_json::Value) {
     match json {
         serde_json::Value::Number(number) if number.is_f64() => {
             let value = number.as_f64().expect("it is a float");
-            *json = serde_json::json!((value * 1e9).round() / 1e9);
+            *json = serde_json::json!(nine_decimals(value));
         }
         serde_json::Value::Array(items) => items.iter_mut().for_each(round),
         serde_json::Value::Object(fields) => fields.values_mut().for_each(round),

@@ -1,9 +1,6 @@
 //! What a promise about views asks of their joins, as plain data: whoever makes a view and whoever judges it asks here.
 
-use crate::model::{Bound, PublishedView, Requirement, View, ViewColumn};
-
-/// The column name that stands for the record itself, as in `tax.record`.
-pub const RECORD: &str = "record";
+use crate::model::{Bound, PublishedView, RECORD, Requirement, View, ViewColumn};
 
 /// What must hold on the join of views: X and Y by the names of columns, and the number.
 ///

@@ -103,6 +103,13 @@ impl Hierarchy {
         Hierarchy::index(labels, parents)
     }
 
+    /// The same tree without a leaf `NULL`.
+    pub fn without_null(&self) -> Result<Hierarchy, HierarchyError> {
+        let is_value = |(code, _): &(u32, Vec<String>)| self.null() != Some(*code);
+        let rows: Vec<Vec<String>> = (0..).zip(self.rows()).filter(is_value).map(|(_, row)| row).collect();
+        Hierarchy::from_rows(&rows)
+    }
+
     /// The rows that [`Hierarchy::from_rows`] makes this tree from, in the order of the leaves. A leaf
     /// that stands higher than others repeats its label.
     pub fn rows(&self) -> Vec<Vec<String>> {

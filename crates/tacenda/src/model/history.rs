@@ -35,6 +35,20 @@ impl Record {
         self.last_release != 0
     }
 
+    /// Somebody who is first seen for release `number`, before they are published.
+    fn unpublished(key: RecordKey, number: u32) -> Record {
+        let (value, value_set) = (Value(0), ValueSetId(0));
+        Record { key, first_seen: number, cohort: 0, last_release: 0, group: 0, value, value_set }
+    }
+
+    /// Publishes them in release `number`.
+    fn enter(&mut self, number: u32, group: u32, value: Value, value_set: ValueSetId) {
+        if self.cohort == 0 {
+            self.cohort = number;
+        }
+        *self = Record { last_release: number, group, value, value_set, ..*self };
+    }
+
     /// What is kept of somebody who is no longer in the table: enough to meet their value set when they return,
     /// and not what their value was.
     fn gone(self) -> Record {
@@ -158,15 +172,7 @@ impl History {
         assert_eq!(number, self.releases + 1, "releases follow each other");
         let record = |(key, known): (&RecordKey, Option<&Record>)| Record {
             last_release: number,
-            ..known.copied().unwrap_or(Record {
-                key: *key,
-                first_seen: number,
-                cohort: number,
-                last_release: number,
-                group: 0,
-                value: Value(0),
-                value_set: ValueSetId(0),
-            })
+            ..known.copied().unwrap_or(Record { cohort: number, ..Record::unpublished(*key, number) })
         };
         History {
             releases: number,
@@ -228,18 +234,7 @@ impl History {
         let number = release.number;
         assert_eq!(number, self.releases + 1, "releases follow each other");
         let mut value_sets = self.value_sets.clone();
-        let mut places: Vec<Option<(u32, ValueSetId)>> = vec![None; table.len()];
-        let mut group_regions = vec![0u32; release.group_count()];
-        for group in 0..release.group_count() {
-            let set = value_sets.intern(&release.value_set(group));
-            let policy_group = membership.policy_groups[group];
-            group_regions[policy_group as usize] = group as u32;
-            for row in release.group_rows(group) {
-                if let Some(person) = membership.person(row) {
-                    places[person.index()] = Some((policy_group, set));
-                }
-            }
-        }
+        let places = places(table, release, membership, &mut value_sets);
         let mut past_sets = Vec::new();
         let mut records = Vec::with_capacity(self.records.len().max(table.len()));
         let mut met = Vec::new();
@@ -254,15 +249,7 @@ impl History {
             }
             met.extend(published.met.get(row.index()));
             let known = old.next_if(|(_, record)| record.key == key);
-            let mut record = known.map(|(_, record)| record).unwrap_or(Record {
-                key,
-                first_seen: number,
-                cohort: 0,
-                last_release: 0,
-                group: 0,
-                value: Value(0),
-                value_set: ValueSetId(0),
-            });
+            let mut record = known.map_or_else(|| Record::unpublished(key, number), |(_, record)| record);
             if let Some((group, set)) = places[row.index()] {
                 let left_behind = (key, record.value_set);
                 if record.is_published()
@@ -271,13 +258,7 @@ impl History {
                 {
                     past_sets.push(left_behind);
                 }
-                if record.cohort == 0 {
-                    record.cohort = number;
-                }
-                record.last_release = number;
-                record.group = group;
-                record.value = table.sensitive()[row.index()];
-                record.value_set = set;
+                record.enter(number, group, table.sensitive()[row.index()], set);
             }
             records.push(record);
         }
@@ -294,10 +275,7 @@ impl History {
         }
         past_sets.extend_from_slice(&self.past_sets);
         past_sets.sort_unstable();
-        let mut regions = Regions::new(release.regions.attributes());
-        for &group in &group_regions {
-            regions.push(release.region(group as usize));
-        }
+        let regions = in_policy_order(release, membership);
         History {
             releases: number,
             records,
@@ -311,6 +289,32 @@ impl History {
             views: Vec::new(),
         }
     }
+}
+
+/// Per row of the table, the policy's group it stands in and that group's value set.
+fn places(
+    table: &Table,
+    release: &Release,
+    membership: &Membership,
+    value_sets: &mut ValueSets,
+) -> Vec<Option<(u32, ValueSetId)>> {
+    let mut places = vec![None; table.len()];
+    for group in 0..release.group_count() {
+        let set = value_sets.intern(&release.value_set(group));
+        for person in release.group_rows(group).filter_map(|row| membership.person(row)) {
+            places[person.index()] = Some((membership.policy_groups[group], set));
+        }
+    }
+    places
+}
+
+/// The regions of a release in the order of the policy's groups.
+fn in_policy_order(release: &Release, membership: &Membership) -> Regions {
+    let mut published_as = vec![0; release.group_count()];
+    (0..).zip(&membership.policy_groups).for_each(|(group, &policy_group)| published_as[policy_group as usize] = group);
+    let mut regions = Regions::new(release.regions.attributes());
+    published_as.into_iter().for_each(|group| regions.push(release.region(group)));
+    regions
 }
 
 /// The places that somebody is in, numbered anew.

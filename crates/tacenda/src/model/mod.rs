@@ -3,17 +3,19 @@
 //! Nothing here reads a file, keeps a promise or knows an algorithm. Everything is an integer: a
 //! quasi attribute is a column of ordered codes, so that a group's region is a pair of codes per
 //! attribute and all questions about regions are comparisons of integers. Text is met only while
-//! reading and writing.
+//! reading and writing; `notation` is the one file here that knows how a value is written.
 //!
 //! Public and private are different types. [`Release`] is what leaves. [`Table`], [`Membership`]
 //! and [`History`] stay; their `Debug` prints sizes and never a value.
 
 mod attribute;
 mod change;
+mod coded;
 mod demand;
 mod group;
 mod hierarchy;
 mod history;
+mod notation;
 mod reading;
 mod record;
 mod release;
@@ -22,16 +24,20 @@ mod schema;
 mod span;
 mod table;
 mod terms;
+mod traces;
 mod values;
 mod view;
 mod words;
 
-pub use attribute::{CellFault, Domain, Grid, Quasi};
+pub use attribute::{Domain, Grid, Quasi};
 pub use change::Change;
-pub use demand::{Asked, Demand, RECORD, SubJoins, asked};
+pub use coded::Page;
+pub(crate) use coded::{coded, exit_of};
+pub use demand::{Asked, Demand, SubJoins, asked};
 pub use group::{GroupView, Grouping, Regions};
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use history::{History, Met, PastGroups, PastView, Published, Record};
+pub use notation::CellFault;
 pub use reading::Reading;
 pub use record::{RecordKey, Row};
 pub use release::{Membership, Release};
@@ -40,8 +46,10 @@ pub use schema::{Public, Role, Schema, Sensitive};
 pub use span::Span;
 pub use table::Table;
 pub use terms::{GroupRule, Hides, Scope, Terms};
+pub use traces::{GROUP_ID, RECORD, ROW_WEIGHT, Traces};
 pub use values::{Value, ValueSetId, ValueSets, Values};
 pub use view::{
-    Bound, Classes, Cuts, Impossible, PublishedView, Requirement, SpanColumn, Threshold, View, ViewColumn, ViewRows,
+    Bound, Classes, Cuts, Impossible, PublishedView, Requirement, Score, SpanColumn, Threshold, View, ViewColumn,
+    ViewRows,
 };
-pub use words::{counted, number, people};
+pub use words::{counted, hex, number, people};

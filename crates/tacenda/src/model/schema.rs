@@ -1,9 +1,11 @@
 //! Which columns there are and what part each plays.
 
 use crate::model::Quasi;
+use serde::{Deserialize, Serialize};
 
 /// The part a column plays.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Names the person. Never leaves; keyed hashes of it tie a person's rows together.
     Identifier,
@@ -15,6 +17,27 @@ pub enum Role {
     Public,
     /// Left out.
     Drop,
+}
+
+impl Role {
+    /// The roles there are, by their words in the policy file.
+    pub const WORDS: [(&str, Role); 5] = [
+        ("identifier", Role::Identifier),
+        ("quasi", Role::Quasi),
+        ("sensitive", Role::Sensitive),
+        ("public", Role::Public),
+        ("drop", Role::Drop),
+    ];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        Role::WORDS.iter().find(|(_, role)| *role == self).expect("every role has a word").0
+    }
+
+    /// The role with that word.
+    pub fn named(word: &str) -> Option<Role> {
+        Role::WORDS.iter().find(|(own, _)| own.eq_ignore_ascii_case(word)).map(|(_, role)| *role)
+    }
 }
 
 /// A sensitive attribute.

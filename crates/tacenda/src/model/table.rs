@@ -80,6 +80,12 @@ impl Table {
         &self.quasi[attribute]
     }
 
+    /// Reads the quasi codes of a row.
+    pub fn read_point(&self, row: Row, point: &mut Vec<u32>) {
+        point.clear();
+        point.extend(self.quasi.iter().map(|codes| codes[row.index()]));
+    }
+
     /// The sensitive values.
     pub fn sensitive(&self) -> &[Value] {
         &self.sensitive

@@ -22,7 +22,7 @@ pub use policy_file::{Format, Limits, Output, PolicyFile, Promised, Reasons, Ser
 pub use series::*;
 pub use views::*;
 
-use crate::model::{Schema, Terms};
+use crate::model::{Page, Schema, Terms};
 use crate::settings::{Key, Section, Walk};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -41,6 +41,8 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its keys in the policy file, beside `model`.
     pub keys: &'static [Key],
+    /// What `tacenda explain` says of its warnings.
+    pub pages: &'static [Page],
     /// The parameters that a release states to its recipients. The others say how the promise is kept.
     pub stated: &'static [&'static str],
 }

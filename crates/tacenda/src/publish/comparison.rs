@@ -154,7 +154,7 @@ impl<'a> Laid<'a> {
         let requirements = [Requirement::anonymity(x, vec![ViewColumn::record(0)], k)];
         let task =
             Task { view: &self.view, rows: &self.rows, earlier: &[], requirements: &requirements, impossible: &[] };
-        let options = Options { score: self.views.score, ..Options::default() };
+        let options = Options { information: self.views.score, ..Options::default() };
         views::specialise(&task, &options).ok().map(|outcome| outcome.cuts)
     }
 

@@ -20,18 +20,18 @@ pub use crate::model::Reading;
 pub use adopt::{Adoption, Foundling};
 pub use choices::{Choice, Cost};
 pub use comparison::{Against, Compared, Comparison};
-pub use error::{CODES, ProjectError};
+pub use error::{ProjectError, PublishError, codes};
 pub use in_memory::InMemory;
 pub use project::{Access, Input, Material, NextRelease, Outcome, POLICY_FILE, Project, Rehearsal, is_project};
 pub use recode::{Stamp, recode};
+pub(crate) use report::software;
 pub use report::{REPORT, ReportRequest};
+pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
 pub use views::{NewView, PreparedView, prepare_view};
 
 use crate::audit::k_anonymity::{Account, SeriesRisk};
 use crate::audit::{Evidence, Fault, Finding};
-use crate::grouping::GroupingError;
-use crate::grouping::views::ViewsError;
 use crate::model::{Change, Grouping, History, Membership, Published, Release, Schema, Seed, Table};
 use crate::promise::{Grouper, PolicyFile, SeriesPromise};
 
@@ -88,69 +88,6 @@ impl Prepared {
         match &self.about {
             Prepares::Series { .. } => None,
             Prepares::View(view) => Some(view),
-        }
-    }
-}
-
-/// Why a release does not come about. Nothing was published.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PublishError {
-    /// No groups can be formed with these data.
-    #[error(transparent)]
-    Grouping(#[from] GroupingError),
-    /// No view can be published with these data.
-    #[error(transparent)]
-    Views(#[from] ViewsError),
-    /// More counterfeits than the policy file allows.
-    #[error(
-        "{counterfeits} of {rows} rows would be counterfeits, more than the {allowed:.3} that counterfeits.max_share allows; \
-         raise the share, lower the parameter, or wait for more rows"
-    )]
-    TooManyCounterfeits {
-        /// How many there would be.
-        counterfeits: usize,
-        /// Of how many rows.
-        rows: usize,
-        /// The largest share.
-        allowed: f64,
-    },
-    /// More rows would be left out than the policy file allows.
-    #[error(
-        "{withheld} of {rows} rows would be withheld, more than the {allowed:.3} that withheld.max_share allows; \
-         raise the share or lower the parameter"
-    )]
-    TooManyWithheld {
-        /// How many there would be.
-        withheld: usize,
-        /// Of how many rows.
-        rows: usize,
-        /// The largest share.
-        allowed: f64,
-    },
-    /// The auditor refused the release.
-    #[error("the auditor refused the release: {}", list(.0))]
-    Refused(Vec<Finding>),
-}
-
-impl PublishError {
-    /// Its code, with a page in `explain`.
-    pub fn code(&self) -> &'static str {
-        match self {
-            PublishError::Grouping(error) => error.code(),
-            PublishError::Views(error) => error.code(),
-            PublishError::TooManyCounterfeits { .. } => "R411",
-            PublishError::TooManyWithheld { .. } => "R412",
-            PublishError::Refused(_) => "R401",
-        }
-    }
-
-    /// The exit code that goes with it.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            PublishError::Refused(_) => 1,
-            PublishError::Views(error) => error.exit_code(),
-            _ => 4,
         }
     }
 }
@@ -223,8 +160,4 @@ fn within_limits(file: &PolicyFile, grouping: &Grouping, table: &Table) -> Resul
         return Err(PublishError::TooManyWithheld { withheld, rows: table.len(), allowed: file.limits.withheld });
     }
     Ok(())
-}
-
-fn list(findings: &[Finding]) -> String {
-    findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -5,13 +5,13 @@
 //! says what has changed since.
 
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
-use crate::ingest::{Loaded, ReadOptions, Remembered, Snapshot, Source};
-use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Staging, Store};
+use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
+use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, loss, query_error};
 use crate::model::{History, PastView, Rng, Schema, Seed, Table};
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::report::{page, series_report, software};
-use crate::publish::staged::StagedFiles;
+use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, Comparison, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
@@ -51,10 +51,10 @@ pub struct Project {
 }
 
 /// What a release is made from.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Input {
-    /// The table; `-` is standard input.
-    pub path: PathBuf,
+    /// The table; the path `-` is standard input.
+    pub table: Given,
     /// Whether it holds changes rather than a whole snapshot.
     pub delta: bool,
     /// Whether errors may name values that a hierarchy lacks.
@@ -221,19 +221,22 @@ impl Project {
         self.store.iter().flat_map(Store::publications).collect()
     }
 
-    /// Recalls the past and reads a table. `step` is told what is being done.
-    pub fn material(&self, input: &Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
-        self.material_from(&Source::open(&input.path)?, input, step)
-    }
+    /// How many steps [`Project::material`] says.
+    pub const MATERIAL_STEPS: usize = 2;
+    /// How many steps [`Project::rehearse`] says.
+    pub const REHEARSE_STEPS: usize = 2;
+    /// How many steps [`Project::publish`] says.
+    pub const PUBLISH_STEPS: usize = 2;
 
-    /// The same with a table that is open already; `input` says the rest.
-    pub fn material_from(&self, source: &Source, input: &Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
+    /// Recalls the past and reads a table. `step` is told what is being done.
+    pub fn material(&self, input: Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
+        let source = input.table.open()?;
         step("remembering");
         let (history, last) = self.past()?;
         step("reading");
         let options = ReadOptions { show_values: input.show_values, threads: input.threads };
         let past = Before { history: &history, snapshot: last.as_ref() };
-        let snapshot = read(source, input.delta, &self.loaded.policy.schema, self.seed(), past, &options)?;
+        let snapshot = read(&source, input.delta, &self.loaded.policy.schema, self.seed(), past, &options)?;
         assert_fits(snapshot.table.len() as u64, input.memory)?;
         Ok(Material { history, last, snapshot })
     }
@@ -312,7 +315,11 @@ impl Project {
         let prepared = &rehearsal.prepared;
         assert_reason(&self.loaded.policy, prepared)?;
         let release = &prepared.release;
-        let facts = self.manifest_facts(rehearsal);
+        let mut facts = self.manifest_facts(rehearsal);
+        let adopted = self.store.as_ref().and_then(series::adopted);
+        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, adopted);
+        // The manifest lists it with its digest.
+        facts.more_files.push((REPORT.into(), page));
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
@@ -341,7 +348,7 @@ impl Project {
     /// Everything published so far, read back from its folders.
     pub fn published(
         &self,
-        tables: PrivateTables<'_>,
+        tables: PrivateTables,
         step: &(dyn Fn(&str) + Sync),
     ) -> Result<PublishedSeries, ProjectError> {
         let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
@@ -349,7 +356,7 @@ impl Project {
     }
 
     /// The report on everything published so far.
-    pub fn report(&self, request: &ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
+    pub fn report(&self, request: ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
         let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
         series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
     }
@@ -399,16 +406,13 @@ impl Project {
             label: publication.label.clone(),
             manifest_digest: publication.files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone()),
         });
-        let software = software();
-        let adopted = self.store.as_ref().and_then(series::adopted);
-        let page = page(&self.loaded.policy, &rehearsal.prepared, &software, &self.loaded.digest, adopted);
         ManifestFacts {
             previous,
             ledger_head: rehearsal.ledger_head.clone(),
             policy_digest: self.loaded.digest.clone(),
             loss: rehearsal.loss.to_json(),
-            more_files: vec![(REPORT.into(), page)],
-            software,
+            more_files: Vec::new(),
+            software: software(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
         }
     }
@@ -499,13 +503,6 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
         at: &now(),
     };
     Ok(Store::init(Arc::new(RealDisk), root, new)?)
-}
-
-/// Writes all files of a release into the staging folder.
-fn write_staged(staging: &Staging, issue: &Issue<'_>, facts: &ManifestFacts) -> Result<Vec<String>, ProjectError> {
-    let staged = StagedFiles::new(staging);
-    let written = folder::write_with_digests(issue, facts, &mut |name| staged.create(name));
-    staged.finish(written)
 }
 
 /// A promise that holds per release only needs a reason for a second release.

@@ -5,35 +5,30 @@
 //! recipient would, and attacks them all; the vault is opened only where the edition may use it.
 
 use crate::audit::{Assessment, Attacker, Check, Limits, Series, Thresholds, Traces, examine};
+use crate::ingest::Given;
 use crate::ledger::Store;
 use crate::model::{History, Scope, Table};
 use crate::promise::PolicyFile;
+use crate::publish::project::now;
 use crate::publish::{Prepared, PrivateTables, ProjectError, PublishedSeries, series};
 use crate::report;
 use crate::report::{About, ChurnFacts, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report};
 use jiff::ToSpan;
 use jiff::civil::Date;
-use std::path::PathBuf;
 use std::slice;
 
 /// The page's name in a release folder.
 pub const REPORT: &str = "report.html";
 
 /// What kind of report is wanted.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ReportRequest {
     /// Whom it is for.
     pub edition: Edition,
-    /// Whether sensitive values are named.
-    pub names: Names,
-    /// How much work the attacks may do.
-    pub limits: Limits,
     /// The private tables behind the releases, one a release, in order; may be none. Not read for recipients.
-    pub truth: Vec<PathBuf>,
+    pub truth: Vec<Given>,
     /// Until when it is to hold; a year after the last release where not given.
     pub review_by: Option<String>,
-    /// When it was made.
-    pub made_at: Option<String>,
 }
 
 /// The page for recipients of one release, made before anyone has it.
@@ -85,14 +80,15 @@ pub fn series_report(
     policy: &PolicyFile,
     policy_digest: &str,
     store: &Store,
-    request: &ReportRequest,
+    request: ReportRequest,
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<Report, ProjectError> {
-    let is_private = request.edition != Edition::Recipient;
-    let tables = match (is_private, request.truth.is_empty()) {
+    let ReportRequest { edition, truth, review_by } = request;
+    let is_private = edition != Edition::Recipient;
+    let tables = match (is_private, truth.is_empty()) {
         (false, _) => PrivateTables::None,
         (true, true) => PrivateTables::Kept,
-        (true, false) => PrivateTables::Given(&request.truth),
+        (true, false) => PrivateTables::Given(truth),
     };
     let read = series::read(policy, store, tables, step)?;
     let knowledge = read.knowledge();
@@ -105,12 +101,12 @@ pub fn series_report(
         promise: Some(&terms),
         knowledge: knowledge.as_ref(),
     };
-    let attacker = Attacker::of(&terms);
+    let (attacker, limits) = (Attacker::of(&terms), Limits::default());
     let ask = |check: Check| step(check.question());
-    let assessment = examine(&series, attacker, &thresholds, &request.limits, &ask);
+    let assessment = examine(&series, attacker, &thresholds, &limits, &ask);
     step("gathering");
     let last_at = read.sources.last().and_then(|source| source.at.clone()).unwrap_or_default();
-    let private = match request.edition {
+    let private = match edition {
         Edition::Steward => {
             Some(private_facts(policy, &read, &store.history()?, store.snapshot()?.as_ref(), &thresholds))
         }
@@ -127,11 +123,12 @@ pub fn series_report(
         policy_sha256: Some(policy_digest.into()),
         seed_commitment: Some(crate::ledger::commitment(store.seed())),
         ledger_head: Some(store.head().into()),
-        command: Some(format!("tacenda report --edition {}", request.edition.word())),
-        reproduce: reproduce(&read, store, &thresholds, &request.limits),
+        command: Some(format!("tacenda report --edition {}", edition.word())),
+        reproduce: reproduce(&read, store, &thresholds),
         notes,
         assumptions: read.assumptions.clone(),
-        made_at: request.made_at.clone(),
+        // The same releases give a recipient the same bytes; who signs wants to know the day.
+        made_at: is_private.then(now),
         sources: read.sources.clone(),
         gate: if policy.is_study() { Gate::NotAsked } else { Gate::FoundNothing },
         // Which views others hold is not for recipients.
@@ -144,33 +141,27 @@ pub fn series_report(
         ..names(policy)
     };
     Ok(Report::new(&Material {
-        edition: request.edition,
+        edition,
         series,
         assessment: &assessment,
         attacker,
         thresholds,
         about: &about,
-        names: request.names,
-        limits: request.limits,
-        governance: Some(governance(policy, &last_at, request)),
+        names: Names::Coded,
+        limits,
+        governance: Some(governance(policy, review_by.or_else(|| a_year_after(&last_at)))),
         private,
         has_truth: false,
     }))
 }
 
 /// What an auditor without the project can do with the release folders alone.
-fn reproduce(read: &PublishedSeries, store: &Store, thresholds: &Thresholds, limits: &Limits) -> Vec<String> {
+fn reproduce(read: &PublishedSeries, store: &Store, thresholds: &Thresholds) -> Vec<String> {
     let folders: Vec<String> =
         read.releases.iter().map(|release| series::folder_in_project(store, release.number)).collect();
-    let all_pairs = if limits.all_pairs { " --all-pairs" } else { "" };
     vec![
         "(cd RELEASE && sha256sum -c SHA256SUMS) in every release folder; the digests are those listed here".into(),
-        format!(
-            "tacenda audit {} --k {} --l {}{all_pairs} --format json",
-            folders.join(" "),
-            thresholds.k,
-            thresholds.l
-        ),
+        format!("tacenda audit {} --k {} --l {} --format json", folders.join(" "), thresholds.k, thresholds.l),
         "with the private tables also --truth TABLE… --id COLUMN, one table a release".into(),
         "tacenda explain finding N --audit AUDIT.json for each finding and what proves it".into(),
         "in the project: tacenda verify, for the ledger's chain and every published file".into(),
@@ -249,7 +240,7 @@ fn churn(releases: u32, history: &History, snapshot: Option<&Table>) -> Vec<Chur
     churn
 }
 
-fn governance(policy: &PolicyFile, last_at: &str, request: &ReportRequest) -> GovernanceFacts {
+fn governance(policy: &PolicyFile, review_by: Option<String>) -> GovernanceFacts {
     let share = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
     GovernanceFacts {
         deletion: policy.departures().into(),
@@ -258,7 +249,7 @@ fn governance(policy: &PolicyFile, last_at: &str, request: &ReportRequest) -> Go
             format!("withheld: at most {} of the snapshot's rows", share(policy.limits.withheld)),
         ],
         accepted_risk: policy.reasons.accept_series_risk.clone(),
-        review_by: request.review_by.clone().or_else(|| a_year_after(last_at)),
+        review_by,
         review_triggers: [
             "a new release of this series",
             "new data about the same people, published by anyone",

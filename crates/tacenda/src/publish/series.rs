@@ -3,23 +3,23 @@
 
 use crate::audit::Traces;
 use crate::audit::knowledge::Knowledge;
-use crate::ingest::{ReadOptions, Source};
+use crate::folder::Published;
+use crate::ingest::{Given, ReadOptions};
 use crate::ledger::{Event, Publication, Store};
-use crate::model::{History, Membership, Release, Row, Table, Values};
+use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
 use crate::publish::{ProjectError, adopt};
 use crate::report::FileFacts;
 use crate::{folder, ingest, report};
-use std::path::PathBuf;
 
 /// Which private tables are used.
-#[derive(Clone, Copy, Debug)]
-pub enum PrivateTables<'a> {
+#[derive(Debug)]
+pub enum PrivateTables {
     /// None: what is made from it may leave.
     None,
     /// These, one a release, in order.
-    Given(&'a [PathBuf]),
+    Given(Vec<Given>),
     /// The one the vault keeps: of the last release.
     Kept,
 }
@@ -57,14 +57,14 @@ impl PublishedSeries {
 pub(super) fn read(
     policy: &PolicyFile,
     store: &Store,
-    private: PrivateTables<'_>,
+    private: PrivateTables,
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<PublishedSeries, ProjectError> {
     let events: Vec<(&Event, &Publication)> =
         store.events().iter().filter_map(|event| Some((event, event.publication()?))).collect();
     let Some((_, last)) = events.last() else { return Err(ProjectError::NothingPublished) };
     // A release that was taken in without its people has no table; the vault then keeps an older one.
-    let kept = match private {
+    let kept = match &private {
         PrivateTables::None => None,
         _ => store.snapshot()?.filter(|_| last.numbers["truth_known"] != false),
     };
@@ -80,23 +80,22 @@ pub(super) fn read(
             assumptions.extend(assumed);
         } else {
             let published = folder::read_with(&folder, &mut values)?;
-            let without_sensitive = published.schema.sensitive.is_empty();
-            let (release, columns) = published.release.laid_out(&published.schema, &policy.schema);
-            traces.push(Traces::ours(&release, columns, without_sensitive));
+            let (release, shown) = laid_out(published, &policy.schema);
             releases.push(release);
+            traces.push(shown);
         }
     }
     let mut tables: Vec<Option<Table>> = releases.iter().map(|_| None).collect();
     match private {
-        PrivateTables::Given(paths) => {
-            if paths.len() != releases.len() {
-                return Err(ProjectError::TruthCount { tables: paths.len(), releases: releases.len() });
+        PrivateTables::Given(given) => {
+            if given.len() != releases.len() {
+                return Err(ProjectError::TruthCount { tables: given.len(), releases: releases.len() });
             }
             let key = store.seed().key("identifier");
-            for (place, path) in tables.iter_mut().zip(paths) {
+            for (place, given) in tables.iter_mut().zip(given) {
                 step("reading the private tables");
-                let source = Source::open(path)?;
-                let read = ingest::read_snapshot(&source, &policy.schema, &key, &values, &ReadOptions::default())?;
+                let read =
+                    ingest::read_snapshot(&given.open()?, &policy.schema, &key, &values, &ReadOptions::default())?;
                 values = read.table.values.clone();
                 *place = Some(read.table);
             }
@@ -113,6 +112,14 @@ pub(super) fn read(
     let not_covered = not_covered(policy, &events);
     let adopted = adopted(store);
     Ok(PublishedSeries { releases, traces, sources, tables, left_out, not_covered, adopted, assumptions })
+}
+
+/// A release of ours in the columns of a whole series, and what its files show beside the rows.
+pub(crate) fn laid_out(published: Published, schema: &Schema) -> (Release, Traces) {
+    let without_sensitive = published.schema.sensitive.is_empty();
+    let (release, columns) = published.release.laid_out(&published.schema, schema);
+    let traces = Traces::ours(&release, columns, without_sensitive);
+    (release, traces)
 }
 
 /// Says which releases of a series were made elsewhere. They left before anything here could judge them.

@@ -1,81 +1,62 @@
 //! Lets the folder's writer write into the ledger's staging folder.
 //!
-//! The writer drops each file when it is done with it; here that syncs and closes it. What goes wrong
-//! then is kept until [`StagedFiles::finish`].
+//! `folder` and `ledger` do not know each other. What goes wrong with the disk travels through the folder's writer as
+//! the cause of an [`io::Error`], and comes out as what the ledger's room said.
 
-use crate::folder::{FolderError, Written};
+use crate::folder;
+use crate::folder::{FolderError, Issue, ManifestFacts, Target};
 use crate::ledger::{FileDigest, LedgerError, StagedFile, Staging};
 use crate::publish::ProjectError;
 use std::io;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
 
-/// The files of one release, being staged.
-pub struct StagedFiles<'a> {
-    staging: &'a Staging,
-    first_error: Arc<Mutex<Option<LedgerError>>>,
+/// Writes all files of a release into the staging folder; their checksums go to the ledger.
+pub(super) fn write_staged(
+    staging: &Staging,
+    issue: &Issue<'_>,
+    facts: &ManifestFacts,
+) -> Result<Vec<String>, ProjectError> {
+    let mut create = |name: &str| -> io::Result<Box<dyn Target>> {
+        Ok(Box::new(InStaging(staging.create_unhashed(name).map_err(io::Error::other)?)))
+    };
+    let written = folder::write_with_digests(issue, facts, &mut create).map_err(cause)?;
+    let names = written.into_iter().map(|file| {
+        staging.vouch(&file.name, FileDigest { sha256: file.sha256, bytes: file.bytes });
+        file.name
+    });
+    Ok(names.collect())
 }
 
-impl<'a> StagedFiles<'a> {
-    pub fn new(staging: &'a Staging) -> StagedFiles<'a> {
-        StagedFiles { staging, first_error: Arc::default() }
-    }
+/// A file in the staging folder.
+struct InStaging(StagedFile);
 
-    /// A new file.
-    pub fn create(&self, name: &str) -> io::Result<Box<dyn Write + Send>> {
-        match self.staging.create_unhashed(name) {
-            Ok(file) => Ok(Box::new(Closing { file: Some(file), first_error: Arc::clone(&self.first_error) })),
-            Err(error) => {
-                keep(&self.first_error, error);
-                Err(io::Error::other("the file cannot be created"))
-            }
-        }
-    }
-
-    /// Hands the writer's answer on, or the first thing that went wrong with the disk: that is nearer to the
-    /// truth than what the writer made of it. The checksums of the files go to the ledger.
-    pub fn finish(self, written: Result<Vec<Written>, FolderError>) -> Result<Vec<String>, ProjectError> {
-        if let Some(error) = self.first_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(error.into());
-        }
-        let names = written?.into_iter().map(|file| {
-            self.staging.vouch(&file.name, FileDigest { sha256: file.sha256, bytes: file.bytes });
-            file.name
-        });
-        Ok(names.collect())
-    }
-}
-
-struct Closing {
-    file: Option<StagedFile>,
-    first_error: Arc<Mutex<Option<LedgerError>>>,
-}
-
-impl Write for Closing {
+impl Write for InStaging {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let file = self.file.as_mut().expect("a file is written before it is closed");
-        match file.write(bytes) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                keep(&self.first_error, LedgerError::disk("write", file.path(), error));
-                Err(io::Error::other("the file cannot be written"))
-            }
-            done => done,
-        }
+        self.0.write(bytes).map_err(|error| match error.kind() {
+            // Whoever writes tries again.
+            io::ErrorKind::Interrupted => error,
+            _ => io::Error::other(LedgerError::disk("write", self.0.path(), error)),
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().expect("a file is flushed before it is closed").flush()
+        self.0.flush()
     }
 }
 
-impl Drop for Closing {
-    fn drop(&mut self) {
-        if let Some(Err(error)) = self.file.take().map(StagedFile::finish) {
-            keep(&self.first_error, error);
-        }
+impl Target for InStaging {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.0.finish().map(drop).map_err(io::Error::other)
     }
 }
 
-fn keep(slot: &Mutex<Option<LedgerError>>, error: LedgerError) {
-    slot.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+/// What the ledger's room said of a failed write, where it was the one that failed.
+fn cause(error: FolderError) -> ProjectError {
+    match error {
+        FolderError::Write { file, source } => match source.downcast::<LedgerError>() {
+            Ok(error) => error.into(),
+            Err(source) => FolderError::Write { file, source }.into(),
+        },
+        other => other.into(),
+    }
 }

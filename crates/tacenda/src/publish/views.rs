@@ -149,7 +149,7 @@ impl<'a> Setting<'a> {
 
     fn options(&self) -> Options {
         let unrelated = if self.elsewhere().contains(&true) { Unrelated::Allow } else { Unrelated::Refuse };
-        Options { score: self.views.score, unrelated, ..Options::default() }
+        Options { information: self.views.score, unrelated, ..Options::default() }
     }
 
     /// What a steward should know about each requirement, before any work is done.

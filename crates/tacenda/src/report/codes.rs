@@ -1,7 +1,7 @@
 //! Sensitive values under other names: D1, D2, …, in the order a report comes to speak of them.
 //!
 //! A code keeps a value from being read over a shoulder or pasted into a ticket. It is no secret:
-//! whoever has the releases can find out which is which.
+//! anyone who has the releases can find out which is which.
 
 use crate::model::{Value, Values};
 use crate::report::Names;

@@ -7,9 +7,9 @@ use crate::report::{ColumnFacts, Edition, PromiseFacts, RiskKind};
 /// Every column with its role. A recipient does not hear of columns that were never published. Files of anyone, without a
 /// promise, have no vault.
 pub fn columns(schema: &Schema, edition: Edition, has_promise: bool) -> Vec<ColumnFacts> {
-    let fact = |name: &str, role: &str, values: String, technique: String| ColumnFacts {
+    let fact = |name: &str, role: Role, values: String, technique: String| ColumnFacts {
         name: name.into(),
-        role: role.into(),
+        role,
         values,
         technique,
     };
@@ -20,13 +20,13 @@ pub fn columns(schema: &Schema, edition: Edition, has_promise: bool) -> Vec<Colu
             true => "left out; a keyed hash ties a person's rows together in the vault",
             false => "tells the people of the private tables apart",
         };
-        columns.push(fact(&schema.identifier, "identifier", "one a person".into(), technique.into()));
+        columns.push(fact(&schema.identifier, Role::Identifier, "one a person".into(), technique.into()));
     }
     for &(role, index) in &schema.order {
         columns.push(match role {
             Role::Quasi => {
                 let quasi = &schema.quasi[index];
-                fact(&quasi.name, "quasi", values(quasi), technique(quasi))
+                fact(&quasi.name, Role::Quasi, values(quasi), technique(quasi))
             }
             Role::Sensitive => {
                 let sensitive = &schema.sensitive[index];
@@ -34,18 +34,18 @@ pub fn columns(schema: &Schema, edition: Edition, has_promise: bool) -> Vec<Colu
                     true => "published as it is".to_string(),
                     false => "published under coarser labels".to_string(),
                 };
-                fact(&sensitive.name, "sensitive", "any value".into(), labels)
+                fact(&sensitive.name, Role::Sensitive, "any value".into(), labels)
             }
             _ => {
                 let public = &schema.public[index];
                 let because = public.because.trim_end_matches('.');
-                fact(&public.name, "public", "any value".into(), format!("published as it is: {because}"))
+                fact(&public.name, Role::Public, "any value".into(), format!("published as it is: {because}"))
             }
         });
     }
     if is_private {
         let dropped = schema.dropped.iter();
-        columns.extend(dropped.map(|name| fact(name, "drop", "any value".into(), "left out".into())));
+        columns.extend(dropped.map(|name| fact(name, Role::Drop, "any value".into(), "left out".into())));
     }
     columns
 }

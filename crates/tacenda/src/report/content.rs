@@ -3,12 +3,18 @@
 //! A report is filtered when it is made, not when it is printed: one for recipients does not hold
 //! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
 
+use crate::audit::{Severity, VerdictWord};
+use crate::model::Role;
 use crate::report::words::{counted, list};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The version of the JSON.
 pub const FORMAT: u32 = 1;
+
+/// What stands for a check in a finding of the gate.
+pub const GATE: &str = "gate";
 
 /// Whom a report is for.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -133,7 +139,8 @@ pub struct ColumnFacts {
     /// Its name.
     pub name: String,
     /// Its role: identifier, quasi, sensitive, public, drop.
-    pub role: String,
+    #[schemars(with = "String")]
+    pub role: Role,
     /// What values it has.
     pub values: String,
     /// What was done to it.
@@ -150,7 +157,8 @@ pub struct VerdictFacts {
     /// How many people the widest finding concerns.
     pub people: u64,
     /// The worst severity: note, warning, severe.
-    pub worst: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub worst: Option<Severity>,
 }
 
 /// One release, as anyone can count it.
@@ -288,7 +296,8 @@ pub struct CheckFacts {
     /// The question.
     pub question: String,
     /// PASS, FAIL, MEASURED, NOT APPLICABLE or NOT ASSESSED.
-    pub verdict: String,
+    #[schemars(with = "String")]
+    pub verdict: VerdictWord,
     /// Why it does not apply, or could not be answered.
     pub why: Option<String>,
     /// How many were looked at.
@@ -325,7 +334,8 @@ pub struct FindingFacts {
     /// Its title.
     pub title: String,
     /// note, warning or severe.
-    pub severity: String,
+    #[schemars(with = "String")]
+    pub severity: Severity,
     /// The check that found it.
     pub check: String,
     /// The release it was found in.
@@ -358,7 +368,7 @@ impl StoryFacts {
     pub fn heading(&self) -> String {
         let heading = match self.left == 1 || self.finding.is_some() {
             true => "The worst case, step by step",
-            false => "Who stands closest to the line, step by step",
+            false => "Who is closest to a threshold, step by step",
         };
         self.finding.map_or(heading.into(), |finding| format!("{heading} (finding {finding})"))
     }
@@ -373,6 +383,29 @@ impl StoryFacts {
         match self.of_place {
             true => format!("Someone knows of one person who is in all of these releases and has {}.", list(&known)),
             false => format!("Someone knows of one person: {}.", list(&known)),
+        }
+    }
+}
+
+impl StoryFacts {
+    /// What it comes to.
+    pub fn ending(&self) -> String {
+        match self.left {
+            1 => "One value is left: it is certain.".into(),
+            left => format!("{} are left.", counted(left as u64, "value", "values")),
+        }
+    }
+}
+
+impl StepFacts {
+    /// What is said where a value changed.
+    pub const RESTARTED: &str = "This contradicts the step before: the value changed, and the search starts again.";
+
+    /// How many groups the person may be in.
+    pub fn groups_in_words(&self) -> String {
+        match self.group_count {
+            1 => "one group".into(),
+            count => counted(count as u64, "group", "groups"),
         }
     }
 }
@@ -693,6 +726,12 @@ impl Edition {
             Edition::Steward => "steward",
             Edition::Auditor => "auditor",
         }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.words())
     }
 }
 

@@ -136,7 +136,12 @@ fn every_form_of_the_auditors_says_how_to_repeat_it_and_proves_what_it_found() {
         // Lines are broken where they are too long.
         let page = page.split_whitespace().collect::<Vec<&str>>().join(" ");
         assert!(page.contains(command), "{page}");
-        assert!(page.contains("the values that all these groups share are fewer than the line"), "{page}");
+        assert!(
+            page.contains(
+                "group 1 of release 1 and group 1 of release 2 leave 1 value (D1): fewer than 2, the threshold l."
+            ),
+            "{page}"
+        );
         assert!(page.contains("[20,25)"), "{page}");
     }
     let limits = report.provenance.limits.as_ref().unwrap();

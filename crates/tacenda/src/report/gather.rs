@@ -1,14 +1,15 @@
 //! Gathers a report from what was published, what the auditor answered, and what may be told to whom.
 
 use crate::audit::story::Story;
-use crate::audit::{Assessment, Attacker, Fault, Finding, Limits, Series, Thresholds, Verdict, Witness};
+use crate::audit::{Assessment, Attacker, Fault, Finding, Limits, Series, Thresholds, Witness};
+use crate::report::claim::claim;
 use crate::report::codes::Codes;
 use crate::report::release_facts::{Lens, release_facts};
 use crate::report::words::clean;
 use crate::report::{
-    CheckFacts, Edition, FORMAT, FileFacts, FindingFacts, GovernanceFacts, LimitFacts, MeasureFacts, PrivateFacts,
-    Provenance, ReleaseFacts, Report, SeriesFacts, StepFacts, StepGroup, StoryFacts, WitnessFacts, WitnessGroup,
-    columns, identifying, judge, picture, sequence, signing,
+    CheckFacts, Edition, FORMAT, FileFacts, FindingFacts, GATE, GovernanceFacts, LimitFacts, MeasureFacts,
+    PrivateFacts, Provenance, ReleaseFacts, Report, SeriesFacts, StepFacts, StepGroup, StoryFacts, WitnessFacts,
+    WitnessGroup, columns, identifying, judge, picture, sequence, signing,
 };
 
 /// The most rows of a group that a witness lists.
@@ -43,8 +44,8 @@ pub struct Material<'a> {
     pub governance: Option<GovernanceFacts>,
     /// What the vault and the private tables say.
     pub private: Option<PrivateFacts>,
-    /// Whether whoever reads this brought the private tables, as who runs an audit with them does. Then an auditor
-    /// hears what they say; otherwise an auditor has no vault, and hears nothing from it.
+    /// True if the reader supplied the private tables, as in an audit with them. Only then does an auditor see what they
+    /// say.
     pub has_truth: bool,
 }
 
@@ -231,11 +232,8 @@ fn checks(assessment: &Assessment, may: &May) -> Vec<CheckFacts> {
         .map(|outcome| CheckFacts {
             check: outcome.check.name().into(),
             question: outcome.check.question().into(),
-            verdict: outcome.verdict.word().into(),
-            why: match outcome.verdict {
-                Verdict::NotApplicable(why) | Verdict::NotAssessed(why) => Some(why.into()),
-                _ => None,
-            },
+            verdict: outcome.verdict.word(),
+            why: outcome.verdict.reason().map(|reason| reason.to_string()),
             looked_at: outcome.coverage.looked_at,
             of: outcome.coverage.of,
             what: outcome.coverage.what.into(),
@@ -246,7 +244,7 @@ fn checks(assessment: &Assessment, may: &May) -> Vec<CheckFacts> {
                 .filter(|_| may.proof)
                 .map(|measure| MeasureFacts {
                     release: measure.release,
-                    name: measure.name.into(),
+                    name: measure.quantity.to_string(),
                     value: measure.value.is_finite().then_some(measure.value),
                 })
                 .collect(),
@@ -264,7 +262,7 @@ fn findings(material: &Material<'_>, may: &May, codes: &mut Codes<'_>) -> Vec<Fi
         Gate::Found(findings) => &findings[..],
         _ => &[],
     };
-    let mut all: Vec<(&str, &Finding)> = found.chain(at_the_gate.iter().map(|finding| ("gate", finding))).collect();
+    let mut all: Vec<(&str, &Finding)> = found.chain(at_the_gate.iter().map(|finding| (GATE, finding))).collect();
     all.sort_by(|(_, a), (_, b)| {
         let worse = b.fault.severity().cmp(&a.fault.severity()).then(b.people.cmp(&a.people));
         worse.then(a.fault.code().cmp(b.fault.code())).then(a.release.cmp(&b.release)).then(a.others.cmp(&b.others))
@@ -303,9 +301,13 @@ fn finding_facts(
     codes: &mut Codes<'_>,
 ) -> FindingFacts {
     let witness = finding.witness.as_ref().filter(|_| may.proof);
+    let plain = plain(check, finding);
     FindingFacts {
-        witness: witness.map(|witness| witness_facts(witness, &material.series, codes)),
-        ..plain(check, finding)
+        witness: witness.map(|witness| {
+            let facts = witness_facts(witness, &material.series, codes);
+            WitnessFacts { claim: claim(witness.claim, &facts, &plain.releases()), ..facts }
+        }),
+        ..plain
     }
 }
 
@@ -315,7 +317,7 @@ fn plain(check: &str, finding: &Finding) -> FindingFacts {
         number: 0,
         code: finding.fault.code().into(),
         title: finding.fault.title().into(),
-        severity: finding.fault.severity().word().into(),
+        severity: finding.fault.severity(),
         check: check.into(),
         release: finding.release,
         others: finding.others.clone(),
@@ -325,6 +327,7 @@ fn plain(check: &str, finding: &Finding) -> FindingFacts {
     }
 }
 
+/// A witness without its sentence.
 fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) -> WitnessFacts {
     // What is claimed is named first, so that its codes are the lower ones.
     let values = codes.names(&witness.values);
@@ -362,7 +365,7 @@ fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) 
         })
     };
     WitnessFacts {
-        claim: witness.claim.into(),
+        claim: String::new(),
         groups: witness.groups.iter().filter_map(&mut group).collect(),
         values,
         person: witness.person.and_then(|person| series.knowledge?.name(person)),

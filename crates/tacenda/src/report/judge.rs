@@ -3,9 +3,9 @@
 //!
 //! "Not assessed" never counts as a pass.
 
-use crate::audit::{Assessment, Check, Fault, Outcome, Severity, Verdict};
+use crate::audit::{Assessment, Check, Fault, Outcome, Reason, Severity, Verdict};
 use crate::model::Scope;
-use crate::report::words::{clean, counted, list, number, people, percent};
+use crate::report::words::{capital, clean, counted, list, number, people, percent};
 use crate::report::{
     Decision, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
 };
@@ -74,7 +74,7 @@ impl Bearing {
 pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: &[String]) -> VerdictFacts {
     let releases = counted(material.series.releases.len() as u64, "release", "releases");
     let worst = findings.first();
-    let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note.word());
+    let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note);
     // Without the people, how many stand in a place or between two groups is not known; the number is the most that fit.
     let is_bound = |finding: &FindingFacts| {
         let bounds = [
@@ -119,12 +119,11 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         );
         (Decision::NotAssessed, sentence)
-    } else if has_no_line(material) {
-        let sentence = format!("Nothing was found in {releases}, but no line was drawn that anyone could fall below.");
+    } else if has_no_threshold(material) {
+        let sentence = format!("Nothing was found in {releases}, but no threshold was set.");
         (Decision::NotAssessed, sentence)
     } else if !judged {
-        let sentence =
-            format!("Nothing was judged in {releases}: what was asked does not apply, or has no line to fall below.");
+        let sentence = format!("Nothing was judged in {releases}: no check that applies has a threshold.");
         (Decision::NotAssessed, sentence)
     } else if assumptions.is_empty() {
         (Decision::Pass, format!("Nothing was found in {releases}: {}.", line(material)))
@@ -132,7 +131,7 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
         let sentence = format!(
             "Nothing was found in {releases}: {}. This rests on {}.",
             line(material),
-            counted(assumptions.len() as u64, "assumption that is named below", "assumptions that are named below")
+            counted(assumptions.len() as u64, "assumption named below", "assumptions named below")
         );
         (Decision::PassAssuming, sentence)
     };
@@ -146,16 +145,11 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         ));
     }
-    VerdictFacts {
-        decision,
-        sentence,
-        people: widest.unwrap_or(0),
-        worst: worst.map(|finding| finding.severity.clone()),
-    }
+    VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
 }
 
-/// Whether nobody drew a line: no promise, and none that was asked for.
-fn has_no_line(material: &Material<'_>) -> bool {
+/// Whether there is no threshold: no promise, and none that was asked for.
+fn has_no_threshold(material: &Material<'_>) -> bool {
     let lines = &material.thresholds;
     material.series.promise.is_none() && lines.k <= 1 && lines.l <= 1 && lines.t.is_none()
 }
@@ -177,13 +171,8 @@ fn gate_said(material: &Material<'_>) -> String {
 
 /// Checks that could not be asked because nobody knew who the people are.
 fn without_people(material: &Material<'_>) -> Vec<&'static str> {
-    let needs_people = |outcome: &&Outcome| {
-        matches!(outcome.verdict, Verdict::NotApplicable(why) if why.contains("known"))
-            && [Check::Candidates, Check::Posterior, Check::Equivalence, Check::Learned, Check::EverLinked]
-                .contains(&outcome.check)
-    };
-    let outcomes = material.assessment.outcomes.iter().filter(|_| material.series.knowledge.is_none());
-    outcomes.filter(needs_people).map(|outcome| outcome.check.name()).collect()
+    let needs_people = |outcome: &&Outcome| outcome.verdict.reason().is_some_and(Reason::is_people_unknown);
+    material.assessment.outcomes.iter().filter(needs_people).map(|outcome| outcome.check.name()).collect()
 }
 
 /// What nobody falls below, in words; only what was asked is spoken of.
@@ -200,7 +189,7 @@ fn line(material: &Material<'_>) -> String {
         (true, true) => format!("everyone stays among {} and keeps {l} possible values", people(k)),
         (true, false) => format!("everyone stays among {}", people(k)),
         (false, true) => format!("everyone keeps {l} possible values"),
-        (false, false) if k <= 1 && l <= 1 => "no line was drawn that anyone could fall below".to_string(),
+        (false, false) if k <= 1 && l <= 1 => "no threshold was set".to_string(),
         (false, false) => {
             let asked: Vec<&str> = outcomes.iter().map(|outcome| outcome.check.name()).collect();
             format!("that is all that was asked ({})", asked.join(", "))
@@ -232,8 +221,8 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
         }
         if series.knowledge.is_none() {
             assumptions.push(
-                "The true table was not at hand: people are counted in the published groups, and some of them may be \
-                 the same person."
+                "The true table was not given: people are counted in the published groups, and one person may be counted \
+                 more than once."
                     .into(),
             );
         }
@@ -272,8 +261,8 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     }
     if series.knowledge.is_none() && asked(joined) && series.releases.len() > 2 && !material.limits.all_pairs {
         relied.push(
-            "Each release was compared with the next one, and places over releases that follow each other; two that are \
-             further apart may give more away of someone who was away between them (--all-pairs)."
+            "Only consecutive releases were compared. Two that are further apart may reveal more about a person who was \
+             absent between them (--all-pairs)."
                 .into(),
         );
     }
@@ -306,7 +295,7 @@ pub fn not_covered(material: &Material<'_>) -> Vec<String> {
     }
     for outcome in &material.assessment.outcomes {
         if let Verdict::NotAssessed(why) = outcome.verdict {
-            limits.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(why)));
+            limits.push(format!("Not assessed: {} {}.", outcome.check.question(), capital(&why.to_string())));
         }
     }
     limits
@@ -337,8 +326,8 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
                 steps.push("Give the true tables (--truth FILE --id COLUMN) to count the people exactly.".into());
             }
         }
-        Decision::NotAssessed if !material.assessment.outcomes.is_empty() && has_no_line(material) => {
-            steps.push("Draw a line: --k and --l of 2 at least.".into());
+        Decision::NotAssessed if !material.assessment.outcomes.is_empty() && has_no_threshold(material) => {
+            steps.push("Set thresholds: --k and --l of at least 2.".into());
         }
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
             let open = "Answer the open questions";
@@ -357,7 +346,7 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
 
 /// Singling out, linkability, inference: the answers with their evidence and limits.
 ///
-/// They ask of people, not of a promise: a promise that draws no line, or allows one person or one value, does not make
+/// They ask of people, not of a promise: a promise that sets no threshold, or allows one person or one value, does not make
 /// them pass. So they are answered at two people and two values at least. `findings` are those at the lines given, and
 /// what two people and two values find beside.
 pub fn three_questions(
@@ -471,7 +460,7 @@ fn decide(
     let assessment = material.assessment;
     let outcomes = || assessment.outcomes.iter().chain(&assessment.at_two);
     let asked = || outcomes().filter(|outcome| bearing.asked.contains(&outcome.check));
-    let found = |finding: &&FindingFacts| finding.severity != Severity::Note.word() && bearing.bears(finding);
+    let found = |finding: &&FindingFacts| finding.severity != Severity::Note && bearing.bears(finding);
     let gate_found = matches!(material.about.gate, Gate::Found(_));
     let any = findings.iter().flat_map(|findings| findings.iter()).find(found);
     if any.is_some() || (assessment.outcomes.is_empty() && gate_found) {
@@ -508,8 +497,8 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
         let word = if releases.len() == 1 { "release" } else { "releases" };
         let aside = match (is_promised, material.series.promise) {
             (true, _) => "",
-            (false, Some(_)) => " The promise draws no line here; this question does, at two.",
-            (false, None) => " No line was drawn here; this question draws one, at two.",
+            (false, Some(_)) => " The promise sets no threshold here; this question sets one, of two.",
+            (false, None) => " No threshold was set here; this question sets one, of two.",
         };
         sentences.push(format!(
             "{} {} ({word} {}, {}).{aside}",
@@ -522,8 +511,44 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
     sentences
 }
 
-/// A sentence's first letter in upper case.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::Coverage;
+    use crate::report::samples::clean;
+    use crate::report::{Edition, Report};
+
+    fn report(verdict: Verdict) -> Report {
+        let mut sample = clean();
+        let open = Outcome { verdict, ..Outcome::new(Check::Posterior, Coverage::default()) };
+        sample.assessment.outcomes.push(open);
+        sample.report(Edition::Auditor)
+    }
+
+    /// Whatever words a reason has: where it means that the people are not known, the verdict and its limits say so.
+    #[test]
+    fn no_reason_drops_the_warning_that_people_are_not_known() {
+        let unknown: Vec<Reason> = Reason::ALL.iter().copied().filter(|reason| reason.is_people_unknown()).collect();
+        assert_eq!(unknown, [Reason::PeopleUnknown, Reason::AccomplicesUnknown]);
+        for &reason in Reason::ALL {
+            for verdict in [Verdict::NotApplicable(reason), Verdict::NotAssessed(reason)] {
+                let report = report(verdict);
+                let warns = report.verdict.sentence.contains("Who the people are was not known: 1 of 4 questions");
+                assert_eq!(warns, reason.is_people_unknown(), "{verdict:?}");
+                let is_limit = |limit: &String| limit.contains("so posterior could not be asked");
+                assert_eq!(report.not_covered.iter().any(is_limit), reason.is_people_unknown(), "{verdict:?}");
+            }
+            // A sentence that says it is a reason that means it.
+            assert_eq!(reason.to_string().starts_with("the private tables were not given"), reason.is_people_unknown());
+        }
+    }
+
+    #[test]
+    fn what_is_not_assessed_passes_for_no_reason() {
+        for &reason in Reason::ALL {
+            let report = report(Verdict::NotAssessed(reason));
+            assert_eq!(report.verdict.decision, Decision::NotAssessed, "{reason:?}");
+            assert!(report.verdict.sentence.contains("1 of 4 questions could not be answered"), "{reason:?}");
+        }
+    }
 }

@@ -3,8 +3,9 @@
 //! What does not apply or could not be answered is skipped, with the reason: a skipped test is not a
 //! passed one.
 
+use crate::audit::VerdictWord;
 use crate::report::words::{list, people};
-use crate::report::{FindingFacts, Report};
+use crate::report::{FindingFacts, GATE, Report};
 use std::fmt::Write;
 
 /// The most findings that one failure lists.
@@ -12,11 +13,12 @@ const MOST_FINDINGS: usize = 100;
 
 /// The report as JUnit XML.
 pub fn junit(report: &Report) -> String {
-    let gate: Vec<&FindingFacts> = report.findings.iter().filter(|finding| finding.check == "gate").collect();
+    let gate: Vec<&FindingFacts> = report.findings.iter().filter(|finding| finding.check == GATE).collect();
     let tests = report.checks.len() + usize::from(!gate.is_empty());
-    let count = |verdicts: &[&str]| report.checks.iter().filter(|check| verdicts.contains(&&*check.verdict)).count();
-    let failures = count(&["FAIL"]) + usize::from(!gate.is_empty());
-    let skipped = count(&["NOT APPLICABLE", "NOT ASSESSED"]);
+    let count =
+        |verdicts: &[VerdictWord]| report.checks.iter().filter(|check| verdicts.contains(&check.verdict)).count();
+    let failures = count(&[VerdictWord::Fail]) + usize::from(!gate.is_empty());
+    let skipped = count(&[VerdictWord::NotApplicable, VerdictWord::NotAssessed]);
     let name = escape(&format!("tacenda audit {}", report.series.name));
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"");
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -33,15 +35,15 @@ pub fn junit(report: &Report) -> String {
     for check in &report.checks {
         let _ = write!(out, "    <testcase classname=\"tacenda.audit\" name=\"{}\"", escape(&check.check));
         let why = escape(check.why.as_deref().unwrap_or_default());
-        match check.verdict.as_str() {
-            "FAIL" => {
+        match check.verdict {
+            VerdictWord::Fail => {
                 out.push_str(">\n");
                 let found: Vec<&FindingFacts> =
                     report.findings.iter().filter(|finding| finding.check == check.check).collect();
                 failure(&mut out, &found);
                 out.push_str("    </testcase>\n");
             }
-            verdict @ ("NOT APPLICABLE" | "NOT ASSESSED") => {
+            verdict @ (VerdictWord::NotApplicable | VerdictWord::NotAssessed) => {
                 let coverage = match check.of {
                     0 => String::new(),
                     of => format!(" ({} of {of} {})", check.looked_at, escape(&check.what)),
@@ -124,14 +126,14 @@ mod tests {
             </failure>
                 </testcase>
                 <testcase classname="tacenda.audit" name="linked-ids">
-                  <skipped message="NOT APPLICABLE: no ids are published"/>
+                  <skipped message="NOT APPLICABLE: no release has ids that link it to another"/>
                 </testcase>
                 <testcase classname="tacenda.audit" name="candidates">
                   <failure message="A631 comparing releases leaves too few possible values" type="A631">severe A631 comparing releases leaves too few possible values: 2 people, releases 1 and 2
             </failure>
                 </testcase>
                 <testcase classname="tacenda.audit" name="posterior">
-                  <skipped message="NOT ASSESSED: components above the cap were left out (12 of 18 people)"/>
+                  <skipped message="NOT ASSESSED: some components are too large to count all worlds (12 of 18 people)"/>
                 </testcase>
                 <testcase classname="tacenda.audit" name="drift"/>
               </testsuite>

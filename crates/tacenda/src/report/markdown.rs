@@ -1,8 +1,7 @@
 //! A report as Markdown, for a pull request or a wiki.
 
-use crate::report::sequence::not_counted;
-use crate::report::words::{MATCHED, list, no_line, number, percent};
-use crate::report::{FindingFacts, PrivateFacts, Report};
+use crate::report::words::{MATCHED, list, number, percent};
+use crate::report::{FindingFacts, PrivateFacts, Report, StepFacts, sequence};
 use std::fmt::Write;
 
 /// The most findings that are listed; the rest is counted.
@@ -22,7 +21,7 @@ pub fn markdown(report: &Report) -> String {
         let _ = writeln!(out, "> {} ({}; {})\n", escape(&promise.sentence), promise.model, escape(&parameters));
     }
     releases(&mut out, report);
-    sequence(&mut out, report);
+    together(&mut out, report);
     findings(&mut out, &report.findings);
     witnesses(&mut out, &report.findings);
     story(&mut out, report);
@@ -68,29 +67,11 @@ fn releases(out: &mut String, report: &Report) {
     out.push('\n');
 }
 
-fn sequence(out: &mut String, report: &Report) {
-    let sequence = &report.sequence;
-    let below_k = match report.provenance.k {
-        0..=1 => no_line(report.series.promise.is_some()).to_string(),
-        _ => percent(sequence.share_below_k),
-    };
-    let mut lines = vec![
-        format!("highest risk of being singled out in any one (prosecutor): {}", percent(sequence.highest_identity)),
-        format!("mean risk (prosecutor, marketer): {}", percent(sequence.mean_identity)),
-        format!("people below k, of all appearances: {below_k}"),
-        format!("largest share of a value in a group: {}", percent(sequence.highest_share)),
-    ];
-    lines.extend(sequence.smallest_candidates.map(|fewest| format!("fewest values left for a person: {fewest}")));
-    lines.extend(
-        sequence.largest_posterior.map(|largest| format!("largest probability of a value: {}", percent(largest))),
-    );
-    if sequence.largest_posterior.is_none() && sequence.posterior_of.1 > 0 {
-        lines.push(format!("largest probability of a value: {}", not_counted(sequence.posterior_of.1)));
-    }
+fn together(out: &mut String, report: &Report) {
     out.push_str("## All releases together\n\n");
-    lines.iter().for_each(|line| {
-        let _ = writeln!(out, "- {}", escape(line));
-    });
+    for (name, value) in sequence::rows(report) {
+        let _ = writeln!(out, "- {}: {}", escape(name), escape(&value));
+    }
     out.push('\n');
 }
 
@@ -122,8 +103,7 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
 fn witnesses(out: &mut String, findings: &[FindingFacts]) {
     for finding in findings.iter().take(MOST_FINDINGS) {
         let Some(witness) = &finding.witness else { continue };
-        let held = format!("{} ({} against {})", witness.claim, witness.number, witness.line);
-        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&held));
+        let _ = writeln!(out, "- {} (finding {}): {}", finding.code, finding.number, escape(&witness.claim));
         for group in witness.groups.iter().take(MOST_GROUPS) {
             let region = code(&group.region.join(" "));
             let _ = writeln!(out, "  - release {}, group {}: `{region}`", group.release, escape(&group.group));
@@ -142,7 +122,8 @@ fn story(out: &mut String, report: &Report) {
     let _ = writeln!(out, "## {}\n\n{}\n", story.heading(), escape(&story.opening()));
     for step in &story.steps {
         let label = escape(&step.label);
-        let _ = writeln!(out, "1. Release {} ({label}): {} can hold them.", step.release, groups(step.group_count));
+        let groups = step.groups_in_words();
+        let _ = writeln!(out, "1. Release {} ({label}): the person can only be in {groups}.", step.release);
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (region, values) = (code(&group.region.join(" ")), escape(&group.values.join(", ")));
             let _ = writeln!(out, "   - `{region}`, {} rows: {values}", group.rows);
@@ -150,19 +131,15 @@ fn story(out: &mut String, report: &Report) {
         if step.group_count > MOST_GROUPS {
             let _ = writeln!(out, "   - and {} more groups", step.group_count - MOST_GROUPS);
         }
+        if step.restarted {
+            let _ = writeln!(out, "   - {}", StepFacts::RESTARTED);
+        }
         let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
     }
     if let Some(matched) = &story.matched {
         let _ = writeln!(out, "1. {MATCHED}\n   - left: {}", escape(&matched.join(", ")));
     }
-    let _ = match story.left {
-        1 => writeln!(out, "\nOne value is left: it is certain.\n"),
-        left => writeln!(out, "\n{left} values are left.\n"),
-    };
-}
-
-fn groups(count: usize) -> String {
-    if count == 1 { "one group".into() } else { format!("{count} groups") }
+    let _ = writeln!(out, "\n{}\n", story.ending());
 }
 
 fn checks(out: &mut String, report: &Report) {

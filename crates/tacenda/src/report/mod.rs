@@ -17,6 +17,7 @@
 mod content;
 mod words;
 mod codes;
+mod claim;
 mod release_facts;
 mod picture;
 mod columns;

@@ -2,7 +2,8 @@
 
 use crate::audit::story::{SeenGroup, Step, Story};
 use crate::audit::{
-    Assessment, Attacker, Check, Coverage, Fault, Finding, Limits, Outcome, Series, Thresholds, Verdict, Witness,
+    Assessment, Attacker, Check, Coverage, Fault, Finding, Limits, Outcome, Quantity, Reason, Series, Statement,
+    Thresholds, Verdict, Witness,
 };
 use crate::model::{
     Domain, GroupRule, Hides, Hierarchy, Quasi, Regions, Release, Schema, Scope, Sensitive, Span, Terms, Value, Values,
@@ -65,8 +66,8 @@ pub fn broken() -> Sample {
     let whole = |of: u64, what: &'static str| Coverage { looked_at: of, of, what };
     let sizes = Outcome::new(Check::GroupSizes, whole(6, "groups"));
     let mut drift = Outcome { verdict: Verdict::Measured, ..Outcome::new(Check::Drift, whole(2, "releases")) };
-    drift.measure(Some(1), "leaf share", 0.25);
-    drift.measure(None, "growth", f64::NAN);
+    drift.measure(Some(1), Quantity::Loss, 0.25);
+    drift.measure(None, Quantity::LossGrowth, f64::NAN);
     let finding = Finding {
         fault: Fault::TooFewCandidates,
         release: 2,
@@ -75,7 +76,7 @@ pub fn broken() -> Sample {
         example: Some(1),
         others: vec![1],
         witness: Some(Witness {
-            claim: "the values that all these groups share are fewer than the line",
+            claim: Statement::FewCandidates { presence: true },
             groups: vec![(0, 0), (1, 0)],
             values: vec![Value(0)],
             person: Some(7),
@@ -95,10 +96,10 @@ pub fn broken() -> Sample {
     };
     let candidates = Outcome::new(Check::Candidates, whole(18, "people")).found(finding);
     let posterior = Outcome {
-        verdict: Verdict::NotAssessed("components above the cap were left out"),
+        verdict: Verdict::NotAssessed(Reason::TooLargeToCount),
         ..Outcome::new(Check::Posterior, Coverage { looked_at: 12, of: 18, what: "people" })
     };
-    let links = Outcome::not_applicable(Check::LinkedIds, "no ids are published");
+    let links = Outcome::not_applicable(Check::LinkedIds, Reason::NoLinkedIds);
     let seen = |group: u32, region: [&str; 2], values: &[u32]| SeenGroup {
         group,
         region: region.map(String::from).to_vec(),

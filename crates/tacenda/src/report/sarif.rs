@@ -4,7 +4,7 @@
 //! witness in the release's file, or at the file's top. What could not be answered is a notification,
 //! so that a run without results is not taken for a clean one.
 
-use crate::audit::{CODES, Severity};
+use crate::audit::{Fault, Severity, VerdictWord};
 use crate::report::words::{list, people};
 use crate::report::{FindingFacts, ReleaseFacts, Report};
 use serde_json::{Value as Json, json};
@@ -14,16 +14,17 @@ const MOST_RESULTS: usize = 25_000;
 
 /// The report as SARIF.
 pub fn sarif(report: &Report) -> String {
-    let rules: Vec<Json> = CODES
+    let rules: Vec<Json> = Fault::ALL
         .iter()
-        .map(|(fault, code, title, meaning)| {
+        .zip(Fault::PAGES)
+        .map(|(fault, (code, title, meaning))| {
             json!({
                 "id": code,
                 "name": format!("{fault:?}"),
                 "shortDescription": { "text": title },
                 "fullDescription": { "text": meaning },
                 "help": { "text": meaning },
-                "defaultConfiguration": { "level": level(fault.severity().word()) },
+                "defaultConfiguration": { "level": level(fault.severity()) },
                 "properties": {
                     "tags": ["privacy"],
                     "security-severity": security_severity(fault.severity()),
@@ -32,7 +33,7 @@ pub fn sarif(report: &Report) -> String {
         })
         .collect();
     let results: Vec<Json> = report.findings.iter().take(MOST_RESULTS).map(|finding| result(report, finding)).collect();
-    let open = report.checks.iter().filter(|check| check.verdict == "NOT ASSESSED").map(|check| {
+    let open = report.checks.iter().filter(|check| check.verdict == VerdictWord::NotAssessed).map(|check| {
         let why = check.why.as_deref().unwrap_or("no reason is known");
         json!({
             "level": "warning",
@@ -87,7 +88,7 @@ fn result(report: &Report, finding: &FindingFacts) -> Json {
     let mut message = format!("{}: {}, {word} {}.", finding.title, people(finding.people), list(&releases));
     let mut places = String::new();
     if let Some(witness) = &finding.witness {
-        message.push_str(&format!(" {} ({} against {}).", witness.claim, witness.number, witness.line));
+        message.push_str(&format!(" {}", witness.claim));
         for group in &witness.groups {
             places.push_str(&format!("/{}:{}", group.release, group.group));
         }
@@ -100,12 +101,12 @@ fn result(report: &Report, finding: &FindingFacts) -> Json {
         // Below the heading, the first row is on line 2.
         locations.push(location(report, number, row.map_or(1, |row| row + 1)));
     }
-    let rule = CODES.iter().position(|page| page.1 == finding.code);
+    let rule = Fault::PAGES.iter().position(|page| page.0 == finding.code);
     let same = format!("{}/{}/{:?}{places}", finding.code, finding.release, finding.others);
     json!({
         "ruleId": finding.code,
         "ruleIndex": rule,
-        "level": level(&finding.severity),
+        "level": level(finding.severity),
         "message": { "text": message },
         "locations": [locations[0]],
         "relatedLocations": locations[1..],
@@ -130,11 +131,11 @@ fn beside(release: &ReleaseFacts, name: &str) -> String {
     }
 }
 
-fn level(severity: &str) -> &'static str {
+fn level(severity: Severity) -> &'static str {
     match severity {
-        "severe" => "error",
-        "warning" => "warning",
-        _ => "note",
+        Severity::Severe => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
     }
 }
 
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(json["version"], "2.1.0");
         let run = &json["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-        assert_eq!(rules.len(), CODES.len());
+        assert_eq!(rules.len(), Fault::ALL.len());
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), 2);
         for result in results {

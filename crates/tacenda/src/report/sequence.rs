@@ -3,9 +3,9 @@
 //! What needs people to be known stands here only where the private tables were at hand, and not for recipients.
 //! What cannot be computed is said, never left at zero.
 
-use crate::audit::{Check, Outcome};
-use crate::report::words::{number, people, percent};
-use crate::report::{Edition, Material, ReleaseFacts, SequenceFacts};
+use crate::audit::{Check, Measure, Outcome, Quantity};
+use crate::report::words::{no_threshold, number, people, percent};
+use crate::report::{Edition, Material, ReleaseFacts, Report, SequenceFacts};
 
 /// Puts the releases together.
 pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceFacts {
@@ -29,15 +29,15 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
             / appearances.max(1) as f64,
         share_below_k: share(below),
         highest_share: most(&|release| release.risk.highest_share),
-        largest_posterior: posterior.and_then(|outcome| measure(outcome, "largest posterior")),
-        largest_posterior_blind: posterior.and_then(|outcome| measure(outcome, "largest posterior, blind")),
+        largest_posterior: posterior.and_then(|outcome| measure(outcome, Quantity::LargestPosterior)),
+        largest_posterior_blind: posterior.and_then(|outcome| measure(outcome, Quantity::LargestPosteriorBlind)),
         posterior_of: (counted, of),
         smallest_candidates: candidates.and_then(fewest_left),
         least_alike: outcome(Check::LinkedIds)
-            .and_then(|outcome| measure(outcome, "least E"))
+            .and_then(|outcome| measure(outcome, Quantity::LeastAlike))
             .map(|least| least as u32),
         least_always_together: outcome(Check::LinkedIds)
-            .and_then(|outcome| measure(outcome, "least H"))
+            .and_then(|outcome| measure(outcome, Quantity::LeastAlwaysTogether))
             .map(|least| least as u32),
         not_computed: not_computed(known, releases.len(), (counted, of)),
     }
@@ -67,6 +67,42 @@ fn not_computed(known: bool, releases: usize, (counted, of): (u64, u64)) -> Vec<
         missing.push(format!("The largest probability of a value for a person: {}.", not_counted(of)));
     }
     missing
+}
+
+/// All releases together, one number a row: what it is, and how much.
+pub fn rows(report: &Report) -> Vec<(&'static str, String)> {
+    let sequence = &report.sequence;
+    let below_k = match report.provenance.k {
+        0..=1 => no_threshold(report.series.promise.is_some()).to_string(),
+        _ => percent(sequence.share_below_k),
+    };
+    let mut rows = vec![
+        ("Highest risk of being singled out in any release (prosecutor)", percent(sequence.highest_identity)),
+        ("Mean risk (prosecutor; also marketer)", percent(sequence.mean_identity)),
+        ("Appearances of people in groups below k", below_k),
+        ("Largest share of a value in a group of any release", percent(sequence.highest_share)),
+    ];
+    if let Some(fewest) = sequence.smallest_candidates {
+        rows.push(("Fewest values possible for a person after comparing all", fewest.to_string()));
+    }
+    if let Some(largest) = sequence.largest_posterior {
+        let (looked_at, of) = sequence.posterior_of;
+        let counted = format!("{} ({} of {} people counted)", percent(largest), number(looked_at), number(of));
+        rows.push(("Largest probability of a value, as the promise counts", counted));
+    } else if sequence.posterior_of.1 > 0 {
+        let why = not_counted(sequence.posterior_of.1);
+        rows.push(("Largest probability of a value, as the promise counts", why));
+    }
+    if let Some(largest) = sequence.largest_posterior_blind {
+        rows.push(("Largest probability of a value, counting blindly", percent(largest)));
+    }
+    if let Some(least) = sequence.least_alike {
+        rows.push(("Fewest ids with the same regions in all releases (E)", number(u64::from(least))));
+    }
+    if let Some(least) = sequence.least_always_together {
+        rows.push(("Fewest ids that were always in the same groups (H)", number(u64::from(least))));
+    }
+    rows
 }
 
 /// What is said where the worlds of nobody were counted.
@@ -115,13 +151,16 @@ pub fn evidence(sequence: &SequenceFacts) -> [Vec<String>; 3] {
 }
 
 /// A measure of the whole series.
-fn measure(outcome: &Outcome, name: &str) -> Option<f64> {
-    let found = outcome.measures.iter().find(|measure| measure.release.is_none() && measure.name == name);
+fn measure(outcome: &Outcome, quantity: Quantity) -> Option<f64> {
+    let found = outcome.measures.iter().find(|measure| measure.release.is_none() && measure.quantity == quantity);
     found.map(|measure| measure.value).filter(|value| value.is_finite())
 }
 
-/// The fewest values that are left for anyone, by the measures `people with N values left`.
+/// The fewest values that are left for anyone.
 fn fewest_left(outcome: &Outcome) -> Option<u32> {
-    let left = |name: &str| name.strip_prefix("people with ")?.split(' ').next()?.parse::<u32>().ok();
-    outcome.measures.iter().filter(|measure| measure.value > 0.0).filter_map(|measure| left(measure.name)).min()
+    let left = |measure: &Measure| match measure.quantity {
+        Quantity::PeopleWithValuesLeft(values) => (measure.value > 0.0).then_some(values),
+        _ => None,
+    };
+    outcome.measures.iter().filter_map(left).min()
 }

@@ -1,8 +1,9 @@
 //! A report for a terminal: what `tacenda audit` prints.
 
+use crate::audit::{Severity, VerdictWord};
 use crate::report::sequence::not_counted;
-use crate::report::words::{MATCHED, counted, decimal, list, no_line, number, people, percent};
-use crate::report::{Decision, FindingFacts, Report, StoryFacts};
+use crate::report::words::{MATCHED, counted, decimal, list, no_threshold, number, people, percent};
+use crate::report::{Decision, FindingFacts, Report, StepFacts, StoryFacts};
 use std::fmt::Write;
 
 /// How a text is laid out.
@@ -95,12 +96,12 @@ impl Page {
                 below(l, risk.people_below_l),
             ));
         }
-        let no_line = no_line(report.series.promise.is_some());
+        let no_threshold = no_threshold(report.series.promise.is_some());
         let below = match (k > 1, l > 1) {
             (true, true) => format!("below k, below l: people in groups of fewer than {k} people or {l} values."),
-            (true, false) => format!("below k: people in groups of fewer than {k} people. below l: {no_line}."),
-            (false, true) => format!("below k: {no_line}. below l: people in groups of fewer than {l} values."),
-            (false, false) => format!("below k, below l: {no_line}."),
+            (true, false) => format!("below k: people in groups of fewer than {k} people. below l: {no_threshold}."),
+            (false, true) => format!("below k: {no_threshold}. below l: people in groups of fewer than {l} values."),
+            (false, false) => format!("below k, below l: {no_threshold}."),
         };
         self.wrapped(
             "  ",
@@ -147,12 +148,12 @@ impl Page {
 
     fn findings(&mut self, findings: Vec<&FindingFacts>) {
         for finding in findings.iter().take(MOST_FINDINGS) {
-            let paint = match finding.severity.as_str() {
-                "severe" => "31",
-                "warning" => "33",
-                _ => "36",
+            let paint = match finding.severity {
+                Severity::Severe => "31",
+                Severity::Warning => "33",
+                Severity::Note => "36",
             };
-            let severity = self.painted(&finding.severity, paint);
+            let severity = self.painted(&finding.severity.to_string(), paint);
             let releases = finding.releases();
             let word = if releases.len() == 1 { "release" } else { "releases" };
             let groups = match finding.groups {
@@ -168,8 +169,7 @@ impl Page {
                 list(&releases)
             ));
             if let Some(witness) = &finding.witness {
-                let held = format!("{} against {}", number(witness.number), number(witness.line));
-                self.wrapped("      ", &format!("{} ({held})", witness.claim));
+                self.wrapped("      ", &witness.claim);
                 for group in witness.groups.iter().take(MOST_GROUPS) {
                     let region = group.region.join(" ");
                     self.line(&format!(
@@ -181,9 +181,6 @@ impl Page {
                 }
                 if let Some(more) = witness.more_groups(MOST_GROUPS) {
                     self.line(&format!("        {more}"));
-                }
-                if !witness.values.is_empty() {
-                    self.line(&format!("        values {}", witness.values.join(", ")));
                 }
             }
         }
@@ -198,11 +195,8 @@ impl Page {
         self.wrapped("  ", &story.opening());
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         for step in &story.steps {
-            let groups = match step.group_count {
-                1 => "one group".to_string(),
-                count => format!("{count} groups"),
-            };
-            self.line(&format!("  Release {} ({}): the person can only stand in {groups}.", step.release, step.label));
+            let groups = step.groups_in_words();
+            self.line(&format!("  Release {} ({}): the person can only be in {groups}.", step.release, step.label));
             for group in step.groups.iter().take(MOST_GROUPS) {
                 let region: Vec<String> =
                     names.iter().zip(&group.region).map(|(name, text)| format!("{name} {text}")).collect();
@@ -212,7 +206,7 @@ impl Page {
                 self.line(&format!("      and {} more", step.group_count - MOST_GROUPS));
             }
             if step.restarted {
-                self.line("      This contradicts the step before: the value changed, and the search starts again.");
+                self.line(&format!("      {}", StepFacts::RESTARTED));
             }
             self.line(&format!("      left: {}", step.left.join(", ")));
         }
@@ -220,10 +214,7 @@ impl Page {
             self.wrapped("  ", MATCHED);
             self.line(&format!("      left: {}", matched.join(", ")));
         }
-        match story.left {
-            1 => self.line("  One value is left: it is certain."),
-            left => self.line(&format!("  {} are left.", counted(left as u64, "value", "values"))),
-        }
+        self.line(&format!("  {}", story.ending()));
     }
 
     fn checks(&mut self, report: &Report) {
@@ -232,11 +223,11 @@ impl Page {
         }
         self.heading("Each check");
         for check in &report.checks {
-            let paint = match check.verdict.as_str() {
-                "PASS" => "32",
-                "FAIL" => "31",
-                "NOT ASSESSED" => "33",
-                _ => "2",
+            let paint = match check.verdict {
+                VerdictWord::Pass => "32",
+                VerdictWord::Fail => "31",
+                VerdictWord::NotAssessed => "33",
+                VerdictWord::Noted | VerdictWord::Measured | VerdictWord::NotApplicable => "2",
             };
             let verdict = self.painted(&format!("{:<14}", check.verdict), paint);
             let coverage = match check.of {
@@ -246,7 +237,7 @@ impl Page {
             };
             let why = check.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
             self.line(&format!("  {verdict} {:<15} {}{why}{coverage}", check.check, check.question));
-            if self.options.measures || check.verdict == "MEASURED" {
+            if self.options.measures || check.verdict == VerdictWord::Measured {
                 for measure in &check.measures {
                     let whose = measure.release.map_or("series".to_string(), |release| format!("release {release}"));
                     let value = measure.value.map_or("not a number".to_string(), decimal);
@@ -391,10 +382,11 @@ mod tests {
 
             All together
               2. severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
-                  the values that all these groups share are fewer than the line (1 against 2)
+                  In each release that holds this person, their value is in a group that covers them, and
+                  everyone needs a row of their own. Together, group 1 of release 1 and group 1 of release 2
+                  leave 1 value (D1): fewer than 2, the threshold l.
                     release 1 group 1: [20,30) F (2 rows)
                     release 2 group 1: [20,25) F (2 rows)
-                    values D1
               Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
             The worst case, step by step
@@ -409,12 +401,12 @@ mod tests {
 
             Each check
               FAIL           group-sizes     How many people are published alike? (6 groups)
-              NOT APPLICABLE linked-ids      What do ids that link releases give away?: no ids are published
+              NOT APPLICABLE linked-ids      What do ids that link releases give away?: no release has ids that link it to another
               FAIL           candidates      Which values remain possible for each person? (18 people)
-              NOT ASSESSED   posterior       How likely is each value for each person, counting all worlds?: components above the cap were left out (12 of 18 people)
+              NOT ASSESSED   posterior       How likely is each value for each person, counting all worlds?: some components are too large to count all worlds (12 of 18 people)
               MEASURED       drift           How does the loss change from release to release? (2 releases)
-                  release 1: leaf share 0.25
-                  series: growth not a number
+                  release 1: loss 0.25
+                  series: loss of the last release over the first's not a number
 
             What this rests on
               - The attacker knows no other person's sensitive value.
@@ -431,8 +423,8 @@ mod tests {
               - Published tables may contain declared artificial records.
               - Not differential privacy.
               - No protection against other data sets about the same people published elsewhere.
-              - Not assessed: How likely is each value for each person, counting all worlds? Components above
-                the cap were left out.
+              - Not assessed: How likely is each value for each person, counting all worlds? Some components are
+                too large to count all worlds.
 
             What was not computed
               - Journalist risk: no table of the population is given. It is at most the prosecutor risk.

@@ -6,9 +6,9 @@ pub use crate::model::{counted, number, people};
 pub const MATCHED: &str = "Matching everyone at once: each person needs a row of their own in every release they are in. What leaves \
                            someone without one is ruled out.";
 
-/// What is said of people below a line of one, which nobody falls below.
-pub fn no_line(is_promised: bool) -> &'static str {
-    if is_promised { "no line is promised" } else { "no line is drawn" }
+/// What is said of people below a threshold of one, which nobody falls below.
+pub fn no_threshold(is_promised: bool) -> &'static str {
+    if is_promised { "the promise sets no threshold" } else { "no threshold is set" }
 }
 
 /// A share as a percentage with a sensible number of decimals.
@@ -40,6 +40,20 @@ pub fn list<T: ToString>(items: &[T]) -> String {
             format!("{} and {}", rest.join(", "), last.to_string())
         }
     }
+}
+
+/// A text of at most so many letters.
+pub fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// A sentence with its first letter in upper case.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A text from a file without what a terminal or an XML reader would take for a command.

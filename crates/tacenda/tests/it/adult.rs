@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tacenda::audit::incremental_k_anonymity::InferenceTable;
 use tacenda::folder;
+use tacenda::ingest::Given;
 use tacenda::measure::Loss;
 use tacenda::model::{History, Release};
 use tacenda::publish::{Access, Input, NextRelease, Project};
@@ -82,8 +83,8 @@ fn publish(data: &Path, project: &Path, rows: usize) -> (Release, Loss) {
     let path = project.join("table.csv");
     fs::write(&path, lines.join("\n") + "\n").unwrap();
     let mut open = Project::open(project, None, Access::Publish).unwrap();
-    let input = Input { path, delta: false, show_values: false, memory: None, threads: 0 };
-    let material = open.material(&input, &|_| {}).unwrap();
+    let input = Input { table: Given::Path(path), delta: false, show_values: false, memory: None, threads: 0 };
+    let material = open.material(input, &|_| {}).unwrap();
     let rehearsal = open.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
     let outcome = open.publish(&material, &rehearsal, &|_| {}).unwrap();
     (folder::read(&outcome.folder).unwrap().release, rehearsal.loss)

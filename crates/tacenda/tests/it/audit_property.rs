@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use tacenda::audit;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Assessment, Attacker, Check, Limits, Series, Severity, Thresholds, Traces, Verdict};
+use tacenda::audit::{Assessment, Attacker, Check, Limits, Quantity, Series, Severity, Thresholds, Traces, Verdict};
 use tacenda::model::{Regions, Release, Value};
 use tacenda::promise::{
     Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, OnDelete, OnIneligible,
@@ -180,7 +180,7 @@ proptest! {
             prefix.tables.truncate(count);
             prefix.traces.truncate(count);
             let measures = prefix.ask(Check::Candidates).measures;
-            measures.iter().find(|measure| measure.name == "people below l").unwrap().value
+            measures.iter().find(|measure| measure.quantity == Quantity::PeopleBelowL).unwrap().value
         };
         for count in 1..case.releases.len() {
             prop_assert!(below(count) <= below(count + 1));

@@ -3,7 +3,7 @@
 
 use crate::audit_sketch::Case;
 use std::collections::{BTreeMap, BTreeSet};
-use tacenda::audit::{Fault, Finding, Witness};
+use tacenda::audit::{Fault, Finding, Statement, Witness};
 use tacenda::model::{Release, Table, Value};
 
 /// Whether a finding's witness holds. Panics with the claim where it does not.
@@ -289,7 +289,7 @@ fn pair_of(case: &Case, witness: &Witness) -> (u32, u32) {
         return (low, high);
     }
     // Newcomers in groups of their own, or leavers whose groups are gone.
-    let is_new = low > 0 && witness.claim.contains("more in the later");
+    let is_new = low > 0 && matches!(witness.claim, Statement::Arrivals { .. } | Statement::FewArrivals);
     if is_new || low as usize + 1 == case.releases.len() { (low - 1, low) } else { (low, low + 1) }
 }
 

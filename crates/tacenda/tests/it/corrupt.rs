@@ -113,20 +113,6 @@ fn every_missing_file_is_seen() {
 }
 
 #[test]
-fn a_line_that_changes_no_state_is_not_lost_either() {
-    let disk = project(1);
-    let mut store = Store::open_write(Arc::clone(&disk) as Arc<dyn Disk>, root()).unwrap();
-    store.note(tacenda::ledger::Note::Retract, serde_json::json!({"release": 1}), "now").unwrap();
-    drop(store);
-    let path = "/project/.tacenda/ledger.jsonl";
-    let good = disk.files().remove(path).unwrap();
-    for len in 0..good.len() {
-        disk.tamper(path, good[..len].to_vec());
-        assert_refused(&disk, path, &format!("cut to {len} bytes"));
-    }
-}
-
-#[test]
 fn an_older_vault_put_back_is_seen() {
     let disk = project(1);
     let old = disk.files();

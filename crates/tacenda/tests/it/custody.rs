@@ -11,6 +11,7 @@ use std::{env, fs};
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Attacker, Check, Fault, Limits, Series, Thresholds, Traces, examine_only};
 use tacenda::folder;
+use tacenda::ingest::Given;
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::model::{Membership, Release, Schema, Table, Terms};
 use tacenda::publish::{Access, Input, NextRelease, Project};
@@ -73,8 +74,8 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
         let path = project.path().join("delta.csv");
         fs::write(&path, delta).unwrap();
         let mut open = Project::open(project.path(), None, Access::Publish).unwrap();
-        let input = Input { path, delta: true, show_values: false, memory: None, threads: 0 };
-        let material = open.material(&input, &|_| {}).unwrap();
+        let input = Input { table: Given::Path(path), delta: true, show_values: false, memory: None, threads: 0 };
+        let material = open.material(input, &|_| {}).unwrap();
         let rehearsal = open.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
         open.publish(&material, &rehearsal, &|_| {}).unwrap();
         let (release, change) = (&rehearsal.prepared.release, rehearsal.prepared.change);

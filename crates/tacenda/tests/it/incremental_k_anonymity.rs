@@ -712,7 +712,7 @@ proptest! {
                     prop_assert!(!policy.cohorts || now == then);
                 }
                 // science E1-11: nobody new leaves the release as it was. That the search finds the leaf that the tree would is
-                // tested where it is, in `policy/locate.rs`.
+                // tested where it is, in `space/stab`.
                 if old_table == &table {
                     prop_assert_eq!(&grouping, old);
                 }

@@ -22,6 +22,7 @@ mod recode;
 mod round_trip;
 mod small_project;
 mod tidy;
+mod use_cases;
 mod views;
 mod views_gate;
 mod views_kit;

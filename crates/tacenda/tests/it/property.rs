@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::{BTreeMap, BTreeSet};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::worlds::{Counting, Worlds};
+use tacenda::audit::worlds::{Counting, Share, Worlds};
 use tacenda::audit::{Fault, candidates, worlds};
 use tacenda::grouping::GroupingError;
 use tacenda::model::{Grouping, History, Membership, RecordKey, Release, Rng, Schema, Table, Value};
@@ -326,5 +326,6 @@ fn above_one_in_m(done: &[(Table, Prepared)], m: u32) -> usize {
         people.values().map(|(points, _)| worlds::Person { points: points.clone() }).collect();
     let Ok(counted) = Worlds::count(&releases, &known, Counting::Principled, 2_000_000) else { return 0 };
     let risks = people.values().zip(0..).map(|((_, value), person)| counted.risk(person, *value));
-    risks.flatten().filter(|risk| !risk.is_at_most_one_in(m)).count()
+    let is_above = |risk: &Share| risk.part.checked_mul(u128::from(m)).is_none_or(|part| part > risk.whole);
+    risks.flatten().filter(is_above).count()
 }

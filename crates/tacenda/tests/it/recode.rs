@@ -6,7 +6,7 @@ use std::io;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tacenda::folder;
-use tacenda::folder::{Issue, ManifestFacts};
+use tacenda::folder::{Issue, ManifestFacts, Target};
 use tacenda::model::{Grouping, Public, RecordKey, Release, Role, Row, Table, Value, Values};
 use tacenda::promise::{MInvariance, PolicyFile};
 use tacenda::publish::{Stamp, recode};
@@ -52,10 +52,16 @@ impl Write for Memory {
     }
 }
 
+impl Target for Memory {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// All files of a release, by name.
 fn bytes(file: &PolicyFile, release: &Release) -> BTreeMap<String, Vec<u8>> {
     let mut files: BTreeMap<String, Memory> = BTreeMap::new();
-    let mut create = |name: &str| -> io::Result<Box<dyn Write + Send>> {
+    let mut create = |name: &str| -> io::Result<Box<dyn Target>> {
         Ok(Box::new(files.entry(name.to_string()).or_default().clone()))
     };
     folder::write(&Issue::new(release, file), &ManifestFacts::default(), &mut create).unwrap();

@@ -5,7 +5,7 @@ use crate::audit::checks::flows::{Flows, NoFlows};
 use crate::audit::checks::pairs;
 use crate::audit::checks::posterior::Counts;
 use crate::audit::knowledge::Knowledge;
-use crate::audit::{Attacker, Coverage, Limits, Series, Thresholds};
+use crate::audit::{Attacker, Coverage, Limits, Reason, Series, Thresholds};
 use crate::model::Release;
 use std::sync::OnceLock;
 
@@ -64,8 +64,8 @@ impl<'a> Ask<'a> {
         !self.series.traces[release].without_sensitive
     }
 
-    /// Everyone, for checks that build on values that stay: whoever's value changed is somebody new from the
-    /// change on. That is what someone knows who was told of the change, and it is true of the tables.
+    /// Everyone, for checks that build on values that stay: a person whose value changed is a new person from then on.
+    /// That equals an attacker who knows when values change, and it is true of the tables.
     pub(super) fn people(&self) -> Option<&Knowledge<'a>> {
         let knowledge = self.series.knowledge?;
         Some(self.stretches().map_or(knowledge, |(stretched, _)| stretched))
@@ -74,6 +74,11 @@ impl<'a> Ask<'a> {
     /// Who one of [`Ask::people`] is in the knowledge.
     pub(super) fn owner(&self, person: u32) -> u32 {
         self.stretches().map_or(person, |(_, owners)| owners[person as usize])
+    }
+
+    /// Why nobody can be placed in a group.
+    pub(super) fn why_unplaced(&self) -> Reason {
+        if self.series.knowledge.is_none() { Reason::PeopleUnknown } else { Reason::PresenceUnknown }
     }
 
     fn stretches(&self) -> Option<&(Knowledge<'a>, Vec<u32>)> {

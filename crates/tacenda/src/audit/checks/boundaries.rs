@@ -5,7 +5,7 @@
 //! multiple of five codes. With people known, the sides that some covered person stands on are counted.
 
 use crate::audit::checks::Ask;
-use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Witness};
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Witness};
 use crate::model::{Domain, Grid, Quasi, Release};
 
 /// The pitch that boundaries are held against where none is declared.
@@ -21,7 +21,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let is_number = |attribute: &usize| !matches!(ask.series.schema.quasi[*attribute].domain, Domain::Category(_));
     let numbers: Vec<usize> = (0..ask.series.schema.quasi.len()).filter(is_number).collect();
     if numbers.is_empty() {
-        return Outcome::not_applicable(Check::Boundaries, "no quasi attribute is a number");
+        return Outcome::not_applicable(Check::Boundaries, Reason::NoNumbers);
     }
     let mut outcome = Outcome::new(Check::Boundaries, Coverage { what: "boundaries", ..Coverage::default() });
     for (place, release) in ask.releases() {
@@ -41,10 +41,10 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         }
         outcome.coverage.of += all;
         outcome.coverage.looked_at += all;
-        outcome.measure(Some(release.number), "boundaries", all as f64);
-        outcome.measure(Some(release.number), "share off any grid", off as f64 / all.max(1) as f64);
+        outcome.measure(Some(release.number), Quantity::Boundaries, all as f64);
+        outcome.measure(Some(release.number), Quantity::ShareOffGrid, off as f64 / all.max(1) as f64);
         if let Some(share) = attained(ask, place, release, &numbers) {
-            outcome.measure(Some(release.number), "share of sides with a person on them", share);
+            outcome.measure(Some(release.number), Quantity::ShareAttained, share);
         }
         if let Some((out, lines, attribute)) = worst {
             outcome = outcome.found(Finding {
@@ -55,8 +55,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 example: None,
                 others: Vec::new(),
                 witness: Some(Witness {
-                    claim: "of the different boundaries of one numeric attribute inside its domain, the line, the number lie off the \
-                            declared grid, or, without one, off the commonest remainder by five",
+                    claim: Statement::OffGrid { declared: ask.series.schema.quasi[attribute].grid != Grid::Free },
                     groups: bounded(release, &ask.series.schema.quasi[attribute], attribute, place),
                     values: Vec::new(),
                     person: None,

@@ -19,7 +19,9 @@ use crate::audit::checks::{Ask, places};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::refine::{Places, RefineLimits, Refined};
 use crate::audit::story::Story;
-use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness, candidates, refine, story};
+use crate::audit::{
+    Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness, candidates, refine, story,
+};
 use crate::model::{Release, Value};
 
 /// What is left for everyone.
@@ -73,25 +75,13 @@ pub(super) fn telling<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>) -> (Vec<Rele
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if ask.series.traces.iter().all(|traces| traces.without_sensitive) {
-        return Outcome::not_applicable(Check::Candidates, "no release has a sensitive column");
+        return Outcome::not_applicable(Check::Candidates, Reason::NoSensitiveColumn);
     }
     match ask.left() {
         Some(left) => of_people(ask, left),
         None => places::check(ask),
     }
 }
-
-/// Names of the measures by how many values are left.
-const HISTOGRAM: [&str; 8] = [
-    "people with 1 value left",
-    "people with 2 values left",
-    "people with 3 values left",
-    "people with 4 values left",
-    "people with 5 values left",
-    "people with 6 values left",
-    "people with 7 values left",
-    "people with 8 or more values left",
-];
 
 fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     let truth = truth(ask);
@@ -118,18 +108,19 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     let l = ask.thresholds.l;
     let mut certain = Tally::new(Fault::ValueCertain);
     let mut few = Tally::new(Fault::FewCandidates);
-    let mut histogram = [0u64; HISTOGRAM.len()];
+    // Per number of values left, how many people.
+    let mut histogram = [0u64; Quantity::MOST_VALUES as usize];
     for person in worst {
         let size = left.candidates.size(person);
         if size == 0 {
             continue;
         }
-        histogram[(size as usize - 1).min(HISTOGRAM.len() - 1)] += 1;
+        histogram[size.min(Quantity::MOST_VALUES) as usize - 1] += 1;
         if size >= l || !is_true(person) {
             continue;
         }
         let witness = || Witness {
-            claim: if ask.attacker.presence { TOGETHER } else { ANYWHERE },
+            claim: Statement::FewCandidates { presence: ask.attacker.presence },
             groups: groups_over(ask, person),
             values: left.candidates.values(person),
             person: Some(ask.owner(person)),
@@ -141,14 +132,14 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
         tally.add(1, u64::from(size), witness);
     }
     let changed = ask.series.knowledge.map_or_else(Vec::new, Knowledge::changed);
-    outcome.measure(None, "people", people as f64);
-    outcome.measure(None, "people certain", certain.people() as f64);
-    outcome.measure(None, "people below l", (certain.people() + few.people()) as f64);
-    outcome.measure(None, "people whose value changed", changed.iter().filter(|&&changed| changed).count() as f64);
-    outcome.measure(None, "points no group covers", left.candidates.uncovered() as f64);
-    outcome.measure(None, "values ruled out by matching", left.refined.removed as f64);
-    for (name, &count) in HISTOGRAM.iter().zip(&histogram) {
-        outcome.measure(None, name, count as f64);
+    outcome.measure(None, Quantity::People, people as f64);
+    outcome.measure(None, Quantity::PeopleCertain, certain.people() as f64);
+    outcome.measure(None, Quantity::PeopleBelowL, (certain.people() + few.people()) as f64);
+    outcome.measure(None, Quantity::PeopleChanged, changed.iter().filter(|&&changed| changed).count() as f64);
+    outcome.measure(None, Quantity::PointsUncovered, left.candidates.uncovered() as f64);
+    outcome.measure(None, Quantity::ValuesRuledOut, left.refined.removed as f64);
+    for (left, &count) in (1..).zip(&histogram) {
+        outcome.measure(None, Quantity::PeopleWithValuesLeft(left), count as f64);
     }
     let last = ask.series.releases.last().map_or(0, |release| release.number);
     let others: Vec<u32> = ask.series.releases.iter().map(|release| release.number).filter(|&n| n != last).collect();
@@ -160,23 +151,17 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     }
     if outcome.findings.is_empty() {
         if is_contradicted {
-            outcome.verdict = Verdict::NotAssessed(CONTRADICTION);
+            outcome.verdict = Verdict::NotAssessed(Reason::Contradiction);
         } else if uncovered > 0 {
-            outcome.verdict = Verdict::NotAssessed(UNCOVERED);
+            outcome.verdict = Verdict::NotAssessed(Reason::Uncovered);
         } else if looked_at < people {
-            outcome.verdict = Verdict::NotAssessed("some components were too large to match everyone at once");
+            outcome.verdict = Verdict::NotAssessed(Reason::TooLargeToMatch);
         } else if !left.refined.finished && ask.attacker.presence {
-            outcome.verdict = Verdict::NotAssessed("matching everyone at once did not come to an end");
+            outcome.verdict = Verdict::NotAssessed(Reason::MatchingUnfinished);
         }
     }
     outcome
 }
-
-/// Why nothing can be said where what is known does not fit what was published.
-pub(super) const CONTRADICTION: &str = "the tables and the releases contradict each other";
-
-/// Why nothing can be said of people whom no group covers.
-pub(super) const UNCOVERED: &str = "some people stand in no group of a release that they are said to be in";
 
 /// Who is in some release that has values, ascending; of somebody who was always withheld nothing is known.
 pub(super) fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
@@ -223,11 +208,6 @@ fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
     }
     groups
 }
-
-const TOGETHER: &str = "in each release the person is in, their value is one of the groups' that cover them, and everyone there \
-                        needs a row of their own; all releases together leave the values given";
-const ANYWHERE: &str =
-    "the groups that cover the person, in all releases they may be in, have the values given and no others";
 
 /// The worst case, step by step.
 pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {

@@ -5,14 +5,14 @@
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
-use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 
 /// Distances are told in millionths, so that a witness is whole.
 const MILLION: f64 = 1e6;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if ask.with_sensitive().next().is_none() {
-        return Outcome::not_applicable(Check::Closeness, "no release has a sensitive column");
+        return Outcome::not_applicable(Check::Closeness, Reason::NoSensitiveColumn);
     }
     let mut outcome = Outcome::new(Check::Closeness, Ask::groups_of(ask.with_sensitive()));
     for (place, release) in ask.with_sensitive() {
@@ -35,8 +35,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             looked_at += values.len() as f64;
             if let Some(t) = ask.thresholds.t.filter(|&t| distance > t + 1e-9) {
                 far.add(u64::from(release.people(group)), ((1.0 - distance) * MILLION) as u64, || Witness {
-                    claim: "half the sum of the differences between the shares of values in the group and in the whole \
-                            release is the number in millionths, above the line",
+                    claim: Statement::FarFromWhole,
                     groups: vec![(place, group as u32)],
                     values: release.value_set(group),
                     person: None,
@@ -46,8 +45,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 });
             }
         }
-        outcome.measure(Some(release.number), "largest distance", worst);
-        outcome.measure(Some(release.number), "mean distance", sum / looked_at.max(1.0));
+        outcome.measure(Some(release.number), Quantity::LargestDistance, worst);
+        outcome.measure(Some(release.number), Quantity::MeanDistance, sum / looked_at.max(1.0));
         if let Some(finding) = far.finding(release.number, Vec::new()) {
             outcome = outcome.found(finding);
         }

@@ -13,15 +13,13 @@
 use crate::audit::checks::flows::{Edge, Flows};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, flows};
-use crate::audit::{Check, Fault, Outcome, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Witness};
 use rustc_hash::FxHashSet;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    let gap =
-        "groups overlap, and rows between them were bounded instead of counted, or counterfeits stand between them";
-    let (mut outcome, left) = flows::each(ask, Check::Correspondence, gap, judge);
+    let (mut outcome, left) = flows::each(ask, Check::Correspondence, Reason::RowsBounded, judge);
     if let Some(left) = left {
-        outcome.measure(None, "pairs of releases between which people left", f64::from(left));
+        outcome.measure(None, Quantity::PairsWithDepartures, f64::from(left));
     }
     outcome
 }
@@ -53,8 +51,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         let Some(count) = people.count(at, rows) else { continue };
         let (old, new) = flows.over(edge);
         let witness = || Witness {
-            claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
-                    of the rows of the first groups, at most the number can be rows of the last, below the line",
+            claim: Statement::FewCorresponding,
             groups: names(flows, &old, &new),
             values: Vec::new(),
             person: None,
@@ -85,8 +82,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             continue;
         }
         newcomers.add(came, open, || Witness {
-            claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
-                    all but the number of the group's rows are always taken, and the number is below the line",
+            claim: Statement::FewLeftForArrivals,
             groups: vec![(flows.places.1, group as u32)],
             values: Vec::new(),
             person: None,
@@ -99,7 +95,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     outcome.coverage.of += edges;
     outcome.coverage.looked_at += edges.saturating_sub(unclear);
     if least < u64::MAX {
-        outcome.measure(Some(flows.later.number), "least rows that correspond", least as f64);
+        outcome.measure(Some(flows.later.number), Quantity::LeastCorresponding, least as f64);
     }
     for mut tally in [one, few, newcomers] {
         tally.at_most(flows.later.row_count() as u64);

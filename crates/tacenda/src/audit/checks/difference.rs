@@ -4,15 +4,14 @@
 //! Lay two releases over each other. Groups whose regions overlap are tied together; the smallest sets
 //! of groups that nothing ties to others are the components. Who is in both releases stands in groups
 //! of one component. So the rows that a component has more in the later release, value by value, are
-//! newcomers' or counterfeits, and those it has less were leavers' or counterfeits. Newcomers and new
-//! counterfeits together are as many as the rows more and some further rows, as many on both sides, that
-//! came and went with the same value: the *swapped* rows. Where there are none of these, newcomers have
-//! values of the rows more and no other; where there are some, any value of the component's later rows. With
-//! fewer than l such values, or of leavers likewise, too much is told. Groups' own numbers of counterfeits
-//! are not used beyond their sum, which can only leave more values possible.
+//! arrivals' or counterfeits, and those it has less were departures' or counterfeits. Arrivals = rows gained +
+//! *swapped* rows, and departures = rows lost + swapped rows (counterfeits included): a swapped row left and another
+//! with the same value arrived. Without swapped rows, arrivals have the values of the rows gained and no other; with
+//! some, any value of the component's later rows. Fewer than l such values are a finding; departures likewise. Of
+//! the groups' numbers of counterfeits only the sum is used, which can only leave more values possible.
 //!
 //! # What is assumed
-//! Where people are known, who came and left is counted; whoever's value changed left and came. Where they are
+//! Where people are known, arrivals and departures are counted; a person whose value changed is both. Where they are
 //! not, nobody is taken to have left if no component lost a row and the promise does not say otherwise:
 //! then the releases themselves do not contradict it. Otherwise a component is clear only where l values are
 //! left whoever left.
@@ -26,19 +25,18 @@
 //! # Not concluded
 //! What does not add up: the tables and the releases contradict each other there.
 
-use crate::audit::checks::candidates::CONTRADICTION;
 use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::{Stab, United};
-use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
+use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::{GroupRule, Release, Span, Value};
+use crate::space::stab::{Stab, United};
 use rustc_hash::FxHashMap;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if pairs::pairs(ask).is_empty() {
-        return Outcome::not_applicable(Check::Difference, "there is one release with a sensitive column");
+        return Outcome::not_applicable(Check::Difference, Reason::OneReleaseWithValues);
     }
     let mut outcome = Outcome::new(Check::Difference, Coverage { what: "components", ..Coverage::default() });
     let values = pairs::value_count(ask);
@@ -49,10 +47,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     }
     if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
         outcome.verdict = match (is_contradicted, ask.attacker.presence) {
-            (true, _) => Verdict::NotAssessed(CONTRADICTION),
-            (false, true) => {
-                Verdict::NotAssessed("people left, and who was there is not known here: sums only bound how many")
-            }
+            (true, _) => Verdict::NotAssessed(Reason::Contradiction),
+            (false, true) => Verdict::NotAssessed(Reason::DeparturesUnknown),
             (false, false) => Verdict::Measured,
         };
     } else if !ask.attacker.presence && !ask.attacker.first_release {
@@ -109,9 +105,9 @@ impl<'a> Pair<'a> {
             less += change.less.iter().map(|entry| entry.1).sum::<u64>();
         }
         let number = Some(self.later.number);
-        outcome.measure(number, "components", self.components.len() as f64);
-        outcome.measure(number, "rows more, at least", more as f64);
-        outcome.measure(number, "rows less, at least", less as f64);
+        outcome.measure(number, Quantity::Components, self.components.len() as f64);
+        outcome.measure(number, Quantity::RowsGained, more as f64);
+        outcome.measure(number, Quantity::RowsLost, less as f64);
         outcome.coverage.of += self.components.len() as u64;
         let has_left = less > 0
             || pairs::only_grows(ask.series.promise) == Some(false)
@@ -265,9 +261,9 @@ impl<'a, 'b> Judge<'a, 'b> {
         if swapped.is_none() || swapped != gone.checked_sub(sum(&change.less)) {
             return false;
         }
-        let is_swapped = swapped > Some(0);
-        let (before, after) = if is_swapped { self.pair.sets(component) } else { (Vec::new(), Vec::new()) };
-        let possible = |rows: &[(Value, u64)], all: Vec<Value>| match is_swapped {
+        let swapped = swapped > Some(0);
+        let (before, after) = if swapped { self.pair.sets(component) } else { (Vec::new(), Vec::new()) };
+        let possible = |rows: &[(Value, u64)], all: Vec<Value>| match swapped {
             true => all,
             false => rows.iter().map(|entry| entry.0).collect(),
         };
@@ -282,8 +278,14 @@ impl<'a, 'b> Judge<'a, 'b> {
         };
         let (newcomers, leavers) = (possible(&change.more, after), possible(&change.less, before));
         let sides = [
-            (moves.came, newcomers, &mut self.certain, &mut self.few_values, MORE),
-            (moves.left, leavers, &mut self.leavers_certain, &mut self.leavers_few_values, LESS),
+            (moves.came, newcomers, &mut self.certain, &mut self.few_values, Statement::Arrivals { swapped }),
+            (
+                moves.left,
+                leavers,
+                &mut self.leavers_certain,
+                &mut self.leavers_few_values,
+                Statement::Departures { swapped },
+            ),
         ];
         for (people, values, certain, few_values, claim) in sides {
             let distinct = values.len() as u64;
@@ -295,20 +297,11 @@ impl<'a, 'b> Judge<'a, 'b> {
         // Where nobody left and all rows are people's, the rows more are the newcomers'.
         if gone == 0 && fakes.1 == 0 && 0 < moves.came && moves.came < self.k {
             let values: Vec<Value> = change.more.iter().map(|entry| entry.0).collect();
-            self.few.add(moves.came, moves.came, || witness(FEW, &values, moves.came, self.k));
+            self.few.add(moves.came, moves.came, || witness(Statement::FewArrivals, &values, moves.came, self.k));
         }
         true
     }
 }
-
-const MORE: &str = "the groups overlap no other groups of the two releases; the rows they have more in the later one \
-                    are newcomers' or counterfeits, and where these are more than that, any row may be theirs: their \
-                    values are those given, fewer than the line";
-const LESS: &str = "the groups overlap no other groups of the two releases; the rows they have less in the later one \
-                    were leavers' or counterfeits, and where these are more than that, any row may have been theirs: \
-                    their values are those given, fewer than the line";
-const FEW: &str = "the groups overlap no other groups of the two releases; the rows they have more in the later one \
-                   are newcomers', and the number of them is below the line";
 
 impl Pair<'_> {
     fn groups(&self, component: &Component) -> Vec<(u32, u32)> {

@@ -6,12 +6,12 @@
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
-use crate::audit::{Check, Fault, Outcome, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Witness};
 use crate::model::Value;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if ask.with_sensitive().next().is_none() {
-        return Outcome::not_applicable(Check::Diversity, "no release has a sensitive column");
+        return Outcome::not_applicable(Check::Diversity, Reason::NoSensitiveColumn);
     }
     let mut outcome = Outcome::new(Check::Diversity, Ask::groups_of(ask.with_sensitive()));
     for (place, release) in ask.with_sensitive() {
@@ -29,7 +29,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 continue;
             }
             let witness = || Witness {
-                claim: "the distinct sensitive values of the group are those given; their number is below the line",
+                claim: Statement::FewValues,
                 groups: vec![(place, group as u32)],
                 values: release.value_set(group),
                 person: None,
@@ -42,9 +42,9 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         }
         if distinct < u64::MAX {
             let number = Some(release.number);
-            outcome.measure(number, "least distinct values", distinct as f64);
-            outcome.measure(number, "least entropy diversity", entropy);
-            outcome.measure(number, "largest recursive c", recursive);
+            outcome.measure(number, Quantity::LeastDistinctValues, distinct as f64);
+            outcome.measure(number, Quantity::LeastEntropyDiversity, entropy);
+            outcome.measure(number, Quantity::LargestRecursiveC, recursive);
         }
         for tally in [one, few] {
             if let Some(finding) = tally.finding(release.number, Vec::new()) {

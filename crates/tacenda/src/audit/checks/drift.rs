@@ -6,7 +6,7 @@
 //! releases.
 
 use crate::audit::checks::Ask;
-use crate::audit::{Check, Outcome, Verdict};
+use crate::audit::{Check, Outcome, Quantity, Verdict};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::Drift, Ask::groups_of(ask.releases()));
@@ -28,14 +28,18 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         losses.push(loss);
         let number = Some(release.number);
         let least = f64::from(ask.thresholds.k.max(ask.thresholds.l).max(1));
-        outcome.measure(number, "loss", loss);
-        outcome.measure(number, "c_avg", release.row_count() as f64 / release.group_count().max(1) as f64 / least);
-        outcome.measure(number, "sum of squared group sizes", squares as f64);
+        outcome.measure(number, Quantity::Loss, loss);
+        outcome.measure(
+            number,
+            Quantity::AverageClass,
+            release.row_count() as f64 / release.group_count().max(1) as f64 / least,
+        );
+        outcome.measure(number, Quantity::SquaredSizes, squares as f64);
     }
     if let ([first, ..], [.., last]) = (&losses[..], &losses[..])
         && *first > 0.0
     {
-        outcome.measure(None, "loss of the last release over the first's", last / first);
+        outcome.measure(None, Quantity::LossGrowth, last / first);
     }
     outcome.verdict = Verdict::Measured;
     outcome

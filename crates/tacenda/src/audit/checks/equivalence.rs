@@ -17,11 +17,11 @@ use crate::audit::checks::posterior::{Counts, why_not_counted};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
-use crate::audit::ties::Ties;
 use crate::audit::worlds::Worlds;
-use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::{Release, Span, Value};
+use crate::space::stab::Stab;
+use crate::space::ties::Ties;
 use std::collections::BTreeMap;
 
 /// People who are equal, and the groups that show it.
@@ -29,7 +29,7 @@ type Class = (Vec<u32>, Vec<(u32, u32)>);
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let Some(knowledge) = ask.people().filter(|_| ask.attacker.presence) else {
-        return Outcome::not_applicable(Check::Equivalence, "who stands in a group is not known");
+        return Outcome::not_applicable(Check::Equivalence, ask.why_unplaced());
     };
     let values = pairs::value_count(ask);
     let mut parity = Parity::new(knowledge.len());
@@ -62,8 +62,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     for (class, groups) in classes {
         largest = largest.max(class.len());
         shared.add(class.len() as u64, (u32::MAX as u64) - class.len() as u64, || Witness {
-            claim: "in all ways to give everyone in the groups a row in each release they are in, with one value each, the \
-                    number of people, the person one of them, have the same value",
+            claim: Statement::EqualValues,
             groups,
             values: Vec::new(),
             person: Some(ask.owner(class[0])),
@@ -73,8 +72,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         });
     }
     shared.without_groups();
-    outcome.measure(None, "people who must share a value", shared.people() as f64);
-    outcome.measure(None, "largest class of equals", largest as f64);
+    outcome.measure(None, Quantity::PeopleSharing, shared.people() as f64);
+    outcome.measure(None, Quantity::LargestClassOfEquals, largest as f64);
     let last = ask.series.releases.last().map_or(0, |release| release.number);
     let others = ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
     if let Some(finding) = shared.finding(last, others) {
@@ -83,7 +82,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     // Some equals were found; that clears nobody else.
     if outcome.coverage.looked_at < outcome.coverage.of {
         let why = ask.counts().map(|counts| why_not_counted(ask, counts.is_impossible()));
-        outcome.verdict = Verdict::NotAssessed(why.unwrap_or("no release has a sensitive column"));
+        outcome.verdict = Verdict::NotAssessed(why.unwrap_or(Reason::NoSensitiveColumn));
     }
     outcome
 }

@@ -8,9 +8,9 @@
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
-use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
+use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::{Release, Rng, Value};
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashMap;
 
@@ -19,13 +19,13 @@ const MOST_PEOPLE: usize = 20_000;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let Some(knowledge) = ask.series.knowledge else {
-        return Outcome::not_applicable(Check::EverLinked, "people are not known");
+        return Outcome::not_applicable(Check::EverLinked, Reason::PeopleUnknown);
     };
     if ask.with_sensitive().count() < 2 {
-        return Outcome::not_applicable(Check::EverLinked, "there is one release with a sensitive column");
+        return Outcome::not_applicable(Check::EverLinked, Reason::OneReleaseWithValues);
     }
     if !values_change(knowledge) {
-        return Outcome::not_applicable(Check::EverLinked, "nobody's value changes");
+        return Outcome::not_applicable(Check::EverLinked, Reason::ValuesStay);
     }
     let people = draw(knowledge.len(), MOST_PEOPLE, ask.limits.seed);
     let coverage = Coverage { looked_at: people.len() as u64, of: knowledge.len() as u64, what: "people" };
@@ -41,8 +41,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             continue;
         }
         likely.add(1, ((1.0 - chance) * 1e6) as u64, || Witness {
-            claim: "one minus the product, over the releases the person is in, of the share of other values among the rows of the \
-                    groups that cover them is the number in millionths, above one in the line",
+            claim: Statement::EverLinked,
             groups: Vec::new(),
             values: vec![value],
             person: Some(person),
@@ -52,14 +51,14 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         });
     }
     likely.without_groups();
-    outcome.measure(None, "largest chance ever", worst);
-    outcome.measure(None, "people above one in l", likely.people() as f64);
+    outcome.measure(None, Quantity::LargestChanceEver, worst);
+    outcome.measure(None, Quantity::PeopleEverAboveOneInL, likely.people() as f64);
     let last = ask.series.releases.last().map_or(0, |release| release.number);
     let others = ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
     if let Some(finding) = likely.finding(last, others) {
         outcome = outcome.found(finding);
     } else if people.len() < knowledge.len() {
-        outcome.verdict = Verdict::NotAssessed("only some people were drawn");
+        outcome.verdict = Verdict::NotAssessed(Reason::SampledPeople);
     }
     outcome
 }

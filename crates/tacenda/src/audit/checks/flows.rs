@@ -10,11 +10,11 @@
 
 use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::flow::Matching;
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
-use crate::audit::{Check, Coverage, Outcome, Verdict};
+use crate::audit::{Check, Coverage, Outcome, Reason, Verdict};
 use crate::model::{Regions, Release, Value};
+use crate::space::matching::Matching;
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Two groups that overlap, and what they can share.
@@ -63,15 +63,15 @@ const MOST_EDGES: u64 = 4_000_000;
 pub(super) fn each<'a>(
     ask: &Ask<'a>,
     check: Check,
-    gap: &'static str,
+    gap: Reason,
     judge: impl Fn(&Ask<'a>, &Flows<'a>, Outcome) -> Outcome,
 ) -> (Outcome, Option<u32>) {
     if !(ask.attacker.presence || ask.attacker.first_release) {
-        return (Outcome::not_applicable(check, "the attacker does not know who was there before"), None);
+        return (Outcome::not_applicable(check, Reason::PresenceUnknown), None);
     }
     let pairs = pairs::pairs(ask);
     if pairs.is_empty() {
-        return (Outcome::not_applicable(check, "there is one release with a sensitive column"), None);
+        return (Outcome::not_applicable(check, Reason::OneReleaseWithValues), None);
     }
     let mut outcome = Outcome::new(check, Coverage { what: "pairs of groups", ..Coverage::default() });
     let (mut left, mut too_many) = (0, false);
@@ -86,7 +86,7 @@ pub(super) fn each<'a>(
     if outcome.findings.is_empty() && gaps {
         outcome.verdict = Verdict::NotAssessed(gap);
     } else if outcome.findings.is_empty() && left as usize == pairs.len() {
-        outcome.verdict = Verdict::NotApplicable("people left between the releases: a row needs no counterpart");
+        outcome.verdict = Verdict::NotApplicable(Reason::PeopleLeft);
     }
     (outcome, Some(left))
 }
@@ -274,7 +274,7 @@ struct Solved {
 
 impl Solved {
     fn add(&mut self, value: Value, matching: &Matching, names: &[u32], right: &[u32]) -> Option<()> {
-        let mut full = matching.fill()?;
+        let mut full = matching.fill().ok()?;
         let capacity = |arc: usize| {
             let (a, b) = matching.arcs[arc];
             matching.supplies[a as usize].min(matching.capacities[b as usize])

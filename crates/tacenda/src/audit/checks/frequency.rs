@@ -1,15 +1,15 @@
 //! The largest share of one value in a group (science D4.1).
 //!
-//! Someone who only knows that a person stands in the group guesses the most frequent value, and is
-//! right that often. The line is one in l. Counterfeits count as rows, because nobody can tell them.
+//! An attacker who knows a person's group guesses its most frequent value, and is right that often. The threshold is
+//! one in l. Counterfeits count as rows, because nobody can recognise them.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
-use crate::audit::{Check, Fault, Outcome, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Witness};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if ask.with_sensitive().next().is_none() {
-        return Outcome::not_applicable(Check::Frequency, "no release has a sensitive column");
+        return Outcome::not_applicable(Check::Frequency, Reason::NoSensitiveColumn);
     }
     let mut outcome = Outcome::new(Check::Frequency, Ask::groups_of(ask.with_sensitive()));
     for (place, release) in ask.with_sensitive() {
@@ -26,7 +26,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 continue;
             }
             let witness = || Witness {
-                claim: "the value occurs the number of times in the group, more than one row in the line",
+                claim: Statement::FrequentValue,
                 groups: vec![(place, group as u32)],
                 values: vec![run[0]],
                 person: None,
@@ -36,7 +36,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             };
             frequent.add(u64::from(release.people(group)), ((1.0 - share) * 1e9) as u64, witness);
         }
-        outcome.measure(Some(release.number), "largest share of a value", worst);
+        outcome.measure(Some(release.number), Quantity::LargestShare, worst);
         if let Some(finding) = frequent.finding(release.number, Vec::new()) {
             outcome = outcome.found(finding);
         }

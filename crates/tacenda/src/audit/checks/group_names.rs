@@ -5,9 +5,9 @@
 //! one name lie over each other far more often than groups of different names do.
 
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::stab::overlaps;
-use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Witness};
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Witness};
 use crate::model::Release;
+use crate::space::stab::overlaps;
 use std::collections::BTreeMap;
 
 /// Fewer names in common say nothing.
@@ -26,7 +26,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let named = |place: u32| !ask.series.traces[place as usize].group_names.is_empty();
     let pairs: Vec<(u32, u32)> = pairs::pairs(ask).into_iter().filter(|&(a, b)| named(a) && named(b)).collect();
     if pairs.is_empty() {
-        return Outcome::not_applicable(Check::GroupNames, "no two releases name their groups");
+        return Outcome::not_applicable(Check::GroupNames, Reason::NoGroupNames);
     }
     let mut outcome = Outcome::new(Check::GroupNames, Coverage { what: "names in common", ..Coverage::default() });
     for (earlier, later) in pairs {
@@ -51,8 +51,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let same = shared.iter().filter(|&&(_, a, b)| lies_over(a, b)).count();
         // As many pairs of different names, for comparison.
         let other = (0..count).filter(|&at| lies_over(shared[at].1, shared[(at + 1) % count].2)).count();
-        outcome.measure(Some(new.number), "names in common", count as f64);
-        outcome.measure(Some(new.number), "of them over each other", same as f64);
+        outcome.measure(Some(new.number), Quantity::NamesInCommon, count as f64);
+        outcome.measure(Some(new.number), Quantity::NamesOverlapping, same as f64);
         let are_numbers = are_numbers(names(earlier)).is_some() && are_numbers(names(later)).is_some();
         let least = if are_numbers { LEAST_NUMBERS } else { LEAST_NAMES };
         if count < least || same * 10 < count * 9 || other * 2 > same {
@@ -70,8 +70,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             example: Some(b as u32 + 1),
             others: vec![old.number],
             witness: Some(Witness {
-                claim: "of the names that groups have in both releases, the line, the number stand for groups that overlap; the \
-                        groups given are one such pair",
+                claim: Statement::StableNames,
                 groups: vec![(earlier, a as u32), (later, b as u32)],
                 values: Vec::new(),
                 person: None,

@@ -1,11 +1,11 @@
 //! How many people stand in each group (science D4.1).
 //!
-//! A group of one person singles them out for anyone who knows their quasi values; a group below the
-//! line is counted as such. Counterfeits are nobody: a group of nothing else singles nobody out.
+//! A group of one person singles them out for anyone who knows their quasi-identifiers. A group of fewer than k
+//! people is counted as too small. Counterfeits are not people: a group of counterfeits alone singles nobody out.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
-use crate::audit::{Check, Fault, Outcome, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Statement, Witness};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::GroupSizes, Ask::groups_of(ask.releases()));
@@ -25,7 +25,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             }
             below += u64::from(people);
             let witness = || Witness {
-                claim: "the rows of the group, less its counterfeits, are the number, which is below the line",
+                claim: Statement::FewPeople,
                 groups: vec![(place, group as u32)],
                 values: Vec::new(),
                 person: None,
@@ -38,13 +38,13 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         }
         let number = Some(release.number);
         let people = release.row_count() as u64 - release.counterfeit_count();
-        outcome.measure(number, "rows", release.row_count() as f64);
-        outcome.measure(number, "people", people as f64);
-        outcome.measure(number, "groups", release.group_count() as f64);
+        outcome.measure(number, Quantity::Rows, release.row_count() as f64);
+        outcome.measure(number, Quantity::People, people as f64);
+        outcome.measure(number, Quantity::Groups, release.group_count() as f64);
         if people > 0 {
-            outcome.measure(number, "smallest group", f64::from(least));
-            outcome.measure(number, "mean risk", with_people as f64 / people as f64);
-            outcome.measure(number, "people below k", below as f64);
+            outcome.measure(number, Quantity::SmallestGroup, f64::from(least));
+            outcome.measure(number, Quantity::MeanRisk, with_people as f64 / people as f64);
+            outcome.measure(number, Quantity::PeopleBelowK, below as f64);
         }
         for tally in [alone, small] {
             if let Some(finding) = tally.finding(release.number, Vec::new()) {

@@ -6,7 +6,8 @@
 
 use crate::audit::checks::Ask;
 use crate::audit::{
-    Check, Coverage, Fault, Finding, JoinCoverage, JoinEvidence, Outcome, Reading, Verdict, Witness, judge_join,
+    Check, Coverage, Fault, Finding, JoinCoverage, JoinEvidence, Outcome, Quantity, Reading, Reason, Statement,
+    Verdict, Witness, judge_join,
 };
 use crate::model::{Domain, PublishedView, Quasi, Requirement, Scope, Span, SpanColumn, View, ViewColumn};
 
@@ -18,16 +19,13 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut pairs: Vec<(u32, u32)> = (1..count).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
     pairs.retain(|&(a, b)| columns(ask, a) != columns(ask, b));
     if pairs.is_empty() {
-        return Outcome::not_applicable(Check::Joins, "all releases have the same columns");
+        return Outcome::not_applicable(Check::Joins, Reason::SameColumns);
     }
     let coverage = Coverage { looked_at: 0, of: pairs.len() as u64, what: "pairs of releases" };
     let mut outcome = Outcome::new(Check::Joins, coverage);
     let (k, l) = (ask.thresholds.k, ask.thresholds.l);
     if k <= 1 && l <= 1 && ask.series.promise.is_some_and(|promise| promise.scope == Scope::Views) {
-        outcome.verdict = Verdict::NotAssessed(
-            "the X and Y of the promise were judged when each view was published; lines over all columns (--k, --l) were not \
-             asked for",
-        );
+        outcome.verdict = Verdict::NotAssessed(Reason::NoJoinThresholds);
         return outcome;
     }
     for (a, b) in pairs {
@@ -36,20 +34,20 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let limit = ask.limits.pairs.min(STEPS);
         let report = judge_join(&JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit });
         let (first, second) = (&ask.series.releases[a as usize], &ask.series.releases[b as usize]);
-        outcome.measure(Some(second.number), "rows that match nothing", report.dangling.iter().sum::<u64>() as f64);
+        outcome.measure(Some(second.number), Quantity::RowsUnmatched, report.dangling.iter().sum::<u64>() as f64);
         let is_whole = report.has_assignment == Some(true)
             && report.requirements.iter().all(|part| part.coverage == JoinCoverage::All && part.kernel.is_some());
         outcome.coverage.looked_at += u64::from(is_whole);
         for (part, fault) in report.requirements.iter().zip(faults) {
             let reading = part.kernel.as_ref().unwrap_or(&part.raw);
-            outcome.measure(Some(second.number), "rows of the join", reading.rows as f64);
+            outcome.measure(Some(second.number), Quantity::RowsOfJoin, reading.rows as f64);
             if !reading.holds {
                 outcome = outcome.found(finding(ask, fault, reading, (a, b), (first.number, second.number)));
             }
         }
     }
     if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
-        outcome.verdict = Verdict::NotAssessed("a join is too large, or no assignment of all rows exists");
+        outcome.verdict = Verdict::NotAssessed(Reason::JoinTooLarge);
     }
     outcome
 }
@@ -99,9 +97,9 @@ fn requirements(ask: &Ask<'_>, views: &[PublishedView; 2]) -> (Vec<Requirement>,
 }
 
 fn finding(ask: &Ask<'_>, fault: Fault, reading: &Reading, places: (u32, u32), numbers: (u32, u32)) -> Finding {
-    let (number, line) = match fault {
-        Fault::JoinFewPeople => (reading.least.unwrap_or(0), u64::from(ask.thresholds.k)),
-        _ => (reading.largest_ppm.unwrap_or(0), 1_000_000 / u64::from(ask.thresholds.l)),
+    let (statement, number, line) = match fault {
+        Fault::JoinFewPeople => (Statement::FewAfterJoin, reading.least.unwrap_or(0), u64::from(ask.thresholds.k)),
+        _ => (Statement::LikelyAfterJoin, reading.largest_ppm.unwrap_or(0), 1_000_000 / u64::from(ask.thresholds.l)),
     };
     Finding {
         fault,
@@ -111,9 +109,7 @@ fn finding(ask: &Ask<'_>, fault: Fault, reading: &Reading, places: (u32, u32), n
         example: None,
         others: vec![numbers.0],
         witness: Some(Witness {
-            claim: "join the two releases on the columns they share, leaving out pairs of rows that no assignment of all rows contains: \
-                    for some combination of all quasi columns the number crosses the line (rows of the first; or the share \
-                    of a value, both in millionths)",
+            claim: statement,
             groups: vec![(places.0, 0), (places.1, 0)],
             values: Vec::new(),
             person: None,

@@ -11,9 +11,9 @@
 use crate::audit::checks::ever_linked::{draw, shares};
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::stab::Stab;
-use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Verdict, Witness};
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::{Release, Value};
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Codes of an attribute are thrown together into so many bins at most.
@@ -24,10 +24,10 @@ const MOST_PEOPLE: usize = 5_000;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let Some(knowledge) = ask.series.knowledge.filter(|_| ask.attacker.presence) else {
-        return Outcome::not_applicable(Check::Learned, "who is in which release is not known");
+        return Outcome::not_applicable(Check::Learned, ask.why_unplaced());
     };
     if ask.with_sensitive().next().is_none() {
-        return Outcome::not_applicable(Check::Learned, "no release has a sensitive column");
+        return Outcome::not_applicable(Check::Learned, Reason::NoSensitiveColumn);
     }
     let values = pairs::value_count(ask);
     let model = Model::fit(ask, values);
@@ -42,9 +42,9 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let above = share(&|guess| guess.posterior > 1.5 / f64::from(l));
     let right = share(&|guess| guess.learned == guess.truth);
     let plain = share(&|guess| guess.plain == guess.truth);
-    outcome.measure(None, "share with a posterior above 1.5 in l", above);
-    outcome.measure(None, "accuracy", right);
-    outcome.measure(None, "accuracy of the most frequent value", plain);
+    outcome.measure(None, Quantity::ShareGuessed, above);
+    outcome.measure(None, Quantity::Accuracy, right);
+    outcome.measure(None, Quantity::AccuracyOfMostFrequent, plain);
     if l >= 2 && right > 1.5 / f64::from(l) && right > plain + 0.05 {
         let permille = (right * 1000.0).round() as u64;
         let last = ask.series.releases.last().map_or(0, |release| release.number);
@@ -56,8 +56,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             example: None,
             others: ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect(),
             witness: Some(Witness {
-                claim: "a naive Bayes model of the published rows, applied within the groups that cover a person, is right for the \
-                        number of a thousand people, more than one and a half in the line",
+                claim: Statement::Learned,
                 groups: Vec::new(),
                 values: Vec::new(),
                 person: None,

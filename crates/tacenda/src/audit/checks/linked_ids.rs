@@ -5,20 +5,20 @@
 //! region: what someone sees who does not know who was present when. H is how many ids stood in the same
 //! groups in the same releases: what someone sees who does. H is never more than E.
 //!
-//! An empty meet is a contradiction: the person changed, or a row is not true. That is told, and such an id is not
-//! counted in E; its history is one like any other, and counted in H. A changed sensitive value is seen by everyone.
-//! Whoever follows ids alike in history through one release reads their values there: the release with the fewest counts.
+//! If the regions of an id do not overlap, the person changed or a row is not true. That is a finding, and the id is
+//! not counted in E; in H it is. A changed sensitive value is visible to everyone. Ids with the same history can be
+//! followed through one release, which shows their values there: the release with the fewest values counts.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
-use crate::audit::{Check, Coverage, Fault, Outcome, Witness};
+use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Witness};
 use crate::model::{Release, Span, Value};
 use rustc_hash::FxHashMap;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let linked: Vec<(u32, &Release)> = ask.releases().filter(|(_, release)| !release.linked.is_empty()).collect();
     if linked.is_empty() {
-        return Outcome::not_applicable(Check::LinkedIds, "no release has linked ids");
+        return Outcome::not_applicable(Check::LinkedIds, Reason::NoLinkedIds);
     }
     let table = Inference::new(ask, &linked);
     let ids = table.histories.len() as u64;
@@ -134,27 +134,28 @@ impl Inference {
         let mut contradicted = Tally::new(Fault::LinkedContradiction);
         let mut changed = Tally::new(Fault::LinkedValueChanged);
         let ids = self.histories.len() as u64;
-        published.add(ids, 0, || self.witness("the rows of the groups carry ids; the number is of ids", 0, ids, 0));
+        published.add(ids, 0, || self.witness(Statement::LinkedIds, 0, ids, 0));
         let is_empty = |id: usize| self.meet(id).iter().any(|span| span.is_empty());
         let mut by_region: FxHashMap<&[Span], Vec<u32>> = FxHashMap::default();
         let mut by_history: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for id in 0..self.histories.len() {
             if self.changed[id] {
-                changed.add(1, 0, || self.witness("the rows of one id in the groups have different values", id, 1, 0));
+                changed.add(1, 0, || self.witness(Statement::LinkedValueChanged, id, 1, 0));
             }
             if is_empty(id) {
-                contradicted
-                    .add(1, 0, || self.witness("the groups hold one id, and their regions do not meet", id, 1, 0));
+                contradicted.add(1, 0, || self.witness(Statement::LinkedRegionsApart, id, 1, 0));
             } else {
                 by_region.entry(self.meet(id)).or_default().push(id as u32);
             }
             by_history.entry(self.histories[id]).or_default().push(id as u32);
         }
         let least = |sizes: &mut dyn Iterator<Item = usize>| sizes.min().unwrap_or(0) as f64;
-        outcome.measure(None, "ids", ids as f64);
-        outcome.measure(None, "least E", least(&mut by_region.values().map(Vec::len)));
-        outcome.measure(None, "least H", least(&mut by_history.values().map(Vec::len)));
+        outcome.measure(None, Quantity::Ids, ids as f64);
+        outcome.measure(None, Quantity::LeastAlike, least(&mut by_region.values().map(Vec::len)));
+        outcome.measure(None, Quantity::LeastAlwaysTogether, least(&mut by_history.values().map(Vec::len)));
         let (mut few, mut few_values) = (Tally::new(Fault::LinkedTooFew), Tally::new(Fault::LinkedFewValues));
+        let by_groups = ask.attacker.presence;
+        let among = Statement::FewValuesAmongAlike { by_groups };
         // Classes by their first id, so that nothing depends on the order of a map.
         let mut classes: Vec<&Vec<u32>> =
             if ask.attacker.presence { by_history.values().collect() } else { by_region.values().collect() };
@@ -162,24 +163,24 @@ impl Inference {
         for class in classes {
             let size = class.len() as u64;
             if size < k {
-                few.add(size, size, || self.witness(FEW, class[0] as usize, size, k));
+                few.add(size, size, || self.witness(Statement::FewAlike { by_groups }, class[0] as usize, size, k));
             }
             let values = self.fewest(class, ask.attacker.presence);
             let distinct = values.len() as u64;
             if distinct > 0 && distinct < l {
-                let witness = || Witness { values, ..self.witness(FEW_VALUES, class[0] as usize, distinct, l) };
+                let witness = || Witness { values, ..self.witness(among, class[0] as usize, distinct, l) };
                 few_values.add(size, distinct, witness);
             }
         }
         let people_with = |tally: &Tally| tally.people() as f64;
-        outcome.measure(None, "ids below k", people_with(&few));
-        outcome.measure(None, "ids contradicted", people_with(&contradicted));
-        outcome.measure(None, "ids whose value changed", people_with(&changed));
+        outcome.measure(None, Quantity::IdsBelowK, people_with(&few));
+        outcome.measure(None, Quantity::IdsContradicted, people_with(&contradicted));
+        outcome.measure(None, Quantity::IdsChanged, people_with(&changed));
         [published, few, few_values, contradicted, changed]
     }
 
     /// A witness by the groups of one id.
-    fn witness(&self, claim: &'static str, id: usize, number: u64, line: u64) -> Witness {
+    fn witness(&self, claim: Statement, id: usize, number: u64, line: u64) -> Witness {
         Witness {
             claim,
             groups: self.groups[id].clone(),
@@ -191,8 +192,3 @@ impl Inference {
         }
     }
 }
-
-const FEW: &str = "the groups are those of one id, and the number is how many ids cannot be told from it by the releases: those \
-                   in the same groups, or, where presence is not known, those whose regions meet in the same region";
-const FEW_VALUES: &str = "the groups are those of one id, and the ids that cannot be told from it by the releases have the \
-                          values given in one of them, fewer than the line";

@@ -7,17 +7,11 @@ use crate::audit::checks::correspondence::{People, names};
 use crate::audit::checks::flows::{Edge, Flows};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, flows};
-use crate::audit::{Check, Fault, Outcome, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Witness};
 use crate::model::Value;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    flows::each(
-        ask,
-        Check::Matching,
-        "several groups of a release lie over one place, or counterfeits stand between them",
-        judge,
-    )
-    .0
+    flows::each(ask, Check::Matching, Reason::SharedPlaces, judge).0
 }
 
 fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
@@ -50,8 +44,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         let (old, new) = flows.over(edge);
         let count = values.len() as u64;
         few.add(there, count, || Witness {
-            claim: "give every row of the earlier release a row of the later one with its value in an overlapping group: \
-                    only rows with the values given ever go from the first groups to the last",
+            claim: Statement::FewMatchedValues,
             groups: names(flows, &old, &new),
             values,
             person: None,
@@ -64,8 +57,8 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     outcome.coverage.of += edges;
     outcome.coverage.looked_at += edges.saturating_sub(flows.passed_over + unclear);
     let number = Some(flows.later.number);
-    outcome.measure(number, "pairs of groups that overlap", edges as f64);
-    outcome.measure(number, "pairs of groups that can share a person", possible as f64);
+    outcome.measure(number, Quantity::PairsOverlapping, edges as f64);
+    outcome.measure(number, Quantity::PairsSharing, possible as f64);
     few.at_most(flows.later.row_count() as u64);
     if let Some(finding) = few.finding(flows.later.number, vec![flows.earlier.number]) {
         outcome = outcome.found(finding);

@@ -9,14 +9,14 @@
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::stab::Stab;
-use crate::audit::{Check, Coverage, Fault, Outcome, Witness};
+use crate::audit::{Check, Coverage, Fault, Outcome, Reason, Statement, Witness};
 use crate::model::{Quasi, Release, Span, Value};
+use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if pairs::pairs(ask).is_empty() {
-        return Outcome::not_applicable(Check::MovedRegions, "there is one release with a sensitive column");
+        return Outcome::not_applicable(Check::MovedRegions, Reason::OneReleaseWithValues);
     }
     let mut outcome = Outcome::new(Check::MovedRegions, Coverage { what: "groups", ..Coverage::default() });
     let values = pairs::value_count(ask);
@@ -30,8 +30,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         for (group, other, value) in found {
             let line = old.people(group as usize).min(new.people(other as usize));
             moved.add(1, u64::from(line), || Witness {
-                claim: "the groups have the same rows but for one with the value, and one region lies inside the other: the side \
-                        that moved is the quasi value of the person with that row",
+                claim: Statement::MovedByOne,
                 groups: vec![(earlier, group), (later, other)],
                 values: vec![value],
                 person: None,

@@ -1,9 +1,9 @@
 //! Two releases laid over each other: which groups overlap, and what hangs together.
 
 use crate::audit::checks::Ask;
-use crate::audit::stab::{Stab, tie_overlapping};
-use crate::audit::ties::Ties;
 use crate::model::{GroupRule, Release, Span, Terms, Value};
+use crate::space::stab::{Stab, tie_overlapping};
+use crate::space::ties::Ties;
 use rustc_hash::FxHashMap;
 
 /// The pairs of releases that are compared: neighbours, or all where that is asked for. Releases

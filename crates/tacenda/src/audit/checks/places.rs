@@ -11,9 +11,10 @@
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::stab::{Stab, insert, members, words};
-use crate::audit::{Check, Coverage, Fault, Outcome, Verdict, Witness};
+use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::{Release, Span, Value};
+use crate::space::sets::{insert, members, words};
+use crate::space::stab::Stab;
 use rayon::prelude::*;
 
 /// Groups that are looked at between two looks at the budget.
@@ -24,8 +25,7 @@ const MOST_PARTS: usize = 256;
 
 pub(super) fn check(ask: &Ask<'_>) -> Outcome {
     if pairs::pairs(ask).is_empty() || !ask.attacker.presence {
-        let why = "people are not known, and an attacker who does not know who is where has nothing to intersect";
-        return Outcome::not_applicable(Check::Candidates, why);
+        return Outcome::not_applicable(Check::Candidates, Reason::PeopleUnknown);
     }
     let mut outcome = Outcome::new(Check::Candidates, Coverage { what: "groups", ..Coverage::default() });
     let laid = Laid::new(ask);
@@ -36,7 +36,7 @@ pub(super) fn check(ask: &Ask<'_>) -> Outcome {
         outcome = of_more(ask, &laid, later, outcome);
     }
     if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
-        outcome.verdict = Verdict::NotAssessed("too many groups overlap");
+        outcome.verdict = Verdict::NotAssessed(Reason::TooManyOverlaps);
     }
     outcome
 }
@@ -50,7 +50,7 @@ fn of_two(ask: &Ask<'_>, laid: &Laid<'_>, earlier: usize, later: usize, mut outc
         search
     });
     let (earlier, later) = (laid.layers[earlier].release, laid.layers[later].release);
-    outcome.measure(Some(later.number), "places of two releases looked at", places as f64);
+    outcome.measure(Some(later.number), Quantity::PlacesOfTwo, places as f64);
     found(outcome, tally, later, vec![earlier.number])
 }
 
@@ -65,7 +65,7 @@ fn of_more(ask: &Ask<'_>, laid: &Laid<'_>, last: usize, mut outcome: Outcome) ->
         search.extend(place, last - 1, true);
         search
     });
-    outcome.measure(Some(release.number), "places of longer stretches looked at", places as f64);
+    outcome.measure(Some(release.number), Quantity::PlacesOfMore, places as f64);
     let groups = tally.worst().map_or(&[][..], |witness| &witness.groups);
     let numbers = groups.iter().map(|&(place, _)| ask.series.releases[place as usize].number);
     let others = numbers.filter(|&number| number != release.number).collect();
@@ -332,8 +332,7 @@ impl<'a, 'b> Search<'a, 'b> {
             let values: Vec<Value> = members(&values).map(Value).collect();
             let people = self.laid.people(&chain, &region, &values);
             tally.add(people, values.len() as u64, || Witness {
-                claim: "somewhere where the groups overlap, whoever lies there and is in all of these releases has one of the values \
-                        given: no other value occurs over that place in all of them",
+                claim: Statement::FewValuesAtPlace,
                 groups: chain.iter().map(|&(layer, group)| (self.laid.layers[layer].place, group)).collect(),
                 number: values.len() as u64,
                 values,

@@ -11,14 +11,14 @@
 //! promise is broken there and the blind worlds are judged instead. Where there is no world at all, the
 //! tables and the releases contradict each other: that is not assessed.
 
-use crate::audit::checks::candidates::{CONTRADICTION, Left, UNCOVERED, coverage, telling, truth};
+use crate::audit::checks::candidates::{Left, coverage, telling, truth};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::ties::Ties;
 use crate::audit::worlds::{Counting, Keep, Person, Worlds};
-use crate::audit::{Check, Fault, Outcome, Verdict, Witness};
+use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::{GroupRule, Regions, Release, Value};
+use crate::space::ties::Ties;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -26,15 +26,17 @@ use std::collections::BTreeMap;
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let known = ask.people().filter(|_| ask.attacker.presence);
     let Some(knowledge) = known else {
-        let mut outcome = Outcome::not_applicable(Check::Posterior, "who is in which release is not known");
+        let mut outcome = Outcome::not_applicable(Check::Posterior, ask.why_unplaced());
         if ask.attacker.known_people > 0 {
-            outcome.verdict =
-                Verdict::NotAssessed("whose values are known cannot be told: who is in which release is not");
+            outcome.verdict = Verdict::NotAssessed(match ask.series.knowledge {
+                Some(_) => Reason::PresenceUnknown,
+                None => Reason::AccomplicesUnknown,
+            });
         }
         return outcome;
     };
     let Some(counts) = ask.counts() else {
-        return Outcome::not_applicable(Check::Posterior, "no release has a sensitive column");
+        return Outcome::not_applicable(Check::Posterior, Reason::NoSensitiveColumn);
     };
     let mut is_counted = vec![false; knowledge.len()];
     for (component, _) in counts.all().filter(|(_, counted)| counted.judged.count > 0) {
@@ -45,8 +47,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
         outcome.verdict = Verdict::NotAssessed(why_not_counted(ask, impossible > 0));
     } else if outcome.findings.is_empty() && are_linked(ask) {
-        outcome.verdict =
-            Verdict::NotAssessed("ids link rows of several releases, and are not followed in counting worlds");
+        outcome.verdict = Verdict::NotAssessed(Reason::LinkedIdsIgnored);
     }
     outcome
 }
@@ -58,12 +59,12 @@ fn are_linked(ask: &Ask<'_>) -> bool {
 }
 
 /// Why the worlds of some people were not counted.
-pub(super) fn why_not_counted(ask: &Ask<'_>, is_impossible: bool) -> &'static str {
+pub(super) fn why_not_counted(ask: &Ask<'_>, is_impossible: bool) -> Reason {
     let is_uncovered = ask.left().is_some_and(|left| left.candidates.uncovered() > 0);
     match (is_impossible, is_uncovered) {
-        (true, _) => CONTRADICTION,
-        (false, true) => UNCOVERED,
-        (false, false) => "components too large to count all worlds",
+        (true, _) => Reason::Contradiction,
+        (false, true) => Reason::Uncovered,
+        (false, false) => Reason::TooLargeToCount,
     }
 }
 
@@ -135,8 +136,7 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
             // Somebody whose value changed counts once.
             let is_new = u64::from(told_of[told].insert(ask.owner(person)));
             tally.add(is_new, 1000 - permille.min(1000), || Witness {
-                claim: "count all ways to give everyone in the groups a row in each release they are in, with one value each: in the \
-                        number of a thousand of them, more than one in the line, the person has the value",
+                claim: Statement::LikelyValue,
                 groups: component.groups.clone(),
                 values: vec![value],
                 person: Some(ask.owner(person)),
@@ -148,8 +148,7 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
         for &at in &counted.known {
             let is_new = u64::from(told_of[2].insert(ask.owner(component.people[at as usize])));
             known.add(is_new, 0, || Witness {
-                claim: "in all ways to give everyone in the groups a row, some of the others, at most the number, having the values \
-                        they have leaves one for the person",
+                claim: Statement::CertainByOthers,
                 groups: component.groups.clone(),
                 values: Vec::new(),
                 person: Some(ask.owner(component.people[at as usize])),
@@ -159,13 +158,13 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
             });
         }
     }
-    outcome.measure(None, "largest posterior", worst);
-    outcome.measure(None, "largest posterior, blind", worst_blind);
-    outcome.measure(None, "people without a world", impossible as f64);
-    outcome.measure(None, "people certain in all worlds", certain.people() as f64);
-    outcome.measure(None, "people more likely than one in l", (certain.people() + likely.people()) as f64);
+    outcome.measure(None, Quantity::LargestPosterior, worst);
+    outcome.measure(None, Quantity::LargestPosteriorBlind, worst_blind);
+    outcome.measure(None, Quantity::PeopleWithoutWorld, impossible as f64);
+    outcome.measure(None, Quantity::PeopleCertainInAllWorlds, certain.people() as f64);
+    outcome.measure(None, Quantity::PeopleAboveOneInL, (certain.people() + likely.people()) as f64);
     if ask.attacker.known_people > 0 {
-        outcome.measure(None, "people certain once others are known", known.people() as f64);
+        outcome.measure(None, Quantity::PeopleCertainByOthers, known.people() as f64);
     }
     let last = ask.series.releases.last().map_or(0, |release| release.number);
     let others: Vec<u32> =

@@ -7,7 +7,7 @@
 //! where a file is not sorted by them.
 
 use crate::audit::checks::{Ask, pairs};
-use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Traces, Witness};
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Traces, Witness};
 use crate::model::{Release, Span, Value};
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let ordered = |place: u32| !ask.series.traces[place as usize].places.is_empty();
     let pairs: Vec<(u32, u32)> = pairs::pairs(ask).into_iter().filter(|&(a, b)| ordered(a) && ordered(b)).collect();
     if pairs.is_empty() {
-        return Outcome::not_applicable(Check::RowOrder, "no two releases stand in an order that is not ours");
+        return Outcome::not_applicable(Check::RowOrder, Reason::SortedRows);
     }
     let mut outcome = Outcome::new(Check::RowOrder, Coverage { what: "rows", ..Coverage::default() });
     for (earlier, later) in pairs {
@@ -30,8 +30,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         // What a file is sorted by explains its order: then only rows of one group are compared.
         let within = is_by_group(old, before) || is_by_group(new, after);
         let agreement = agreement(&rows, within);
-        outcome.measure(Some(new.number), "rows found in both files", rows.len() as f64);
-        outcome.measure(Some(new.number), "share of pairs in the same order", agreement.share());
+        outcome.measure(Some(new.number), Quantity::RowsInBoth, rows.len() as f64);
+        outcome.measure(Some(new.number), Quantity::ShareInOrder, agreement.share());
         if is_by_value(old, before) || is_by_value(new, after) || !agreement.is_telling() {
             continue;
         }
@@ -43,8 +43,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             example: None,
             others: vec![old.number],
             witness: Some(Witness {
-                claim: "take the rows whose region and value occur once in both files; if one of the files stands group by group, \
-                        only pairs within a group: the number of pairs stand in the same order in both, of twice the line",
+                claim: Statement::SameOrder { pairs: agreement.pairs, within_groups: within },
                 groups: vec![(earlier, 0), (later, 0)],
                 values: Vec::new(),
                 person: None,

@@ -1,7 +1,7 @@
 //! Which rows of each two views can be one person, class by class.
 
-use crate::audit::flow::Matching;
 use crate::model::{Classes, Impossible, PublishedView, Span, View};
+use crate::space::matching::Matching;
 use std::sync::Arc;
 
 /// How many pairs of classes of two views may be listed at most, whatever the limit: they stand in memory.

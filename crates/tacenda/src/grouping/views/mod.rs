@@ -57,28 +57,17 @@ mod worst;
 #[cfg(test)]
 mod tests;
 
+use crate::model::{Score, coded};
 pub use explain::{Doubt, Note, explain_requirement};
 pub use outcome::{Measure, Outcome, Step, Warning};
 pub use task::Task;
 pub use utility::{Utility, utility};
 
-/// What the detail of a view is good for.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Score {
-    /// Telling the class of the target column apart (equation 2); like `Distortion` without a target.
-    Entropy,
-    /// Staying close to the values (equation 3): as many units as there are rows with the value.
-    #[default]
-    Distortion,
-    /// Telling rows apart: as many units as there are pairs that would no longer be alike.
-    Discernability,
-}
-
 /// How to go about it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Options {
     /// What detail is good for.
-    pub score: Score,
+    pub information: Score,
     /// How many states a search may open when the most general one breaks a requirement.
     pub search: usize,
     /// How many lines the join of the earlier views may have before each is looked at alone.
@@ -98,96 +87,92 @@ pub enum Unrelated {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { score: Score::default(), search: 200, lines: 2_000_000, unrelated: Unrelated::Refuse }
+        Options { information: Score::default(), search: 200, lines: 2_000_000, unrelated: Unrelated::Refuse }
     }
 }
 
-/// Why a view cannot be published.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ViewsError {
-    /// The requirement does not make sense.
-    #[error("requirement {requirement}: {what}")]
-    BadRequirement {
-        /// Counted from 1.
-        requirement: usize,
-        /// What is wrong and what to do.
-        what: &'static str,
-    },
-    /// The same column is declared differently in two views.
-    #[error("column {column} has another domain in view {view}; columns of one name are one attribute")]
-    TwoDomains {
-        /// The column.
-        column: String,
-        /// The view.
-        view: String,
-    },
-    /// Rows without a possible counterpart.
-    #[error(
-        "the new view and view {view} are not about the same people: {new} new and {earlier} earlier rows match nothing; \
-         publish the same people, or declare fewer impossible pairs"
-    )]
-    NotRelated {
-        /// The earlier view.
-        view: String,
-        /// Rows of the new view that match nothing.
-        new: u64,
-        /// Rows of the earlier view that match nothing.
-        earlier: u64,
-    },
-    /// Somebody has two values that are said never to belong to one person.
-    #[error(
-        "an [[impossible]] pair of {left} and {right} is not impossible: {} both; correct the table, or take the pair out",
-        crate::model::counted(*people, "person of the table has", "people of the table have")
-    )]
-    NotImpossible {
-        /// One column.
-        left: String,
-        /// The other.
-        right: String,
-        /// Who has both.
-        people: u64,
-    },
-    /// No generalisation of the new view can help.
-    #[error(
-        "requirement {requirement} cannot be met: even with everything generalised it stands at {measure}; {way_out}"
-    )]
-    Unmeetable {
-        /// Counted from 1.
-        requirement: usize,
-        /// What the most general state reaches.
-        measure: Measure,
-        /// What to do.
-        way_out: &'static str,
-    },
-    /// The search ended without finding one. There may be one.
-    #[error(
-        "no generalisation was found that meets requirement {requirement}: {states} states were looked at, the most general \
-         one stands at {measure}; there may be one that was not looked at: lower the requirement, put fewer columns in the view, \
-         or generalise the earlier views in a new series"
-    )]
-    NoneFound {
-        /// Counted from 1.
-        requirement: usize,
-        /// What the most general state reaches.
-        measure: Measure,
-        /// How many states were looked at.
-        states: usize,
-    },
+coded! {
+    /// Why a view cannot be published.
+    #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+    #[non_exhaustive]
+    pub enum ViewsError {
+        #[error("requirement {requirement}: {what}")]
+        BadRequirement {
+            /// Counted from 1.
+            requirement: usize,
+            /// What is wrong and what to do.
+            what: &'static str,
+        } = "R431", "a requirement that makes no sense",
+            "X and Y of a promise about views must name different columns, and Y at least one.";
+        #[error("column {column} has another domain in view {view}; columns of one name are one attribute")]
+        TwoDomains {
+            /// The column.
+            column: String,
+            /// The view.
+            view: String,
+        } = "R432", "one column, two domains",
+            "Columns of one name are one attribute, and views are joined on it. Its domain or hierarchy must be the \
+             same in every view.";
+        #[error(
+            "the new view and view {view} are not about the same people: {new} new and {earlier} earlier rows match nothing; \
+             publish the same people, or declare fewer impossible pairs"
+        )]
+        NotRelated {
+            /// The earlier view.
+            view: String,
+            /// Rows of the new view that match nothing.
+            new: u64,
+            /// Rows of the earlier view that match nothing.
+            earlier: u64,
+        } = "R433", "the views are not about the same people",
+            "Some rows have no possible counterpart in another view: the tables are not of the same people, or an \
+             [[impossible]] pair is not impossible, because somebody in the table has both values.";
+        /// Somebody has two values that are said never to belong to one person.
+        #[error(
+            "an [[impossible]] pair of {left} and {right} is not impossible: {} both; correct the table, or take the pair out",
+            crate::model::counted(*people, "person of the table has", "people of the table have")
+        )]
+        NotImpossible {
+            /// One column.
+            left: String,
+            /// The other.
+            right: String,
+            /// Who has both.
+            people: u64,
+        } = "R433";
+        #[error(
+            "requirement {requirement} cannot be met: even with everything generalised it stands at {measure}; {way_out}"
+        )]
+        Unmeetable {
+            /// Counted from 1.
+            requirement: usize,
+            /// What the most general state reaches.
+            measure: Measure,
+            /// What to do.
+            way_out: &'static str,
+        } = "R434", "the promise cannot be met",
+            "Even with everything in X generalised the promise is broken, and the theorem says that no other cut can \
+             help. What is out cannot be changed: lower the promise, or take columns out of X.";
+        #[error(
+            "no generalisation was found that meets requirement {requirement}: {states} states were looked at, the most general \
+             one stands at {measure}; there may be one that was not looked at: lower the requirement, put fewer columns in the view, \
+             or generalise the earlier views in a new series"
+        )]
+        NoneFound {
+            /// Counted from 1.
+            requirement: usize,
+            /// What the most general state reaches.
+            measure: Measure,
+            /// How many states were looked at.
+            states: usize,
+        } = "R435", "no way was found",
+            "The most general view breaks the promise, and a bounded search among finer ones found none that keeps \
+             it. There may be one: the search is not complete, and nothing makes it longer. Lower the promise, put \
+             fewer columns in the view, or generalise the earlier views in a new series.";
+    }
 }
 
 impl ViewsError {
-    /// Its code, with a page in `explain`.
-    pub fn code(&self) -> &'static str {
-        match self {
-            ViewsError::BadRequirement { .. } => "R431",
-            ViewsError::TwoDomains { .. } => "R432",
-            ViewsError::NotRelated { .. } | ViewsError::NotImpossible { .. } => "R433",
-            ViewsError::Unmeetable { .. } => "R434",
-            ViewsError::NoneFound { .. } => "R435",
-        }
-    }
-
     /// The same with requirements numbered by `number`: several may stand for one promise.
     pub fn numbered(mut self, number: impl Fn(usize) -> usize) -> ViewsError {
         match &mut self {

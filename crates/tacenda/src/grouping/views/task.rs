@@ -81,7 +81,7 @@ pub(super) fn prepare(task: &Task<'_>, members: &[Vec<usize>], options: &Options
     let mut also: BTreeSet<usize> = task.requirements.iter().flat_map(|requirement| requirement.y_in(0)).collect();
     also.retain(|column| !fixed.contains(column));
     let also: Vec<usize> = also.into_iter().collect();
-    let (tree, samples) = Tree::new(task.view, task.rows, &generalised, &fixed, &also, options.score);
+    let (tree, samples) = Tree::new(task.view, task.rows, &generalised, &fixed, &also, options.information);
     let mut prepared =
         Prepared { engine: Engine { tree, checks: Vec::new(), trail: Vec::new() }, warnings: Vec::new() };
     assert_eq!(members.len(), task.requirements.len(), "every requirement says which views it is about");

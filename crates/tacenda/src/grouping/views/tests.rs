@@ -3,12 +3,11 @@
 use crate::grouping::views::search::Engine;
 use crate::grouping::views::task::prepare;
 use crate::grouping::views::{
-    Doubt, Measure, Note, Options, Score, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise,
-    utility,
+    Doubt, Measure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise, utility,
 };
 use crate::model::{
-    Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, Threshold, View,
-    ViewColumn, ViewRows,
+    Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Score, Span, SpanColumn, Threshold,
+    View, ViewColumn, ViewRows,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -236,7 +235,7 @@ fn is_match(case: &Case, a: &PublishedView, row: usize, b: &PublishedView, other
     })
 }
 
-const ALLOW: Options = Options { score: Score::Entropy, search: 30, lines: 100_000, unrelated: Unrelated::Allow };
+const ALLOW: Options = Options { information: Score::Entropy, search: 30, lines: 100_000, unrelated: Unrelated::Allow };
 
 /// Where every check of an engine stands.
 fn standing(engine: &mut Engine) -> Vec<(Measure, bool)> {
@@ -317,11 +316,11 @@ proptest! {
 
     /// science E1-3.
     #[test]
-    fn neither_the_order_of_rows_nor_the_threads_show(seed in any::<u64>(), score in 0usize..3) {
+    fn neither_the_order_of_rows_nor_the_threads_show(seed in any::<u64>(), information in 0usize..3) {
         let mut rng = Rng::from_number(seed);
         let case = Case::random(&mut rng);
-        let score = [Score::Entropy, Score::Distortion, Score::Discernability][score];
-        let options = Options { score, ..ALLOW };
+        let information = [Score::Entropy, Score::Distortion, Score::Discernability][information];
+        let options = Options { information, ..ALLOW };
         let mut order: Vec<usize> = (0..case.rows.len()).collect();
         rng.shuffle(&mut order);
         let shuffled = |codes: &[u32]| order.iter().map(|&row| codes[row]).collect();

@@ -5,8 +5,8 @@
 //! knows the values it would be divided into and what that would tell, and is divided everywhere at
 //! once: the values of an attribute are a cut at all times.
 
-use crate::grouping::views::{Score, split};
-use crate::model::{Classes, Cuts, Quasi, Span, View, ViewRows};
+use crate::grouping::views::split;
+use crate::model::{Classes, Cuts, Quasi, Score, Span, View, ViewRows};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(super) struct Tree {
     links: Vec<Vec<u32>>,
     /// Per atom, further numbers that move along with it.
     extra: Vec<Vec<u32>>,
-    score: Score,
+    information: Score,
 }
 
 /// A generalised attribute and the code of each atom.
@@ -110,7 +110,7 @@ impl Tree {
         generalised: &[usize],
         fixed: &[usize],
         also: &[usize],
-        score: Score,
+        information: Score,
     ) -> (Tree, Vec<u32>) {
         let mut columns: Vec<&[u32]> =
             fixed.iter().chain(generalised).chain(also).map(|&column| rows.column(column)).collect();
@@ -135,7 +135,7 @@ impl Tree {
             cells: Vec::new(),
             links: Vec::new(),
             extra: Vec::new(),
-            score,
+            information,
         };
         tree.plant();
         (tree, atoms.sample)
@@ -292,7 +292,7 @@ impl Tree {
             value.lookup = below.flat_map(|(child, span)| (0..span.width()).map(move |_| child as u32)).collect();
         }
         if !value.children.is_empty() {
-            value.gain = match self.score {
+            value.gain = match self.information {
                 Score::Entropy if self.classes > 0 => split::entropy_gain(&value, atoms, &counts),
                 _ => weight * split::UNIT,
             };
@@ -302,7 +302,7 @@ impl Tree {
 
     /// What dividing `value` would tell now.
     pub(super) fn gain(&self, value: usize) -> u64 {
-        if self.score != Score::Discernability {
+        if self.information != Score::Discernability {
             return self.values[value].gain;
         }
         // Pairs of rows that are published alike and would no longer be.

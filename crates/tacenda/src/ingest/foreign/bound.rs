@@ -1,6 +1,7 @@
 //! The end of a range: a number to any number of decimals, or a day.
 
 use crate::ingest::encode::quick_date;
+use crate::model::Domain;
 
 /// The most digits a number may have.
 const MOST_DIGITS: usize = 30;
@@ -57,6 +58,18 @@ fn day(text: &str) -> Option<Bound> {
 }
 
 impl Bound {
+    /// The ends of a domain of numbers or dates, half open.
+    pub fn ends(domain: &Domain) -> Option<(Bound, Bound)> {
+        let day = |days: i64| Bound { digits: i128::from(days), decimals: 0, is_day: true };
+        let number = |units: i64, decimals: u8| Bound::scaled(i128::from(units), i32::from(decimals));
+        match *domain {
+            Domain::Integer { lo, hi } => number(lo, 0).zip(number(hi, 0)),
+            Domain::Real { lo, hi, decimals } => number(lo, decimals).zip(number(hi, decimals)),
+            Domain::Date { lo, hi } => Some((day(lo), day(hi))),
+            Domain::Category(_) => None,
+        }
+    }
+
     /// `digits` with so many decimals, in lowest terms; below zero they are zeros before the point.
     fn scaled(mut digits: i128, mut decimals: i32) -> Option<Bound> {
         while decimals > 0 && digits % 10 == 0 {

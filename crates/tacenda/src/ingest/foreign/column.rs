@@ -125,7 +125,7 @@ pub fn read(
     published.missing_is_any = match wish.missing {
         Missing::Any => true,
         Missing::Value => false,
-        // Whoever stars out what is left out has another reason to write nothing; so does whose table has nothing there.
+        // Where the column uses `*`, or the true table has blanks, a blank means "not recorded", not "suppressed".
         Missing::Auto => !published.cells.contains(&Cell::Any) && !private.has_null(),
     };
     let meaning = settle(wish, &mut published, &mut private)
@@ -152,29 +152,7 @@ pub fn read(
     let local = |places: &Option<Vec<u32>>| {
         places.as_ref().map(|places| places.iter().map(|&text| meaning.spans[text as usize]).collect())
     };
-    let note = ColumnNote {
-        column: name.into(),
-        values: meaning.values,
-        notations: notations(&published),
-        domain: meaning.domain,
-        missing: Some(published.rows(&published.places(|cell| *cell == Cell::Missing)))
-            .filter(|&cells| cells > 0)
-            .map(|cells| (cells, published.missing_is_any)),
-        apart: wish.hierarchy.is_none()
-            && published.texts.iter().zip(&published.cells).any(|(text, cell)| {
-                let text = text.trim();
-                match (wish.notation, cell) {
-                    (_, Cell::Missing | Cell::Any) => false,
-                    (Notation::Exact, Cell::Point(_)) => false,
-                    (
-                        Notation::Exact,
-                        Cell::Range(_) | Cell::Maybe(..) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear,
-                    ) => true,
-                    (_, Cell::Label(_)) => is_vague(text),
-                    _ => false,
-                }
-            }),
-    };
+    let note = note(name, wish, &published, meaning.values, meaning.domain);
     Ok(Column {
         spans: published_places.iter().map(local).collect(),
         codes: private_places
@@ -184,6 +162,25 @@ pub fn read(
         quasi: meaning.quasi,
         note,
     })
+}
+
+fn note(name: &str, wish: &Wish, published: &Texts<'_>, values: String, domain: String) -> ColumnNote {
+    let missing = published.rows(&published.places(|cell| *cell == Cell::Missing));
+    let says_more = |(text, cell): (&&str, &Cell<'_>)| match (wish.notation, cell) {
+        (_, Cell::Missing | Cell::Any) => false,
+        (Notation::Exact, Cell::Point(_)) => false,
+        (Notation::Exact, Cell::Range(_) | Cell::Maybe(..) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear) => true,
+        (_, Cell::Label(_)) => is_vague(text.trim()),
+        _ => false,
+    };
+    ColumnNote {
+        column: name.into(),
+        values,
+        notations: notations(published),
+        domain,
+        missing: (missing > 0).then_some((missing, published.missing_is_any)),
+        apart: !wish.has_tree() && published.texts.iter().zip(&published.cells).any(says_more),
+    }
 }
 
 impl<'a> Texts<'a> {
@@ -196,7 +193,7 @@ impl<'a> Texts<'a> {
         let mut index: FxHashMap<&str, u32> = FxHashMap::default();
         let mut all = Texts::default();
         // Where texts stand for themselves, or for what a tree says, NA is one of them, unless somebody said otherwise.
-        let are_named = (wish.notation == Notation::Exact || wish.hierarchy.is_some()) && wish.missing == Missing::Auto;
+        let are_named = (wish.notation == Notation::Exact || wish.has_tree()) && wish.missing == Missing::Auto;
         let mut places = Vec::new();
         for (_, column) in files {
             places.push(column.map(|column| {
@@ -245,15 +242,17 @@ impl<'a> Texts<'a> {
         (0..self.cells.len()).filter(|&at| is(&self.cells[at])).collect()
     }
 
-    fn rows(&self, texts: &[usize]) -> u64 {
+    /// How many cells have one of these texts.
+    pub fn rows(&self, texts: &[usize]) -> u64 {
         texts.iter().map(|&at| self.counts[at]).sum()
     }
 }
 
 /// Decides for one notation, and reads every text in it.
 fn understand(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
-    if let Some(file) = &wish.hierarchy {
-        return labels::in_hierarchy(name, file, published, truth);
+    if let Some(tree) = wish.tree() {
+        let tree = tree.map_err(|why| Unreadable::whole(Kind::UnknownNotation, why))?;
+        return labels::in_hierarchy(name, tree, published, truth);
     }
     let unclear = published.places(|cell| *cell == Cell::Unclear);
     if !unclear.is_empty() && wish.notation != Notation::Exact {

@@ -2,7 +2,8 @@
 
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::foreign::raw::RawFile;
-use crate::ingest::foreign::{File, GROUP_ID, Names, ROW_WEIGHT};
+use crate::ingest::foreign::{File, Names};
+use crate::model::{GROUP_ID, ROW_WEIGHT};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 

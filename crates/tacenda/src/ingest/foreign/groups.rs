@@ -3,8 +3,8 @@
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::foreign::column::Column;
 use crate::ingest::foreign::raw::RawFile;
-use crate::ingest::foreign::{File, Names, Shown, counts};
-use crate::model::{Regions, Release, Span, Value, Values};
+use crate::ingest::foreign::{File, Names, counts};
+use crate::model::{Regions, Release, Span, Traces, Value, Values};
 use rustc_hash::FxHashMap;
 
 /// The numbers that all files share.
@@ -118,7 +118,7 @@ pub fn release(
     columns: &[Column],
     names: &Names<'_>,
     numbering: &Numbering,
-) -> Result<(Release, Shown), IngestError> {
+) -> Result<(Release, Traces), IngestError> {
     let grouped = Grouped::new(at, raw, columns, names)?;
     let values = &numbering.published[at];
     let mut rows: Vec<u32> = (0..raw.rows as u32).collect();
@@ -145,7 +145,7 @@ pub fn release(
             .collect(),
         None => Vec::new(),
     };
-    let shown = Shown {
+    let shown = Traces {
         group_names: grouped.names,
         columns: columns.iter().map(|column| column.spans[at].is_some()).collect(),
         without_sensitive: raw.columns[names.sensitive()].iter().all(Option::is_none),

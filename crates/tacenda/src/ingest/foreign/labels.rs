@@ -8,12 +8,11 @@ use crate::ingest::error::Kind;
 use crate::ingest::foreign::cell::Cell;
 use crate::ingest::foreign::column::{Meaning, Texts, Unreadable};
 use crate::ingest::foreign::sets::Family;
-use crate::ingest::foreign::{bound, hierarchy, sets};
+use crate::ingest::foreign::{bound, sets};
 use crate::model::{Domain, Hierarchy, Quasi, Span};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// The one leaf of a column that publishes no value at all.
 const NOTHING: &str = "any value";
@@ -88,8 +87,12 @@ pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Res
 }
 
 /// Nodes of a given tree.
-pub fn in_hierarchy(name: &str, file: &Path, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
-    let tree = hierarchy::read(file).map_err(|why| Unreadable::whole(Kind::UnknownNotation, why))?;
+pub fn in_hierarchy(
+    name: &str,
+    tree: Hierarchy,
+    published: &Texts<'_>,
+    truth: &Texts<'_>,
+) -> Result<Meaning, Unreadable> {
     let leaves = tree.leaf_count();
     let quasi = attribute(name, tree, published, truth);
     let tree = quasi.hierarchy().expect("made of a hierarchy");

@@ -35,20 +35,14 @@ pub use when::{date, date_in};
 
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::Source;
-use crate::model::{Quasi, Release, Schema, Sensitive, Table};
+use crate::model::{Domain, GROUP_ID, Hierarchy, Quasi, RECORD, ROW_WEIGHT, Release, Schema, Sensitive, Table, Traces};
+use bound::Bound;
 use column::Column;
 use groups::Numbering;
 use raw::{RawColumn, RawFile};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// The column our own releases number their groups with.
-pub const GROUP_ID: &str = "group_id";
-/// The column our own releases link records with.
-pub const RECORD: &str = "record";
-/// The column of our own releases whose sum counts people.
-pub const ROW_WEIGHT: &str = "row_weight";
 
 /// How many files an error names.
 const NAMED_FILES: usize = 3;
@@ -82,10 +76,38 @@ pub struct Wish {
     pub hierarchy: Option<PathBuf>,
     /// Its lower and upper end, half open.
     pub domain: Option<(String, String)>,
+    /// Its domain or tree, where a policy file has declared it; what the two fields above say comes first.
+    pub declared: Option<Domain>,
     /// Texts that stand for any value.
     pub any: Vec<String>,
     /// What published cells that say nothing stand for.
     pub missing: Missing,
+}
+
+impl Wish {
+    /// Whether texts are nodes of a given tree.
+    fn has_tree(&self) -> bool {
+        self.hierarchy.is_some() || matches!(self.declared, Some(Domain::Category(_)))
+    }
+
+    /// The given tree, if there is one.
+    fn tree(&self) -> Option<Result<Hierarchy, String>> {
+        match (&self.hierarchy, &self.declared) {
+            (Some(file), _) => Some(hierarchy::read(file)),
+            // "Not recorded" is an empty cell in every file, and no node.
+            (None, Some(Domain::Category(tree))) => Some(tree.without_null().map_err(|error| error.to_string())),
+            (None, _) => None,
+        }
+    }
+
+    /// The given ends of its numbers or dates, half open: none, or perhaps unreadable ones.
+    fn ends(&self) -> Option<Option<(Bound, Bound)>> {
+        match (&self.domain, &self.declared) {
+            (Some((lo, hi)), _) => Some(bound::read(lo.trim()).zip(bound::read(hi.trim()))),
+            (None, Some(domain)) => Some(Bound::ends(domain)),
+            (None, None) => None,
+        }
+    }
 }
 
 /// What a published cell that says nothing stands for.
@@ -173,7 +195,7 @@ pub struct Foreign {
     /// The releases in the order of the files.
     pub releases: Vec<Release>,
     /// Per release, what its file shows beside the rows.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<Traces>,
     /// The tables of the truth, in order; empty where none were given.
     pub truth: Vec<Table>,
     /// What was concluded about each quasi column.
@@ -186,21 +208,6 @@ pub struct Foreign {
     pub assumptions: Vec<String>,
     /// The SHA-256 of each file.
     pub digests: Vec<String>,
-}
-
-/// What a file shows beside its rows, and what it lacks.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Shown {
-    /// Per row of the release, its place in the file, counted from 0.
-    pub places: Vec<u32>,
-    /// Per group, the text it is numbered with in the file; empty where groups have no names there.
-    pub group_names: Vec<Box<str>>,
-    /// Per quasi attribute, whether the file has that column.
-    pub columns: Vec<bool>,
-    /// Whether the file lacks the sensitive columns.
-    pub without_sensitive: bool,
-    /// Whether the file says how many counterfeits there are.
-    pub counterfeits_known: bool,
 }
 
 /// Reads published files, and the tables they were made from where those are given.
@@ -227,8 +234,8 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
     let releases = (0..files.len())
         .into_par_iter()
         .map(|at| groups::release(at, &files[at], &published[at], &columns, &names, &numbering))
-        .collect::<Result<Vec<(Release, Shown)>, IngestError>>()?;
-    let (releases, shown): (Vec<Release>, Vec<Shown>) = releases.into_iter().unzip();
+        .collect::<Result<Vec<(Release, Traces)>, IngestError>>()?;
+    let (releases, shown): (Vec<Release>, Vec<Traces>) = releases.into_iter().unzip();
     let tables = truth::tables(&private, &columns, &names, &numbering, &key)?;
     names.tell(&published, &shown, !truth.is_empty(), &mut notes);
     let sensitive = ask.sensitive.iter().map(|name| Sensitive { nullable: true, ..Sensitive::open(name) }).collect();
@@ -399,7 +406,7 @@ impl<'a> Names<'a> {
     }
 
     /// What was concluded about the files beside their quasi columns.
-    fn tell(&self, published: &[RawFile], shown: &[Shown], has_truth: bool, notes: &mut Vec<String>) {
+    fn tell(&self, published: &[RawFile], shown: &[Traces], has_truth: bool, notes: &mut Vec<String>) {
         let some = |at: usize| published.iter().filter(|file| file.columns[at].is_some()).count();
         let of = published.len();
         match some(self.group()) {

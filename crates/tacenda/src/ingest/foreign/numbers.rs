@@ -7,7 +7,7 @@ use crate::ingest::error::Kind;
 use crate::ingest::foreign::bound::Bound;
 use crate::ingest::foreign::cell::{Cell, Range};
 use crate::ingest::foreign::column::{Meaning, Texts, Unreadable};
-use crate::ingest::foreign::{Notation, Wish, bound};
+use crate::ingest::foreign::{Notation, Wish};
 use crate::model::{Domain, Quasi, Span};
 use rustc_hash::FxHashMap;
 
@@ -23,40 +23,23 @@ type Units = (Option<i64>, Option<i64>);
 /// Reads a column of numbers or dates.
 pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
     let not_exact = |cell: &Cell<'_>| !matches!(cell, Cell::Point(_) | Cell::Missing);
-    let bad: Vec<usize> = (0..truth.cells.len()).filter(|&at| not_exact(&truth.cells[at])).collect();
-    if !bad.is_empty() {
-        return Err(Unreadable::new(Kind::NotExact, bad.iter().map(|at| at + published.texts.len()).collect()));
-    }
+    let of_truth = truth.places(not_exact).into_iter().map(|at| at + published.texts.len());
+    refuse(Kind::NotExact, of_truth)?;
     let scale = Scale::choose(wish.notation, published, truth)?;
-    let finer = |cell: &Cell<'_>| bounds(cell).iter().any(|bound| bound.decimals() > scale.decimals());
-    let cut_off: u64 = match scale {
-        Scale::Real(_) => {
-            (0..published.cells.len()).filter(|&at| finer(&published.cells[at])).map(|at| published.counts[at]).sum()
-        }
-        Scale::Integer | Scale::Day => 0,
-    };
     // Ranges between whole numbers hold those they hold; a point between two is neither, such as a mean of several people.
     let between = |cell: &Cell<'_>| matches!((scale, cell), (Scale::Integer, Cell::Point(at)) if at.decimals() > 0);
-    let bad: Vec<usize> = (0..published.cells.len()).filter(|&at| between(&published.cells[at])).collect();
-    if !bad.is_empty() {
-        return Err(Unreadable::new(Kind::UnknownNotation, bad));
-    }
-    let units = published.cells.iter().map(|cell| scale.units(cell)).collect::<Vec<_>>();
-    let bad: Vec<usize> = (0..units.len()).filter(|&at| units[at].is_none()).collect();
-    if !bad.is_empty() {
-        return Err(Unreadable::new(Kind::TooFine, bad));
-    }
-    let units: Vec<Option<Units>> = units.into_iter().flatten().collect();
-    let empty: Vec<usize> =
-        (0..units.len()).filter(|&at| matches!(units[at], Some((Some(lo), Some(hi))) if lo > hi)).collect();
-    if !empty.is_empty() {
-        return Err(Unreadable::new(Kind::EmptyRange, empty));
-    }
+    refuse(Kind::UnknownNotation, published.places(between))?;
+    refuse(Kind::TooFine, published.places(|cell| scale.units(cell).is_none()))?;
+    let units: Vec<Option<Units>> = published.cells.iter().filter_map(|cell| scale.units(cell)).collect();
+    let is_empty = |at: &usize| matches!(units[*at], Some((Some(lo), Some(hi))) if lo > hi);
+    refuse(Kind::EmptyRange, (0..units.len()).filter(is_empty))?;
     let own = truth.cells.iter().filter_map(|cell| scale.units(cell).flatten());
-    let (lo, hi, said) = scale.domain(wish, units.iter().flatten().copied().chain(own))?;
-    let (lo, hi, said) = match wish.domain {
-        Some(_) => (lo, hi, said),
-        None => beyond(published, &units, (lo, hi), said)?,
+    let (lo, hi, said) = match wish.ends() {
+        Some(ends) => scale.given(ends)?,
+        None => {
+            let (lo, hi, said) = scale.hull(units.iter().flatten().copied().chain(own))?;
+            beyond(published, &units, (lo, hi), said)?
+        }
     };
     if i128::from(hi) - i128::from(lo) > i128::from(MOST_CODES) {
         return Err(Unreadable::whole(Kind::TooFine, "its domain needs more than 32 bits"));
@@ -65,6 +48,26 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
     if published.has_null() || truth.has_null() {
         quasi = quasi.nullable();
     }
+    let spans = spans(&quasi, published, &units, (lo, hi))?;
+    let (mut first, mut last) = (String::new(), String::new());
+    quasi.print_bound(0, &mut first);
+    quasi.print_bound((hi - lo) as u32, &mut last);
+    Ok(Meaning { spans, values: scale.words(published), domain: format!("[{first},{last}), {said}"), quasi })
+}
+
+/// Some texts are at fault, if there are any.
+fn refuse(kind: Kind, texts: impl IntoIterator<Item = usize>) -> Result<(), Unreadable> {
+    let texts: Vec<usize> = texts.into_iter().collect();
+    if texts.is_empty() { Ok(()) } else { Err(Unreadable::new(kind, texts)) }
+}
+
+/// Per published text, its span within the domain.
+fn spans(
+    quasi: &Quasi,
+    published: &Texts<'_>,
+    units: &[Option<Units>],
+    (lo, hi): (i64, i64),
+) -> Result<Vec<Span>, Unreadable> {
     let span = |at: usize| match (&published.cells[at], units[at]) {
         (cell, _) if published.is_any(cell) => Some(quasi.root()),
         (Cell::Missing, _) => quasi.null().map(Span::exact),
@@ -75,23 +78,8 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
         _ => Some(quasi.root()),
     };
     let spans: Vec<Option<Span>> = (0..units.len()).map(span).collect();
-    let outside: Vec<usize> = (0..spans.len()).filter(|&at| spans[at].is_none()).collect();
-    if !outside.is_empty() {
-        return Err(Unreadable::new(Kind::OutsideDomain, outside));
-    }
-    let (mut first, mut last) = (String::new(), String::new());
-    quasi.print_bound(0, &mut first);
-    quasi.print_bound((hi - lo) as u32, &mut last);
-    Ok(Meaning {
-        spans: spans.into_iter().flatten().collect(),
-        values: match cut_off {
-            0 => scale.words(),
-            1 => format!("{}; in 1 cell more were cut off", scale.words()),
-            cells => format!("{}; in {cells} cells more were cut off", scale.words()),
-        },
-        domain: format!("[{first},{last}), {said}"),
-        quasi,
-    })
+    refuse(Kind::OutsideDomain, (0..spans.len()).filter(|&at| spans[at].is_none()))?;
+    Ok(spans.into_iter().flatten().collect())
 }
 
 /// A cell's ends within the domain.
@@ -204,20 +192,21 @@ impl Scale {
         (fits(lo) && fits(hi)).then(|| (lo.flatten(), hi.flatten()))
     }
 
-    /// The domain, half open, and where it comes from.
-    fn domain(self, wish: &Wish, all: impl Iterator<Item = Units>) -> Result<(i64, i64, String), Unreadable> {
-        if let Some((lo, hi)) = &wish.domain {
-            let end = |text: &str| {
-                let end = bound::read(text.trim())?;
-                (end.is_day() == matches!(self, Scale::Day))
-                    .then(|| end.units(self.decimals()))?
-                    .and_then(|(units, is_exact)| is_exact.then_some(units))
-            };
-            return match (end(lo), end(hi)) {
-                (Some(lo), Some(hi)) if lo < hi => Ok((lo, hi, "as given".into())),
-                _ => Err(Unreadable::whole(Kind::OutsideDomain, "the domain given for it is no range of its values")),
-            };
+    /// The domain with the given ends, half open, and where it comes from.
+    fn given(self, ends: Option<(Bound, Bound)>) -> Result<(i64, i64, String), Unreadable> {
+        let end = |end: Bound| {
+            let (units, is_exact) =
+                end.units(self.decimals()).filter(|_| end.is_day() == matches!(self, Scale::Day))?;
+            is_exact.then_some(units)
+        };
+        match ends.and_then(|(lo, hi)| end(lo).zip(end(hi))) {
+            Some((lo, hi)) if lo < hi => Ok((lo, hi, "as given".into())),
+            _ => Err(Unreadable::whole(Kind::OutsideDomain, "the domain given for it is no range of its values")),
         }
+    }
+
+    /// The domain that holds every end, half open, and where it comes from.
+    fn hull(self, all: impl Iterator<Item = Units>) -> Result<(i64, i64, String), Unreadable> {
         let (mut lo, mut hi) = (i64::MAX, i64::MIN);
         for end in all.flat_map(|(from, to)| [from, to]).flatten() {
             (lo, hi) = (lo.min(end), hi.max(end));
@@ -237,11 +226,17 @@ impl Scale {
         }
     }
 
-    fn words(self) -> String {
-        match self {
-            Scale::Integer => "whole numbers".into(),
-            Scale::Real(decimals) => format!("numbers with {decimals} decimals"),
-            Scale::Day => "dates".into(),
+    /// What is counted, and in how many cells decimals were cut off.
+    fn words(self, published: &Texts<'_>) -> String {
+        let Scale::Real(decimals) = self else {
+            return if matches!(self, Scale::Day) { "dates" } else { "whole numbers" }.into();
+        };
+        let is_finer = |cell: &Cell<'_>| bounds(cell).iter().any(|bound| bound.decimals() > decimals);
+        let words = format!("numbers with {decimals} decimals");
+        match published.rows(&published.places(is_finer)) {
+            0 => words,
+            1 => format!("{words}; in 1 cell more were cut off"),
+            cells => format!("{words}; in {cells} cells more were cut off"),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::ingest::foreign::{Notation, Wish, lookalike, thousands, twins};
 /// Settles every doubt. Afterwards no cell is [`Cell::Maybe`], but where texts stand for themselves or for nodes of a
 /// given tree.
 pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> Result<(), Unreadable> {
-    if wish.hierarchy.is_some() || wish.notation == Notation::Exact {
+    if wish.has_tree() || wish.notation == Notation::Exact {
         return Ok(());
     }
     let is_label = |cell: &Cell<'_>| matches!(cell, Cell::Label(_) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear);

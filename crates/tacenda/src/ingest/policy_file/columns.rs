@@ -11,14 +11,6 @@ use toml::de::DeValue;
 
 const RESERVED: [&str; 3] = ["group_id", "row_weight", "record"];
 
-const ROLES: [(&str, Role); 5] = [
-    ("identifier", Role::Identifier),
-    ("quasi", Role::Quasi),
-    ("sensitive", Role::Sensitive),
-    ("public", Role::Public),
-    ("drop", Role::Drop),
-];
-
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Type {
     Integer,
@@ -45,7 +37,7 @@ pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -
         };
         let column = Section::column(name, COLUMN, table, key_span.clone());
         walk.check_keys(&column);
-        let Some(role) = walk.word(&column, "role", &ROLES) else {
+        let Some(role) = walk.word(&column, "role", &Role::WORDS) else {
             if column.get("role").is_none() {
                 walk.missing(&column, "role", "role = \"drop\" if it is not to be published");
             }

@@ -14,7 +14,7 @@ pub use keys::keys;
 pub use promise::faults_of;
 pub use remembered::Remembered;
 
-use crate::ingest::source::hex;
+use crate::model::hex;
 use crate::promise::{Output, PolicyFile, Promised, Reasons, Series};
 use crate::settings::{PolicyFault, Section, Walk};
 use sha2::Digest;

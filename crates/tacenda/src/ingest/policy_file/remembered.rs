@@ -4,8 +4,7 @@
 //! text. Texts of version 1, which listed the parameters of all promises under every promise, are read too. What this
 //! version does not know in a text is refused, never ignored: it may be what was promised.
 
-use crate::ingest::source::hex;
-use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, Sensitive, Span};
+use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, Sensitive, Span, hex};
 use crate::promise::{Looser, PolicyFile, Promise, Promised, ViewPromise, Views, entries};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};

@@ -7,7 +7,7 @@
 mod xy_anonymity;
 mod xy_linkability;
 
-pub use crate::grouping::views::Score;
+pub use crate::model::Score;
 pub use xy_anonymity::XyAnonymity;
 pub use xy_linkability::{ListedShare, XyLinkability};
 

@@ -25,6 +25,7 @@ impl Parameters for XyAnonymity {
         parameters: "x; y; k; pool; target; score = entropy | distortion | discernability; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: &[X_KEY, Y_KEY, key("promise", "k", "a number, at least 2", "", "the least number of values of y")],
+        pages: &[],
         stated: &["x", "y", "k"],
     };
 

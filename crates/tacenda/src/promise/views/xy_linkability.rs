@@ -65,6 +65,7 @@ impl Parameters for XyLinkability {
         parameters: "x; y; max_confidence; sensitive; thresholds; pool; target; score; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: KEYS,
+        pages: &[],
         stated: &["x", "y", "max_confidence_permille", "listed", "only_listed"],
     };
 

@@ -10,14 +10,14 @@ mod translate;
 
 use crate::audit::k_anonymity::UNKNOWN_RELEASES;
 use crate::audit::{Evidence, Finding, Traces};
-use crate::ingest::foreign::{File, Foreign};
+use crate::ingest::foreign::{Ask, File, Foreign};
 use crate::ingest::{ReadOptions, Source, foreign};
 use crate::ledger::{Commit, Publication, Staging};
 use crate::model::{Grouping, History, PastGroups, Reading, Regions, Release, Schema, Scope, Table, Values};
 use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
-pub(super) use crate::publish::adopt::translate::{Question, express};
+pub(super) use crate::publish::adopt::translate::{ask, express};
 use crate::publish::{Outcome, Project, ProjectError, PublishError, project, published};
 use crate::{folder, ingest};
 use serde_json::json;
@@ -84,8 +84,7 @@ impl Project {
         self.series_promise()?;
         let (mut history, last) = self.past()?;
         let mut snapshot = last.unwrap_or_else(|| nobody(&self.policy().schema, &history.values));
-        let question = Question::new(&self.policy().schema, reading).map_err(environment)?;
-        let read = read(foundlings, &question)?;
+        let read = read(foundlings, &ask(&self.policy().schema, reading))?;
         let is_linked = read.releases.iter().any(|release| !release.linked.is_empty());
         let names_people = read.others.contains(&self.policy().schema.identifier);
         if is_linked && !self.policy().output.linked_ids || names_people {
@@ -281,18 +280,11 @@ pub(super) fn reread(
     let foundling = Foundling { file: folder.join(data), ..Foundling::default() };
     let mut reading: Reading = serde_json::from_value(publication.numbers["reading"].clone()).unwrap_or_default();
     reading.hierarchy.values_mut().for_each(|file| *file = folder.join(&file));
-    let mut read = read(&[foundling], &Question::new(schema, &reading).map_err(environment)?)?;
+    let mut read = read(&[foundling], &ask(schema, &reading))?;
     values.extend(occurring(&read));
     let mut releases = translate(&read, schema, values).map_err(|column| ProjectError::AdoptNotExpressed { column })?;
     let (release, places) = releases.swap_remove(0);
-    let shown = read.shown.swap_remove(0);
-    let traces = Traces {
-        places,
-        group_names: shown.group_names,
-        columns: shown.columns,
-        without_sensitive: shown.without_sensitive,
-        counterfeits_known: shown.counterfeits_known,
-    };
+    let traces = Traces { places, ..read.shown.swap_remove(0) };
     let assumed = read.assumptions.iter().map(|assumed| format!("Release {}: {assumed}", publication.number)).collect();
     Ok((Release { number: publication.number, label: publication.label.clone(), ..release }, traces, assumed))
 }
@@ -326,7 +318,7 @@ impl Known<'_> {
     }
 }
 
-fn read(foundlings: &[Foundling], question: &Question) -> Result<Foreign, ProjectError> {
+fn read(foundlings: &[Foundling], ask: &Ask) -> Result<Foreign, ProjectError> {
     let file = |foundling: &Foundling| -> Result<File, ProjectError> {
         Ok(File {
             source: Source::open(&foundling.file)?,
@@ -335,7 +327,7 @@ fn read(foundlings: &[Foundling], question: &Question) -> Result<Foreign, Projec
         })
     };
     let files = foundlings.iter().map(file).collect::<Result<Vec<File>, ProjectError>>()?;
-    Ok(foreign::read(&files, &[], &question.ask)?)
+    Ok(foreign::read(&files, &[], ask)?)
 }
 
 /// A table with nobody in it.

@@ -6,10 +6,9 @@
 //! is proved of it holds. Who has a value set already is seated in a group with that set where possible.
 
 use crate::model::{History, Membership, Release, Row, Table, Value, ValueSetId};
-use std::collections::VecDeque;
-
-/// So few groups are looked through one by one.
-const FEW: usize = 8;
+use crate::space::matching::Matching;
+use crate::space::stab::Stab;
+use rayon::prelude::*;
 
 const NOWHERE: u32 = u32::MAX;
 
@@ -69,11 +68,18 @@ impl Slots {
 
     /// Per person, the slots they may stand in, ascending.
     fn choices(&self, release: &Release, table: &Table) -> Vec<Vec<u32>> {
-        let mut choices = vec![Vec::new(); table.len()];
-        let search = Search { slots: self, release, table };
-        search.divide((0..release.group_count() as u32).collect(), table.rows().collect(), &mut choices);
-        choices.iter_mut().for_each(|slots| slots.sort_unstable());
-        choices
+        let index = Stab::new(release, release.values.len());
+        let choose = |point: &mut Vec<u32>, row: Row| {
+            let value = table.sensitive()[row.index()];
+            table.read_point(row, point);
+            let mut choices = Vec::new();
+            index.each(point, |group| {
+                choices.extend(self.of_group(group).find(|&slot| self.value[slot as usize] == value));
+            });
+            choices.sort_unstable();
+            choices
+        };
+        (0..table.len() as u32).into_par_iter().map(Row).map_init(Vec::new, choose).collect()
     }
 
     /// Rows in the order of the table within each slot; counterfeits after them.
@@ -92,61 +98,6 @@ impl Slots {
             rows.resize(rows.len() + self.rows[slot] as usize - people.len(), Membership::COUNTERFEIT);
         }
         Membership { rows, policy_groups: (0..release.group_count() as u32).collect(), withheld }
-    }
-}
-
-/// Finds the groups that hold each person: both are divided together, as long as that helps.
-struct Search<'a> {
-    slots: &'a Slots,
-    release: &'a Release,
-    table: &'a Table,
-}
-
-impl Search<'_> {
-    fn divide(&self, groups: Vec<u32>, people: Vec<Row>, choices: &mut [Vec<u32>]) {
-        if people.is_empty() {
-            return;
-        }
-        let cut = if groups.len() <= FEW { None } else { self.best_cut(&groups, &people) };
-        let Some((attribute, at)) = cut else {
-            people.iter().for_each(|&row| self.look_through(&groups, row, &mut choices[row.index()]));
-            return;
-        };
-        let span = |group: &u32| self.release.region(*group as usize)[attribute];
-        let low = groups.iter().copied().filter(|group| span(group).lo <= at).collect();
-        let high = groups.iter().copied().filter(|group| span(group).hi > at).collect();
-        let codes = self.table.quasi(attribute);
-        let (left, right) = people.into_iter().partition(|row: &Row| codes[row.index()] <= at);
-        self.divide(low, left, choices);
-        self.divide(high, right, choices);
-    }
-
-    /// The attribute whose median leaves the fewest groups on the fuller side; none where no side loses a
-    /// fifth of them.
-    fn best_cut(&self, groups: &[u32], people: &[Row]) -> Option<(usize, u32)> {
-        let cut = |attribute: usize| {
-            let codes = self.table.quasi(attribute);
-            let mut sorted: Vec<u32> = people.iter().map(|row| codes[row.index()]).collect();
-            let middle = sorted.len() / 2;
-            let at = (*sorted.select_nth_unstable(middle).1).checked_sub(1)?;
-            let span = |group: &u32| self.release.region(*group as usize)[attribute];
-            let low = groups.iter().filter(|group| span(group).lo <= at).count();
-            let high = groups.iter().filter(|group| span(group).hi > at).count();
-            Some((low.max(high), attribute, at))
-        };
-        let best = (0..self.table.quasi_count()).filter_map(cut).min()?;
-        (best.0 * 5 <= groups.len() * 4).then_some((best.1, best.2))
-    }
-
-    fn look_through(&self, groups: &[u32], row: Row, choices: &mut Vec<u32>) {
-        let value = self.table.sensitive()[row.index()];
-        for &group in groups {
-            let region = self.release.region(group as usize);
-            let mut inside = region.iter().enumerate();
-            if inside.all(|(attribute, span)| span.contains(self.table.quasi(attribute)[row.index()])) {
-                choices.extend(self.slots.of_group(group).find(|&slot| self.slots.value[slot as usize] == value));
-            }
-        }
     }
 }
 
@@ -170,104 +121,39 @@ fn prefer_known_sets(
     all.iter().zip(history.align(table)).map(prefer).collect()
 }
 
-/// Seats everyone it can; the error is how many rows stay empty that must not.
+/// Seats people so that every row is taken but for the counterfeits; the error is how many rows stay empty.
+///
+/// Rows look for people, not people for rows: some people are withheld, but no row is. A group's counterfeits are
+/// one more place for its rows. Where somebody takes a row that could have been a counterfeit's, they are withheld.
 fn fill(slots: &Slots, choices: &[Vec<u32>]) -> Result<Vec<u32>, u64> {
-    let mut room = Room::new(slots, choices);
+    let counterfeits = |group: usize| {
+        let rows: u32 = slots.of_group(group as u32).map(|slot| slots.rows[slot as usize]).sum();
+        rows - slots.people[group]
+    };
+    let mut matching =
+        Matching { supplies: slots.rows.clone(), capacities: vec![1; choices.len()], ..Matching::default() };
+    // Who has few choices comes first: the flow tries arcs in their order.
     let mut order: Vec<u32> = (0..choices.len() as u32).collect();
     order.sort_by_key(|&person| (choices[person as usize].len(), person));
-    let waiting: Vec<u32> = order.into_iter().filter(|&person| !room.sit_down(person)).collect();
-    for person in waiting {
-        room.make_room(person);
+    for person in order {
+        matching.arcs.extend(choices[person as usize].iter().map(|&slot| (slot, person)));
     }
-    let wanted: u64 = slots.people.iter().map(|&people| u64::from(people)).sum();
-    let seated = room.seats.iter().filter(|&&seat| seat != NOWHERE).count() as u64;
-    if seated == wanted { Ok(room.seats) } else { Err(wanted - seated) }
-}
-
-/// A seating while it is made: a flow from people through slots to groups.
-struct Room<'a> {
-    slots: &'a Slots,
-    choices: &'a [Vec<u32>],
-    seats: Vec<u32>,
-    sitting: Vec<Vec<u32>>,
-    load: Vec<u32>,
-}
-
-impl<'a> Room<'a> {
-    fn new(slots: &'a Slots, choices: &'a [Vec<u32>]) -> Room<'a> {
-        Room {
-            slots,
-            choices,
-            seats: vec![NOWHERE; choices.len()],
-            sitting: vec![Vec::new(); slots.rows.len()],
-            load: vec![0; slots.people.len()],
+    for group in (0..slots.people.len()).filter(|&group| counterfeits(group) > 0) {
+        let place = matching.capacities.len() as u32;
+        matching.capacities.push(counterfeits(group));
+        matching.arcs.extend(slots.of_group(group as u32).map(|slot| (slot, place)));
+    }
+    let full = matching.fill()?;
+    let mut seats = vec![NOWHERE; choices.len()];
+    let mut room = slots.people.clone();
+    for (_, &(slot, person)) in matching.arcs.iter().enumerate().filter(|(arc, _)| full.sent(*arc) > 0) {
+        let room = &mut room[slots.group[slot as usize] as usize];
+        if (person as usize) < choices.len() && *room > 0 {
+            *room -= 1;
+            seats[person as usize] = slot;
         }
     }
-
-    fn has_row(&self, slot: u32) -> bool {
-        self.sitting[slot as usize].len() < self.slots.rows[slot as usize] as usize
-    }
-
-    fn is_free(&self, slot: u32) -> bool {
-        let group = self.slots.group[slot as usize] as usize;
-        self.has_row(slot) && self.load[group] < self.slots.people[group]
-    }
-
-    fn sit_down(&mut self, person: u32) -> bool {
-        let free = self.choices[person as usize].iter().copied().find(|&slot| self.is_free(slot));
-        free.is_some_and(|slot| {
-            self.move_to(person, slot);
-            true
-        })
-    }
-
-    fn move_to(&mut self, person: u32, slot: u32) {
-        let old = std::mem::replace(&mut self.seats[person as usize], slot);
-        if old != NOWHERE {
-            self.sitting[old as usize].retain(|&other| other != person);
-            self.load[self.slots.group[old as usize] as usize] -= 1;
-        }
-        self.sitting[slot as usize].push(person);
-        self.load[self.slots.group[slot as usize] as usize] += 1;
-    }
-
-    /// Moves others along until there is a seat, if that is possible; by the shortest way.
-    fn make_room(&mut self, person: u32) {
-        // Per slot, who would sit down there; per person, through which slot they are asked to leave.
-        let mut came_by = vec![NOWHERE; self.slots.rows.len()];
-        let mut asked = vec![None; self.choices.len()];
-        let mut open = VecDeque::from([person]);
-        asked[person as usize] = Some(NOWHERE);
-        while let Some(next) = open.pop_front() {
-            for &slot in &self.choices[next as usize] {
-                if came_by[slot as usize] != NOWHERE {
-                    continue;
-                }
-                came_by[slot as usize] = next;
-                if self.is_free(slot) {
-                    return self.move_along(slot, &came_by, &asked);
-                }
-                // A full slot is left by one of its own; a full group with a row to spare by anyone of it.
-                let group = self.slots.group[slot as usize];
-                let leaving = if self.has_row(slot) { self.slots.of_group(group) } else { slot..slot + 1 };
-                for other in leaving.flat_map(|slot| self.sitting[slot as usize].iter().copied()) {
-                    if asked[other as usize].is_none() {
-                        asked[other as usize] = Some(slot);
-                        open.push_back(other);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The last one of the chain takes the free seat, the one before takes what that one leaves, and so on.
-    fn move_along(&mut self, mut slot: u32, came_by: &[u32], asked: &[Option<u32>]) {
-        while slot != NOWHERE {
-            let person = came_by[slot as usize];
-            self.move_to(person, slot);
-            slot = asked[person as usize].expect("everyone in the chain was asked");
-        }
-    }
+    Ok(seats)
 }
 
 #[cfg(test)]

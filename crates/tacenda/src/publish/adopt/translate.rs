@@ -6,80 +6,34 @@
 
 use crate::ingest::foreign::{Ask, Foreign, Missing, Notation, Wish};
 use crate::model::{Domain, Hierarchy, Quasi, Reading, Regions, Release, Schema, Span, Value, Values};
-use std::collections::BTreeMap;
-use std::io;
-use std::io::Write;
-use tempfile::NamedTempFile;
 
-/// What the reader is asked, and the hierarchies it is given; they are gone when this is dropped.
-pub(in crate::publish) struct Question {
-    pub ask: Ask,
-    _hierarchies: Vec<NamedTempFile>,
-}
-
-impl Question {
-    /// What the policy file says of each column, and over it what was said of the files.
-    pub fn new(schema: &Schema, reading: &Reading) -> io::Result<Question> {
-        let mut hierarchies = Vec::new();
-        let mut wishes = BTreeMap::new();
-        for quasi in &schema.quasi {
-            // The policy file says of every column whether not recorded is a value.
-            let mut wish = Wish { missing: Missing::Value, ..Wish::default() };
-            match &quasi.domain {
-                Domain::Integer { .. } => wish.notation = Notation::Integer,
-                Domain::Real { decimals, .. } => wish.notation = Notation::Real(Some(*decimals)),
-                Domain::Date { .. } => wish.notation = Notation::Date,
-                Domain::Category(tree) => {
-                    let file = write_hierarchy(tree)?;
-                    wish.hierarchy = Some(file.path().to_path_buf());
-                    hierarchies.push(file);
-                }
-            }
-            if wish.hierarchy.is_none() {
-                wish.domain = Some(ends(quasi));
-            }
-            if let Some(file) = reading.hierarchy.get(&quasi.name) {
-                wish.hierarchy = Some(file.clone());
-            }
-            if let Some(notation) = reading.notation.get(&quasi.name).and_then(|name| Notation::named(name)) {
-                wish.notation = notation;
-            }
-            wish.any = reading.any.get(&quasi.name).cloned().unwrap_or_default();
-            wishes.insert(quasi.name.clone(), wish);
-        }
-        let ask = Ask {
-            quasi: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
-            sensitive: schema.sensitive.iter().map(|sensitive| sensitive.name.clone()).collect(),
-            group: reading.group.clone(),
-            wishes,
-            ..Ask::default()
+/// What the reader is asked: what the policy file says of each column, and over it what was said of the files.
+pub(in crate::publish) fn ask(schema: &Schema, reading: &Reading) -> Ask {
+    let wish = |quasi: &Quasi| {
+        let notation = match &quasi.domain {
+            Domain::Integer { .. } => Notation::Integer,
+            Domain::Real { decimals, .. } => Notation::Real(Some(*decimals)),
+            Domain::Date { .. } => Notation::Date,
+            Domain::Category(_) => Notation::Auto,
         };
-        Ok(Question { ask, _hierarchies: hierarchies })
-    }
-}
-
-/// The lower and the upper end of a domain, half open.
-fn ends(quasi: &Quasi) -> (String, String) {
-    let (mut lo, mut hi) = (String::new(), String::new());
-    quasi.print_bound(0, &mut lo);
-    quasi.print_bound(quasi.null().unwrap_or(quasi.size()), &mut hi);
-    (lo, hi)
-}
-
-fn write_hierarchy(tree: &Hierarchy) -> io::Result<NamedTempFile> {
-    let mut file = NamedTempFile::new()?;
-    {
-        let mut writer = csv::WriterBuilder::new().delimiter(b';').flexible(true).from_writer(&mut file);
-        for (code, row) in (0..).zip(tree.rows()) {
-            // "Not recorded" is an empty cell in every file.
-            if tree.null() != Some(code) {
-                writer.write_record(&row)?;
-            }
+        let said = reading.notation.get(&quasi.name).and_then(|name| Notation::named(name));
+        Wish {
+            notation: said.unwrap_or(notation),
+            hierarchy: reading.hierarchy.get(&quasi.name).cloned(),
+            declared: Some(quasi.domain.clone()),
+            any: reading.any.get(&quasi.name).cloned().unwrap_or_default(),
+            // The policy file says of every column whether not recorded is a value.
+            missing: Missing::Value,
+            ..Wish::default()
         }
-        writer.flush()?;
+    };
+    Ask {
+        quasi: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
+        sensitive: schema.sensitive.iter().map(|sensitive| sensitive.name.clone()).collect(),
+        group: reading.group.clone(),
+        wishes: schema.quasi.iter().map(|quasi| (quasi.name.clone(), wish(quasi))).collect(),
+        ..Ask::default()
     }
-    file.flush()?;
-    Ok(file)
 }
 
 /// The releases that were read, in the codes of `schema` and the numbers of `values`, and per row of each its place

@@ -5,10 +5,10 @@
 
 use crate::ingest::foreign::{ColumnNote, File, Foreign};
 use crate::ingest::{IngestError, Source, foreign};
-use crate::model::{Quasi, Schema, Span, SpanColumn};
+use crate::model::{GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Schema, Span, SpanColumn};
 use crate::promise::{NamedView, PolicyFile};
 use crate::publish::ProjectError;
-use crate::publish::adopt::{Question, express};
+use crate::publish::adopt::{ask, express};
 use crate::publish::adopted::{Found, fault, refuse_unlisted};
 use std::path::Path;
 
@@ -22,12 +22,11 @@ pub(super) fn read(
     let header = foreign::header(&source).map_err(IngestError::of_view)?;
     refuse_unlisted(&file.schema, named, header.iter().map(String::as_str))?;
     let own = Schema::new(&file.schema.identifier, columns.to_vec(), Vec::new());
-    let question = Question::new(&own, &named.reading).map_err(|source| ProjectError::Environment { source })?;
     let published = File { source, label: String::new(), counterfeits: None };
-    let read = foreign::read(&[published], &[], &question.ask).map_err(IngestError::of_view)?;
+    let read = foreign::read(&[published], &[], &ask(&own, &named.reading)).map_err(IngestError::of_view)?;
     let release = &read.releases[0];
     if !release.linked.is_empty() {
-        let what = format!("its column {} ties a person's rows of several releases together", foreign::RECORD);
+        let what = format!("its column {RECORD} ties a person's rows of several releases together");
         return Err(fault(named, what));
     }
     let spans =
@@ -67,7 +66,7 @@ fn conclusion(named: &NamedView, name: &str, read: &Foreign) -> String {
 
 /// Columns that nobody here knows anything of.
 fn unknown(header: &[String], named: &NamedView, name: &str) -> Option<String> {
-    let own = [foreign::GROUP_ID, foreign::ROW_WEIGHT];
+    let own = [GROUP_ID, ROW_WEIGHT];
     let is_unknown = |column: &&String| !named.columns.contains(column) && !own.contains(&column.as_str());
     let unknown: Vec<&str> = header.iter().filter(is_unknown).map(String::as_str).collect();
     (!unknown.is_empty()).then(|| {

@@ -1,9 +1,11 @@
 //! Context: which data, which releases, for whom.
 
-use crate::report::html::parts::{N, W};
+use crate::model::Role;
+use crate::report::html::parts::{N, W, row};
 use crate::report::html::plots::Caption;
-use crate::report::html::{Page, Section, clip, escape, parts, plots};
-use crate::report::words::{counted, number};
+use crate::report::html::{Page, Section, parts, plots};
+use crate::report::words::{clip, counted, number};
+use maud::{Markup, html};
 
 impl Page<'_> {
     /// A caption with a name of its own on the page.
@@ -15,75 +17,72 @@ impl Page<'_> {
     /// The register of releases, with a bar each.
     pub(super) fn releases(&mut self) -> Option<Section> {
         let releases = &self.report.releases;
-        let mut body = String::new();
-        // One bar tells nothing.
-        if releases.len() > 1 {
-            body.push_str(&self.timeline());
-        }
         let most = self.cap(200);
-        let rows: Vec<Vec<String>> = releases
+        let rows: Vec<Vec<Markup>> = releases
             .iter()
             .take(most)
             .map(|release| {
-                let day = release.at.as_deref().map_or("", |at| at.split('T').next().unwrap_or(at));
-                vec![
-                    release.number.to_string(),
+                row![
+                    release.number,
                     parts::label(&release.label),
-                    parts::label(day),
+                    parts::label(release.at.as_deref().map_or("", day)),
                     number(release.rows),
                     number(release.people),
                     number(release.groups),
                 ]
             })
             .collect();
-        body.push_str("<h3>Register of releases</h3>\n");
         let columns = [("No.", N), ("Label", W), ("Published", W), ("Rows", N), ("People", N), ("Groups", N)];
         let dated = releases.iter().any(|release| release.at.is_some());
-        body.push_str(&parts::table_without(&columns, rows, &[(2, dated)], releases.len().saturating_sub(most)));
-        body.push_str(&self.digests());
+        let body = html! {
+            // One bar tells nothing.
+            @if releases.len() > 1 { (self.timeline()) }
+            h3 { "Register of releases" }
+            (parts::table_without(&columns, rows, &[(2, dated)], releases.len().saturating_sub(most)))
+            (self.digests())
+        };
         Some(Section { id: "releases", clause: "Context", title: "The data set and its releases", body })
     }
 
-    fn timeline(&mut self) -> String {
+    fn timeline(&mut self) -> Markup {
         let releases = &self.report.releases;
         let numbers: Vec<String> =
             releases.iter().take(40).map(|release| format!("{}: {}", release.label, number(release.people))).collect();
         let description = format!("People in each release. {}", numbers.join("; "));
         let caption = self.caption("Timeline of the releases", description);
         let drawn = &releases[releases.len().saturating_sub(60)..];
-        let added = match releases.iter().any(|release| release.counterfeits > 0) {
-            true => " The light part on top is artificial rows.",
-            false => "",
-        };
-        let skipped = match releases.len() - drawn.len() {
-            0 => String::new(),
-            count => format!(" The first {count} releases are not drawn."),
-        };
-        format!(
-            "<figure>{}<figcaption>People in each release.{added}{skipped}</figcaption></figure>\n",
-            plots::timeline(drawn, &caption)
-        )
+        let skipped = releases.len() - drawn.len();
+        html! {
+            figure {
+                (plots::timeline(drawn, &caption))
+                figcaption {
+                    "People in each release."
+                    @if releases.iter().any(|release| release.counterfeits > 0) {
+                        " The light part on top is artificial rows."
+                    }
+                    @if skipped > 0 { " The first " (skipped) " releases are not drawn." }
+                }
+            }
+        }
     }
 
     /// The SHA-256 of every file of every release.
-    fn digests(&self) -> String {
+    fn digests(&self) -> Markup {
         let releases = &self.report.releases;
         let all = releases.iter().flat_map(|release| release.files.iter().map(move |file| (release.number, file)));
         let most = self.cap(1000);
-        let rows: Vec<Vec<String>> = all
-            .clone()
-            .take(most)
-            .map(|(release, file)| {
-                let (name, hash) = (escape(&clip(&file.name, 120)), escape(&clip(&file.sha256, 64)));
-                vec![release.to_string(), name, format!("<span class=\"hash nw\">{hash}</span>")]
-            })
-            .collect();
-        if rows.is_empty() {
-            return String::new();
-        }
+        let hash = |text: &str| html! { span class="hash nw" { (clip(text, 64)) } };
+        let rows: Vec<Vec<Markup>> =
+            all.clone().take(most).map(|(at, file)| row![at, clip(&file.name, 120), hash(&file.sha256)]).collect();
         let columns = [("No.", N), ("File", W), ("SHA-256", W)];
-        let table = parts::table(&columns, &rows, all.count().saturating_sub(most));
-        format!("<details><summary>SHA-256 of every file</summary>{table}</details>\n")
+        html! {
+            @if !rows.is_empty() {
+                details {
+                    summary { "SHA-256 of every file" }
+                    (parts::table(&columns, &rows, all.count().saturating_sub(most)))
+                }
+            }
+        }
     }
 
     /// What only people know: why, for whom, under which conditions.
@@ -91,29 +90,41 @@ impl Page<'_> {
         if !self.is_signed() {
             return None;
         }
-        let line = || "<span class=\"fill\"></span>".to_string();
-        let mut body = String::from(
-            "<p>To be filled in by the person who answers for the release. Whether someone can be identified depends on who \
-             holds the data and on what else they can reasonably get.</p>\n",
-        );
-        body.push_str(&parts::facts(&[
-            ("Purpose of the release", line()),
-            ("Recipients of each release", line()),
-            ("Environment (public, under contract, secure room)", line()),
-            ("Contract and technical controls", line()),
-            ("Other data that recipients can reasonably get", line()),
-            ("Unit of privacy", format!("one person; {}", self.unit())),
-        ]));
+        let rows = [
+            ("Purpose of the release", parts::fill()),
+            ("Recipients of each release", parts::fill()),
+            ("Environment (public, under contract, secure room)", parts::fill()),
+            ("Contract and technical controls", parts::fill()),
+            ("Other data that recipients can reasonably get", parts::fill()),
+            ("Unit of privacy", self.unit()),
+        ];
+        let body = html! {
+            p {
+                "To be filled in by the person who answers for the release. Whether someone can be identified depends on who \
+                 holds the data and on what else they can reasonably get."
+            }
+            (parts::facts(&rows))
+        };
         Some(Section { id: "environment", clause: "Context", title: "Purpose, recipients, environment", body })
     }
 
-    fn unit(&self) -> String {
-        let identifiers = self.report.series.columns.iter().filter(|column| column.role == "identifier");
-        let names: Vec<String> =
-            identifiers.map(|column| format!("<code>{}</code>", escape(&clip(&column.name, 80)))).collect();
-        match names.len() {
-            0 => "as the rows of the releases tell people apart".into(),
-            count => format!("told apart by {} {}", counted(count as u64, "column,", "columns,"), names.join(", ")),
+    fn unit(&self) -> Markup {
+        let columns = self.report.series.columns.iter();
+        let names: Vec<&str> =
+            columns.filter(|column| column.role == Role::Identifier).map(|column| column.name.as_str()).collect();
+        html! {
+            "one person; "
+            @if names.is_empty() {
+                "as the rows of the releases tell people apart"
+            } @else {
+                "told apart by " (counted(names.len() as u64, "column", "columns"))
+                @for name in names { ", " code { (clip(name, 80)) } }
+            }
         }
     }
+}
+
+/// The day of a time.
+pub(super) fn day(at: &str) -> &str {
+    at.split('T').next().unwrap_or(at)
 }

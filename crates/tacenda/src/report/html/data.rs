@@ -1,9 +1,10 @@
 //! Data: the columns, the policy, the software, the promise and its attacker.
 
 use crate::report::LimitFacts;
-use crate::report::html::parts::{N, W};
-use crate::report::html::{Page, Section, clip, escape, parts};
-use crate::report::words::{list, number};
+use crate::report::html::parts::{N, W, row};
+use crate::report::html::{Page, Section, parts};
+use crate::report::words::{clip, list, number};
+use maud::{Markup, html};
 
 /// How much work the attacks were allowed, in words.
 fn attack_limits(limits: &LimitFacts) -> String {
@@ -27,47 +28,45 @@ impl Page<'_> {
             return None;
         }
         let most = self.cap(200);
-        let rows: Vec<Vec<String>> = columns
+        let rows: Vec<Vec<Markup>> = columns
             .iter()
             .take(most)
             .map(|column| {
-                vec![
-                    format!("<code class=\"nw\">{}</code>", escape(&clip(&column.name, 40))),
-                    escape(&column.role),
-                    escape(&clip(&column.values, 120)),
-                    escape(&clip(&column.technique, 240)),
+                row![
+                    parts::column_name(&column.name),
+                    column.role.word(),
+                    clip(&column.values, 120),
+                    clip(&column.technique, 240),
                 ]
             })
             .collect();
-        let mut body = String::from(
-            "<p>Quasi-identifiers are what someone may know of a person. Sensitive columns are what must not be learned.</p>\n",
-        );
         let heads = [("Column", W), ("Role", W), ("Values", W), ("What is done to it", W)];
-        body.push_str(&parts::table(&heads, &rows, columns.len().saturating_sub(most)));
-        body.push_str(&self.identifying());
+        let body = html! {
+            p {
+                "Quasi-identifiers are what someone may know of a person. Sensitive columns are what must not be learned."
+            }
+            (parts::table(&heads, &rows, columns.len().saturating_sub(most)))
+            (self.identifying())
+        };
         Some(Section { id: "columns", clause: "Data", title: "Columns and their roles", body })
     }
 
     /// What makes each quasi column identifying: measured as far as it can be, the rest to be filled in.
-    fn identifying(&self) -> String {
+    fn identifying(&self) -> Markup {
         let columns = &self.report.identifying;
-        if columns.is_empty() {
-            return String::new();
-        }
         let most = self.cap(200);
-        let line = || "<span class=\"fill\"></span>".to_string();
-        let rows: Vec<Vec<String>> = columns
+        let rows: Vec<Vec<Markup>> = columns
             .iter()
             .take(most)
             .map(|column| {
-                vec![
-                    format!("<code class=\"nw\">{}</code>", escape(&clip(&column.column, 40))),
+                row![
+                    parts::column_name(&column.column),
                     number(column.values.into()),
                     number(column.regions.into()),
                     number(column.fewest_alike),
-                    line(),
-                    line(),
-                    escape(column.safe_harbor.as_deref().unwrap_or("")),
+                    parts::fill(),
+                    parts::fill(),
+                    column.safe_harbor.as_deref().unwrap_or(""),
                 ]
             })
             .collect();
@@ -80,81 +79,92 @@ impl Page<'_> {
             ("Who else has it?", W),
             ("Safe harbor", W),
         ];
-        format!(
-            "<h3>What makes a column identifying</h3>\n<p>How far a column tells people apart is measured in the last release: how \
-             many different regions it has, and the fewest people who share one. The two questions are for whoever signs. \
-             Safe harbor is a hint by kind and name of the column.</p>\n{}",
-            parts::table(&heads, &rows, columns.len().saturating_sub(most))
-        )
+        html! {
+            @if !columns.is_empty() {
+                h3 { "What makes a column identifying" }
+                p {
+                    "How far a column tells people apart is measured in the last release: how many different regions it has, and \
+                     the fewest people who share one. The person who signs answers the two questions. Safe harbor is a hint by \
+                     the kind and the name of the column."
+                }
+                (parts::table(&heads, &rows, columns.len().saturating_sub(most)))
+            }
+        }
     }
 
     /// Policy, parameters, software, hashes.
     pub(super) fn policy(&mut self) -> Option<Section> {
         let (series, facts) = (&self.report.series, &self.report.provenance);
-        let mut rows: Vec<(&str, String)> = Vec::new();
-        let hash = |text: &String| format!("<span class=\"hash\">{}</span>", escape(&clip(text, 128)));
-        match &series.promise {
-            Some(promise) => {
-                let parameters = escape(&clip(&promise.parameters.join(", "), 400));
-                rows.push(("Promise", format!("<code>{}</code>, {parameters}", escape(&promise.model))));
-            }
-            None => rows.push(("Promise", "not known: the files were judged as they are".into())),
-        }
-        let mut lines = Vec::new();
+        let text = |text: &str| html! { (text) };
+        let mut rows: Vec<(&str, Markup)> = Vec::new();
+        rows.push((
+            "Promise",
+            match &series.promise {
+                Some(promise) => html! { code { (promise.model) } ", " (clip(&promise.parameters.join(", "), 400)) },
+                None => text("not known: the files were judged as they are"),
+            },
+        ));
+        let mut thresholds = Vec::new();
         if facts.k > 1 {
-            lines.push(format!("at least {} people alike", facts.k));
+            thresholds.push(format!("at least {} people alike", facts.k));
         }
         if facts.l > 1 {
-            lines.push(format!("at least {} values possible", facts.l));
+            thresholds.push(format!("at least {} values possible", facts.l));
         }
         if let Some(t) = facts.t {
-            lines.push(format!("distance at most {t}"));
+            thresholds.push(format!("distance at most {t}"));
         }
         if !self.report.checks.is_empty() {
-            rows.push(("Lines of the audit", if lines.is_empty() { "none".into() } else { lines.join(", ") }));
-            rows.push(("The attacker knows", escape(&list(&facts.attacker))));
+            let none = thresholds.is_empty();
+            rows.push(("Thresholds of the audit", text(&if none { "none".into() } else { thresholds.join(", ") })));
+            rows.push(("The attacker knows", text(&list(&facts.attacker))));
         }
         if let Some(limits) = &facts.limits {
-            rows.push(("Limits of the attacks", attack_limits(limits)));
+            rows.push(("Limits of the attacks", text(&attack_limits(limits))));
         }
         if let Some(governance) = &self.report.governance {
-            governance.limits.iter().for_each(|limit| rows.push(("Limit", escape(&clip(limit, 240)))));
+            governance.limits.iter().for_each(|limit| rows.push(("Limit", text(&clip(limit, 240)))));
             if let Some(reason) = &governance.accepted_risk {
-                rows.push(("Accepted risk, and why", escape(&clip(reason, 1000))));
+                rows.push(("Accepted risk, and why", text(&clip(reason, 1000))));
             }
         }
-        for (name, text) in [
+        for (name, hash) in [
             ("Policy, SHA-256", &facts.policy_sha256),
             ("Seed commitment", &facts.seed_commitment),
             ("Ledger head", &facts.ledger_head),
         ] {
-            if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
-                rows.push((name, hash(text)));
+            if let Some(hash) = hash.as_ref().filter(|hash| !hash.is_empty()) {
+                rows.push((name, html! { span class="hash" { (clip(hash, 128)) } }));
             }
         }
-        rows.push(("Software", escape(&facts.software)));
-        let mut body = parts::facts(&rows);
-        if !facts.notes.is_empty() {
-            body.push_str("<h3>How the input was read</h3>");
-            body.push_str(&parts::bullets(&facts.notes, self.cap(60)));
-        }
+        rows.push(("Software", text(&facts.software)));
+        let body = html! {
+            (parts::facts(&rows))
+            @if !facts.notes.is_empty() {
+                h3 { "How the input was read" }
+                (parts::bullets(&facts.notes, self.cap(60)))
+            }
+        };
         Some(Section { id: "policy", clause: "Data", title: "Policy, parameters, provenance", body })
     }
 
     /// The promise's sentence, word for word, and where it ends.
     pub(super) fn threat_model(&mut self) -> Option<Section> {
         let report = self.report;
-        let mut body = match &report.series.promise {
-            Some(promise) => format!("<blockquote>{}</blockquote>\n", escape(&promise.sentence)),
-            None => "<p>No promise is known for these releases. They were attacked as anyone could attack them.</p>\n"
-                .into(),
+        let body = html! {
+            @match &report.series.promise {
+                Some(promise) => blockquote { (promise.sentence) },
+                None => p {
+                    "No promise is known for these releases. They were attacked as anyone could attack them."
+                },
+            }
+            @if !report.assumptions.is_empty() {
+                h3 { "What the verdict rests on" }
+                (parts::bullets(&report.assumptions, self.cap(40)))
+            }
+            h3 { "What is not covered" }
+            (parts::bullets(&report.not_covered, self.cap(60)))
         };
-        if !report.assumptions.is_empty() {
-            body.push_str("<h3>What the verdict rests on</h3>");
-            body.push_str(&parts::bullets(&report.assumptions, self.cap(40)));
-        }
-        body.push_str("<h3>What is not covered</h3>");
-        body.push_str(&parts::bullets(&report.not_covered, self.cap(60)));
         Some(Section { id: "threat", clause: "Data", title: "The promise and its limits", body })
     }
 }

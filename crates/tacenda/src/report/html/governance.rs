@@ -1,33 +1,38 @@
 //! Governance: people who leave, how long the report holds, who answers for it.
 
-use crate::report::html::{Page, Section, clip, escape, parts};
-use std::fmt::Write;
+use crate::report::html::{Page, Section, parts};
+use crate::report::words::clip;
+use maud::html;
 
 impl Page<'_> {
     /// How people who leave are treated.
     pub(super) fn deletion(&mut self) -> Option<Section> {
         let governance = self.report.governance.as_ref()?;
-        let body = format!(
-            "<p>{}</p>\n<p>What was published cannot be taken back: a person who is erased from the source stays in the releases \
-             that are out, protected by the promise.</p>\n",
-            escape(&clip(&governance.deletion, 2000))
-        );
+        let body = html! {
+            p { (clip(&governance.deletion, 2000)) }
+            p {
+                "What was published cannot be taken back. A person who is erased from the source stays in the releases that \
+                 are out, protected by the promise."
+            }
+        };
         Some(Section { id: "deletion", clause: "Governance", title: "Erasure and people who leave", body })
     }
 
     /// Until when the report holds.
     pub(super) fn validity(&mut self) -> Option<Section> {
         let governance = self.report.governance.as_ref()?;
-        let by = match &governance.review_by {
-            Some(date) => format!(
-                "<p>This assessment is to be reviewed by <strong>{}</strong>, or earlier on any of these:</p>",
-                escape(date)
-            ),
-            None => {
-                "<p>Valid until: <span class=\"fill\"></span></p><p>To be reviewed earlier on any of these:</p>".into()
+        let body = html! {
+            @match &governance.review_by {
+                Some(date) => p {
+                    "This assessment is to be reviewed by " strong { (date) } ", or earlier on any of these:"
+                },
+                None => {
+                    p { "Valid until: " (parts::fill()) }
+                    p { "To be reviewed earlier on any of these:" }
+                }
             }
+            (parts::bullets(&governance.review_triggers, self.cap(20)))
         };
-        let body = format!("{by}\n{}", parts::bullets(&governance.review_triggers, self.cap(20)));
         Some(Section { id: "validity", clause: "Governance", title: "Validity and review", body })
     }
 
@@ -37,11 +42,14 @@ impl Page<'_> {
         if report.reproduce.is_empty() {
             return None;
         }
-        let mut body = String::from("<p>Whoever has the files can repeat this.</p>\n<ul>");
-        for line in report.reproduce.iter().take(self.cap(20)) {
-            let _ = write!(body, "<li><code>{}</code></li>", escape(&clip(line, 1000)));
-        }
-        body.push_str("</ul>\n");
+        let body = html! {
+            p { "Anyone who has the files can repeat this." }
+            ul {
+                @for line in report.reproduce.iter().take(self.cap(20)) {
+                    li { code { (clip(line, 1000)) } }
+                }
+            }
+        };
         Some(Section { id: "repeat", clause: "Governance", title: "How to repeat this", body })
     }
 
@@ -50,19 +58,20 @@ impl Page<'_> {
         if !self.is_signed() {
             return None;
         }
-        let mut body = String::from(
-            "<p>By signing, each confirms what stands with their name. A verdict of NOT ASSESSED is not a pass.</p>\n",
-        );
-        for signature in &self.report.signing {
-            let _ = writeln!(
-                body,
-                "<div class=\"sign\"><h3>{}</h3>{}<dl>\
-                 <div><dt>Name</dt><dd class=\"fill\"></dd></div><div><dt>Date</dt><dd class=\"fill\"></dd></div>\
-                 <div><dt>Signature</dt><dd class=\"fill\"></dd></div></dl></div>",
-                escape(&signature.role),
-                parts::bullets(&signature.confirms, 8)
-            );
-        }
+        let body = html! {
+            p { "Each person who signs confirms the statements under their role. NOT ASSESSED is not a pass." }
+            @for signature in &self.report.signing {
+                div class="sign" {
+                    h3 { (signature.role) }
+                    (parts::bullets(&signature.confirms, 8))
+                    dl {
+                        @for what in ["Name", "Date", "Signature"] {
+                            div { dt { (what) } dd class="fill" {} }
+                        }
+                    }
+                }
+            }
+        };
         Some(Section { id: "signatures", clause: "Governance", title: "Signatures", body })
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! No script, no network, no font from elsewhere; light and dark by the reader's own setting; made to
 //! be printed and signed. Sections stand in the order of ISO/IEC 27559: context, data,
-//! identifiability, mitigation, governance. Every text from outside goes through [`escape`]. Lists are
-//! cut, and cut again should the page still be too long: it stays under two megabytes for any report.
+//! identifiability, mitigation, governance. Every text is escaped by its type: maud writes markup, and all
+//! else as text. Lists are cut, and cut again should the page still be too long: it stays under two megabytes for any
+//! report.
 
 mod parts;
 mod plots;
@@ -14,10 +15,11 @@ mod attacks;
 mod mitigation;
 mod governance;
 
-use crate::report::Report;
-use crate::report::html::parts::{badge_class, icon};
-use crate::report::words::{counted, number, percent};
-use std::fmt::Write;
+use crate::audit::Severity;
+use crate::report::html::parts::{Tone, icon};
+use crate::report::words::{capital, clip, counted, number, percent};
+use crate::report::{Report, RiskKind};
+use maud::{DOCTYPE, Markup, PreEscaped};
 
 /// The longest page in bytes.
 const MOST_BYTES: usize = 2_000_000;
@@ -26,12 +28,20 @@ const MOST_BYTES: usize = 2_000_000;
 pub fn html(report: &Report) -> String {
     let mut page = String::new();
     for cut in [1, 4, 16, 64] {
-        page = Page { report, cut, plots: 0 }.render();
+        page = Page { report, cut, plots: 0 }.render().into_string();
+        // A control character is no text: it may steer a terminal in which the page is shown.
+        if page.contains(is_control) {
+            page = page.replace(is_control, "\u{fffd}");
+        }
         if page.len() < MOST_BYTES {
             break;
         }
     }
     page
+}
+
+fn is_control(letter: char) -> bool {
+    letter.is_control() && letter != '\n'
 }
 
 /// A page being made.
@@ -49,11 +59,11 @@ struct Section {
     /// The part of ISO/IEC 27559 it belongs to.
     clause: &'static str,
     title: &'static str,
-    body: String,
+    body: Markup,
 }
 
 impl Page<'_> {
-    fn render(mut self) -> String {
+    fn render(mut self) -> Markup {
         let sections: Vec<Section> = [
             self.releases(),
             self.environment(),
@@ -72,40 +82,43 @@ impl Page<'_> {
         .into_iter()
         .flatten()
         .collect();
-        let mut out = self.head();
-        out.push_str(&self.opening());
-        out.push_str("<nav aria-label=\"Contents\"><ol>");
-        for (at, section) in sections.iter().enumerate() {
-            let _ = write!(out, "<li><a href=\"#{}\"><span>{}</span>{}</a></li>", section.id, at + 1, section.title);
+        maud::html! {
+            (DOCTYPE)
+            html lang="en" {
+                (self.head())
+                body { main {
+                    (self.opening())
+                    nav aria-label="Contents" { ol {
+                        @for (section, number) in sections.iter().zip(1..) {
+                            li { a href={ "#" (section.id) } { span { (number) } (section.title) } }
+                        }
+                    } }
+                    @for (section, number) in sections.iter().zip(1..) {
+                        section id=(section.id) {
+                            p class="eyebrow" { (section.clause) }
+                            h2 { (number) ". " (section.title) }
+                            (section.body)
+                        }
+                    }
+                    (self.footer())
+                } }
+            }
+            "\n"
         }
-        out.push_str("</ol></nav>\n");
-        for (at, section) in sections.iter().enumerate() {
-            let Section { id, clause, title, body } = section;
-            let _ = writeln!(
-                out,
-                "<section id=\"{id}\"><p class=\"eyebrow\">{clause}</p><h2>{}. {title}</h2>\n{body}</section>",
-                at + 1
-            );
-        }
-        let made = self.report.provenance.made_at.as_ref().map_or(String::new(), |at| format!(", {}", escape(at)));
-        let _ = writeln!(
-            out,
-            "<footer>Made by {}{made}. {} edition.{}</footer>",
-            escape(&self.report.provenance.software),
-            capital(self.report.edition.word()),
-            self.for_programs(),
-        );
-        out.push_str("</main></body></html>\n");
-        out
     }
 
-    /// The command that gives the same numbers as JSON.
-    fn for_programs(&self) -> String {
-        let command = self.report.provenance.command.as_ref();
-        command.map_or(String::new(), |command| {
-            let command = escape(&clip(command, 600));
-            format!(" The same numbers for programs: <code>{command} --format json</code>.")
-        })
+    fn footer(&self) -> Markup {
+        let facts = &self.report.provenance;
+        maud::html! {
+            footer {
+                "Made by " (facts.software)
+                @if let Some(at) = &facts.made_at { ", " (at) }
+                ". " (capital(self.report.edition.word())) " edition."
+                @if let Some(command) = &facts.command {
+                    " The same numbers for programs: " code { (clip(command, 600)) " --format json" } "."
+                }
+            }
+        }
     }
 
     fn title(&self) -> String {
@@ -113,101 +126,98 @@ impl Page<'_> {
         clip(if series.title.is_empty() { &series.name } else { &series.title }, 300)
     }
 
-    fn head(&self) -> String {
-        format!(
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-             <meta name=\"robots\" content=\"noindex\">\n<title>{}: privacy report</title>\n<style>\n{}</style></head>\n\
-             <body><main>\n",
-            escape(&self.title()),
-            include_str!("style.css"),
-        )
+    fn head(&self) -> Markup {
+        maud::html! {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta name="robots" content="noindex";
+                title { (self.title()) ": privacy report" }
+                // Our own file, which is no text from outside.
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+        }
     }
 
     /// The title, the verdict, the numbers that matter most, and what to do.
-    fn opening(&self) -> String {
+    fn opening(&self) -> Markup {
         let report = self.report;
         let verdict = &report.verdict;
-        let class = badge_class(verdict.decision.words());
-        let mut out = format!(
-            "<header><p class=\"eyebrow\">Privacy report · {} edition</p><h1>{}</h1><p class=\"lead\">{}</p></header>\n",
-            report.edition.word(),
-            escape(&self.title()),
-            self.subtitle(),
-        );
-        let _ = writeln!(
-            out,
-            "<div class=\"verdict {class}\">{}<strong>{}</strong><p>{}</p></div>",
-            icon(verdict.decision.words()),
-            verdict.decision.words(),
-            escape(&verdict.sentence),
-        );
-        out.push_str(&self.figures());
-        if !report.next_steps.is_empty() {
-            out.push_str("<h3>What to do next</h3>");
-            out.push_str(&parts::bullets(&report.next_steps, self.cap(20)));
+        let tone = Tone::from(verdict.decision);
+        maud::html! {
+            header {
+                p class="eyebrow" { "Privacy report · " (report.edition.word()) " edition" }
+                h1 { (self.title()) }
+                p class="lead" { (self.subtitle()) }
+            }
+            div class={ "verdict " (tone.class()) } {
+                (icon(tone))
+                strong { (verdict.decision.words()) }
+                p { (verdict.sentence) }
+            }
+            (self.figures())
+            @if !report.next_steps.is_empty() {
+                h3 { "What to do next" }
+                (parts::bullets(&report.next_steps, self.cap(20)))
+            }
         }
-        out
     }
 
-    fn subtitle(&self) -> String {
-        let report = self.report;
-        let releases = &report.releases;
-        let mut parts = vec![format!("Series <code>{}</code>", escape(&clip(&report.series.name, 120)))];
-        match &releases[..] {
-            [] => parts.push("no releases".into()),
-            [only] => parts.push(format!("release {}, {}", only.number, escape(&clip(&only.label, 120)))),
-            [first, .., last] => parts.push(format!(
-                "{} from {} to {}",
-                counted(releases.len() as u64, "release", "releases"),
-                escape(&clip(&first.label, 120)),
-                escape(&clip(&last.label, 120))
-            )),
+    fn subtitle(&self) -> Markup {
+        let series = &self.report.series;
+        let releases = &self.report.releases[..];
+        maud::html! {
+            "Series " code { (clip(&series.name, 120)) } " · "
+            @match releases {
+                [] => { "no releases" }
+                [only] => { "release " (only.number) ", " (clip(&only.label, 120)) }
+                [first, .., last] => {
+                    (counted(releases.len() as u64, "release", "releases"))
+                    " from " (clip(&first.label, 120)) " to " (clip(&last.label, 120))
+                }
+            }
+            @if !series.contact.is_empty() { " · " (clip(&series.contact, 120)) }
         }
-        if !report.series.contact.is_empty() {
-            parts.push(escape(&clip(&report.series.contact, 120)));
-        }
-        parts.join(" · ")
     }
 
-    fn figures(&self) -> String {
+    fn figures(&self) -> Markup {
         let report = self.report;
-        let Some(last) = report.releases.last() else { return String::new() };
+        let Some(last) = report.releases.last() else { return maud::html! {} };
         let smallest = report.releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
         let share = report.releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
-        let figure = |name: &str, value: String, more: String| {
-            format!("<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>")
-        };
         let promised = report.series.promise.as_ref().and_then(|promise| promise.one_in);
         let allowed = promised.map_or(String::new(), |one_in| format!("promise: 1 in {one_in} at most"));
-        let of = |wanted: bool| if wanted { allowed.clone() } else { String::new() };
-        let is_inference = report.series.risk == crate::report::RiskKind::Inference;
-        let mut out = String::from("<dl class=\"figures\">");
-        let people = format!("in {}", counted(last.groups, "group", "groups"));
-        out.push_str(&figure("People published", number(last.people), people));
-        let one_in = match smallest {
-            0 => String::new(),
-            _ if is_inference => "people".to_string(),
-            _ => of(true),
+        let is_inference = report.series.risk == RiskKind::Inference;
+        let below_smallest = match smallest {
+            0 => "",
+            _ if is_inference => "people",
+            _ => &allowed,
         };
-        out.push_str(&figure("Smallest group", number(u64::from(smallest)), one_in));
-        let more = if is_inference && promised.is_some() { of(true) } else { "of one value in a group".into() };
-        out.push_str(&figure("Largest share", percent(share), more));
-        out.push_str(&figure("Precision kept", percent(1.0 - last.loss.leaf_share), "mean over attributes".into()));
-        // Notes are worth knowing and are nobody's finding out: they are counted apart, as the verdict does.
-        let notes = report.findings.iter().filter(|finding| finding.severity == "note").count() as u64;
-        let (found, asked) = (report.findings.len() as u64 - notes, report.checks.len() as u64);
-        let asked = match (asked, notes) {
+        let below_share = if is_inference && promised.is_some() { &allowed } else { "of one value in a group" };
+        // Notes are worth knowing and accuse nobody: they are counted apart, as the verdict does.
+        let notes = report.findings.iter().filter(|finding| finding.severity == Severity::Note).count() as u64;
+        let found = report.findings.len() as u64 - notes;
+        let checks = counted(report.checks.len() as u64, "check", "checks");
+        let asked = match (report.checks.len(), notes) {
             (0, _) => "the gate judged it".to_string(),
-            (asked, 0) => format!("from {}", counted(asked, "check", "checks")),
-            (asked, notes) => {
-                format!("and {}, from {}", counted(notes, "note", "notes"), counted(asked, "check", "checks"))
-            }
+            (_, 0) => format!("from {checks}"),
+            (_, notes) => format!("and {}, from {checks}", counted(notes, "note", "notes")),
         };
-        out.push_str(&figure("Findings", number(found), asked));
-        out.push_str("</dl>\n");
-        out
+        let figures = [
+            ("People published", number(last.people), &*format!("in {}", counted(last.groups, "group", "groups"))),
+            ("Smallest group", number(u64::from(smallest)), below_smallest),
+            ("Largest share", percent(share), below_share),
+            ("Precision kept", percent(1.0 - last.loss.leaf_share), "mean over attributes"),
+            ("Findings", number(found), &*asked),
+        ];
+        maud::html! {
+            dl class="figures" {
+                @for (name, value, more) in figures {
+                    div { dt { (name) } dd { (value) small { (more) } } }
+                }
+            }
+        }
     }
 
     /// How many items of a list are shown.
@@ -219,36 +229,6 @@ impl Page<'_> {
     fn is_signed(&self) -> bool {
         !self.report.signing.is_empty()
     }
-}
-
-/// A text that may stand anywhere in HTML.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            letter if letter.is_control() && letter != '\n' => out.push('\u{fffd}'),
-            letter => out.push(letter),
-        }
-    }
-    out
-}
-
-/// A text of at most so many letters.
-fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

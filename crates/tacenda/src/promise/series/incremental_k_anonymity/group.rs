@@ -61,11 +61,11 @@
 //! that somebody joined, and the search in O(d log) of the number of groups for each newcomer.
 
 use crate::grouping::GroupingError;
-use crate::grouping::locate::locate;
 use crate::grouping::partition::{Leaves, MOST_ATTRIBUTES, Publishes, Tree};
 use crate::model::{Grouping, History, Record, Rng, Row, Schema, Span, Table};
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{IncrementalKAnonymity, OnDelete};
+use crate::space::stab::Stab;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -148,7 +148,12 @@ impl IncrementalKAnonymity {
     /// Puts newcomers into the groups whose cells they lie in, and cuts those groups further.
     fn refine(&self, tree: &Tree<'_>, history: &History, table: &Table, past: &Past, grouping: &mut Grouping) {
         let regions = &history.groups.regions;
-        let found = locate(regions, table, &past.newcomers);
+        let cells = Stab::of(regions);
+        let locate = |point: &mut Vec<u32>, &row: &Row| {
+            table.read_point(row, point);
+            cells.find(point)
+        };
+        let found: Vec<Option<u32>> = past.newcomers.par_iter().map_init(Vec::new, locate).collect();
         let mut joining: Vec<(u32, Row)> = Vec::new();
         for (&row, unit) in past.newcomers.iter().zip(found) {
             match unit.filter(|&unit| !past.rows(unit as usize).is_empty()) {

@@ -85,6 +85,7 @@ impl Parameters for IncrementalKAnonymity {
             ),
             key("promise", "on_delete", "refuse, withhold", "refuse", "what happens when a record disappears"),
         ],
+        pages: &[warnings::NOT_CUT],
         stated: &["k", "cohorts", "l"],
     };
 

@@ -3,8 +3,21 @@
 //! A warning has a code with a page in `explain`, names a column and a way out, and no cell. It stands among the notes
 //! of `check`, `plan` and `publish`.
 
-use crate::model::{Quasi, Release, Schema, Table, counted};
+use crate::model::{Page, Quasi, Release, Schema, Table, counted};
 use crate::promise::IncrementalKAnonymity;
+
+/// The page of the one warning there is.
+pub(super) const NOT_CUT: Page = (
+    "R801",
+    "a column is not cut",
+    "A warning, not an error. Under incremental-k-anonymity without cohorts every group is published with its cell, \
+     and no printable value holds an empty cell together with some of the numbers. So a column of numbers or dates \
+     with missing = \"value\", which is the default, is cut between numbers and empty cells first, or not at all: \
+     where fewer than k cells are empty, or fewer than k are not, every cell says *, and boxes fixed at birth are as \
+     wide as their people lie apart. If no cell will ever be empty, set missing = \"error\" before the first \
+     release; it cannot be changed later. Or publish with cohorts = true, where only the group of an empty cell is \
+     widened.",
+);
 
 /// What there is to say of publishing `table` under this promise.
 ///
@@ -40,8 +53,9 @@ fn warning(column: &str, empty: usize, all: usize) -> String {
         empty => format!("{empty} of its {cells} {} empty", if empty == 1 { "is" } else { "are" }),
     };
     format!(
-        "R801: column {column} is not cut at all: {empty}, and without cohorts a number or date with missing = \"value\" is \
+        "{}: column {column} is not cut at all: {empty}, and without cohorts a number or date with missing = \"value\" is \
          cut only where at least k cells of a group are empty and k are not, and both pass the guard; before the first release set missing = \"error\" for \
-         it, or cohorts = true"
+         it, or cohorts = true",
+        NOT_CUT.0
     )
 }

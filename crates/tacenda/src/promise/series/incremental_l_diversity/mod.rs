@@ -62,6 +62,7 @@ impl Parameters for IncrementalLDiversity {
                 "the data are made up, so a study mode may publish what it breaks",
             ),
         ],
+        pages: &[],
         stated: &["l", "mode"],
     };
 

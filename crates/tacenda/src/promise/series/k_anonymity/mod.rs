@@ -92,6 +92,7 @@ impl Parameters for KAnonymity {
                 "why the series may go on from adopted releases that do not keep the promise",
             ),
         ],
+        pages: &[],
         stated: &["k"],
     };
 

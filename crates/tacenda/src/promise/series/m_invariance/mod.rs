@@ -67,6 +67,7 @@ impl Parameters for MInvariance {
                 "why the series may go on from adopted releases that do not keep the promise",
             ),
         ],
+        pages: &[],
         stated: &["m", "k"],
     };
 

@@ -1,10 +1,13 @@
-//! Who can stand where, when the places are few: the question of `flow`, answered with bits.
+//! Who can stand where, when the kinds of places are few: the question of `flow`, answered with bits.
 //!
 //! Places of one kind are one bit, and there are as many people as places. Everyone is seated by chains of
 //! moves. Then someone seated at `p` can take `q` in some other full seating exactly when whoever makes
 //! room there can be moved on until somebody comes to `p`: when a chain of moves leads from `q` to `p`.
 
-use crate::audit::stab::{holds, insert, members};
+use crate::space::sets::{holds, insert, members};
+
+/// Kinds of places.
+pub(super) type Bits<const WORDS: usize> = [u64; WORDS];
 
 /// Takes away from everyone's wishes the kinds of places that no full seating gives them. Answers with whether
 /// there is a full seating at all; without one the wishes stay as they are.
@@ -131,7 +134,7 @@ fn join<const WORDS: usize>(all: &mut [u64; WORDS], more: &[u64; WORDS]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::flow::Matching;
+    use crate::space::matching::Matching;
     use proptest::prelude::*;
 
     #[test]

@@ -7,23 +7,23 @@
 
 /// A question: who can stand where.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Matching {
+pub(crate) struct Matching {
     /// How many each node on the left is.
-    pub supplies: Vec<u32>,
+    pub(crate) supplies: Vec<u32>,
     /// How many fit into each node on the right.
-    pub capacities: Vec<u32>,
+    pub(crate) capacities: Vec<u32>,
     /// Who may stand where: left, right. Each pair once.
-    pub arcs: Vec<(u32, u32)>,
+    pub(crate) arcs: Vec<(u32, u32)>,
 }
 
 impl Matching {
     /// Per arc, whether some full flow uses it. `None` if there is no full flow.
-    pub fn usable_arcs(&self) -> Option<Vec<bool>> {
-        self.fill().map(|full| full.usable_arcs())
+    pub(crate) fn usable_arcs(&self) -> Option<Vec<bool>> {
+        self.fill().ok().map(|full| full.usable_arcs())
     }
 
     /// The same where either side may be the larger one: everyone on the smaller side has a place.
-    pub fn usable_arcs_of_smaller(&self) -> Option<Vec<bool>> {
+    pub(crate) fn usable_arcs_of_smaller(&self) -> Option<Vec<bool>> {
         let sum = |side: &[u32]| side.iter().map(|&count| u64::from(count)).sum::<u64>();
         if sum(&self.supplies) <= sum(&self.capacities) {
             return self.usable_arcs();
@@ -32,34 +32,41 @@ impl Matching {
         Matching { supplies: self.capacities.clone(), capacities: self.supplies.clone(), arcs }.usable_arcs()
     }
 
-    /// A full flow, if there is one.
-    pub fn fill(&self) -> Option<FullFlow<'_>> {
+    /// A full flow. The error is how many on the left have no place in any flow.
+    pub(crate) fn fill(&self) -> Result<FullFlow<'_>, u64> {
         let mut network = Network::new(self);
         let wanted: u64 = self.supplies.iter().map(|&supply| u64::from(supply)).sum();
-        (network.fill() == wanted).then_some(FullFlow { matching: self, network })
+        match wanted - network.fill() {
+            0 => Ok(FullFlow { matching: self, network }),
+            lacking => Err(lacking),
+        }
     }
 }
 
 /// A full flow, which can be asked what other full flows there are.
-pub struct FullFlow<'a> {
+pub(crate) struct FullFlow<'a> {
     matching: &'a Matching,
     network: Network,
 }
 
 impl FullFlow<'_> {
+    /// How much this flow sends along an arc.
+    pub(crate) fn sent(&self, arc: usize) -> u32 {
+        self.network.residual[2 * arc + 1]
+    }
+
     /// Per arc, whether some full flow uses it.
-    pub fn usable_arcs(&self) -> Vec<bool> {
+    pub(crate) fn usable_arcs(&self) -> Vec<bool> {
         let components = self.network.components();
         let arcs = self.matching.arcs.iter().enumerate();
         arcs.map(|(index, &(left, right))| {
-            let flows = self.network.residual[2 * index + 1] > 0;
-            flows || components[left as usize] == components[self.network.right(right) as usize]
+            self.sent(index) > 0 || components[left as usize] == components[self.network.right(right) as usize]
         })
         .collect()
     }
 
     /// The most that any full flow sends along an arc.
-    pub fn most_on(&mut self, arc: usize) -> u32 {
+    pub(crate) fn most_on(&mut self, arc: usize) -> u32 {
         let (left, right) = self.matching.arcs[arc];
         let (edge, right) = (2 * arc, self.network.right(right));
         // What more is sent along the arc must come back another way.
@@ -70,7 +77,7 @@ impl FullFlow<'_> {
     }
 
     /// The least that any full flow sends into a place on the right.
-    pub fn least_into(&mut self, right: u32) -> u32 {
+    pub(crate) fn least_into(&mut self, right: u32) -> u32 {
         let edge = 2 * (self.matching.arcs.len() + self.matching.supplies.len() + right as usize);
         let (right, sink) = (self.network.right(right), self.network.sink);
         let less = self.network.send_around(right, sink, edge);
@@ -413,7 +420,7 @@ mod tests {
         fn most_and_least_are_those_of_some_full_matching(matching in matching()) {
             prop_assume!(matching.supplies.iter().sum::<u32>() <= 6);
             let all = flows(&matching);
-            let Some(mut full) = matching.fill() else {
+            let Ok(mut full) = matching.fill() else {
                 prop_assert!(all.is_empty());
                 return Ok(());
             };

@@ -6,12 +6,12 @@
 //! some corner of the tree untied for long: every group is then led there in vain.
 
 use super::{Stab, overlaps};
-use crate::audit::ties::Ties;
 use crate::model::Span;
+use crate::space::ties::Ties;
 
 /// Ties every group of `left` to every group of `right` that it overlaps. The groups of `left` are numbered
 /// from 0 in `ties`, those of `right` behind them.
-pub(in crate::audit) fn tie_overlapping(left: &Stab, right: &Stab, ties: &mut Ties) {
+pub(crate) fn tie_overlapping(left: &Stab, right: &Stab, ties: &mut Ties) {
     if left.nodes.is_empty() || right.nodes.is_empty() {
         return;
     }

@@ -1,33 +1,31 @@
 //! One case told in full: a finding of a saved audit, a group of a release, a person.
 
-use crate::args::{Common, ExplainArgs, SubjectArgs};
-use crate::commands::audit::{Subject, names};
-use crate::commands::explain::{ExplainReport, page, wrapped};
-use crate::failure::Failure;
-use crate::screen::{Screen, number};
+use crate::audit;
+use crate::audit::{Assessment, Attacker, Check, Limits, Thresholds};
+use crate::model::{Release, Value, counted, people};
+use crate::report::{
+    Edition, FindingFacts, MATCHED, Material, Names, Report, StepFacts, StoryFacts, WitnessFacts, WitnessGroup, number,
+};
+use crate::use_cases::explain::page;
+use crate::use_cases::{ExplainReport, Progress, Subject, SubjectRequest, UseCaseError, wrapped};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::{fs, io};
-use tacenda::audit::{Assessment, Attacker, Limits, Thresholds};
-use tacenda::model::{Value, counted, people};
-use tacenda::report::{Edition, FindingFacts, Material, Names, Report, StoryFacts, WitnessFacts, WitnessGroup};
-use tacenda::{audit, report};
+use std::fs;
+use std::path::Path;
 
 /// The most groups that are listed in one place.
 const MOST_GROUPS: usize = 8;
 
 /// A finding of a saved audit, by its place there, from 1.
-pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, Failure> {
-    let path = args.audit.as_ref().ok_or_else(|| {
-        Failure::usage("name the audit: tacenda audit … --format json -o audit.json, then --audit audit.json")
+pub fn explain_finding(number: &str, audit: &Path) -> Result<ExplainReport, UseCaseError> {
+    let text = fs::read_to_string(audit).map_err(UseCaseError::file(audit))?;
+    let report: Report = serde_json::from_str(&text).map_err(|error| {
+        UseCaseError::usage(format!("{} is no saved audit (line {})", audit.display(), error.line()))
     })?;
-    let text =
-        fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
-    let report: Report = serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format!("{} is no saved audit (line {})", path.display(), error.line())))?;
     let at: Option<usize> = number.parse().ok().filter(|&at| at >= 1);
     let Some(finding) = at.and_then(|at| report.findings.get(at - 1)) else {
-        return Err(Failure::usage(format!("there is no finding {number}; the audit has {}", report.findings.len())));
+        let message = format!("there is no finding {number}; the audit has {}", report.findings.len());
+        return Err(UseCaseError::usage(message));
     };
     let mut out = String::new();
     let releases: Vec<String> = finding.releases().iter().map(u32::to_string).collect();
@@ -37,14 +35,13 @@ pub fn finding(number: &str, args: &ExplainArgs, screen: &Screen) -> Result<u8, 
         let _ = writeln!(out, "{}\n", wrapped(explanation));
     }
     if let Some(witness) = &finding.witness {
-        let _ = writeln!(out, "What proves it ({} against {}):", witness.number, witness.line);
-        let _ = write!(out, "{}\n{}", wrapped(&witness.claim), proof(finding, witness));
+        let _ = write!(out, "What proves it:\n{}\n{}", wrapped(&witness.claim), proof(finding, witness));
     }
     // The worked case of an audit tells of one finding, and of no other.
     if let Some(story) = report.story.as_ref().filter(|story| story.finding == Some(finding.number)) {
         let _ = write!(out, "\nOne case of it, step by step\n{}", told(story));
     }
-    answer(screen, &finding.code, &finding.title, out)
+    Ok(answer(&finding.code, &finding.title, out))
 }
 
 /// The finding's own steps: what the groups of each release hold, and what one release has more than the other.
@@ -72,7 +69,7 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
     let is_whole = |group: &WitnessGroup| {
         group.holds.iter().map(|(_, rows)| u64::from(*rows)).sum::<u64>() == u64::from(group.row_count)
     };
-    if let ("difference", &[earlier, later]) = (finding.check.as_str(), &numbers[..])
+    if let (true, &[earlier, later]) = (finding.check == Check::Difference.name(), &numbers[..])
         && witness.groups.iter().all(is_whole)
     {
         let mut change: BTreeMap<&str, i64> = BTreeMap::new();
@@ -88,9 +85,6 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
         let (more, less) = (side(1), side(-1));
         let _ = writeln!(out, "From release {earlier} to {later} these groups gained {more}, and lost {less}.");
     }
-    if !witness.values.is_empty() {
-        let _ = writeln!(out, "Values: {}", witness.values.join(", "));
-    }
     out
 }
 
@@ -99,18 +93,23 @@ fn times(value: &str, rows: u64) -> String {
     if rows == 1 { value.to_string() } else { format!("{value} ({rows} times)") }
 }
 
-/// A group of a release, named by both numbers.
-pub fn group(place: &str, args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
-    let wrong = || Failure::usage("say group RELEASE:GROUP, such as group 2:17; both are counted from 1");
+/// A group of a release, by the numbers of both: `RELEASE:GROUP`.
+pub fn explain_group(
+    place: &str,
+    subject: SubjectRequest,
+    names: Names,
+    progress: Progress<'_>,
+) -> Result<ExplainReport, UseCaseError> {
+    let wrong = || UseCaseError::usage("say group RELEASE:GROUP, such as group 2:17; both are counted from 1");
     let (release, group) = place.split_once(':').ok_or_else(wrong)?;
     let at = |text: &str| text.trim().parse::<usize>().ok().filter(|&number| number >= 1).map(|number| number - 1);
     let (release, group) = at(release).zip(at(group)).ok_or_else(wrong)?;
-    let subject = subject(args, common, screen)?;
+    let subject = Subject::read(subject, progress)?;
     let Some(published) = subject.releases.get(release).filter(|published| group < published.group_count()) else {
-        return Err(Failure::usage("there is no such group"));
+        return Err(UseCaseError::usage("there is no such group"));
     };
     let region = published.region(group);
-    let mut names = Coded::new(names(args.show_values, common, screen), published);
+    let mut names = Coded { names, release: published, seen: Vec::new() };
     let mut out = format!("Release {} ({}), group {}", release + 1, published.label, group + 1);
     if let Some(name) = subject.traces[release].group_names.get(group) {
         let _ = write!(out, ", numbered {name} in the file");
@@ -149,29 +148,26 @@ pub fn group(place: &str, args: &ExplainArgs, common: &Common, screen: &Screen) 
             shown.join(", ")
         );
     }
-    answer(screen, &format!("group {}:{}", release + 1, group + 1), "a group of a release", out)
+    Ok(answer(&format!("group {}:{}", release + 1, group + 1), "a group of a release", out))
 }
 
-/// A person, whose key is read from standard input.
-pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
-    let mut line = String::new();
-    io::stdin().read_line(&mut line).map_err(|error| Failure::environment(format!("standard input: {error}")))?;
-    let key = line.trim_end_matches(['\n', '\r']);
-    if key.is_empty() {
-        return Err(Failure::usage("write the person's identifier to standard input, on a line of its own"));
-    }
-    let subject = subject(args, common, screen)?;
-    let knowledge = subject.knowledge().ok_or_else(|| {
-        Failure::usage("a person is only known where the truth is: --truth FILE… --id COLUMN, one table a release")
-    })?;
-    let Some(person) = knowledge.person((subject.key)(key)) else {
-        return Err(Failure::usage("nobody in the tables has this identifier"));
+/// A person, by the identifier that the private tables have.
+pub fn explain_person(
+    identifier: &str,
+    subject: SubjectRequest,
+    names: Names,
+    progress: Progress<'_>,
+) -> Result<ExplainReport, UseCaseError> {
+    let subject = Subject::read(subject, progress)?;
+    let unknown = "a person is only known where the truth is: --truth FILE… --id COLUMN, one table a release";
+    let knowledge = subject.knowledge().ok_or_else(|| UseCaseError::usage(unknown))?;
+    let Some(person) = knowledge.person((subject.key)(identifier)) else {
+        return Err(UseCaseError::usage("nobody in the tables has this identifier"));
     };
     let series = subject.series(Some(&knowledge));
     let (attacker, limits) = (Attacker::default(), Limits::default());
     let mut stories = audit::stories_of(&series, attacker, &limits, person);
     stories.retain(|story| !story.steps.is_empty());
-    let names = names(args.show_values, common, screen);
     let mut out = String::new();
     if stories.is_empty() {
         out.push_str("No release that tells values holds this person.\n");
@@ -199,26 +195,19 @@ pub fn person(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8
         }
         out.push_str(&Report::new(&material).story.as_ref().map_or_else(String::new, told));
     }
-    answer(screen, "person", "one person, attacked step by step", out)
+    Ok(answer("person", "one person, attacked step by step", out))
 }
 
-fn subject(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<Subject, Failure> {
-    let subject = SubjectArgs { files: args.releases.clone(), reading: args.reading.clone() };
-    Subject::read(&subject, common, screen)
-}
-
-fn answer(screen: &Screen, code: &str, title: &str, explanation: String) -> Result<u8, Failure> {
-    let text = explanation.clone();
-    screen.result(&text, &ExplainReport { code: code.into(), title: title.into(), explanation })?;
-    Ok(0)
+fn answer(code: &str, title: &str, explanation: String) -> ExplainReport {
+    ExplainReport { code: code.into(), title: title.into(), explanation }
 }
 
 /// What the attacker knew, which groups remained in each release, what is left.
 fn told(story: &StoryFacts) -> String {
     let mut out = format!("{}\n", wrapped(&story.opening()));
     for step in &story.steps {
-        let groups = counted(step.group_count as u64, "group", "groups");
-        let _ = writeln!(out, "Release {} ({}): {groups} can hold them.", step.release, step.label);
+        let groups = step.groups_in_words();
+        let _ = writeln!(out, "Release {} ({}): the person can only be in {groups}.", step.release, step.label);
         for group in step.groups.iter().take(MOST_GROUPS) {
             let (rows, values) = (group.rows, group.values.join(", "));
             let rows = counted(rows as u64, "row", "rows");
@@ -229,33 +218,25 @@ fn told(story: &StoryFacts) -> String {
             let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
         }
         if step.restarted {
-            let _ =
-                writeln!(out, "  This contradicts the step before: the value changed, and the search starts again.");
+            let _ = writeln!(out, "  {}", StepFacts::RESTARTED);
         }
         let _ = writeln!(out, "  left: {}", step.left.join(", "));
     }
     if let Some(matched) = &story.matched {
-        let _ = writeln!(out, "{}\n  left: {}", wrapped(report::MATCHED), matched.join(", "));
+        let _ = writeln!(out, "{}\n  left: {}", wrapped(MATCHED), matched.join(", "));
     }
-    let _ = match story.left {
-        1 => writeln!(out, "One value is left: it is certain."),
-        left => writeln!(out, "{left} values are left."),
-    };
+    let _ = writeln!(out, "{}", story.ending());
     out
 }
 
 /// Names of values: as they are, or coded as they come.
 struct Coded<'a> {
     names: Names,
-    release: &'a tacenda::model::Release,
+    release: &'a Release,
     seen: Vec<Value>,
 }
 
-impl<'a> Coded<'a> {
-    fn new(names: Names, release: &'a tacenda::model::Release) -> Coded<'a> {
-        Coded { names, release, seen: Vec::new() }
-    }
-
+impl Coded<'_> {
     fn name(&mut self, value: Value) -> String {
         if self.names == Names::Shown {
             return self.release.values.cells(value).join(", ");

@@ -2,16 +2,16 @@
 
 /// Sets of numbers that only ever grow together.
 #[derive(Clone, Debug)]
-pub(super) struct Ties(Vec<u32>);
+pub(crate) struct Ties(Vec<u32>);
 
 impl Ties {
     /// Everything on its own.
-    pub(super) fn new(count: usize) -> Ties {
+    pub(crate) fn new(count: usize) -> Ties {
         Ties((0..count as u32).collect())
     }
 
     /// The lowest number of a thing's set.
-    pub(super) fn find(&mut self, mut node: u32) -> u32 {
+    pub(crate) fn find(&mut self, mut node: u32) -> u32 {
         while self.0[node as usize] != node {
             self.0[node as usize] = self.0[self.0[node as usize] as usize];
             node = self.0[node as usize];
@@ -20,13 +20,13 @@ impl Ties {
     }
 
     /// Makes two sets one.
-    pub(super) fn tie(&mut self, left: u32, right: u32) {
+    pub(crate) fn tie(&mut self, left: u32, right: u32) {
         let (left, right) = (self.find(left), self.find(right));
         self.0[left.max(right) as usize] = left.min(right);
     }
 
     /// Whether two things are in one set.
-    pub(super) fn are_tied(&mut self, left: u32, right: u32) -> bool {
+    pub(crate) fn are_tied(&mut self, left: u32, right: u32) -> bool {
         self.find(left) == self.find(right)
     }
 }

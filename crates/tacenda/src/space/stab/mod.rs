@@ -1,22 +1,21 @@
-//! Which groups of a release cover a point.
+//! Which regions cover a point, or overlap a region: the one index over regions.
 //!
 //! A tree of boxes: every node holds the smallest box over its groups and the union of their values.
 //! Where groups are disjoint, a question costs about the depth of the tree; where they overlap, it
 //! costs about the answers. A question after values skips what has none of those still asked for.
+//!
+//! The tree is balanced by the regions it is given, whatever cuts made them. A policy whose key grows with
+//! time cuts the last cell again and again; its own tree is a chain, this one is not.
 
 mod overlap;
 
-use crate::audit::ties::Ties;
-use crate::model::{Release, Span};
-pub(super) use overlap::tie_overlapping;
+use crate::model::{Regions, Release, Span};
+use crate::space::sets::{insert, words};
+use crate::space::ties::Ties;
+pub(crate) use overlap::tie_overlapping;
 
-/// Sets of values as bits, so many words each.
-pub(super) fn words(values: usize) -> usize {
-    values.div_ceil(64).max(1)
-}
-
-/// An index over the groups of one release.
-pub(super) struct Stab {
+/// An index over the groups of one release, or over regions alone.
+pub(crate) struct Stab {
     attributes: usize,
     words: usize,
     nodes: Vec<Node>,
@@ -31,7 +30,7 @@ pub(super) struct Stab {
 }
 
 /// Per node, whether all groups below it are tied to each other.
-pub(super) struct United(Vec<bool>);
+pub(crate) struct United(Vec<bool>);
 
 /// A node in depth-first order: its left child follows it.
 struct Node {
@@ -53,40 +52,50 @@ const DEPTH: usize = 192;
 
 impl Stab {
     /// An index over a release, for values numbered below `values`.
-    pub(super) fn new(release: &Release, values: usize) -> Stab {
-        let (attributes, words) = (release.regions.attributes(), words(values));
-        let mut groups: Vec<u32> = (0..release.group_count() as u32).collect();
+    pub(crate) fn new(release: &Release, values: usize) -> Stab {
+        let words = words(values);
+        let mut stab = Stab::build(&release.regions, release.group_count(), words);
+        stab.group_values = vec![0; stab.groups.len() * words];
+        for (bits, &group) in stab.group_values.chunks_exact_mut(words).zip(&stab.groups) {
+            release.group_values(group as usize).iter().for_each(|value| insert(bits, value.index()));
+        }
+        stab.sum_values();
+        stab
+    }
+
+    /// An index over regions that have no values.
+    pub(crate) fn of(regions: &Regions) -> Stab {
+        Stab::build(regions, regions.len(), 0)
+    }
+
+    fn build(regions: &Regions, count: usize, words: usize) -> Stab {
+        let mut groups: Vec<u32> = (0..count as u32).collect();
         let mut stab = Stab {
-            attributes,
+            attributes: regions.attributes(),
             words,
             nodes: Vec::new(),
             boxes: Vec::new(),
             values: Vec::new(),
             groups: Vec::new(),
-            group_boxes: Vec::with_capacity(groups.len() * attributes),
-            group_values: vec![0; groups.len() * words],
+            group_boxes: Vec::with_capacity(count * regions.attributes()),
+            group_values: Vec::new(),
         };
         if !groups.is_empty() {
-            let whole = smallest_box(release, &groups);
-            stab.build(release, &whole, &mut groups, 0);
+            let whole = smallest_box(regions, &groups);
+            stab.divide(regions, &whole, &mut groups, 0);
         }
-        for (place, &group) in groups.iter().enumerate() {
-            stab.group_boxes.extend_from_slice(release.region(group as usize));
-            let bits = &mut stab.group_values[place * words..(place + 1) * words];
-            release.group_values(group as usize).iter().for_each(|value| insert(bits, value.index()));
-        }
+        groups.iter().for_each(|&group| stab.group_boxes.extend_from_slice(regions.get(group as usize)));
         stab.groups = groups;
-        stab.sum_values();
         stab
     }
 
     /// How many groups there are.
-    pub(super) fn group_count(&self) -> u32 {
+    pub(crate) fn group_count(&self) -> u32 {
         self.groups.len() as u32
     }
 
     /// Calls `each` with every group that covers `point`, in the order of the tree.
-    pub(super) fn each(&self, point: &[u32], mut each: impl FnMut(u32)) {
+    pub(crate) fn each(&self, point: &[u32], mut each: impl FnMut(u32)) {
         self.walk(point, |place| {
             each(self.groups[place]);
             true
@@ -94,7 +103,7 @@ impl Stab {
     }
 
     /// The groups that cover `point`, in the order of the tree, as long as there are at most `most`.
-    pub(super) fn few(&self, point: &[u32], most: usize, found: &mut Vec<u32>) -> bool {
+    pub(crate) fn few(&self, point: &[u32], most: usize, found: &mut Vec<u32>) -> bool {
         let first = found.len();
         self.walk(point, |place| {
             found.push(self.groups[place]);
@@ -107,18 +116,28 @@ impl Stab {
         true
     }
 
+    /// A group that covers `point`, if there is one: the only one, where groups are disjoint.
+    pub(crate) fn find(&self, point: &[u32]) -> Option<u32> {
+        let mut found = None;
+        self.walk(point, |place| {
+            found = Some(self.groups[place]);
+            false
+        });
+        found
+    }
+
     /// Calls `visit` with every group that overlaps `region`, until it says no.
-    pub(super) fn each_overlapping(&self, region: &[Span], mut visit: impl FnMut(u32) -> bool) {
+    pub(crate) fn each_overlapping(&self, region: &[Span], mut visit: impl FnMut(u32) -> bool) {
         self.walk_where(|whole| overlaps(whole, region), |place| visit(self.groups[place]));
     }
 
     /// What no group is tied to yet.
-    pub(super) fn united(&self) -> United {
+    pub(crate) fn united(&self) -> United {
         United(vec![false; self.nodes.len()])
     }
 
     /// What is tied already. Groups are numbered from `offset` on.
-    pub(super) fn united_in(&self, ties: &mut Ties, offset: u32) -> United {
+    pub(crate) fn united_in(&self, ties: &mut Ties, offset: u32) -> United {
         let mut united = self.united();
         let mut are_tied = |one: u32, other: u32| {
             ties.are_tied(offset + self.groups[one as usize], offset + self.groups[other as usize])
@@ -138,7 +157,7 @@ impl Stab {
     ///
     /// Below a node whose groups are all tied to each other, one group is enough; where everything
     /// hangs together, a question costs about the depth of the tree.
-    pub(super) fn unite(
+    pub(crate) fn unite(
         &self,
         region: &[Span],
         mut me: Option<u32>,
@@ -205,7 +224,7 @@ impl Stab {
     }
 
     /// Takes the values of the groups that cover `point` out of `missing`. Stops when none is left.
-    pub(super) fn take_values(&self, point: &[u32], missing: &mut [u64]) {
+    pub(crate) fn take_values(&self, point: &[u32], missing: &mut [u64]) {
         let asked = |bits: &[u64], missing: &[u64]| bits.iter().zip(missing).any(|(have, want)| have & want != 0);
         let words = |index: usize| index * self.words..(index + 1) * self.words;
         self.descend(
@@ -267,16 +286,17 @@ impl Stab {
         }
     }
 
-    fn build(&mut self, release: &Release, whole: &[Span], groups: &mut [u32], first: u32) {
+    /// Puts groups below a new node, in the order of its leaves.
+    fn divide(&mut self, regions: &Regions, whole: &[Span], groups: &mut [u32], first: u32) {
         let index = self.nodes.len();
         self.nodes.push(Node { right: 0, first, last: first + groups.len() as u32 });
-        self.boxes.extend(smallest_box(release, groups));
+        self.boxes.extend(smallest_box(regions, groups));
         if groups.len() <= LEAF {
             return;
         }
         // Twice the middle of a box, so that it is whole.
         let middle = |group: u32, attribute: usize| {
-            let span = release.region(group as usize)[attribute];
+            let span = regions.get(group as usize)[attribute];
             u64::from(span.lo) + u64::from(span.hi)
         };
         let spread = |attribute: &usize| {
@@ -300,9 +320,9 @@ impl Stab {
             }
         }
         let (left, right) = groups.split_at_mut(half);
-        self.build(release, whole, left, first);
+        self.divide(regions, whole, left, first);
         self.nodes[index].right = self.nodes.len() as u32;
-        self.build(release, whole, right, first + half as u32);
+        self.divide(regions, whole, right, first + half as u32);
     }
 
     /// Gives every node the values of the groups below it; children stand behind their parents.
@@ -322,32 +342,8 @@ impl Stab {
     }
 }
 
-/// Puts a value into a set.
-pub(super) fn insert(bits: &mut [u64], value: usize) {
-    bits[value / 64] |= 1 << (value % 64);
-}
-
-/// Whether a value is in a set.
-pub(super) fn holds(bits: &[u64], value: usize) -> bool {
-    bits[value / 64] >> (value % 64) & 1 == 1
-}
-
-/// The values of a set, ascending.
-pub(super) fn members(bits: &[u64]) -> impl Iterator<Item = u32> {
-    bits.iter().enumerate().flat_map(|(word, &bits)| {
-        let mut rest = bits;
-        std::iter::from_fn(move || {
-            (rest != 0).then(|| {
-                let lowest = rest.trailing_zeros();
-                rest &= rest - 1;
-                word as u32 * 64 + lowest
-            })
-        })
-    })
-}
-
 /// Whether two regions share a point.
-pub(super) fn overlaps(left: &[Span], right: &[Span]) -> bool {
+pub(crate) fn overlaps(left: &[Span], right: &[Span]) -> bool {
     left.iter().zip(right).all(|(left, right)| left.lo.max(right.lo) <= left.hi.min(right.hi))
 }
 
@@ -355,10 +351,10 @@ fn covers(region: &[Span], point: &[u32]) -> bool {
     region.iter().zip(point).all(|(span, &code)| span.contains(code))
 }
 
-fn smallest_box(release: &Release, groups: &[u32]) -> Vec<Span> {
-    let mut whole = vec![Span::EMPTY; release.regions.attributes()];
+fn smallest_box(regions: &Regions, groups: &[u32]) -> Vec<Span> {
+    let mut whole = vec![Span::EMPTY; regions.attributes()];
     for &group in groups {
-        whole.iter_mut().zip(release.region(group as usize)).for_each(|(all, one)| *all = all.join(*one));
+        whole.iter_mut().zip(regions.get(group as usize)).for_each(|(all, one)| *all = all.join(*one));
     }
     whole
 }
@@ -366,7 +362,8 @@ fn smallest_box(release: &Release, groups: &[u32]) -> Vec<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Regions, Value};
+    use crate::model::{Rng, Value};
+    use crate::space::sets::members;
     use proptest::prelude::*;
 
     #[test]
@@ -385,6 +382,78 @@ mod tests {
         assert_eq!(stab.united_in(&mut ties, 0).0, [false, true, true]);
         ties.tie(0, 7);
         assert_eq!(stab.united_in(&mut ties, 0).0, [true, true, true]);
+    }
+
+    const SIZE: u32 = 1 << 20;
+
+    /// Compares with looking through all disjoint regions, and answers with the nodes entered for a point.
+    fn check(boxes: &[[Span; 2]], rng: &mut Rng) -> f64 {
+        let mut regions = Regions::new(2);
+        boxes.iter().for_each(|region| regions.push(region));
+        let stab = Stab::of(&regions);
+        let mut entered = 0;
+        for _ in 0..500 {
+            let point = [(); 2].map(|()| rng.below(u64::from(SIZE)) as u32);
+            let scan = boxes.iter().position(|region| covers(region, &point));
+            assert_eq!(stab.find(&point), scan.map(|place| place as u32));
+            let count = std::cell::Cell::new(0);
+            let enter = |node| {
+                count.set(count.get() + 1);
+                covers(stab.node_box(node), &point)
+            };
+            stab.descend(&mut (), |(), node| enter(node), |(), place| !covers(stab.group_box(place), &point));
+            entered += count.get();
+        }
+        f64::from(entered) / 500.0
+    }
+
+    /// Cells as they arise: a random cell is cut at random, again and again.
+    /// E1-11: the same cell as by walking down the tree.
+    #[test]
+    fn finds_the_cell_that_the_tree_would_find() {
+        let mut rng = Rng::from_number(5);
+        let mut boxes = vec![[Span::new(0, SIZE - 1); 2]];
+        for _ in 0..2000 {
+            let index = rng.below(boxes.len() as u64) as usize;
+            let attribute = rng.below(2) as usize;
+            let span = boxes[index][attribute];
+            if span.width() < 2 {
+                continue;
+            }
+            let at = span.lo + rng.below(u64::from(span.width() - 1)) as u32;
+            let mut right = boxes[index];
+            right[attribute].lo = at + 1;
+            boxes[index][attribute].hi = at;
+            boxes.push(right);
+        }
+        boxes.retain(|_| rng.below(10) > 0);
+        check(&boxes, &mut rng);
+    }
+
+    /// A key that grows with time always cuts the last cell: the policy's own tree is a chain.
+    #[test]
+    fn a_chain_of_cuts_is_searched_in_logarithmic_depth() {
+        let mut rng = Rng::from_number(6);
+        let slab = |slice: u32| [Span::new(slice * 256, slice * 256 + 255), Span::new(0, SIZE - 1)];
+        let boxes: Vec<[Span; 2]> = (0..SIZE / 256).map(slab).collect();
+        // Both children of each of the twelve levels.
+        assert!(check(&boxes, &mut rng) <= 2.0 * 12.0);
+    }
+
+    /// Two keys that grow together: every cut leaves a thin slab and a corner, by turns.
+    #[test]
+    fn a_corner_cut_by_turns_is_searched_in_logarithmic_depth() {
+        let mut rng = Rng::from_number(7);
+        let mut corner = [Span::new(0, SIZE - 1); 2];
+        let mut boxes = Vec::new();
+        for turn in 0..2000 {
+            let mut slab = corner;
+            slab[turn % 2].hi = slab[turn % 2].lo + 511;
+            corner[turn % 2].lo += 512;
+            boxes.push(slab);
+        }
+        boxes.push(corner);
+        assert!(check(&boxes, &mut rng) <= 4.0 * 11.0);
     }
 
     proptest! {
@@ -459,6 +528,8 @@ mod tests {
             stab.each(&point, |group| found.push(group));
             found.sort_unstable();
             prop_assert_eq!(&found, &scan);
+            let alone = Stab::of(&release.regions);
+            prop_assert!(alone.find(&point).map_or(scan.is_empty(), |group| scan.contains(&group)));
             let mut missing = [u64::MAX, 0b11_1111];
             stab.take_values(&point, &mut missing);
             let mut left: Vec<u32> = members(&missing).collect();

@@ -1,0 +1,56 @@
+//! What can anyone learn from these releases, whoever made them?
+
+use crate::args::{AuditArgs, Common, FailOn, Format};
+use crate::commands::shared;
+use crate::failure::Failure;
+use crate::screen::{Screen, telling};
+use std::io;
+use std::io::IsTerminal;
+use tacenda::audit::Severity;
+use tacenda::report::{Names, TextOptions};
+use tacenda::use_cases::{AuditAnswer, AuditRequest};
+
+pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let request = AuditRequest {
+        subject: args.reading.request(&args.files, common),
+        attacker: args.attacker.clone(),
+        k: args.k,
+        l: args.l,
+        t: args.t,
+        checks: args.checks.clone(),
+        all_pairs: args.all_pairs,
+        effort: args.limit,
+        names: names(args.show_values, common, screen),
+    };
+    let bar = screen.bar();
+    let audit = request.read(&telling(&bar)).map_err(|error| shared::unread(error, screen))?;
+    bar.finish_and_clear();
+    audit.notes().iter().for_each(|note| screen.note(&format!("note: {note}")));
+    let bar = screen.bar();
+    let answer = audit.judge(&telling(&bar));
+    bar.finish_and_clear();
+    screen.print(&shared::printed(&answer.report, common.form(Format::Text), TextOptions::default()))?;
+    Ok(u8::from(fails(&answer, args.fail_on)))
+}
+
+/// Values are named where someone asked for it and looks at it; a file or a pipe outlasts the look.
+pub fn names(asked: bool, common: &Common, screen: &Screen) -> Names {
+    if !asked {
+        return Names::Coded;
+    }
+    if common.output.is_none() && io::stdout().is_terminal() {
+        return Names::Shown;
+    }
+    screen.note("note: values are named on a terminal only; here they are D1, D2, …");
+    Names::Coded
+}
+
+/// Whether the exit code says that something was found.
+fn fails(answer: &AuditAnswer, on: FailOn) -> bool {
+    match on {
+        FailOn::Never => false,
+        FailOn::Gaps => answer.has_gaps || answer.worst >= Some(Severity::Warning),
+        FailOn::Any => answer.worst >= Some(Severity::Warning),
+        FailOn::Severe => answer.worst >= Some(Severity::Severe),
+    }
+}

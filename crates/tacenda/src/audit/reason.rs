@@ -1,0 +1,93 @@
+//! Why a check does not apply, or could not be answered: every reason, with its sentence, in one place.
+//!
+//! Code decides on the reason. The sentence is for people, and may be reworded at any time.
+
+use std::fmt;
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $reason:ident = $sentence:literal,)*) => {
+        /// Why a check does not apply, or could not be answered for everyone.
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        pub enum Reason {
+            $($(#[$doc])* $reason,)*
+        }
+
+        impl Reason {
+            /// All reasons.
+            pub const ALL: &[Reason] = &[$(Reason::$reason),*];
+
+            fn sentence(self) -> &'static str {
+                match self {
+                    $(Reason::$reason => $sentence,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// Nobody gave the private tables.
+    PeopleUnknown = "the private tables were not given, so the people are not known",
+    /// The attacker is said to know some people's values; which people these are takes the private tables.
+    AccomplicesUnknown = "the private tables were not given, so it is not known whose values the attacker knows",
+    /// The attacker is said not to know who was present.
+    PresenceUnknown = "the attacker does not know who is in which release",
+    /// There are no values to protect.
+    NoSensitiveColumn = "no release has a sensitive column",
+    /// There is nothing to compare.
+    OneReleaseWithValues = "fewer than two releases have a sensitive column",
+    /// Our own files are sorted, so their order says nothing.
+    SortedRows = "no two releases have rows in an order of their own",
+    /// There is nothing to join.
+    SameColumns = "all releases have the same columns",
+    /// Groups have no names to compare.
+    NoGroupNames = "no two releases name their groups",
+    /// There are no ids to follow.
+    NoLinkedIds = "no release has ids that link it to another",
+    /// Only numbers and dates have boundaries.
+    NoNumbers = "no quasi-identifier is a number or a date",
+    /// A value that stays is one secret.
+    ValuesStay = "nobody's value changes",
+    /// A row needs a counterpart only where everyone stayed.
+    PeopleLeft = "people left between the releases, so a row needs no counterpart",
+    /// Departures take the private tables to count.
+    DeparturesUnknown = "people left, and without the private tables their number has only bounds",
+    /// Some group or place had more overlaps than were looked at.
+    TooManyOverlaps = "too many groups overlap",
+    /// Some pairs of groups have only a bound.
+    RowsBounded = "for some overlapping groups, or groups with counterfeits, the rows that correspond have only a bound",
+    /// Several groups over one place leave open which of them holds a person.
+    SharedPlaces = "several groups of a release cover the same place, or hold counterfeits",
+    /// The promise about views was kept at the gate, and no thresholds over all columns were given.
+    NoJoinThresholds = "each view was judged when it was published; thresholds over all columns (--k, --l) were not given",
+    /// A join was cut short.
+    JoinTooLarge = "a join is too large, or no assignment of all rows exists",
+    /// The private tables cannot be those behind the releases.
+    Contradiction = "the tables and the releases contradict each other",
+    /// Someone's point lies in no group.
+    Uncovered = "some people are in no group of a release that should hold them",
+    /// Matchings were not refined everywhere.
+    TooLargeToMatch = "some components are too large to match everyone at once",
+    /// Matching was stopped.
+    MatchingUnfinished = "matching everyone at once did not finish",
+    /// Worlds were not counted everywhere.
+    TooLargeToCount = "some components are too large to count all worlds",
+    /// Ids rule out worlds that were counted.
+    LinkedIdsIgnored = "ids link rows of several releases, and counting worlds does not follow them",
+    /// Only a sample was looked at.
+    SampledPeople = "only a random sample of the people was looked at",
+}
+
+impl Reason {
+    /// Whether the question was left out because nobody knows who the people are. A verdict must say so: who knows
+    /// less must not seem to have cleared more.
+    pub fn is_people_unknown(self) -> bool {
+        matches!(self, Reason::PeopleUnknown | Reason::AccomplicesUnknown)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.sentence())
+    }
+}

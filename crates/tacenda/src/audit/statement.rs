@@ -1,0 +1,97 @@
+//! What a witness states: which claim its groups, values and numbers prove.
+//!
+//! The statement has no words. The report makes a sentence of it, with the numbers and the names of groups and
+//! values in it.
+
+/// What is stated of a [`Witness`](crate::audit::Witness). `number` and `line` are its fields: a count, and the
+/// threshold it is compared with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Statement {
+    /// The rows of the group, without its counterfeits, are `number`: fewer than k.
+    FewPeople,
+    /// The distinct values of the group are the values given, `number` of them: fewer than l.
+    FewValues,
+    /// The value occurs `number` times in the group: more than one row in l.
+    FrequentValue,
+    /// Half the sum of the differences between the shares of values in the group and in the whole release is `number`
+    /// in millionths: more than t.
+    FarFromWhole,
+    /// The rows of the releases carry `number` ids.
+    LinkedIds,
+    /// The rows of one id in the groups have different values.
+    LinkedValueChanged,
+    /// The groups hold one id, and their regions do not overlap.
+    LinkedRegionsApart,
+    /// The groups are those of one id, and `number` ids, itself included, cannot be told from it: fewer than k.
+    FewAlike {
+        /// By the groups they were in; otherwise by the region in which the regions of each overlap.
+        by_groups: bool,
+    },
+    /// The groups are those of one id, and the ids that cannot be told from it have the values given in one release:
+    /// fewer than l.
+    FewValuesAmongAlike {
+        /// As in [`Statement::FewAlike`].
+        by_groups: bool,
+    },
+    /// The groups overlap no other groups of the two releases, and arrivals have one of the values given: fewer than l.
+    Arrivals {
+        /// More came than rows were gained, so that any later row may be theirs.
+        swapped: bool,
+    },
+    /// The groups overlap no other groups of the two releases, and departures had one of the values given: fewer than
+    /// l.
+    Departures {
+        /// More left than rows were lost, so that any earlier row may have been theirs.
+        swapped: bool,
+    },
+    /// The groups overlap no other groups of the two releases, and gained `number` rows, all of arrivals: fewer than k.
+    FewArrivals,
+    /// The groups cover the person, and leave the values given: fewer than l.
+    FewCandidates {
+        /// The attacker knows in which releases the person is, and everyone needs a row of their own; otherwise any
+        /// value of any of the groups is left.
+        presence: bool,
+    },
+    /// Somewhere in the overlap of the groups, no other values than those given occur in all of the releases: fewer
+    /// than l.
+    FewValuesAtPlace,
+    /// Every row of the earlier release goes to a row of the later one with its value in an overlapping group. Of the
+    /// rows of the first groups at most `number` can go to the last: fewer than k.
+    FewCorresponding,
+    /// In the same placing, all but `number` rows of the group are always taken: fewer than k.
+    FewLeftForArrivals,
+    /// In the same placing, only rows with the values given go from the first groups to the last: fewer than l.
+    FewMatchedValues,
+    /// Of all ways to give everyone in the groups a row in each release, `number` in a thousand give the person the
+    /// value: more than one in l.
+    LikelyValue,
+    /// Of all these ways, those that fit the values of some of the others, at most `number`, leave the person one value.
+    CertainByOthers,
+    /// All these ways give the same value to `number` people, the person among them.
+    EqualValues,
+    /// In the join of two releases, some combination of all quasi columns has `number` rows of the first: fewer than k.
+    FewAfterJoin,
+    /// In the join of two releases, one value has a share of `number` in millionths of some combination: more than
+    /// `line`.
+    LikelyAfterJoin,
+    /// Of the rows that occur once in both files, `number` pairs are in the same order in both.
+    SameOrder {
+        /// Of how many.
+        pairs: u64,
+        /// Only pairs within a group were compared, because a file is sorted by group.
+        within_groups: bool,
+    },
+    /// `number` of the `line` names that groups have in both releases stand for groups that overlap, as those given do.
+    StableNames,
+    /// The groups have the same rows, but for one with the value, and one region lies inside the other.
+    MovedByOne,
+    /// `number` of the `line` boundaries of the attribute lie off the grid.
+    OffGrid {
+        /// The declared grid; otherwise that of the most common remainder by five.
+        declared: bool,
+    },
+    /// A naive Bayes model is right for `number` in a thousand people: more than one and a half in l.
+    Learned,
+    /// The chance that the person had the value in some release is `number` in millionths: more than one in l.
+    EverLinked,
+}

@@ -1,0 +1,147 @@
+//! Takes releases that were made elsewhere into the ledger, so that the next one is judged with them.
+
+use crate::ingest::ReadOptions;
+use crate::publish::{Access, Adoption, Foundling, Project};
+use crate::use_cases::{FileOptions, Progress, ProjectFolder, UseCaseError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What is to be taken in, and how it is to be read.
+#[derive(Clone, Debug, Default)]
+pub struct AdoptRequest {
+    /// The project.
+    pub project: ProjectFolder,
+    /// The published files, the oldest first.
+    pub files: Vec<PathBuf>,
+    /// The table behind each file, in the same order; may be none.
+    pub truth: Vec<PathBuf>,
+    /// The label of each release, in the same order; may be none.
+    pub labels: Vec<String>,
+    /// How the files are read.
+    pub options: FileOptions,
+    /// How many threads read; 0 for as many as the machine has.
+    pub threads: usize,
+}
+
+/// Releases that were read and judged, and could be taken in now.
+pub struct Adopting {
+    project: Project,
+    adoptions: Vec<Adoption>,
+    report: AdoptReport,
+}
+
+/// What adopting answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct AdoptReport {
+    /// The releases that were taken in.
+    pub releases: Vec<AdoptedRelease>,
+    /// What was concluded about the files, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A release that was taken in.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct AdoptedRelease {
+    /// Its number in the series.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// The file it was read from.
+    pub file: PathBuf,
+    /// The SHA-256 of that file.
+    pub sha256: String,
+    /// The folder the file is kept in; none while nobody has agreed.
+    pub folder: Option<PathBuf>,
+    /// Its rows, counterfeits included.
+    pub rows: u64,
+    /// Its groups.
+    pub groups: u64,
+    /// Its counterfeits.
+    pub counterfeits: u64,
+    /// How many people were found in it; none where the table behind it was not given.
+    pub people: Option<u64>,
+    /// How many people of that table are not in it.
+    pub withheld: u64,
+    /// How many people could stand in more than one of its groups.
+    pub ambiguous: u64,
+    /// How many people can no longer be hidden, and are withheld from every later release.
+    pub exposed: u64,
+    /// How it breaks the promise, one sentence each.
+    pub findings: Vec<String>,
+}
+
+impl AdoptRequest {
+    /// Reads the releases and has them judged. Nothing is taken in yet.
+    pub fn consider(self, progress: Progress<'_>) -> Result<Adopting, UseCaseError> {
+        let foundlings = self.foundlings()?;
+        let project = self.project.open(Access::Publish)?;
+        if project.policy().views().is_some() {
+            let message = "under a promise about views a release made elsewhere is a view: give it a [views.NAME] with its columns, \
+                           its recipients and adopted = \"FILE\" in the policy file; the next publish --view joins it";
+            return Err(UseCaseError::usage(message));
+        }
+        progress(1, "reading and judging");
+        let quasi: Vec<String> = project.policy().schema.quasi.iter().map(|quasi| quasi.name.clone()).collect();
+        let reading = self.options.reading(&quasi)?;
+        let options = ReadOptions { threads: self.threads, show_values: false };
+        let adoptions = project.consider(&foundlings, &reading, &options)?;
+        let report = AdoptReport {
+            releases: foundlings.iter().zip(&adoptions).map(release).collect(),
+            notes: adoptions.first().map_or_else(Vec::new, |adoption| adoption.notes.clone()),
+        };
+        Ok(Adopting { project, adoptions, report })
+    }
+
+    fn foundlings(&self) -> Result<Vec<Foundling>, UseCaseError> {
+        let (files, tables, labels) = (self.files.len(), self.truth.len(), self.labels.len());
+        if tables > 0 && tables != files {
+            let message = format!("--truth names {tables} tables for {files} releases; name one a release");
+            return Err(UseCaseError::usage(message));
+        }
+        if labels > 0 && labels != files {
+            let message = format!("there are {labels} labels for {files} releases; give one a release");
+            return Err(UseCaseError::usage(message));
+        }
+        let foundling = |at: usize| Foundling {
+            file: self.files[at].clone(),
+            truth: self.truth.get(at).cloned(),
+            label: self.labels.get(at).cloned(),
+        };
+        Ok((0..files).map(foundling).collect())
+    }
+}
+
+impl Adopting {
+    /// What would be taken in.
+    pub fn report(&self) -> &AdoptReport {
+        &self.report
+    }
+
+    /// Takes the releases in.
+    pub fn adopt(mut self) -> Result<AdoptReport, UseCaseError> {
+        let outcomes = self.project.adopt(&self.adoptions)?;
+        for (release, outcome) in self.report.releases.iter_mut().zip(outcomes) {
+            release.folder = Some(outcome.folder);
+        }
+        Ok(self.report)
+    }
+}
+
+fn release((foundling, adoption): (&Foundling, &Adoption)) -> AdoptedRelease {
+    AdoptedRelease {
+        release: adoption.release.number,
+        label: adoption.release.label.clone(),
+        file: foundling.file.clone(),
+        sha256: adoption.digest.clone(),
+        folder: None,
+        rows: adoption.release.row_count() as u64,
+        groups: adoption.release.group_count() as u64,
+        counterfeits: adoption.release.counterfeit_count(),
+        people: adoption.people,
+        withheld: adoption.withheld,
+        ambiguous: adoption.ambiguous,
+        exposed: adoption.exposed,
+        findings: adoption.findings.iter().map(ToString::to_string).collect(),
+    }
+}

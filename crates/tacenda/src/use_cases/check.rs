@@ -1,0 +1,170 @@
+//! Is the policy sound, and can this data meet it? Writes nothing.
+
+use crate::promise::{Limits, PolicyFile, Promise};
+use crate::publish::{Access, Material, NextRelease, Project, ProjectError};
+use crate::use_cases::{Progress, ReleaseRequest, Summary, UseCaseError};
+use crate::{ingest, measure};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What check answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CheckReport {
+    /// The series' name.
+    pub series: String,
+    /// The promise, in one sentence.
+    pub promise: String,
+    /// What is promised besides, one sentence each.
+    pub also: Vec<String>,
+    /// What the promise does not cover.
+    pub limits: Vec<String>,
+    /// What is worth saying about the policy though it is no fault.
+    pub notes: Vec<String>,
+    /// The next release, if a table was given.
+    pub summary: Option<Summary>,
+    /// What would be with other parameters.
+    pub what_if: Vec<WhatIf>,
+}
+
+/// The next release with another parameter.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct WhatIf {
+    /// The parameter, such as `m = 4`.
+    pub parameter: String,
+    /// Why it cannot be met, if it cannot.
+    pub refused: Option<String>,
+    /// Groups.
+    pub groups: u64,
+    /// Rows with nobody behind them.
+    pub counterfeits: u64,
+    /// People who are left out.
+    pub withheld: u64,
+    /// Mean loss.
+    pub loss: f64,
+}
+
+impl WhatIf {
+    fn refused(parameter: String, why: String) -> WhatIf {
+        WhatIf { parameter, refused: Some(why), groups: 0, counterfeits: 0, withheld: 0, loss: 1.0 }
+    }
+}
+
+/// Checks the policy; with a table also whether that can be published under it, or, with `what_if`, what it would cost
+/// under other parameters, such as `m=2..6`.
+pub fn check(
+    mut request: ReleaseRequest,
+    what_if: Option<&str>,
+    progress: Progress<'_>,
+) -> Result<CheckReport, UseCaseError> {
+    let project = request.project.open(Access::Look)?;
+    let file = project.policy();
+    let mut report = CheckReport {
+        series: file.series.name.clone(),
+        promise: said(&file.first_promise()),
+        also: file.promises().iter().skip(1).map(said).collect(),
+        limits: file.terms().limits.into_iter().map(String::from).collect(),
+        notes: project.policy_notes().to_vec(),
+        summary: None,
+        what_if: Vec::new(),
+    };
+    let variants = what_if.map(|text| variants(file, text)).transpose()?;
+    if request.data.is_none() && variants.is_none() {
+        return Ok(report);
+    }
+    let steps = Project::MATERIAL_STEPS + variants.as_ref().map_or(Project::REHEARSE_STEPS, Vec::len);
+    let step = |what: &str| progress(steps, what);
+    let material = project.material(request.input()?, &step)?;
+    let view = request.view.as_deref();
+    if let Some(view) = view {
+        report.notes.extend(project.explain_view(&material, view)?);
+    }
+    let Some(variants) = variants else {
+        return match project.rehearse(&material, NextRelease { view, ..NextRelease::default() }, &step) {
+            Ok(rehearsal) => {
+                report.summary = Some(Summary::new(file, &material, &rehearsal));
+                Ok(report)
+            }
+            Err(error) => Err(UseCaseError::NotMet { error, notes: report.notes }),
+        };
+    };
+    for (parameter, variant) in variants {
+        step(&parameter);
+        let (answer, warnings) = try_out(&project, &variant, parameter, &material, view)?;
+        report.what_if.push(answer);
+        // A column is named once, whatever the parameters.
+        for warning in warnings {
+            if !report.notes.contains(&warning) {
+                report.notes.push(warning);
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// A promise in one sentence, and what its X and Y are.
+fn said(promise: &Promise) -> String {
+    let sides = match promise {
+        Promise::Series(_) => String::new(),
+        Promise::View(promise) => format!(" {}", promise.sides()),
+    };
+    format!("{}{sides}", promise.terms().sentence)
+}
+
+/// The policy file with each value of a parameter, such as `m=2..6`, both ends included.
+fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, UseCaseError> {
+    let usage = || UseCaseError::usage("say --what-if as a parameter and a range, such as m=2..6");
+    let (name, range) = text.split_once('=').ok_or_else(usage)?;
+    let (from, to) = range.split_once("..").unwrap_or((range, range));
+    let bound = |text: &str| text.trim().trim_start_matches('=').parse::<u32>().map_err(|_| usage());
+    let (from, to) = (bound(from)?, bound(to)?);
+    if from < 2 || from > to || to - from > 50 {
+        return Err(UseCaseError::usage("a range of --what-if starts at 2 or more and has at most 50 steps"));
+    }
+    (from..=to)
+        .map(|value| {
+            let mut variant = file.clone();
+            // The answer is what it would cost, so the limits do not cut it short.
+            variant.limits = Limits { counterfeits: 1.0, withheld: 1.0 };
+            if !variant.set(name.trim(), value) {
+                let promise = file.terms().name;
+                return Err(UseCaseError::usage(format!("{promise} has no parameter {}", name.trim())));
+            }
+            Ok((format!("{} = {value}", name.trim()), variant))
+        })
+        .collect()
+}
+
+fn try_out(
+    project: &Project,
+    file: &PolicyFile,
+    parameter: String,
+    material: &Material,
+    view: Option<&str>,
+) -> Result<(WhatIf, Vec<String>), ProjectError> {
+    let refused = |parameter, why| Ok((WhatIf::refused(parameter, why), Vec::new()));
+    if let Some(why) = project.barred(file, material) {
+        return refused(parameter, why);
+    }
+    // What the policy file could not say is not answered either.
+    let faults: Vec<String> =
+        ingest::faults_of(file).iter().map(|fault| format!("{}: {}", fault.code, fault.message)).collect();
+    if !faults.is_empty() {
+        return refused(parameter, faults.join("; "));
+    }
+    match project.rehearse(material, NextRelease { policy: Some(file), view, label: None }, &|_| {}) {
+        Ok(rehearsal) => {
+            let summary = Summary::new(file, material, &rehearsal);
+            let answer = WhatIf {
+                parameter,
+                refused: None,
+                groups: summary.groups,
+                counterfeits: summary.counterfeits,
+                withheld: summary.withheld,
+                loss: measure::nine_decimals(rehearsal.loss.leaf_share),
+            };
+            Ok((answer, rehearsal.warnings))
+        }
+        Err(ProjectError::Publish(error)) => refused(parameter, error.to_string()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,161 @@
+//! Looks at a table and drafts the policy file: roles, types, padded domains.
+
+use crate::ingest;
+use crate::ingest::{Draft, Source};
+use crate::publish::{POLICY_FILE, is_project};
+use crate::use_cases::{Progress, ProjectFolder, UseCaseError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The table a policy file is drafted for.
+#[derive(Clone, Debug, Default)]
+pub struct DraftRequest {
+    /// Where the project will be.
+    pub project: ProjectFolder,
+    /// The table.
+    pub data: PathBuf,
+    /// The series' name; made from the table's where not given.
+    pub name: Option<String>,
+    /// The promise; the one that fits the columns where not given.
+    pub promise: Option<String>,
+}
+
+/// A draft that can still be changed. Nothing is written yet.
+pub struct Drafting {
+    /// What is proposed.
+    pub draft: Draft,
+    policy: PathBuf,
+    series: String,
+}
+
+/// What init answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct InitReport {
+    /// The policy file.
+    pub policy: PathBuf,
+    /// Hierarchy files, relative to it.
+    pub hierarchies: Vec<String>,
+    /// Rows of the table.
+    pub rows: u64,
+    /// What is proposed for each column.
+    pub columns: Vec<InitColumn>,
+    /// What was concluded about the input.
+    pub notes: Vec<String>,
+}
+
+/// What is proposed for a column.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct InitColumn {
+    /// Its name.
+    pub name: String,
+    /// The part it plays.
+    pub role: String,
+    /// Why.
+    pub because: String,
+    /// Cells that are empty.
+    pub missing: u64,
+    /// Distinct values; none if there are too many to count.
+    pub distinct: Option<usize>,
+}
+
+impl DraftRequest {
+    /// Looks at every row of the table and proposes a policy.
+    pub fn draft(self, progress: Progress<'_>) -> Result<Drafting, UseCaseError> {
+        let root = &self.project.root;
+        let policy = self.project.policy.clone().unwrap_or_else(|| root.join(POLICY_FILE));
+        if is_project(root) || policy.exists() {
+            let message = format!("{} holds a project already; nothing was changed", root.display());
+            return Err(UseCaseError::Exists(message));
+        }
+        let source = Source::open(&self.data)?;
+        progress(1, "looking at every row");
+        let mut draft = ingest::draft(&source)?;
+        if let Some(promise) = &self.promise
+            && !draft.set_promise(promise)
+        {
+            return Err(UseCaseError::usage("there is no such promise; tacenda promises lists them"));
+        }
+        let series = self.name.unwrap_or_else(|| series_name(&self.data));
+        Ok(Drafting { draft, policy, series })
+    }
+}
+
+impl Drafting {
+    /// Writes the policy file and its hierarchies. Files that are there already may be somebody's work, and stay.
+    pub fn write(self) -> Result<InitReport, UseCaseError> {
+        let folder = self.policy.parent().unwrap_or(Path::new("."));
+        let hierarchies = self.draft.hierarchies();
+        if let Some(path) = hierarchies.iter().map(|(name, _)| folder.join(name)).find(|path| path.exists()) {
+            let message = format!("{} exists already; nothing was changed: move it away first", path.display());
+            return Err(UseCaseError::Exists(message));
+        }
+        for (name, text) in &hierarchies {
+            write(&folder.join(name), text)?;
+        }
+        write(&self.policy, &self.draft.to_toml(&self.series))?;
+        let column = |column: &ingest::Finding| InitColumn {
+            name: column.name.clone(),
+            role: column.role.word().to_string(),
+            because: column.because.clone(),
+            missing: column.missing,
+            distinct: column.distinct,
+        };
+        let lacking = self.draft.lacking().into_iter().map(String::from);
+        Ok(InitReport {
+            columns: self.draft.columns.iter().map(column).collect(),
+            hierarchies: hierarchies.into_iter().map(|(name, _)| name).collect(),
+            rows: self.draft.rows,
+            notes: self.draft.notes.iter().cloned().chain(lacking).collect(),
+            policy: self.policy,
+        })
+    }
+}
+
+/// Writes a file, and the folder it is in where there is none.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), UseCaseError> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(UseCaseError::file(parent))?;
+    fs::write(path, text).map_err(UseCaseError::file(path))
+}
+
+/// A series name made from the table's name. The series goes on after the date of its first table, and cannot be
+/// renamed, so a date is left out.
+fn series_name(data: &Path) -> String {
+    let stem = data.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().to_lowercase());
+    let stem = stem.split('.').next().unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut words: Vec<&str> = Vec::new();
+    let mut after_year = false;
+    for word in stem.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        let is_year = is_number(word) && [4, 6, 8].contains(&word.len()) && ["19", "20"].contains(&&word[..2]);
+        let is_part = is_number(word.trim_start_matches(['q', 'h', 'w']));
+        after_year = is_year || (after_year && is_part);
+        if !after_year {
+            words.push(word);
+        }
+    }
+    if words.is_empty() { "series".to_string() } else { words.join("-") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_is_not_named_after_the_date_of_its_first_table() {
+        let names = [
+            ("data/2026-Q3.csv", "series"),
+            ("stays-2026-Q3.csv", "stays"),
+            ("stays_2026-11-15.csv.gz", "stays"),
+            ("20261115_ward-3.parquet", "ward-3"),
+            ("Ward Stays.csv", "ward-stays"),
+            ("census2020.csv", "census2020"),
+            ("-.csv", "series"),
+        ];
+        for (path, name) in names {
+            assert_eq!(series_name(Path::new(path)), name, "{path}");
+        }
+    }
+}

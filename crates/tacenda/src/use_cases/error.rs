@@ -1,0 +1,136 @@
+//! Why a request has no answer.
+
+use crate::publish::ProjectError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a request has no answer. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UseCaseError {
+    /// The request does not say what to do.
+    #[error("{0}")]
+    Usage(String),
+    /// Files are to be audited, and no quasi-identifier is named.
+    #[error("say which columns an attacker may know: --quasi age,zip,sex --sensitive disease")]
+    NoColumns {
+        /// The columns that the files have.
+        columns: Vec<String>,
+    },
+    /// The project has published nothing.
+    #[error("the project has no release yet; name files, or publish first")]
+    NoRelease,
+    /// No release has that name.
+    #[error("there is no such release; tacenda log lists them")]
+    NoSuchRelease,
+    /// A file that should be a plan is none.
+    #[error("{} is not a plan: {what}; make one with tacenda plan", .file.display())]
+    NotAPlan {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        what: String,
+    },
+    /// The promise cannot be met with a table.
+    #[error("{error}")]
+    NotMet {
+        /// Why not.
+        error: ProjectError,
+        /// What explains it, one sentence each.
+        notes: Vec<String>,
+    },
+    /// What should be written is there already.
+    #[error("{0}")]
+    Exists(String),
+    /// An adopted release has no folder of ours.
+    #[error("release {release} was made elsewhere and is kept as it came, in {}; tacenda audit reads it", .folder.display())]
+    MadeElsewhere {
+        /// Its number.
+        release: u32,
+        /// Where it is kept.
+        folder: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("{file}: {source}")]
+    File {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Everything that can go wrong between a policy file and a release.
+    #[error(transparent)]
+    Project(ProjectError),
+}
+
+impl<E: Into<ProjectError>> From<E> for UseCaseError {
+    fn from(error: E) -> UseCaseError {
+        UseCaseError::Project(error.into())
+    }
+}
+
+impl UseCaseError {
+    /// Its code, with a page in `explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            UseCaseError::Usage(_) | UseCaseError::NoColumns { .. } => "U201",
+            UseCaseError::NoRelease | UseCaseError::NoSuchRelease => "U202",
+            UseCaseError::NotAPlan { .. } => "U203",
+            UseCaseError::Exists(_) => "U204",
+            UseCaseError::MadeElsewhere { .. } => "U205",
+            UseCaseError::File { .. } => "U701",
+            UseCaseError::NotMet { error, .. } | UseCaseError::Project(error) => error.code(),
+        }
+    }
+
+    /// The exit code that goes with it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            UseCaseError::File { .. } => 7,
+            UseCaseError::NotMet { error, .. } | UseCaseError::Project(error) => error.exit_code(),
+            _ => 2,
+        }
+    }
+
+    /// Wrong use, in a sentence.
+    pub(super) fn usage(message: impl Into<String>) -> UseCaseError {
+        UseCaseError::Usage(message.into())
+    }
+
+    /// For `map_err` where a file could not be read or written.
+    pub(super) fn file(path: &Path) -> impl Fn(io::Error) -> UseCaseError + '_ {
+        |source| UseCaseError::File { file: path.display().to_string(), source }
+    }
+}
+
+/// Per code: its title and what it means, for `explain`. The last two are the command's.
+pub const CODES: &[(&str, &str, &str)] = &[
+    ("U701", "the environment failed", "A file could not be written or read, or a pipe closed. Nothing was published."),
+    ("U201", "wrong use", "The command line does not say what to do. tacenda help COMMAND shows how."),
+    (
+        "U202",
+        "no such release",
+        "A release is named by its folder, its number (2 or r0002) or its label. tacenda log lists them.",
+    ),
+    (
+        "U203",
+        "not a plan",
+        "A plan file is what tacenda plan writes. It holds digests of a table, a policy and the ledger.",
+    ),
+    ("U204", "nothing to start from", "The folder holds a project already, or none where one is needed."),
+    (
+        "U205",
+        "a release made elsewhere",
+        "An adopted release is kept as it came: it has no manifest that says what its columns mean, so it cannot be shown or counted in. tacenda audit reads such files.",
+    ),
+    (
+        "U601",
+        "nobody agreed",
+        "Publishing asks once, because what is out cannot be taken back; init asks about each column. On a terminal answer; in a script say --yes.",
+    ),
+    (
+        "B701",
+        "a bug",
+        "An assertion of ours failed. Nothing was published; whatever was half done is finished or removed at the next run. Please report it with the command and the message; neither holds a cell of your table.",
+    ),
+];

@@ -1,0 +1,56 @@
+//! A code, a finding, a group or a person, in plain words.
+
+mod case;
+
+pub use case::{explain_finding, explain_group, explain_person};
+
+use crate::publish;
+use crate::use_cases::{CODES, UseCaseError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What an explanation answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ExplainReport {
+    /// The code.
+    pub code: String,
+    /// Its title.
+    pub title: String,
+    /// What it means.
+    pub explanation: String,
+}
+
+/// The page of a code.
+pub fn explain_code(code: &str) -> Result<ExplainReport, UseCaseError> {
+    let Some((code, title, explanation)) = page(code) else {
+        let message = format!("there is no code {code}; codes look like D103 and stand in error[…]");
+        return Err(UseCaseError::usage(message));
+    };
+    Ok(ExplainReport { code: code.into(), title: title.into(), explanation: explanation.into() })
+}
+
+/// The page of a code: code, title, explanation.
+fn page(code: &str) -> Option<(&'static str, &'static str, &'static str)> {
+    let code = code.to_ascii_uppercase();
+    publish::codes().into_iter().chain(CODES.iter().copied()).find(|page| page.0 == code)
+}
+
+/// The text in lines of at most 80 characters.
+pub fn wrapped(text: &str) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > 80 {
+            out.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out
+}

@@ -1,0 +1,40 @@
+//! What can be asked of Tacenda, one file a use case: a request goes in, an answer comes out.
+//!
+//! The command and the Python package fill in the request, and print or convert the answer. Everything between is
+//! decided here, so that both agree: which files form the series, what their releases are called, which of them repeat
+//! another, what is said beside the result.
+//!
+//! A use case that a person has to agree to comes in two halves: the first answers with what would be done, the second
+//! does it.
+
+mod error;
+mod request;
+mod subject;
+mod audit;
+mod explain;
+mod draft;
+mod adopt;
+mod summary;
+mod check;
+mod release;
+mod plan;
+mod releases;
+mod report;
+mod demo;
+
+pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
+pub use audit::{Audit, AuditAnswer, AuditRequest};
+pub use check::{CheckReport, WhatIf, check};
+pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
+pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
+pub use error::{CODES, UseCaseError};
+pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
+pub use plan::{ChoiceReport, ComparedReport, ComparisonReport, DriftReport, Plan, PlanReport, plan};
+pub use release::{PublishReport, Rehearsed, ReleaseRequest};
+pub use releases::{
+    CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, count, log, show, verify,
+};
+pub use report::report;
+pub use request::{FileOptions, Progress, ProjectFolder, Said};
+pub use subject::{Order, Subject, SubjectRequest};
+pub use summary::{Summary, ViewSummary};

@@ -1,0 +1,258 @@
+//! Rehearses the next release and remembers its inputs by their digests.
+
+use crate::grouping::Drift;
+use crate::ingest::Given;
+use crate::publish::{Access, Against, Choice, Compared, Comparison, ProjectError};
+use crate::use_cases::release::{REHEARSED, rehearsed};
+use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::{fs, path};
+
+/// What a plan answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PlanReport {
+    /// The plan file.
+    pub plan: PathBuf,
+    /// The rehearsed release.
+    pub summary: Summary,
+    /// What each way of keeping incremental-k-anonymity costs; empty for other promises.
+    pub choices: Vec<ChoiceReport>,
+    /// How far a maintained clustering has drifted; only for k-anonymity, from the second release on.
+    pub drift: Option<DriftReport>,
+    /// A view next to what else could be published; only for promises about views.
+    pub comparison: Option<ComparisonReport>,
+}
+
+/// A view next to what else could be published. Private: for the steward.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparisonReport {
+    /// The class that is told, if the view has it.
+    pub target: Option<String>,
+    /// The view first.
+    pub lines: Vec<ComparedReport>,
+    /// Rows that trees were grown on: two of three in the order of the keyed identifiers.
+    pub training_rows: u64,
+    /// Rows that trees were tested on: every third one.
+    pub test_rows: u64,
+    /// What was not measured.
+    pub notes: Vec<String>,
+}
+
+/// One line of the comparison.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparedReport {
+    /// `view`, `as-it-is`, `k-anonymity` on all columns, or `without-join`: without the columns readers can join on.
+    pub of: String,
+    /// The k of `k-anonymity`.
+    pub k: Option<u64>,
+    /// Per row, how many levels its categories were lifted, summed over the columns.
+    pub distortion_categories: f64,
+    /// Per row, the share of the domain its numbers leave open, summed over the columns.
+    pub distortion_numbers: f64,
+    /// The share of the bits that its columns tell of the target one by one that they still tell.
+    pub information_kept: Option<f64>,
+    /// The share of test rows whose class a decision tree tells wrongly.
+    pub classification_error: Option<f64>,
+}
+
+/// One way to keep incremental-k-anonymity.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ChoiceReport {
+    /// What is published: `cohorts`, `cells` or `tight`.
+    pub choice: String,
+    /// How the policy file asks for it.
+    pub setting: String,
+    /// Whether the policy file does.
+    pub chosen: bool,
+    /// Why it cannot be chosen, if it cannot.
+    pub refused: Option<String>,
+    /// Groups.
+    pub groups: Option<u64>,
+    /// People who are left out.
+    pub withheld: Option<u64>,
+    /// Mean loss.
+    pub loss: Option<f64>,
+    /// What to know of it, each with a code.
+    pub warnings: Vec<String>,
+}
+
+/// A maintained clustering next to one from scratch. Losses as `loss` in the policy file measures them.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct DriftReport {
+    /// Loss with the clusters of the last release and the changes since.
+    pub loss_kept: f64,
+    /// Loss of clustering this table from scratch.
+    pub loss_from_scratch: f64,
+    /// Loss when everything was last clustered from scratch: `static` in the rule.
+    pub loss_static: f64,
+    /// `loss_kept` over `loss_static`, which the rule compares; absent where `loss_static` is 0.
+    pub ratio: Option<f64>,
+    /// The factor of the rule, if the policy file has one.
+    pub refresh_above: Option<f64>,
+    /// Whether this release is clustered from scratch.
+    pub refreshes: bool,
+}
+
+/// A plan file. Says what the rehearsal was made from, so that publishing it makes the same bytes.
+#[derive(Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Plan {
+    /// The version of this file.
+    pub tacenda_plan: u32,
+    /// The table, as an absolute path.
+    pub data: PathBuf,
+    /// Whether it holds changes.
+    pub delta: bool,
+    /// Its SHA-256.
+    pub data_sha256: String,
+    /// The SHA-256 of the policy file and its hierarchies.
+    pub policy_sha256: String,
+    /// The hash of the ledger's last line.
+    pub ledger_head: String,
+    /// The release's number.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// The view it is of, for a policy with views.
+    #[serde(default)]
+    pub view: Option<String>,
+    /// A digest of the rehearsed release.
+    pub release_digest: String,
+}
+
+/// Rehearses the next release, compares what it costs with what else could be published, and writes the plan to
+/// `file`, or into the project folder.
+pub fn plan(
+    mut request: ReleaseRequest,
+    file: Option<PathBuf>,
+    progress: Progress<'_>,
+) -> Result<PlanReport, UseCaseError> {
+    let mut input = request.input()?;
+    let Given::Path(data) = &mut input.table else {
+        return Err(UseCaseError::usage("a plan remembers its table by the file's name; name a file"));
+    };
+    if data.as_os_str() != "-" {
+        // The plan may be published from another folder.
+        *data = path::absolute(&data).map_err(UseCaseError::file(data))?;
+    }
+    let (data, delta) = (data.clone(), input.delta);
+    let project = request.project.open(Access::Rehearse)?;
+    let step = |what: &str| progress(REHEARSED + 1, what);
+    let mut rehearsed = rehearsed(project, input, &request, &step)?;
+    let Rehearsed { project, material, rehearsal } = &mut rehearsed;
+    rehearsal.measure_queries(project.policy(), material);
+    rehearsal.compare_view(project.policy(), material);
+    step("comparing choices");
+    let choices = project.choices(material, rehearsal)?.into_iter().map(ChoiceReport::from).collect();
+    let drift = project.drift(material).map(DriftReport::from);
+    let comparison = rehearsal.comparison.take().map(ComparisonReport::from);
+    let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
+    let text = serde_json::to_string_pretty(&Plan::new(&rehearsed, data, delta)).expect("paths and digests are JSON");
+    fs::write(&plan, text + "\n").map_err(UseCaseError::file(&plan))?;
+    Ok(PlanReport { plan, summary: rehearsed.summary(), choices, drift, comparison })
+}
+
+impl From<Choice> for ChoiceReport {
+    fn from(choice: Choice) -> ChoiceReport {
+        let cost = choice.cost.as_ref().ok();
+        ChoiceReport {
+            choice: choice.name.to_string(),
+            setting: choice.setting.to_string(),
+            chosen: choice.is_chosen,
+            groups: cost.map(|cost| cost.groups),
+            withheld: cost.map(|cost| cost.withheld),
+            loss: cost.map(|cost| cost.loss),
+            refused: choice.cost.err(),
+            warnings: choice.warnings,
+        }
+    }
+}
+
+impl From<Comparison> for ComparisonReport {
+    fn from(found: Comparison) -> ComparisonReport {
+        let line = |line: &Compared| {
+            let (of, k) = match line.of {
+                Against::View => ("view", None),
+                Against::AsItIs => ("as-it-is", None),
+                Against::KAnonymity { k } => ("k-anonymity", Some(k)),
+                Against::WithoutJoin => ("without-join", None),
+            };
+            ComparedReport {
+                of: of.into(),
+                k,
+                distortion_categories: line.distortion_categories,
+                distortion_numbers: line.distortion_numbers,
+                information_kept: line.information_kept,
+                classification_error: line.classification_error,
+            }
+        };
+        ComparisonReport {
+            lines: found.lines.iter().map(line).collect(),
+            training_rows: found.rows.0,
+            test_rows: found.rows.1,
+            target: found.target,
+            notes: found.notes,
+        }
+    }
+}
+
+impl From<Drift> for DriftReport {
+    fn from(drift: Drift) -> DriftReport {
+        DriftReport {
+            loss_kept: drift.kept,
+            loss_from_scratch: drift.scratch,
+            loss_static: drift.last_scratch,
+            ratio: (drift.last_scratch > 0.0).then(|| drift.kept / drift.last_scratch),
+            refresh_above: drift.factor,
+            refreshes: drift.refreshes,
+        }
+    }
+}
+
+impl Plan {
+    fn new(rehearsed: &Rehearsed, data: PathBuf, delta: bool) -> Plan {
+        let Rehearsed { project, rehearsal, .. } = rehearsed;
+        let release = &rehearsal.prepared.release;
+        Plan {
+            tacenda_plan: 1,
+            data,
+            delta,
+            data_sha256: rehearsal.data_digest.clone(),
+            policy_sha256: project.policy_digest().to_string(),
+            ledger_head: rehearsal.ledger_head.clone(),
+            release: release.number,
+            label: release.label.clone(),
+            view: rehearsal.prepared.view().map(|view| view.name.clone()),
+            release_digest: rehearsal.release_digest(),
+        }
+    }
+
+    /// Reads a plan file.
+    pub(super) fn read(path: &Path) -> Result<Plan, UseCaseError> {
+        let text = fs::read_to_string(path).map_err(UseCaseError::file(path))?;
+        let wrong = |what: String| UseCaseError::NotAPlan { file: path.to_path_buf(), what };
+        let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        match plan.tacenda_plan {
+            1 => Ok(plan),
+            version => Err(wrong(format!("version {version} is not known here"))),
+        }
+    }
+
+    /// Whether a rehearsal is the one that was planned; otherwise what has changed.
+    pub(super) fn matches(&self, rehearsed: &Rehearsed) -> Result<(), ProjectError> {
+        let Rehearsed { project, rehearsal, .. } = rehearsed;
+        let what = if self.ledger_head != rehearsal.ledger_head || self.release != rehearsal.prepared.release.number {
+            "the ledger"
+        } else if self.policy_sha256 != project.policy_digest() {
+            "the policy"
+        } else if self.data_sha256 != rehearsal.data_digest {
+            "the table"
+        } else if self.release_digest != rehearsal.release_digest() {
+            "the program"
+        } else {
+            return Ok(());
+        };
+        Err(ProjectError::PlanStale { what })
+    }
+}

@@ -1,0 +1,249 @@
+//! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
+
+use crate::folder::Published;
+use crate::ledger::{Event, PublishedTo, RealDisk, Store, What};
+use crate::measure::Loss;
+use crate::use_cases::{Progress, UseCaseError};
+use crate::{folder, ledger, measure};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the log answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct LogReport {
+    /// The series' name.
+    pub series: String,
+    /// The hash of the ledger's last line.
+    pub head: String,
+    /// All events, the oldest first.
+    pub events: Vec<LogEvent>,
+}
+
+/// A view made elsewhere.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct LogView {
+    /// Its name.
+    pub name: String,
+    /// Who has it.
+    pub recipients: Vec<String>,
+}
+
+/// One event.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct LogEvent {
+    /// Its number.
+    pub seq: u64,
+    /// When.
+    pub at: String,
+    /// What: init, publish, adopt or retract.
+    pub event: String,
+    /// The release, for a publication.
+    pub release: Option<u32>,
+    /// Its label.
+    pub label: Option<String>,
+    /// Its promise.
+    pub model: Option<String>,
+    /// The view it is of, for a policy with views.
+    pub view: Option<String>,
+    /// Who got it.
+    pub recipients: Vec<String>,
+    /// Views made elsewhere that were laid beside it for the first time.
+    pub taken_in: Vec<LogView>,
+    /// Its rows, counterfeits included.
+    pub rows: Option<u64>,
+    /// Its groups.
+    pub groups: Option<u64>,
+    /// Its counterfeits.
+    pub counterfeits: Option<u64>,
+    /// The hash of the line.
+    pub hash: String,
+}
+
+/// What show answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ShowReport {
+    /// The release folder.
+    pub folder: PathBuf,
+    /// The series' name.
+    pub series: String,
+    /// The release's number.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// The view it is of, for a policy with views.
+    pub view: Option<String>,
+    /// The promise, in one sentence.
+    pub promise: String,
+    /// What the promise does not cover.
+    pub limits: Vec<String>,
+    /// Rows, counterfeits included.
+    pub rows: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Rows with nobody behind them.
+    pub counterfeits: u64,
+    /// The number of people in the smallest group.
+    pub smallest_group: u32,
+    /// Loss measures; docs/formats.md defines them.
+    #[serde(serialize_with = "Loss::rounded")]
+    #[schemars(with = "serde_json::Value")]
+    pub loss: Loss,
+}
+
+/// What count answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct CountReport {
+    /// The condition.
+    pub condition: String,
+    /// The expected number of people, if values are spread evenly within each region.
+    pub estimate: f64,
+    /// No fewer people than this can meet the condition.
+    pub lowest: u64,
+    /// No more people than this can meet the condition.
+    pub highest: u64,
+    /// What the asker should know, such as a value that no row has.
+    pub notes: Vec<String>,
+}
+
+/// What verify answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct VerifyReport {
+    /// Whether everything is as it was published.
+    pub whole: bool,
+    /// How many releases were checked.
+    pub releases: u32,
+    /// What is wrong, one sentence each.
+    pub faults: Vec<VerifyFault>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct VerifyFault {
+    /// Its code.
+    pub code: String,
+    /// What and where.
+    pub message: String,
+}
+
+/// The series so far, from the ledger of the project in `root`.
+pub fn log(root: &Path) -> Result<LogReport, UseCaseError> {
+    let store = open(root)?;
+    let events = store.events().iter().map(logged).collect();
+    Ok(LogReport { series: store.series().to_string(), head: store.head().to_string(), events })
+}
+
+/// One release, named by its folder, its number or its label; the last one where none is named.
+pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Result<ShowReport, UseCaseError> {
+    let (folder, published) = read(root, release, progress)?;
+    let (release, terms) = (&published.release, published.promise.terms());
+    Ok(ShowReport {
+        folder,
+        series: published.series.clone(),
+        release: release.number,
+        label: release.label.clone(),
+        view: published.manifest.view.clone(),
+        promise: terms.sentence,
+        limits: published.manifest.promise.limits.clone(),
+        rows: release.row_count() as u64,
+        groups: release.group_count() as u64,
+        counterfeits: release.counterfeit_count(),
+        smallest_group: (0..release.group_count()).map(|group| release.people(group)).min().unwrap_or(0),
+        loss: measure::loss(release, &published.schema, terms.least_group),
+    })
+}
+
+/// Counts the people of a release who meet a condition.
+pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>) -> Result<CountReport, UseCaseError> {
+    let (_, published) = read(root, Some(release), progress)?;
+    let count = folder::count(&published.release, &published.schema, condition)?;
+    Ok(CountReport {
+        condition: condition.into(),
+        estimate: count.estimate,
+        lowest: count.lowest,
+        highest: count.highest,
+        notes: count.notes,
+    })
+}
+
+/// Checks ledger, vault and release folders against their digests, and reads every release back.
+pub fn verify(root: &Path, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
+    let store = open(root)?;
+    let made_here = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
+    let made_here: Vec<u32> = made_here.map(|publication| publication.number).collect();
+    let step = |what: &str| progress(made_here.len() + 1, what);
+    step("checking digests");
+    let fault = |code: &str, message: String| VerifyFault { code: code.into(), message };
+    let mut faults: Vec<VerifyFault> =
+        ledger::verify(&store).iter().map(|error| fault(error.code(), error.to_string())).collect();
+    if faults.is_empty() {
+        // Digests say that the files are the published ones; reading says that they can be used.
+        for &number in &made_here {
+            step(&format!("reading release {number}"));
+            if let Err(error) = folder::read(&store.release_folder(number)) {
+                faults.push(fault(error.code(), error.to_string()));
+            }
+        }
+    }
+    Ok(VerifyReport { whole: faults.is_empty(), releases: store.releases(), faults })
+}
+
+fn open(root: &Path) -> Result<Store, UseCaseError> {
+    Ok(Store::open_read(Arc::new(RealDisk), root)?)
+}
+
+fn logged(event: &Event) -> LogEvent {
+    let publication = event.publication();
+    let count = |name: &str| publication.and_then(|publication| publication.numbers[name].as_u64());
+    let view = publication.and_then(|publication| publication.view.as_ref());
+    let taken_in = |view: &PublishedTo| LogView { name: view.name.clone(), recipients: view.recipients.clone() };
+    let event_name = match event.what {
+        What::Init(_) => "init",
+        What::Publish(_) => "publish",
+        What::Adopt(_) => "adopt",
+        What::Retract { .. } => "retract",
+    };
+    LogEvent {
+        seq: event.seq,
+        at: event.at.clone(),
+        event: event_name.into(),
+        release: publication.map(|publication| publication.number),
+        label: publication.map(|publication| publication.label.clone()),
+        model: publication.and_then(|publication| publication.promise["model"].as_str().map(String::from)),
+        view: view.map(|view| view.name.clone()),
+        recipients: view.map_or_else(Vec::new, |view| view.recipients.clone()),
+        taken_in: publication.iter().flat_map(|publication| &publication.taken_in).map(taken_in).collect(),
+        rows: count("rows"),
+        groups: count("groups"),
+        counterfeits: count("counterfeits"),
+        hash: event.hash.clone(),
+    }
+}
+
+/// Finds a release and reads it as a recipient would.
+fn read(root: &Path, name: Option<&str>, progress: Progress<'_>) -> Result<(PathBuf, Published), UseCaseError> {
+    let folder = match name {
+        Some(path) if Path::new(path).join(folder::MANIFEST).exists() => PathBuf::from(path),
+        name => find(root, name)?,
+    };
+    progress(1, "reading the release");
+    let published = folder::read(&folder)?;
+    Ok((folder, published))
+}
+
+/// The folder of a release, by its number or its label.
+fn find(root: &Path, name: Option<&str>) -> Result<PathBuf, UseCaseError> {
+    let store = open(root)?;
+    let is_wanted = |number: u32, label: &str| {
+        name.is_none_or(|name| label == name || name.trim_start_matches('r').parse() == Ok(number))
+    };
+    let published = store.events().iter().filter_map(|event| Some((event, event.publication()?)));
+    let found = published.rev().find(|(_, publication)| is_wanted(publication.number, &publication.label));
+    let (event, publication) = found.ok_or(UseCaseError::NoSuchRelease)?;
+    let folder = store.release_folder(publication.number);
+    match event.is_adoption() {
+        true => Err(UseCaseError::MadeElsewhere { release: publication.number, folder }),
+        false => Ok(folder),
+    }
+}

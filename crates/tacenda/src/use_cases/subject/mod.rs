@@ -1,0 +1,195 @@
+//! What is audited: files of anyone, release folders of ours, or the ledger of a project.
+
+mod files;
+mod own;
+
+use crate::audit::knowledge::Knowledge;
+use crate::audit::{Series, Thresholds, Traces};
+use crate::ingest::foreign::{Ask, Missing, Notation, Wish};
+use crate::ingest::{Given, foreign};
+use crate::model::{Membership, RecordKey, Release, Schema, Table, Terms};
+use crate::report;
+use crate::report::{About, PrivateFacts};
+use crate::use_cases::{FileOptions, Progress, ProjectFolder, Said, UseCaseError};
+use std::path::{Path, PathBuf};
+
+/// What is to be audited, and how it is to be read.
+#[derive(Debug, Default)]
+pub struct SubjectRequest {
+    /// Published files, frames or release folders, in order of time; the project's releases where there are none.
+    pub releases: Vec<Given>,
+    /// The private tables behind the releases, one a release, in the same order; may be none.
+    pub truth: Vec<Given>,
+    /// The project, for when no releases are named.
+    pub project: ProjectFolder,
+    /// The quasi-identifiers. Without them the releases must be folders of ours, which say so themselves.
+    pub quasi: Vec<String>,
+    /// The sensitive columns; several count as one combined value.
+    pub sensitive: Vec<String>,
+    /// The column of the private tables that names a person.
+    pub id: Option<String>,
+    /// The column that links records of different releases, if not `record`.
+    pub linked: Option<String>,
+    /// How the files are read.
+    pub options: FileOptions,
+    /// Domains of columns, half open: `LO..HI`.
+    pub domain: Vec<Said>,
+    /// What cells that say nothing stand for: `any` or `value`.
+    pub missing: Vec<Said>,
+    /// The order of the releases.
+    pub order: Order,
+}
+
+/// The order of releases.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Order {
+    /// As they are named.
+    #[default]
+    Given,
+    /// By the dates in their names.
+    Named,
+    /// By these dates, one a release.
+    Dated(Vec<String>),
+}
+
+/// A series, ready to be examined. Holds the private tables where they were given.
+pub struct Subject {
+    pub(super) schema: Schema,
+    pub(super) releases: Vec<Release>,
+    pub(super) traces: Vec<Traces>,
+    pub(super) promise: Option<Terms>,
+    truth: Vec<Table>,
+    /// Per private table, who is known to have been left out of the release; empty where nobody is.
+    left_out: Vec<Membership>,
+    pub(super) about: About,
+    /// How an identifier of the private tables becomes a key.
+    pub(super) key: Box<dyn Fn(&str) -> RecordKey + Send + Sync>,
+}
+
+impl Subject {
+    /// Reads what is to be audited.
+    pub fn read(request: SubjectRequest, progress: Progress<'_>) -> Result<Subject, UseCaseError> {
+        if request.releases.is_empty() {
+            return own::project(request, progress);
+        }
+        let (truth, releases) = (request.truth.len(), request.releases.len());
+        if truth > 0 && truth != releases {
+            let message = format!("--truth names {truth} tables for {releases} releases; name one a release");
+            return Err(UseCaseError::usage(message));
+        }
+        if truth > 1 && request.id.is_none() {
+            let message = "--truth needs --id COLUMN where there are several releases: otherwise nobody is known to be in two of \
+                           them, and what comparing them gives away is not found";
+            return Err(UseCaseError::usage(message));
+        }
+        if !request.quasi.is_empty() {
+            return files::read(request, progress);
+        }
+        match request.releases.iter().map(own::folder_of).collect::<Option<Vec<PathBuf>>>() {
+            Some(folders) => own::folders(folders, request, progress),
+            None => Err(no_columns(request.releases)),
+        }
+    }
+
+    /// What was concluded about the input, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.about.notes
+    }
+
+    /// What the attacker knows, where the private tables are at hand.
+    pub(super) fn knowledge(&self) -> Option<Knowledge<'_>> {
+        match (self.truth.is_empty(), self.left_out.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some(Knowledge::from_tables(&self.truth)),
+            (false, false) => Some(Knowledge::from_published(self.truth.iter().zip(&self.left_out))),
+        }
+    }
+
+    /// What the releases are against the private tables, where those are at hand.
+    pub(super) fn private(&self, thresholds: &Thresholds) -> Option<PrivateFacts> {
+        if self.truth.is_empty() {
+            return None;
+        }
+        let releases = self.releases.iter().zip(&self.traces).zip(&self.truth);
+        let truth = releases.map(|((release, traces), table)| {
+            report::truth_facts(release, !traces.without_sensitive, table, &self.schema, thresholds)
+        });
+        Some(PrivateFacts { truth: truth.collect(), churn: Vec::new() })
+    }
+
+    /// The series as the auditor sees it.
+    pub(super) fn series<'a>(&'a self, knowledge: Option<&'a Knowledge<'a>>) -> Series<'a> {
+        Series {
+            schema: &self.schema,
+            releases: &self.releases,
+            traces: &self.traces,
+            promise: self.promise.as_ref(),
+            knowledge,
+        }
+    }
+}
+
+impl SubjectRequest {
+    /// What the reader of files is asked.
+    fn ask(&self) -> Result<Ask, UseCaseError> {
+        let quasi = &self.quasi;
+        let twice =
+            |name: &&String| quasi.iter().filter(|other| other == name).count() > 1 || self.sensitive.contains(name);
+        if let Some(name) = quasi.iter().find(twice) {
+            return Err(UseCaseError::usage(format!("column {name} is named twice")));
+        }
+        let reading = self.options.reading(quasi)?;
+        if let Some(file) = reading.hierarchy.values().find(|file| !Path::is_file(file)) {
+            return Err(UseCaseError::usage(format!("--hierarchy {}: there is no such file", file.display())));
+        }
+        let wish = |name: &String| {
+            let notation = reading.notation.get(name).and_then(|notation| Notation::named(notation));
+            let wish = Wish {
+                notation: notation.unwrap_or_default(),
+                hierarchy: reading.hierarchy.get(name).cloned(),
+                any: reading.any.get(name).cloned().unwrap_or_default(),
+                ..Wish::default()
+            };
+            (name.clone(), wish)
+        };
+        let mut ask = Ask {
+            quasi: quasi.clone(),
+            sensitive: self.sensitive.clone(),
+            group: reading.group.clone(),
+            linked: self.linked.clone(),
+            identifier: self.id.clone(),
+            wishes: quasi.iter().map(wish).collect(),
+        };
+        for said in &self.domain {
+            let ends = said.text.split_once("..").map(|(lo, hi)| (lo.to_string(), hi.to_string()));
+            let wrong = || UseCaseError::usage(format!("--domain {}: say LO..HI", said.words()));
+            let ends = ends.ok_or_else(wrong)?;
+            let column = said.column("--domain", quasi)?;
+            ask.wishes.entry(column.clone()).or_default().domain = Some(ends);
+        }
+        for said in &self.missing {
+            let wrong = || UseCaseError::usage(format!("--missing {}: say any or value, or COLUMN=any", said.words()));
+            let missing = Missing::named(&said.text).ok_or_else(wrong)?;
+            for column in said.columns("--missing", quasi)? {
+                ask.wishes.entry(column.clone()).or_default().missing = missing;
+            }
+        }
+        Ok(ask)
+    }
+}
+
+/// Without quasi-identifiers nothing is proposed; the columns there are make the choice quick.
+fn no_columns(releases: Vec<Given>) -> UseCaseError {
+    let mut columns: Vec<String> = Vec::new();
+    for given in releases {
+        match given.open().and_then(|source| foreign::header(&source)) {
+            Ok(header) => header.into_iter().for_each(|name| {
+                if !columns.contains(&name) {
+                    columns.push(name);
+                }
+            }),
+            Err(error) => return error.into(),
+        }
+    }
+    UseCaseError::NoColumns { columns }
+}

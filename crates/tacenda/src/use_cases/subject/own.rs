@@ -1,0 +1,140 @@
+//! Releases of ours: folders with a manifest, and the ledger of a project.
+
+use crate::folder::{FolderError, Published, Written};
+use crate::ingest::{Given, IngestError, Source, foreign};
+use crate::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
+use crate::publish::{Access, PrivateTables, laid_out, software};
+use crate::report::{About, FileFacts};
+use crate::use_cases::{Progress, Subject, SubjectRequest, UseCaseError};
+use crate::{folder, report};
+use std::path::{Path, PathBuf};
+
+/// The release folder that a path names: the folder, or a file in it.
+pub(super) fn folder_of(given: &Given) -> Option<PathBuf> {
+    let Given::Path(path) = given else { return None };
+    let folder = if path.is_dir() { path.to_path_buf() } else { path.parent()?.to_path_buf() };
+    folder.join(folder::MANIFEST).exists().then_some(folder)
+}
+
+/// The data file that a path names: the file, or that of a release folder.
+pub(super) fn data_file(path: &Path) -> Result<PathBuf, FolderError> {
+    if !path.is_dir() {
+        return Ok(path.to_path_buf());
+    }
+    let files = listed(&folder::read(path)?);
+    let name = report::Source::data_name(files.iter().map(|file| file.name.as_str()));
+    name.map(|name| path.join(name)).ok_or(FolderError::Manifest { what: "no data file is listed".into() })
+}
+
+/// Reads release folders.
+pub(super) fn folders(
+    folders: Vec<PathBuf>,
+    request: SubjectRequest,
+    progress: Progress<'_>,
+) -> Result<Subject, UseCaseError> {
+    let mut values = Values::default();
+    let mut read = Vec::new();
+    for folder in &folders {
+        progress(folders.len(), "reading");
+        read.push(folder::read_with(folder, &mut values)?);
+    }
+    let schema = together(&read)?;
+    let sources = request.truth.into_iter().map(Given::open).collect::<Result<Vec<Source>, IngestError>>()?;
+    let truth = foreign::read_truth(&sources, &schema, request.id.as_deref(), &mut values, &foreign::key)?;
+    let last = read.last().expect("at least one release was named");
+    let about = About {
+        name: last.series.clone(),
+        software: software(),
+        sources: read.iter().zip(&folders).map(|(published, folder)| source(published, folder)).collect(),
+        ..About::default()
+    };
+    let promise = Some(last.promise.terms());
+    let (mut traces, mut releases) = (Vec::new(), Vec::new());
+    for published in read {
+        let (release, shown) = laid_out(published, &schema);
+        traces.push(shown);
+        // Later releases may have values that earlier ones did not know of yet.
+        releases.push(Release { values: values.clone(), ..release });
+    }
+    Ok(Subject { traces, releases, promise, truth, left_out: Vec::new(), about, schema, key: Box::new(foreign::key) })
+}
+
+/// The columns of all releases: views have some each.
+fn together(read: &[Published]) -> Result<Schema, UseCaseError> {
+    let mut all = read[0].schema.clone();
+    for other in &read[1..] {
+        let known = |quasi: &Quasi| all.quasi.iter().find(|known| known.name == quasi.name).cloned();
+        let clashes = |quasi: &Quasi| known(quasi).is_some_and(|known| known != *quasi);
+        let new: Vec<Quasi> = other.schema.quasi.iter().filter(|quasi| known(quasi).is_none()).cloned().collect();
+        if other.schema.sensitive != all.sensitive || other.schema.quasi.iter().any(clashes) {
+            let message = "these releases declare a column in different ways; name them with --quasi and --sensitive";
+            return Err(UseCaseError::usage(message));
+        }
+        for quasi in new {
+            all.order.push((Role::Quasi, all.quasi.len()));
+            all.quasi.push(quasi);
+        }
+    }
+    Ok(all)
+}
+
+/// Reads the releases of a project, those that were made elsewhere included, and its private tables where they are
+/// at hand.
+pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result<Subject, UseCaseError> {
+    let project = request.project.open(Access::Look)?;
+    let Some(store) = project.store().filter(|store| store.releases() > 0) else {
+        return Err(UseCaseError::NoRelease);
+    };
+    let policy = project.policy();
+    if request.id.as_ref().is_some_and(|id| *id != policy.schema.identifier) {
+        let message = "the policy file of a project names the identifier; leave --id out";
+        return Err(UseCaseError::usage(message));
+    }
+    let steps = store.releases() as usize + request.truth.len();
+    let tables = match request.truth.is_empty() {
+        true => PrivateTables::Kept,
+        false => PrivateTables::Given(request.truth),
+    };
+    let read = project.published(tables, &|what| progress(steps, what))?;
+    let note = match read.tables.iter().all(Option::is_some) {
+        true => "someone who was published before and after a release counts as published in it",
+        false => "the vault keeps the last snapshot only: give all of them with --truth for exact counts of people",
+    };
+    let about = About {
+        name: policy.series.name.clone(),
+        title: policy.series.title.clone(),
+        contact: policy.series.contact.clone(),
+        software: software(),
+        policy_sha256: Some(project.policy_digest().to_string()),
+        ledger_head: Some(project.ledger_head().to_string()),
+        sources: read.sources,
+        notes: vec![note.into()],
+        assumptions: read.assumptions,
+        not_covered: read.adopted.into_iter().chain(read.not_covered).collect(),
+        ..About::default()
+    };
+    let secret = store.seed().key("identifier");
+    let truth: Option<Vec<Table>> = read.tables.into_iter().collect();
+    Ok(Subject {
+        schema: policy.schema.clone(),
+        releases: read.releases,
+        traces: read.traces,
+        promise: Some(policy.first_promise().terms()),
+        left_out: truth.as_ref().map_or_else(Vec::new, |_| read.left_out),
+        truth: truth.unwrap_or_default(),
+        about,
+        key: Box::new(move |identifier| RecordKey::of(&secret, identifier.as_bytes())),
+    })
+}
+
+/// The files that the manifest of a release lists.
+fn listed(published: &Published) -> Vec<FileFacts> {
+    let facts = |file: &Written| FileFacts { name: file.name.clone(), bytes: file.bytes, sha256: file.sha256.clone() };
+    published.manifest.files.iter().map(facts).collect()
+}
+
+fn source(published: &Published, folder: &Path) -> report::Source {
+    let files = listed(published);
+    let data = report::Source::data_name(files.iter().map(|file| file.name.as_str()));
+    report::Source { at: None, data: data.map(|name| folder.join(name).display().to_string()), files }
+}
