@@ -2,19 +2,19 @@
 //! together betray no one; and it audits any series of releases for what a reader of all of them
 //! can work out.
 //!
-//! Reading order: `model` (the nouns), `publish` (how a release comes about), `policy` (who stands
-//! with whom), `audit` (what is checked before anything leaves), `ledger` (what is remembered), `use_cases`
-//! (what can be asked, by the command and from Python).
+//! Reading order: `model` (the nouns), `promise` (what is promised, one folder each), `publish` (how a release comes
+//! about), `audit` (what is checked before anything leaves), `ledger` (what is remembered), `use_cases` (what can be
+//! asked, by the command and from Python).
 //!
-//! `ingest`, `policy`, `audit`, `ledger`, `folder`, `measure` and `made_up` stand on `model` and never
-//! on each other; `publish` and `report` join them. `space` has the geometry that `policy`, `audit` and
-//! `publish` share. A test reads the sources and enforces it.
+//! Each room names only rooms above it in the list below; `tests/it/tidy.rs` has the table of which, and enforces it.
 
 pub mod model;
 mod space;
-pub mod ingest;
-pub mod policy;
+pub mod settings;
 pub mod audit;
+pub mod grouping;
+pub mod promise;
+pub mod ingest;
 pub mod ledger;
 pub mod folder;
 pub mod measure;
