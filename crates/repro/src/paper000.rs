@@ -15,7 +15,8 @@ use crate::settings::Settings;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use tacenda::made_up::naive::{Diversity, Naive};
-use tacenda::model::{Choices, Membership, Promise, RecordKey, Release, Span, Table};
+use tacenda::model::{Membership, RecordKey, Release, Span, Table};
+use tacenda::promise::IncrementalKAnonymity;
 
 /// The eight attributes of the paper's reference 4 without the salary class.
 const ADULT: [&str; 8] =
@@ -137,14 +138,13 @@ fn measure(data: &Data, point: &Point, seed: u64) -> Measured {
     let truth = [&tables[0], &tables[1]];
     measured.safe[0] = safe(point.k, truth, [(&old, &old_rows), (&new, &new_rows)], false);
     measured.discernability[0] = discernability(&new, 0);
-    let alone =
-        |table: &Table| Series::new(&data.schema, promise(point.k, false), Choices::default()).publish(table).passed();
+    let alone = |table: &Table| Series::new(&data.schema, promise(point.k, false)).publish(table).passed();
     let (first, scratch) = (alone(&tables[0]), alone(&tables[1]));
     measured.safe[1] = safe(point.k, truth, [part(&first), part(&scratch)], false);
     measured.time[0] = milliseconds(naive_spent);
     measured.time[3] = milliseconds(scratch.spent);
     for (cohorts, at) in [(false, 2), (true, 4)] {
-        let mut series = Series::new(&data.schema, promise(point.k, cohorts), Choices::default());
+        let mut series = Series::new(&data.schema, promise(point.k, cohorts));
         let steps = [series.publish(&tables[0]).passed(), series.publish(&tables[1]).passed()];
         let seen = [part(&steps[0]), part(&steps[1])];
         measured.safe[at] = safe(point.k, truth, seen, false);
@@ -160,8 +160,8 @@ fn measure(data: &Data, point: &Point, seed: u64) -> Measured {
     measured
 }
 
-fn promise(k: u32, cohorts: bool) -> Promise {
-    Promise::IncrementalKAnonymity { k, cohorts, l: None }
+fn promise(k: u32, cohorts: bool) -> IncrementalKAnonymity {
+    IncrementalKAnonymity { cohorts, ..IncrementalKAnonymity::new(k) }
 }
 
 fn part(step: &Step) -> (&Release, &Membership) {

@@ -12,8 +12,8 @@ use crate::series::{Series, Step};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::measure;
-use tacenda::model::{Choices, History, LossKind, Promise, Schema, Table};
-use tacenda::policy::KAnonymity;
+use tacenda::model::{History, Schema, Table};
+use tacenda::promise::{KAnonymity, LossKind};
 
 /// The quasi attributes of the paper: two numbers and six categories.
 const ADULT: [&str; 8] =
@@ -77,8 +77,8 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
 
 /// The paper's algorithms, or ours; both measured by the paper's loss.
 fn series(data: &Data, k: u32, optimise: bool, refresh: Option<f64>, history: History) -> Series {
-    let choices = Choices { optimise, refresh, loss: LossKind::Height, ..Choices::default() };
-    Series::after(&data.schema, Promise::KAnonymity { k }, choices, history)
+    let promise = KAnonymity { optimise, refresh, loss: LossKind::Height, ..KAnonymity::new(k) };
+    Series::after(&data.schema, promise, history)
 }
 
 fn loss(data: &Data, step: &Step, k: u32) -> f64 {

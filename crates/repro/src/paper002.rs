@@ -17,7 +17,8 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::measure;
-use tacenda::model::{Choices, DiversityMode, Membership, Promise, RecordKey, Release, Table, Value};
+use tacenda::model::{Membership, RecordKey, Release, Table, Value};
+use tacenda::promise::{DiversityMode, IncrementalLDiversity};
 
 /// The paper's quasi attributes; occupation is sensitive.
 const ADULT: [&str; 8] =
@@ -63,10 +64,10 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
     let shares: &[usize] = settings.pick(&[10, 20, 30, 40, 50, 60, 70, 80, 90, 100], &[10, 50, 100]);
     let rows = data.shuffled(1);
     let old = data.some(&rows[..half]);
-    let mut paper = Series::new(&data.schema, promise(DiversityMode::Paper), Choices::default());
+    let mut paper = Series::new(&data.schema, promise(DiversityMode::Paper));
     println!("002: first release by the paper's algorithm");
     let paper_old = paper.publish(&old);
-    let mut safe = Series::new(&data.schema, promise(DiversityMode::Safe), Choices::default());
+    let mut safe = Series::new(&data.schema, promise(DiversityMode::Safe));
     let safe_old = safe.publish(&old).passed();
     let naive = Naive { k: L, l: L, diversity: Diversity::Distinct };
     let (naive_old, naive_members) = naive.publish(&data.schema, &old, 1, "old").expect("Adult is diverse");
@@ -91,7 +92,7 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
         for (at, mode, history, first) in
             [(2, DiversityMode::Paper, &paper.history, &paper_old), (3, DiversityMode::Safe, &safe.history, &safe_old)]
         {
-            let step = Series::after(&data.schema, promise(mode), Choices::default(), history.clone()).publish(&all);
+            let step = Series::after(&data.schema, promise(mode), history.clone()).publish(&all);
             let step = if mode == DiversityMode::Safe { step.passed() } else { step };
             let before = Seen { table: &old, release: &first.release, membership: &first.membership };
             let after = Seen { table: &all, release: &step.release, membership: &step.membership };
@@ -102,8 +103,8 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
     Ok(tell(&data, half, &lines, first))
 }
 
-fn promise(mode: DiversityMode) -> Promise {
-    Promise::IncrementalLDiversity { l: L, mode }
+fn promise(mode: DiversityMode) -> IncrementalLDiversity {
+    IncrementalLDiversity { mode, ..IncrementalLDiversity::new(L) }
 }
 
 /// The total loss of the release; a row left out has lost everything.

@@ -16,8 +16,8 @@ use tacenda::audit::candidates::attack;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::measure::{Workload, loss, query_error};
-use tacenda::model::{Choices, Membership, OnIneligible, Promise, Release, Rng, Table};
-use tacenda::policy::MInvariance;
+use tacenda::model::{Membership, Release, Rng, Table};
+use tacenda::promise::{MInvariance, OnIneligible};
 
 const OCC: &str = "OCC";
 const SAL: &str = "SAL";
@@ -241,8 +241,8 @@ fn history(settings: &Settings, course: &Course<'_>, m: u32, plain: bool) -> Tol
     let how = if plain { "m-invariance without spares" } else { "m-invariance" };
     println!("003: {how} on {}, m = {m}, r = {}, {} releases", set.name, course.r, course.releases());
     let policy = MInvariance { m, k: None, on_ineligible: OnIneligible::Defer };
-    let choices = Choices { on_ineligible: OnIneligible::Defer, ..Choices::default() };
-    let mut series = Series::new(&set.data.schema, Promise::MInvariance { m, k: None }, choices);
+    let promise = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(m) };
+    let mut series = Series::new(&set.data.schema, promise);
     let mut told = Told { r: course.r, m, plain, ..Told::default() };
     let is_main = course.r == volumes(settings)[0] && m == 10 && !plain;
     let mut seen: Vec<(Table, Release, Membership)> = Vec::new();

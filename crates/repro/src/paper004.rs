@@ -13,11 +13,11 @@ use crate::results::{Claim, Report, Verdict};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::audit::{JoinEvidence, judge_join};
+use tacenda::grouping::views::{Options, Task, specialise, utility};
 use tacenda::measure::{Feature, Tree};
 use tacenda::model::{
     Bound, Cuts, PublishedView, Requirement, Rng, Score, Span, Threshold, View, ViewColumn, ViewRows,
 };
-use tacenda::policy::views::{Options, Task, specialise, utility};
 
 /// The categories of the taxation view, by what they tell of the class, and the numbers (the paper's table 2).
 const CATEGORIES: [&str; 6] = ["marital-status", "relationship", "sex", "education", "occupation", "workclass"];

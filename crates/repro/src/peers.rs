@@ -15,7 +15,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use tacenda::model::{Choices, Promise, RecordKey, Row, Span};
+use tacenda::model::{RecordKey, Row, Span};
+use tacenda::promise::{IncrementalKAnonymity, KAnonymity, SeriesPromise};
 
 const ADULT: [&str; 8] =
     ["age", "education-num", "workclass", "marital-status", "occupation", "race", "sex", "native-country"];
@@ -70,16 +71,15 @@ fn sample(data: &Data) -> Data {
 
 /// Our policies, each one release.
 fn ours(data: &Data) -> Vec<Measured> {
-    let cases = [
-        ("ours: k-anonymity", Promise::KAnonymity { k: K }, true),
-        ("ours: plain k-member", Promise::KAnonymity { k: K }, false),
-        ("ours: incremental, cohorts", Promise::IncrementalKAnonymity { k: K, cohorts: true, l: None }, true),
+    let cases: [(&str, SeriesPromise); 3] = [
+        ("ours: k-anonymity", KAnonymity::new(K).into()),
+        ("ours: plain k-member", KAnonymity { optimise: false, ..KAnonymity::new(K) }.into()),
+        ("ours: incremental, cohorts", IncrementalKAnonymity::new(K).into()),
     ];
-    let one = |(name, promise, optimise): (&str, Promise, bool)| {
+    let one = |(name, promise): (&str, SeriesPromise)| {
         println!("peers: {name}");
         forget_peak();
-        let choices = Choices { optimise, ..Choices::default() };
-        let step = Series::new(&data.schema, promise, choices).publish(&data.table).passed();
+        let step = Series::new(&data.schema, promise).publish(&data.table).passed();
         let groups: Vec<Vec<Row>> = (0..step.release.group_count())
             .map(|group| step.release.group_rows(group).filter_map(|row| step.membership.person(row)).collect())
             .collect();

@@ -14,13 +14,13 @@ mod series;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use serde_json::json;
-use tacenda::policy::POLICIES;
+use tacenda::promise::entries;
 
 /// The promises there are: name, what it is for, parameters, paper.
 #[pyfunction]
 fn promises(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let rows = POLICIES.iter().map(|policy| {
-        json!({ "model": policy.name, "line": policy.line, "parameters": policy.parameters, "paper": policy.paper })
+    let rows = entries().map(|entry| {
+        json!({ "model": entry.name, "line": entry.line, "parameters": entry.parameters, "paper": entry.paper })
     });
     plain::to_python(py, &rows.collect())
 }

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tacenda::folder;
-use tacenda::model::PolicyFile;
+use tacenda::folder::Issue;
+use tacenda::promise::PolicyFile;
 use tacenda::publish::Rehearsal;
 use tacenda::use_cases::PublishReport;
 
@@ -48,7 +49,7 @@ impl Release {
     /// The published rows, counterfeits included: what the Parquet file of the release holds.
     #[getter]
     fn frame(&self, py: Python<'_>) -> Frame {
-        py.detach(|| Frame::new(folder::frame(self.release(), &self.policy)))
+        py.detach(|| Frame::new(folder::frame(&Issue::new(self.release(), &self.policy))))
     }
 
     /// Per group its rows and how many of them are counterfeits.
@@ -110,7 +111,7 @@ impl Release {
     /// What a study mode breaks on made-up data; always empty for real data, which would be refused.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain::to_python(py, &self.made.prepared.findings.iter().map(error::finding).collect::<Value>())
+        plain::to_python(py, &self.made.prepared.findings().iter().map(error::finding).collect::<Value>())
     }
 
     /// A digest of everything published, for telling whether two releases are the same.

@@ -18,15 +18,14 @@ use std::time::Instant;
 use std::{env, fs};
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Attacker, Check, Series as Audited, Thresholds, Traces};
-use tacenda::folder::ManifestFacts;
+use tacenda::folder::{Issue, ManifestFacts};
 use tacenda::ingest::{ReadOptions, Source};
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::made_up::{Churn, census};
-use tacenda::model::{
-    Choices, Format, History, Limits, OnIneligible, Output, PolicyFile, Promise, Release, Seed, Series, Table, Values,
-};
+use tacenda::model::{History, Release, Seed, Table, Values};
+use tacenda::promise::{Format, Limits, MInvariance, OnIneligible, Output, Parameters, PolicyFile, Reasons, Series};
 use tacenda::publish::{Before, prepare};
-use tacenda::{audit, folder, ingest, policy};
+use tacenda::{audit, folder, ingest};
 use usage::{cpu_seconds, peak_bytes};
 
 const M: u32 = 10;
@@ -85,31 +84,30 @@ fn make(name: &str, people: u32, releases: u32, root: &Path) {
         fs::create_dir_all(path.parent().expect("files have folders")).expect("a folder");
         fs::write(path, file.text).expect("a file");
     }
+    let promise = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..MInvariance::new(M) };
     let file = PolicyFile {
         series: Series { name: name.into(), title: name.into(), contact: "nobody".into() },
         schema: made.schema().clone(),
-        promise: Promise::MInvariance { m: M, k: None },
-        choices: Choices { on_ineligible: OnIneligible::Counterfeit, ..Choices::default() },
+        promise: promise.into(),
+        reasons: Reasons::default(),
         limits: Limits { counterfeits: 1.0, withheld: 1.0 },
         output: Output { formats: vec![Format::Csv], ..Output::default() },
-        views: tacenda::model::Views::default(),
     };
     let naive = Naive { k: M, l: M, diversity: Diversity::Frequency };
-    let policy = policy::of(&file);
     let mut history = History::default();
     for (table, number) in made.tables().zip(1..) {
         let release = if name != "m-invariance" {
             naive.publish(made.schema(), &table, number, "bench").expect("a diverse table").0
         } else {
             let before = Before { history: &history, snapshot: None };
-            let prepared = prepare(&file, policy.as_ref(), &Seed([1; 32]), before, &table, "bench").expect("a release");
+            let prepared = prepare(&file, &promise, &Seed([1; 32]), before, &table, "bench").expect("a release");
             history = prepared.history;
             prepared.release
         };
         let out = root.join(format!("release-{number:02}"));
         fs::create_dir_all(&out).expect("a folder");
         let create = &mut |name: &str| Ok(Box::new(File::create(out.join(name))?) as Box<_>);
-        folder::write(&release, &file, &ManifestFacts::default(), create).expect("a release");
+        folder::write(&Issue::new(&release, &file), &ManifestFacts::default(), create).expect("a release");
         if name == WITHOUT_TRUTH {
             continue;
         }
@@ -126,7 +124,7 @@ fn audit_folder(name: &str, root: &Path) -> Json {
     let after_reading = peak_bytes();
     let knowledge = Knowledge::from_tables(&tables);
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
-    let promise = Promise::MInvariance { m: M, k: None };
+    let promise = MInvariance::new(M).terms();
     let series = Audited {
         schema: &schema,
         releases: &releases,

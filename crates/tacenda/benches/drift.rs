@@ -7,10 +7,11 @@
 use serde_json::json;
 use std::env;
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
+use tacenda::measure;
 use tacenda::measure::Workload;
-use tacenda::model::{Choices, History, Limits, OnIneligible, Output, PolicyFile, Promise, Rng, Seed, Series, Views};
+use tacenda::model::{History, Rng, Seed};
+use tacenda::promise::{Limits, MInvariance, OnIneligible, Output, PolicyFile, Reasons, Series};
 use tacenda::publish::{Before, prepare};
-use tacenda::{measure, policy};
 
 fn main() {
     let is_bench = env::args().any(|word| word == "--bench");
@@ -26,21 +27,20 @@ fn main() {
 }
 
 fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
+    let promise = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(m) };
     let file = PolicyFile {
         series: Series::default(),
         schema: made.schema().clone(),
-        promise: Promise::MInvariance { m, k: None },
-        choices: Choices { on_ineligible: OnIneligible::Defer, ..Choices::default() },
+        promise: promise.into(),
+        reasons: Reasons::default(),
         limits: Limits { counterfeits: 1.0, withheld: 1.0 },
         output: Output::default(),
-        views: Views::default(),
     };
-    let policy = policy::of(&file);
     let mut history = History::default();
     let mut first = None;
     for (table, release) in made.tables().zip(1..) {
         let before = Before { history: &history, snapshot: None };
-        let prepared = prepare(&file, policy.as_ref(), &Seed([1; 32]), before, &table, "drift").expect("a release");
+        let prepared = prepare(&file, &promise, &Seed([1; 32]), before, &table, "drift").expect("a release");
         let loss = measure::loss(&prepared.release, &file.schema, m).leaf_share;
         let workload = Workload { queries: 300, ..Workload::default() };
         let error = measure::query_error(&prepared.release, &file.schema, &table, &workload, &mut Rng::from_number(1));

@@ -9,8 +9,9 @@ use serde_json::json;
 use std::env;
 use std::time::Instant;
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
-use tacenda::model::{Choices, History, Limits, Output, PolicyFile, Promise, Rng, Seed, Series, Table};
-use tacenda::policy::{KAnonymity, Policy};
+use tacenda::model::{History, Rng, Seed, Table};
+use tacenda::promise::{Grouper, KAnonymity, Limits, Output, PolicyFile, Reasons, Series};
+
 use tacenda::publish::{Before, prepare};
 
 fn main() {
@@ -37,15 +38,14 @@ fn series<S: Shape>(name: &str, sizes: &[u32], made: impl Fn(u32) -> Generated<S
 fn insert_seconds<S: Shape>(made: &Generated<S>, people: usize) -> (usize, f64) {
     let everyone = made.tables().next().expect("a table");
     let some = first(&everyone, people);
-    let policy = KAnonymity::of(10, &Choices { optimise: false, ..Choices::default() });
+    let policy = KAnonymity { optimise: false, ..KAnonymity::new(10) };
     let file = PolicyFile {
         series: Series::default(),
         schema: made.schema().clone(),
-        promise: Promise::KAnonymity { k: 10 },
-        choices: Choices::default(),
+        promise: policy.into(),
+        reasons: Reasons::default(),
         limits: Limits::default(),
         output: Output::default(),
-        views: tacenda::model::Views::default(),
     };
     let nothing = History::default();
     let before = Before { history: &nothing, snapshot: None };

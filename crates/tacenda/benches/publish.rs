@@ -14,11 +14,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
-use tacenda::folder::ManifestFacts;
+use tacenda::folder::{Issue, ManifestFacts};
 use tacenda::ingest::{Given, ReadOptions, Source};
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
 use tacenda::model::{Grouping, Seed, Span, Values};
-use tacenda::publish::{Access, Input, Project, recode};
+use tacenda::publish::{Access, Input, NextRelease, Project, Stamp, recode};
 use tacenda::{folder, ingest};
 use usage::{Steps, cpu_seconds, peak_bytes};
 
@@ -232,11 +232,13 @@ fn limit(root: &Path, table: &Path) -> Json {
             .collect();
         grouping.push_with_region(chunk, &[], &region);
     }
-    let (release, _) = recode(&file, &grouping, &table, &Seed([1; 32]), 1, "limit");
+    let stamp = Stamp { seed: &Seed([1; 32]), number: 1, label: "limit", linked_ids: false };
+    let (release, _) = recode(&file.schema, &grouping, &table, stamp);
     let out = root.join("limit");
     fs::create_dir_all(&out).expect("a folder");
     let facts = ManifestFacts::default();
-    folder::write(&release, &file, &facts, &mut |name| Ok(Box::new(File::create(out.join(name))?))).expect("a release");
+    folder::write(&Issue::new(&release, &file), &facts, &mut |name| Ok(Box::new(File::create(out.join(name))?)))
+        .expect("a release");
     json!({ "rows": release.row_count() })
 }
 
@@ -248,7 +250,7 @@ fn publish(root: &Path, table: &Path) -> Json {
     let input =
         Input { table: Given::Path(table.to_path_buf()), delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(input, &step).expect("a good table");
-    let rehearsal = project.rehearse(&material, None, &step).expect("a release");
+    let rehearsal = project.rehearse(&material, NextRelease::default(), &step).expect("a release");
     project.publish(&material, &rehearsal, &step).expect("a publication");
     let spent = steps.spent();
     let release = &rehearsal.prepared.release;

@@ -9,11 +9,11 @@
 
 use std::time::Instant;
 use tacenda::audit::{JoinEvidence, judge_join};
+use tacenda::grouping::views::{Options, Task, specialise, utility};
 use tacenda::model::{
     Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Score, Span, Threshold, View, ViewColumn,
     ViewRows,
 };
-use tacenda::policy::views::{Options, Task, specialise, utility};
 
 /// Name, leaves and how many leaves a node of the level above has (paper 004, table 2).
 const COLUMNS: [(&str, u32, u32); 8] = [

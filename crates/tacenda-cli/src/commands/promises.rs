@@ -5,7 +5,7 @@ use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
-use tacenda::policy::POLICIES;
+use tacenda::promise::entries;
 
 /// What promises answers with.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -28,8 +28,7 @@ pub struct PromiseRow {
 }
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
-    let promises: Vec<PromiseRow> = POLICIES
-        .iter()
+    let promises: Vec<PromiseRow> = entries()
         .map(|policy| PromiseRow {
             model: policy.name.to_string(),
             line: policy.line.to_string(),

@@ -67,7 +67,7 @@ impl Project {
             series: &loaded.policy.series.name,
             seed: Seed([42; 32]),
             policy_digest: &loaded.digest,
-            policy_canonical: &ingest::canonical(&loaded.policy),
+            policy_canonical: &ingest::Remembered::of(&loaded.policy).write(),
             at: "2026-01-01T00:00:00Z",
         };
         Store::init(Arc::new(RealDisk), self.path(), new).unwrap();

@@ -115,7 +115,7 @@ fn with_the_private_tables_a_person_is_attacked_step_by_step() {
         let withheld = report["private"]["truth"].as_array().map(Vec::len);
         assert_eq!(withheld, (edition == "steward").then_some(2), "an auditor has no vault");
         let page = project.ok(&["report", "--edition", edition, "--truth", "1.csv", "2.csv"]);
-        assert!(page.contains("Who stands closest to the line, step by step"), "{page}");
+        assert!(page.contains("Who is closest to a threshold, step by step"), "{page}");
     }
     project.fails(&["report", "--truth", "1.csv"], 2, "R209");
     project.fails(&["report", "--edition", "recipient", "--truth", "1.csv", "2.csv"], 2, "U201");

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use tacenda::ingest::Given;
-use tacenda::publish::{Access, Input, ProjectError, PublishError};
+use tacenda::publish::{Access, Input, NextRelease, ProjectError, PublishError};
 
 /// The tables of a scenario in order: file, and whether it holds changes.
 fn tables(folder: &Path) -> Vec<(u32, PathBuf, bool)> {
@@ -82,10 +82,9 @@ fn through_library(project: &Project, number: u32, table: &Path, delta: bool, re
             Input { table: Given::Path(project.file(name)), delta, show_values: false, memory: None, threads: 0 };
         let material = open.material(input, &|_| {})?;
         let label = format!("t{number}");
-        let rehearsal = match view(project, number) {
-            Some(view) => open.rehearse_view(&material, &view, Some(&label), &|_| {})?,
-            None => open.rehearse(&material, Some(&label), &|_| {})?,
-        };
+        let view = view(project, number);
+        let next = NextRelease { view: view.as_deref(), label: Some(&label), policy: None };
+        let rehearsal = open.rehearse(&material, next, &|_| {})?;
         open.publish(&material, &rehearsal, &|_| {})?;
         Ok(())
     };

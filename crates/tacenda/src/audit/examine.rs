@@ -6,7 +6,7 @@
 use crate::audit::checks::Ask;
 use crate::audit::story::Story;
 use crate::audit::{Assessment, Attacker, Check, Fault, Limits, Outcome, Series, Thresholds, checks, story};
-use crate::model::Promise;
+use crate::model::{GroupRule, Terms};
 
 /// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
 /// before it is asked.
@@ -63,11 +63,11 @@ fn at_least_two(thresholds: &Thresholds) -> Thresholds {
 }
 
 /// Whether a check would find more at two people and two values than at the thresholds given.
-fn is_open_below_two(check: Check, thresholds: &Thresholds, promise: Option<&Promise>) -> bool {
+fn is_open_below_two(check: Check, thresholds: &Thresholds, promise: Option<&Terms>) -> bool {
     let of_people = match check {
         Check::GroupSizes | Check::LinkedIds | Check::Correspondence | Check::Joins => true,
-        // It asks nothing of how many newcomers there are under m-invariance.
-        Check::Difference => !matches!(promise, Some(Promise::MInvariance { .. })),
+        // It asks nothing of how many newcomers there are where groups are balanced.
+        Check::Difference => promise.is_none_or(|promise| promise.groups != GroupRule::Balanced),
         _ => false,
     };
     let of_values = [

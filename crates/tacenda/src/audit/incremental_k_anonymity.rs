@@ -10,7 +10,7 @@
 //! least k - 1 others of S.
 //!
 //! # Steps
-//! [`InferenceTable`] is the definition, for any releases. [`check`] decides it for one more release
+//! [`InferenceTable`] is the definition, for any releases. `check` decides it for one more release
 //! of a series that kept it so far, from what stays in the history, by conditions that imply it:
 //!
 //! - every group holds at least k people, every one real and inside the group's region;
@@ -39,70 +39,32 @@
 //! O(n d + n log n) for n rows and d attributes; the search for overlapping regions O(d g log g) for g
 //! regions that come from a tree.
 
-use crate::audit::Fault;
-use crate::model::{History, Membership, Quasi, Record, Regions, Release, Row, Schema, Span, Table, Value, counted};
+use crate::audit::{Evidence, Fault, Faults};
+use crate::model::{History, Quasi, Record, Regions, Row, Span, Value};
 use crate::space::stab::{Stab, overlaps_another};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One way in which a release breaks the promise. Holds no cell values.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Breach {
-    /// What is wrong, as findings name it.
-    pub fault: Fault,
-    /// What is wrong, in one sentence.
-    pub what: &'static str,
-    /// The groups of the release it concerns, ascending; empty where it concerns people left out.
-    pub groups: Vec<u32>,
-    /// How many people it concerns.
-    pub people: u32,
-    /// The numbers.
-    pub detail: String,
-}
-
 /// What is claimed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Claim {
+pub struct Bounds {
     /// The least number of people that cannot be told apart.
     pub k: u32,
-    /// Whether that holds even for someone who knows who arrived when.
-    pub cohorts: bool,
     /// No value may make up more than one in `l` of a group of this release, where given.
     pub l: Option<u32>,
+    /// Whether that holds even for someone who knows who arrived when.
+    pub cohorts: bool,
 }
 
-/// Judges `release`, which follows `history` and was made from `table`.
-pub fn check(
-    claim: Claim,
-    schema: &Schema,
-    history: &History,
-    table: &Table,
-    release: &Release,
-    membership: &Membership,
-) -> Vec<Breach> {
-    let case = Case::new(claim, schema, history, table, release, membership);
-    case.uncovered().into_iter().chain(case.promise()).collect()
+/// What in a release breaks the promise. That its regions hold their people has been checked.
+pub(crate) fn check(bounds: Bounds, evidence: &Evidence<'_>) -> Faults {
+    Overlay::new(bounds, evidence).faults()
 }
 
-/// The same of a release of which it is known that its regions hold the people they are published for.
-pub(crate) fn check_true(
-    claim: Claim,
-    schema: &Schema,
-    history: &History,
-    table: &Table,
-    release: &Release,
-    membership: &Membership,
-) -> Vec<Breach> {
-    Case::new(claim, schema, history, table, release, membership).promise()
-}
-
-struct Case<'a> {
-    claim: Claim,
-    schema: &'a Schema,
-    history: &'a History,
-    table: &'a Table,
-    release: &'a Release,
-    membership: &'a Membership,
+/// A release and the one before it, laid over each other.
+struct Overlay<'a> {
+    bounds: Bounds,
+    evidence: &'a Evidence<'a>,
     /// Per row of the table, the group it is published in, or [`NOWHERE`].
     places: Vec<u32>,
     /// Per row of the table, where the person comes from.
@@ -174,15 +136,9 @@ impl Mix {
     }
 }
 
-impl<'a> Case<'a> {
-    fn new(
-        claim: Claim,
-        schema: &'a Schema,
-        history: &'a History,
-        table: &'a Table,
-        release: &'a Release,
-        membership: &'a Membership,
-    ) -> Case<'a> {
+impl<'a> Overlay<'a> {
+    fn new(bounds: Bounds, evidence: &'a Evidence<'a>) -> Overlay<'a> {
+        let Evidence { history, table, release, membership, .. } = *evidence;
         let mut places = vec![NOWHERE; table.len()];
         for group in 0..release.group_count() {
             for row in release.group_rows(group).filter_map(|row| membership.person(row)) {
@@ -214,31 +170,31 @@ impl<'a> Case<'a> {
             let from = mix.one.group;
             mix.is_kept = mix.is_one_group && from < BACK && regions.get(from as usize) == release.region(group);
         }
-        Case { claim, schema, history, table, release, membership, places, origins, fates, mixes }
+        Overlay { bounds, evidence, places, origins, fates, mixes }
     }
 
-    fn promise(&self) -> Vec<Breach> {
-        let mut breaches = Vec::new();
-        breaches.extend(self.counterfeits());
-        breaches.extend(self.small_groups());
-        breaches.extend(self.unprintable());
-        breaches.extend(self.grown());
-        breaches.extend(self.returned());
-        breaches.extend(self.torn());
-        breaches.extend(self.stragglers());
-        if self.claim.cohorts {
-            breaches.extend(self.altered());
-            breaches.extend(self.mixed());
-            breaches.extend(self.small_units());
+    fn faults(&self) -> Faults {
+        let mut faults = Faults::default();
+        self.counterfeits(&mut faults);
+        self.small_groups(&mut faults);
+        self.unprintable(&mut faults);
+        self.grown(&mut faults);
+        self.returned(&mut faults);
+        self.torn(&mut faults);
+        self.stragglers(&mut faults);
+        if self.bounds.cohorts {
+            self.altered(&mut faults);
+            self.mixed(&mut faults);
+            self.small_units(&mut faults);
         } else {
-            breaches.extend(self.overlapping());
+            self.overlapping(&mut faults);
         }
-        breaches.extend(self.frequent());
-        breaches
+        self.frequent(&mut faults);
+        faults
     }
 
     fn people(&self, group: usize) -> impl Iterator<Item = Row> {
-        self.release.group_rows(group).filter_map(|row| self.membership.person(row))
+        self.evidence.release.group_rows(group).filter_map(|row| self.evidence.membership.person(row))
     }
 
     /// What is known of a group from the walk through the table; nothing where somebody stands in two groups.
@@ -250,132 +206,99 @@ impl<'a> Case<'a> {
         self.origins[row.index()]
     }
 
-    /// Breaches of one kind: per group, how many people it concerns.
-    fn by_group(&self, fault: Fault, what: &'static str, concerned: impl Fn(usize) -> u32 + Sync) -> Option<Breach> {
-        let groups = (0..self.release.group_count()).into_par_iter();
+    /// Counts a fault by groups: per group, how many people it concerns.
+    fn by_group(&self, fault: Fault, faults: &mut Faults, concerned: impl Fn(usize) -> u32 + Sync) {
+        let groups = (0..self.evidence.release.group_count()).into_par_iter();
         let concerned = groups.map(|group| (group as u32, concerned(group)));
-        self.breach(fault, what, concerned.filter(|&(_, people)| people > 0).collect())
+        count(fault, faults, concerned.filter(|&(_, people)| people > 0).collect());
     }
 
-    /// Breaches of one kind: which people, given with their groups, it concerns.
-    fn by_person(
-        &self,
-        fault: Fault,
-        what: &'static str,
-        concerns: impl Fn(Row, usize) -> bool + Sync,
-    ) -> Option<Breach> {
+    /// Counts a fault by people: which of them, given with their groups, it concerns.
+    fn by_person(&self, fault: Fault, faults: &mut Faults, concerns: impl Fn(Row, usize) -> bool + Sync) {
         let rows = self.places.par_iter().enumerate().filter(|&(_, &place)| place != NOWHERE);
         let concerned = rows.filter(|&(row, &place)| concerns(Row(row as u32), place as usize));
         let mut places: Vec<u32> = concerned.map(|(_, &place)| place).collect();
         places.sort_unstable();
-        self.breach(fault, what, places.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect())
+        count(fault, faults, places.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect());
     }
 
-    fn breach(&self, fault: Fault, what: &'static str, concerned: Vec<(u32, u32)>) -> Option<Breach> {
-        let people = concerned.iter().map(|&(_, people)| people).sum();
-        let groups: Vec<u32> = concerned.into_iter().map(|(group, _)| group).collect();
-        let count = counted(groups.len() as u64, "group", "groups");
-        let detail =
-            format!("{} in {count} of release {}", crate::model::people(u64::from(people)), self.release.number);
-        (!groups.is_empty()).then_some(Breach { fault, what, groups, people, detail })
-    }
-
-    fn counterfeits(&self) -> Option<Breach> {
-        self.by_group(Fault::UnexpectedCounterfeits, "a group holds counterfeits, and this promise has none", |group| {
-            let nobody = self.release.group_rows(group).filter(|&row| self.membership.person(row).is_none());
-            (nobody.count() as u32).max(self.release.counterfeits[group])
+    /// A group holds counterfeits, and this promise has none.
+    fn counterfeits(&self, faults: &mut Faults) {
+        self.by_group(Fault::UnexpectedCounterfeits, faults, |group| {
+            let nobody =
+                self.evidence.release.group_rows(group).filter(|&row| self.evidence.membership.person(row).is_none());
+            (nobody.count() as u32).max(self.evidence.release.counterfeits[group])
         })
     }
 
-    fn small_groups(&self) -> Option<Breach> {
-        self.by_group(Fault::TooFewPeople, "a group holds fewer than k people", |group| {
+    /// A group holds fewer than k people.
+    fn small_groups(&self, faults: &mut Faults) {
+        self.by_group(Fault::TooFewPeople, faults, |group| {
             let people = self.people(group).count() as u32;
-            if people < self.claim.k { people.max(1) } else { 0 }
+            if people < self.bounds.k { people.max(1) } else { 0 }
         })
     }
 
-    fn uncovered(&self) -> Option<Breach> {
-        self.by_person(Fault::RegionMisses, "a region does not hold the people it is published for", |row, group| {
-            let code = |attribute: usize| self.table.quasi(attribute)[row.index()];
-            let mut spans = self.release.region(group).iter().enumerate();
-            !spans.all(|(attribute, span)| span.contains(code(attribute)))
+    /// A region is off the grid, too narrow, or mixes missing values with some numbers.
+    fn unprintable(&self, faults: &mut Faults) {
+        self.by_group(Fault::RegionTooNarrow, faults, |group| {
+            let admitted = |(quasi, &span): (&Quasi, &Span)| match quasi.hierarchy() {
+                // A run of leaves is printed as a set where it is no node.
+                Some(_) => span.subset(quasi.root()) && (span == quasi.root() || span.width() >= quasi.min_width),
+                None => quasi.admits(span),
+            };
+            let good = self.evidence.schema.quasi.iter().zip(self.evidence.release.region(group)).all(admitted);
+            if good { 0 } else { self.people(group).count() as u32 }
         })
     }
 
-    fn unprintable(&self) -> Option<Breach> {
-        self.by_group(
-            Fault::RegionTooNarrow,
-            "a region is off the grid, too narrow, or mixes missing values with some numbers",
-            |group| {
-                let admitted = |(quasi, &span): (&Quasi, &Span)| match quasi.hierarchy() {
-                    // A run of leaves is printed as a set where it is no node.
-                    Some(_) => span.subset(quasi.root()) && (span == quasi.root() || span.width() >= quasi.min_width),
-                    None => quasi.admits(span),
-                };
-                let good = self.schema.quasi.iter().zip(self.release.region(group)).all(admitted);
-                if good { 0 } else { self.people(group).count() as u32 }
-            },
-        )
-    }
-
-    fn grown(&self) -> Option<Breach> {
-        self.by_person(Fault::RegionNotNested, "a person's region is not inside the one they had", |row, group| {
+    /// A person's region is not inside the one they had.
+    fn grown(&self, faults: &mut Faults) {
+        self.by_person(Fault::RegionNotNested, faults, |row, group| {
             let origin = self.origin(row).group;
             if origin >= BACK || self.mixes[group].is_kept {
                 return false;
             }
-            let before = self.history.groups.regions.get(origin as usize);
-            !self.release.region(group).iter().zip(before).all(|(now, then)| now.subset(*then))
+            let before = self.evidence.history.groups.regions.get(origin as usize);
+            !self.evidence.release.region(group).iter().zip(before).all(|(now, then)| now.subset(*then))
         })
     }
 
-    fn returned(&self) -> Option<Breach> {
-        self.by_person(Fault::CameBack, "a person who was left out of an earlier release is back", |row, _| {
-            self.origin(row).group == BACK
-        })
+    /// A person who was left out of an earlier release is back.
+    fn returned(&self, faults: &mut Faults) {
+        self.by_person(Fault::CameBack, faults, |row, _| self.origin(row).group == BACK)
     }
 
-    fn torn(&self) -> Option<Breach> {
+    /// People of the last release are missing while others of their group are still published.
+    fn torn(&self, faults: &mut Faults) {
         let torn: Vec<Fate> = self.fates.iter().copied().filter(|fate| fate.stay > 0 && fate.gone > 0).collect();
-        let people = torn.iter().map(|fate| fate.gone).sum();
-        (!torn.is_empty()).then(|| Breach {
-            fault: Fault::LeftAlone,
-            what: "people of the last release are missing while others of their group are still published",
-            groups: Vec::new(),
-            people,
-            detail: format!(
-                "{} of {} of release {}",
-                crate::model::people(u64::from(people)),
-                counted(torn.len() as u64, "group", "groups"),
-                self.history.releases
-            ),
-        })
+        let people = torn.iter().map(|fate| u64::from(fate.gone)).sum();
+        if !torn.is_empty() {
+            faults.groups(Fault::LeftAlone, &[], people);
+        }
     }
 
     /// Groups that are left out now, whose earliest arrivals are too few to hide each other.
-    fn stragglers(&self) -> Option<Breach> {
+    fn stragglers(&self, faults: &mut Faults) {
         if self.fates.iter().all(|fate| fate.gone == 0) {
-            return None;
+            return;
         }
         let mut earliest: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-        for record in self.history.records.iter().filter(|record| is_current(self.history, record)) {
+        for record in self.evidence.history.records.iter().filter(|record| is_current(self.evidence.history, record)) {
             if self.fates[record.group as usize].stay == 0 {
                 *earliest.entry(record.group).or_default().entry(record.cohort).or_default() += 1;
             }
         }
         let firsts = earliest.values().filter_map(|cohorts| cohorts.values().next());
-        let few: Vec<u32> = firsts.copied().filter(|&people| people < self.claim.k).collect();
-        (!few.is_empty()).then(|| Breach {
-            fault: Fault::LeftAlone,
-            what: "a group is left out in which fewer than k people were in its first release",
-            groups: Vec::new(),
-            people: few.iter().sum(),
-            detail: format!("{} of release {}", counted(few.len() as u64, "group", "groups"), self.history.releases),
-        })
+        let few: Vec<u32> = firsts.copied().filter(|&people| people < self.bounds.k).collect();
+        if !few.is_empty() {
+            faults.groups(Fault::LeftAlone, &[], few.into_iter().map(u64::from).sum());
+        }
     }
 
-    fn mixed(&self) -> Option<Breach> {
-        self.by_group(Fault::CohortsMixed, "a group mixes people of different cohorts", |group| {
+    /// A group mixes people of different cohorts.
+    fn mixed(&self, faults: &mut Faults) {
+        self.by_group(Fault::CohortsMixed, faults, |group| {
             if self.mix(group).is_some_and(|mix| mix.is_one_cohort) {
                 return 0;
             }
@@ -387,8 +310,8 @@ impl<'a> Case<'a> {
 
     /// Groups of people of the last release that are not one of its groups as it was, whole and with its
     /// region. Part of a group that was left out is told elsewhere.
-    fn altered(&self) -> Option<Breach> {
-        self.by_group(Fault::GroupAltered, "a group that was published before is not published as it was", |group| {
+    fn altered(&self, faults: &mut Faults) {
+        self.by_group(Fault::GroupAltered, faults, |group| {
             if let Some(mix) = self.mix(group).filter(|mix| mix.is_one_group) {
                 let from = mix.one.group;
                 let is_as_it_was = from >= BACK || mix.is_kept && mix.people == self.fates[from as usize].stay;
@@ -404,14 +327,16 @@ impl<'a> Case<'a> {
                 return old.count() as u32;
             }
             let is_whole = same == people && same == self.fates[first as usize].stay;
-            let is_where_it_was = self.release.region(group) == self.history.groups.regions.get(first as usize);
+            let is_where_it_was =
+                self.evidence.release.region(group) == self.evidence.history.groups.regions.get(first as usize);
             if is_whole && is_where_it_was { 0 } else { people }
         })
     }
 
-    fn overlapping(&self) -> Option<Breach> {
-        let overlapping = overlapping(&self.release.regions);
-        self.by_group(Fault::RegionsOverlap, "a region overlaps another one and is not equal to it", |group| {
+    fn overlapping(&self, faults: &mut Faults) {
+        let overlapping = overlapping(&self.evidence.release.regions);
+        // a region overlaps another one and is not equal to it
+        self.by_group(Fault::RegionsOverlap, faults, |group| {
             if overlapping.contains(&(group as u32)) { self.people(group).count() as u32 } else { 0 }
         })
     }
@@ -419,40 +344,47 @@ impl<'a> Case<'a> {
     /// The people of a group who have one history, where histories are known to others; otherwise all.
     fn units(&self, group: usize) -> Vec<Vec<Row>> {
         let mut people: Vec<Row> = self.people(group).collect();
-        if !self.claim.cohorts {
+        if !self.bounds.cohorts {
             return vec![people];
         }
         people.sort_by_key(|&row| self.origin(row).group);
         people.chunk_by(|&a, &b| self.origin(a).group == self.origin(b).group).map(<[Row]>::to_vec).collect()
     }
 
-    fn small_units(&self) -> Option<Breach> {
-        self.by_group(Fault::CohortTooSmall, "fewer than k people of a group have one history", |group| {
+    /// Fewer than k people of a group have one history.
+    fn small_units(&self, faults: &mut Faults) {
+        self.by_group(Fault::CohortTooSmall, faults, |group| {
             if self.mix(group).is_some_and(|mix| mix.is_one_group) {
                 // One history: the group as a whole has been counted.
                 return 0;
             }
-            let few = |unit: &Vec<Row>| unit.len() < self.claim.k as usize;
+            let few = |unit: &Vec<Row>| unit.len() < self.bounds.k as usize;
             self.units(group).iter().filter(|unit| few(unit)).map(|unit| unit.len() as u32).sum()
         })
     }
 
-    fn frequent(&self) -> Option<Breach> {
-        let l = self.claim.l?;
-        self.by_group(
-            Fault::ValueTooFrequent,
-            "a value makes up more than one in l of people who cannot be told apart",
-            |group| {
-                let frequent = |unit: &&Vec<Row>| {
-                    let mut counts: BTreeMap<Value, u64> = BTreeMap::new();
-                    for row in *unit {
-                        *counts.entry(self.table.sensitive()[row.index()]).or_default() += 1;
-                    }
-                    counts.values().any(|count| count * u64::from(l) > unit.len() as u64)
-                };
-                self.units(group).iter().filter(frequent).map(|unit| unit.len() as u32).sum()
-            },
-        )
+    /// A value makes up more than one in `l` of people who cannot be told apart.
+    fn frequent(&self, faults: &mut Faults) {
+        let Some(l) = self.bounds.l else { return };
+        self.by_group(Fault::ValueTooFrequent, faults, |group| {
+            let frequent = |unit: &&Vec<Row>| {
+                let mut counts: BTreeMap<Value, u64> = BTreeMap::new();
+                for row in *unit {
+                    *counts.entry(self.evidence.table.sensitive()[row.index()]).or_default() += 1;
+                }
+                counts.values().any(|count| count * u64::from(l) > unit.len() as u64)
+            };
+            self.units(group).iter().filter(frequent).map(|unit| unit.len() as u32).sum()
+        })
+    }
+}
+
+/// Counts a fault of these groups, given with how many people of each it concerns.
+fn count(fault: Fault, faults: &mut Faults, concerned: Vec<(u32, u32)>) {
+    let people = concerned.iter().map(|&(_, people)| u64::from(people)).sum();
+    let groups: Vec<u32> = concerned.into_iter().map(|(group, _)| group).collect();
+    if !groups.is_empty() {
+        faults.groups(fault, &groups, people);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be learned: checks written from the definitions, and adversaries that only see releases.
 //!
-//! This room knows no policy. [`gate`] judges a finished release together with everything published
+//! This room knows no promise by name and nothing of how groups are made. [`gate`] judges a finished release together with everything published
 //! before, and `publish` commits nothing that it finds fault with.
 
 mod series;
@@ -10,8 +10,8 @@ mod quantity;
 mod statement;
 mod finding;
 mod gate;
-mod invariance;
-mod difference;
+pub(crate) mod invariance;
+pub(crate) mod difference;
 pub mod incremental_k_anonymity;
 pub mod k_anonymity;
 
@@ -30,12 +30,13 @@ mod checks;
 mod second_look;
 
 #[cfg(test)]
-mod sketch;
+pub(crate) mod sketch;
 
 pub use crate::model::Traces;
 pub use examine::{examine, examine_only, stories_of};
 pub use finding::{Fault, Finding};
-pub use gate::{Evidence, gate};
+pub use gate::{Evidence, Faults, gate};
+pub(crate) use gate::{enough_people, no_counterfeits};
 pub use join::{
     Coverage as JoinCoverage, JoinEvidence, JoinReport, Reading, RequirementReport, judge_join, judge_joins,
     materialise, read_naively,

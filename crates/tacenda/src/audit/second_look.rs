@@ -14,37 +14,23 @@ use crate::audit::by_group::ByGroup;
 use crate::audit::examine::examine_at;
 use crate::audit::gate::Evidence;
 use crate::audit::{Attacker, Check, Finding, Limits, Series, Severity, Thresholds, Traces};
-use crate::model::{DiversityMode, History, Promise, Record, Release, Value};
+use crate::model::{History, Record, Release, Terms, Value};
 
 /// What a reader of the last release and this one could hold against it.
-pub(crate) fn look(promise: &Promise, evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut releases = vec![evidence.release.clone()];
     let mut checks = vec![Check::GroupSizes, Check::Diversity];
-    if only_adds(promise) && evidence.history.releases > 0 {
+    if terms.only_adds() && evidence.history.releases > 0 {
         releases.insert(0, last_release(evidence.history));
         checks.push(Check::Difference);
     }
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
-    let series = Series {
-        schema: evidence.schema,
-        releases: &releases,
-        traces: &traces,
-        promise: Some(promise),
-        knowledge: None,
-    };
-    let lines = Thresholds::of(promise);
+    let series =
+        Series { schema: evidence.schema, releases: &releases, traces: &traces, promise: Some(terms), knowledge: None };
+    let lines = Thresholds::of(terms);
     let answer = examine_at(&series, Attacker::default(), &lines, &Limits::default(), &checks);
     let is_new = |finding: &&Finding| finding.release == evidence.release.number;
     answer.findings().filter(is_new).filter(|finding| finding.fault.severity() > Severity::Note).cloned().collect()
-}
-
-/// Promises under which newcomers must be hidden among themselves. The paper's own modes promise less.
-fn only_adds(promise: &Promise) -> bool {
-    matches!(
-        promise,
-        Promise::IncrementalLDiversity { mode: DiversityMode::Safe, .. }
-            | Promise::IncrementalKAnonymity { cohorts: true, .. }
-    )
 }
 
 /// The last release as far as the history has it: its groups in the policy's order, people only.
@@ -74,10 +60,10 @@ pub(super) fn last_release(history: &History) -> Release {
 mod tests {
     use super::*;
     use crate::audit::sketch::{release, table};
-    use crate::model::{Domain, Membership, Published, Quasi, Schema, Sensitive};
+    use crate::model::{Domain, GroupRule, Membership, Published, Quasi, Schema, Scope, Sensitive};
 
     /// science CE-1 seen by the gate: codes and people.
-    fn told(promise: &Promise, second: (&str, &str)) -> Vec<(&'static str, u64)> {
+    fn told(terms: &Terms, second: (&str, &str)) -> Vec<(&'static str, u64)> {
         let schema =
             Schema::new("id", vec![Quasi::new("q", Domain::Integer { lo: 0, hi: 64 })], vec![Sensitive::open("s")]);
         let (first, before) = (release(1, "10-11/ab"), table("1/10/a 2/11/b"));
@@ -88,23 +74,26 @@ mod tests {
         let membership = who(release.row_count() as u32);
         let evidence =
             Evidence { schema: &schema, history: &history, table: &table, release: &release, membership: &membership };
-        look(promise, &evidence).iter().map(|finding| (finding.fault.code(), finding.people)).collect()
+        look(terms, &evidence).iter().map(|finding| (finding.fault.code(), finding.people)).collect()
     }
 
     #[test]
     fn a_lone_newcomer_is_seen_without_the_truth() {
         let lone = ("1/10/a 2/11/b 3/10/a", "10-11/aab");
         let two = ("1/10/a 2/11/b 3/10/a 4/11/b", "10-11/aabb");
-        let safe = Promise::IncrementalLDiversity { l: 2, mode: DiversityMode::Safe };
+        let nothing = Terms::new("a promise", Scope::Series, String::new(), &[]);
+        let only_adds = Terms { lets_people_leave: false, keeps_value_sets: true, ..nothing.clone() };
+        let safe = Terms { l: Some(2), ..only_adds.clone() };
         assert_eq!(told(&safe, lone), [("A721", 1)]);
         assert_eq!(told(&safe, two), []);
-        let cohorts = Promise::IncrementalKAnonymity { k: 2, cohorts: true, l: None };
+        let cohorts = Terms { k: Some(2), groups: GroupRule::Unchanged, ..only_adds };
         let beside = ("1/10/a 2/11/b 3/10/a", "10-11/ab 10-11/a");
         assert_eq!(told(&cohorts, beside), [("A701", 1), ("A723", 1)]);
         // Cohorts never grow: a group that did is taken for one that left, and the promise's own check tells.
         assert_eq!(told(&cohorts, lone), []);
         // The paper's modes promise nothing to newcomers.
-        assert_eq!(told(&Promise::IncrementalKAnonymity { k: 2, cohorts: false, l: None }, lone), []);
-        assert_eq!(told(&Promise::KAnonymity { k: 4 }, lone), [("A702", 3)]);
+        let cells = Terms { k: Some(2), lets_people_leave: false, holds_with_presence_known: false, ..nothing.clone() };
+        assert_eq!(told(&cells, lone), []);
+        assert_eq!(told(&Terms { k: Some(4), scope: Scope::EachRelease, ..nothing }, lone), [("A702", 3)]);
     }
 }

@@ -5,7 +5,7 @@
 //! there, which is what its absence says. What a file shows beside its rows is in [`Traces`].
 
 use crate::audit::knowledge::Knowledge;
-use crate::model::{Promise, Release, Schema, Traces};
+use crate::model::{Release, Schema, Terms, Traces};
 
 /// A series of releases, its own or anybody else's.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Series<'a> {
     /// Per release, what the file shows beside its rows.
     pub traces: &'a [Traces],
     /// What was promised, where that is known.
-    pub promise: Option<&'a Promise>,
+    pub promise: Option<&'a Terms>,
     /// Everyone's quasi values and presence, where the truth is at hand.
     pub knowledge: Option<&'a Knowledge<'a>>,
 }
@@ -41,10 +41,9 @@ impl Default for Attacker {
 }
 
 impl Attacker {
-    /// The attacker a promise speaks of. Without cohorts it says nothing to someone who knows who entered when.
-    pub fn of(promise: &Promise) -> Attacker {
-        let presence = !matches!(promise, Promise::IncrementalKAnonymity { cohorts: false, .. });
-        Attacker { presence, ..Attacker::default() }
+    /// The attacker a promise speaks of.
+    pub fn of(terms: &Terms) -> Attacker {
+        Attacker { presence: terms.holds_with_presence_known, ..Attacker::default() }
     }
 }
 
@@ -69,16 +68,8 @@ impl Default for Thresholds {
 impl Thresholds {
     /// The lines that a promise draws. Where it says nothing of people or of values, the line is 1,
     /// which nothing falls below.
-    pub fn of(promise: &Promise) -> Thresholds {
-        let (k, l) = match promise {
-            Promise::MInvariance { m, k } => (k.unwrap_or(1), *m),
-            Promise::IncrementalLDiversity { l, .. } => (1, *l),
-            Promise::IncrementalKAnonymity { k, l, .. } => (*k, l.unwrap_or(1)),
-            Promise::KAnonymity { k } => (*k, 1),
-            // They speak of combinations of some columns in joins, not of groups.
-            Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => (1, 1),
-        };
-        Thresholds { k, l, t: None }
+    pub fn of(terms: &Terms) -> Thresholds {
+        Thresholds { k: terms.k.unwrap_or(1), l: terms.l.unwrap_or(1), t: None }
     }
 }
 

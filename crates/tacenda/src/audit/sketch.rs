@@ -18,7 +18,7 @@ fn letter(value: u32) -> char {
 }
 
 /// One person a word: `id/point/value`.
-pub(super) fn table(people: &str) -> Table {
+pub(crate) fn table(people: &str) -> Table {
     let mut rows: Vec<(u64, u32, Value)> = people
         .split(' ')
         .map(|word| {
@@ -38,7 +38,7 @@ pub(super) fn table(people: &str) -> Table {
 }
 
 /// One group a word: `lo-hi/values`, and `+n` where n of them are counterfeits.
-pub(super) fn release(number: u32, groups: &str) -> Release {
+pub(crate) fn release(number: u32, groups: &str) -> Release {
     let mut release = Release { number, regions: Regions::new(1), values: values(), ..Release::default() };
     for word in groups.split(' ') {
         let (word, counterfeits) = word.split_once('+').unwrap_or((word, "0"));

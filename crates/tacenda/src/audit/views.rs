@@ -14,7 +14,7 @@
 
 use crate::audit::join::Coverage;
 use crate::audit::{Evidence, Fault, Finding, JoinEvidence, JoinReport, Reading, RequirementReport, gate, judge_joins};
-use crate::model::{Asked, Impossible, Promise, PublishedView, Requirement, SubJoins, asked};
+use crate::model::{Asked, Bound, Demand, Impossible, PublishedView, Requirement, SubJoins, asked};
 use std::collections::BTreeMap;
 
 /// What the gate looks at. Private: holds the truth.
@@ -28,8 +28,8 @@ pub struct ViewEvidence<'a> {
     pub earlier: &'a [PublishedView],
     /// Per group of recipients who may pool: which of the earlier views they see.
     pub seen: &'a [Vec<usize>],
-    /// Everything that is promised.
-    pub promises: &'a [&'a Promise],
+    /// Everything that is asked of joins.
+    pub demands: &'a [Demand],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
     /// Per earlier view, whether it was made elsewhere: it may lack people or have others, while ours are all
@@ -46,7 +46,7 @@ pub struct ViewEvidence<'a> {
 pub struct ViewVerdict {
     /// Why it is refused; empty: it is not.
     pub findings: Vec<Finding>,
-    /// Where every promise stands on the worst of all joins, one sentence each.
+    /// Where every demand stands on the worst of all joins, one sentence each.
     pub standing: Vec<String>,
     /// What was not looked at, one sentence each.
     pub warnings: Vec<String>,
@@ -65,13 +65,13 @@ pub fn gate_view(evidence: &ViewEvidence<'_>) -> ViewVerdict {
         return verdict;
     };
     let mut found: BTreeMap<Fault, (u64, u64)> = BTreeMap::new();
-    let mut worst: Vec<Option<Reading>> = vec![None; evidence.promises.len()];
+    let mut worst: Vec<Option<Reading>> = vec![None; evidence.demands.len()];
     for seen in evidence.seen {
         let (asked, report) = judge_pool(evidence, &own, seen);
         collect(evidence, seen, &report, &mut found, &mut verdict.warnings);
         for (asked, report) in asked.iter().zip(report.requirements) {
             let reading = report.kernel.unwrap_or(report.raw);
-            let worst = &mut worst[asked.promise];
+            let worst = &mut worst[asked.demand];
             *worst = Some(worst.take().unwrap_or_default().and(reading));
         }
         if !SubJoins::of(seen).is_complete {
@@ -82,8 +82,11 @@ pub fn gate_view(evidence: &ViewEvidence<'_>) -> ViewVerdict {
             ));
         }
     }
-    let standing =
-        evidence.promises.iter().zip(&worst).filter_map(|(promise, worst)| describe(promise, worst.as_ref()?));
+    let standing = evidence
+        .demands
+        .iter()
+        .zip(&worst)
+        .filter_map(|(demand, worst)| Some(describe(&demand.bound, worst.as_ref()?)));
     verdict.standing = standing.collect();
     verdict.warnings.dedup();
     let number = release.number;
@@ -97,7 +100,7 @@ fn judge_pool(evidence: &ViewEvidence<'_>, own: &PublishedView, seen: &[usize]) 
     views.extend(seen.iter().map(|&view| evidence.earlier[view].clone()));
     let is_exact = own.exact_columns();
     let new = (&own.view, |column: usize| is_exact[column]);
-    let asked = asked(evidence.promises, new, &views[1..], &[(0..seen.len()).collect()]);
+    let asked = asked(evidence.demands, new, &views[1..], &[(0..seen.len()).collect()]);
     let requirements: Vec<Requirement> = asked.iter().map(|asked| asked.requirement.clone()).collect();
     let with_own = |asked: &Asked| std::iter::once(0).chain(asked.members.iter().copied()).collect();
     let members: Vec<Vec<usize>> = asked.iter().map(with_own).collect();
@@ -188,18 +191,15 @@ fn judge(
     }
 }
 
-/// In words: how a promise fares, for a steward.
-fn describe(promise: &Promise, reading: &Reading) -> Option<String> {
-    match promise {
-        Promise::XyAnonymity { k, .. } => Some(match reading.least {
-            Some(least) => format!("every combination of X goes with at least {least} values of Y, {k} are promised"),
-            None => "no combination of X occurs".into(),
-        }),
-        Promise::XyLinkability { .. } => Some(match reading.largest_ppm {
-            Some(ppm) => format!("no sensitive value of Y exceeds a share of {:.1} %", ppm as f64 / 10_000.0),
-            None => "no sensitive value of Y occurs".into(),
-        }),
-        _ => None,
+/// In words: how a demand fares, for a steward.
+fn describe(bound: &Bound, reading: &Reading) -> String {
+    match (bound, reading.least, reading.largest_ppm) {
+        (Bound::Anonymity { k }, Some(least), _) => {
+            format!("every combination of X goes with at least {least} values of Y, {k} are promised")
+        }
+        (Bound::Anonymity { .. }, None, _) => "no combination of X occurs".into(),
+        (_, _, Some(ppm)) => format!("no sensitive value of Y exceeds a share of {:.1} %", ppm as f64 / 10_000.0),
+        (_, _, None) => "no sensitive value of Y occurs".into(),
     }
 }
 

@@ -3,8 +3,9 @@
 //! What a group's rows share is printed once and copied for every row; only sensitive, public and
 //! linked cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
 
+use crate::folder::Issue;
 use crate::folder::order::{RowOrder, Shape, print_linked, print_weight};
-use crate::model::{GROUP_ID, PolicyFile, RECORD, ROW_WEIGHT, Release, Role, Span, Value};
+use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Release, Role, Span, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::io;
@@ -31,8 +32,9 @@ pub fn header<'a>(shape: &Shape<'a>) -> Vec<&'a str> {
 }
 
 /// Writes the data file.
-pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    let names = header(&Shape::of(release, policy));
+pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    let (release, shape) = (issue.release, Shape::of(issue));
+    let names = header(&shape);
     let mut line = String::new();
     for (index, name) in names.iter().enumerate() {
         if index > 0 {
@@ -43,7 +45,7 @@ pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write +
     line.push('\n');
     out.write_all(line.as_bytes())?;
 
-    let printer = Printer::new(release, policy);
+    let printer = Printer::new(release, shape);
     let pieces = pieces(release);
     let mut ready: Vec<Vec<u8>> = Vec::new();
     for batch in pieces.chunks(PIECES).chain(std::iter::once(&[][..])) {
@@ -126,7 +128,7 @@ enum Part {
 /// Prints groups. Cells of sensitive and public columns are quoted once, beforehand.
 struct Printer<'a> {
     release: &'a Release,
-    policy: &'a PolicyFile,
+    shape: Shape<'a>,
     order: RowOrder<'a>,
     parts: Vec<Part>,
     sensitive: Vec<Vec<String>>,
@@ -134,13 +136,13 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(release: &'a Release, policy: &'a PolicyFile) -> Printer<'a> {
+    fn new(release: &'a Release, shape: Shape<'a>) -> Printer<'a> {
         let mut parts = Vec::new();
         if !release.linked.is_empty() {
             parts.push(Part::Linked);
         }
         parts.push(Part::Shared);
-        for &(role, index) in &policy.schema.order {
+        for &(role, index) in &shape.schema.order {
             match role {
                 Role::Sensitive => parts.extend([Part::Sensitive(index), Part::Shared]),
                 Role::Public => parts.extend([Part::Public(index), Part::Shared]),
@@ -157,7 +159,7 @@ impl<'a> Printer<'a> {
         };
         Printer {
             release,
-            policy,
+            shape,
             order: RowOrder::new(release),
             parts,
             sensitive: release.values.iter().map(|(_, cells)| quoted(cells)).collect(),
@@ -171,7 +173,7 @@ impl<'a> Printer<'a> {
             end => self.release.group_rows(end - 1).end - self.release.group_rows(groups.start).start,
         };
         let mut out = Vec::with_capacity(rows * 48);
-        let mut spans = vec![FxHashMap::default(); self.policy.schema.quasi.len()];
+        let mut spans = vec![FxHashMap::default(); self.shape.schema.quasi.len()];
         let (mut shared, mut ends, mut order) = (String::new(), Vec::new(), Vec::new());
         for group in groups {
             self.print_shared(group, &mut spans, &mut shared, &mut ends);
@@ -214,10 +216,10 @@ impl<'a> Printer<'a> {
         }
         shared.push_str(itoa::Buffer::new().format(group + 1));
         let region = self.release.region(group);
-        for &(role, index) in &self.policy.schema.order {
+        for &(role, index) in &self.shape.schema.order {
             shared.push(',');
             if role == Role::Quasi {
-                let attribute = &self.policy.schema.quasi[index];
+                let attribute = &self.shape.schema.quasi[index];
                 let text = spans[index].entry(region[index]).or_insert_with(|| {
                     let (mut text, mut quoted) = (String::new(), String::new());
                     attribute.print(region[index], &mut text);
@@ -229,7 +231,7 @@ impl<'a> Printer<'a> {
                 ends.push(shared.len());
             }
         }
-        if self.policy.output.row_weight {
+        if self.shape.row_weight {
             shared.push(',');
             print_weight(self.release.group_rows(group).len(), self.release.counterfeits[group], shared);
         }

@@ -1,13 +1,15 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
 use crate::folder::digest::Written;
-use crate::folder::{counts_counterfeits, file_stem};
-use crate::model::{Domain, Format, GROUP_ID, PolicyFile, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema};
+use crate::folder::{Issue, file_stem};
+use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
+use crate::promise::{Format, PolicyFile, Promise};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
 /// The Frictionless data package over the data files.
-pub fn data_package(release: &Release, policy: &PolicyFile, files: &[Written]) -> Json {
+pub fn data_package(issue: &Issue<'_>, files: &[Written]) -> Json {
+    let Issue { release, policy, .. } = *issue;
     let stem = file_stem(&policy.series.name, release.number);
     let mut resources = Vec::new();
     for file in files {
@@ -32,7 +34,7 @@ pub fn data_package(release: &Release, policy: &PolicyFile, files: &[Written]) -
                 "format": "csv",
                 "mediatype": "text/csv",
                 "encoding": "utf-8",
-                "schema": { "fields": fields(release, policy), "missingValues": [""] },
+                "schema": { "fields": fields(issue), "missingValues": [""] },
             })
         } else {
             json!({
@@ -50,7 +52,7 @@ pub fn data_package(release: &Release, policy: &PolicyFile, files: &[Written]) -
         "profile": "data-package",
         "name": stem,
         "title": format!("{}, {}", title(policy), release.label),
-        "description": policy.promise.sentence(),
+        "description": policy.terms().sentence,
         "version": release.number.to_string(),
         "contributors": [{ "title": policy.series.contact, "role": "contact" }],
         "resources": resources,
@@ -65,7 +67,8 @@ fn counterfeit_fields() -> Json {
     ])
 }
 
-fn fields(release: &Release, policy: &PolicyFile) -> Vec<Json> {
+fn fields(issue: &Issue<'_>) -> Vec<Json> {
+    let Issue { release, schema, policy } = *issue;
     let field =
         |name: &str, kind: &str, description: String| json!({ "name": name, "type": kind, "description": description });
     let mut fields = Vec::new();
@@ -77,7 +80,6 @@ fn fields(release: &Release, policy: &PolicyFile) -> Vec<Json> {
         "integer",
         "Rows with the same number were published alike. Numbers are drawn afresh in every release.".into(),
     ));
-    let schema = &policy.schema;
     for &(role, index) in &schema.order {
         let description = match role {
             Role::Quasi => describe_quasi(&schema.quasi[index]),
@@ -122,7 +124,8 @@ fn describe_quasi(attribute: &Quasi) -> String {
 }
 
 /// The page for the recipient.
-pub fn readme(release: &Release, policy: &PolicyFile) -> String {
+pub fn readme(issue: &Issue<'_>) -> String {
+    let Issue { release, policy, .. } = *issue;
     let mut page = String::new();
     let stem = file_stem(&policy.series.name, release.number);
     let rows = release.row_count();
@@ -147,7 +150,7 @@ pub fn readme(release: &Release, policy: &PolicyFile) -> String {
             },
         ),
     );
-    if policy.choices.made_up {
+    if policy.is_study() {
         say(
             &mut page,
             "**The data are made up.** No row stands for a real person. The release shows what a study mode does, and may \
@@ -156,18 +159,18 @@ pub fn readme(release: &Release, policy: &PolicyFile) -> String {
     }
     say(&mut page, "## What is promised");
     for promise in policy.promises() {
-        say(&mut page, &format!("> {}", promise.sentence()));
-        if let Some(sides) = promise.sides() {
-            say(&mut page, &sides);
+        say(&mut page, &format!("> {}", promise.terms().sentence));
+        if let Promise::View(promise) = promise {
+            say(&mut page, &promise.sides());
         }
     }
     say(&mut page, "What this does not cover:");
-    let limits: Vec<String> = policy.limits_said().iter().map(|limit| format!("- {limit}")).collect();
+    let limits: Vec<String> = policy.terms().limits.iter().map(|limit| format!("- {limit}")).collect();
     say(&mut page, &limits.join("\n"));
     say(&mut page, "## How to read a cell");
-    say(&mut page, &how_to_read(release, policy));
+    say(&mut page, &how_to_read(issue));
     say(&mut page, "## How to count");
-    say(&mut page, &how_to_count(release, policy, &stem));
+    say(&mut page, &how_to_count(issue, &stem));
     say(&mut page, "## Files");
     say(
         &mut page,
@@ -179,8 +182,8 @@ pub fn readme(release: &Release, policy: &PolicyFile) -> String {
     page
 }
 
-fn how_to_read(release: &Release, policy: &PolicyFile) -> String {
-    let schema = &policy.schema;
+fn how_to_read(issue: &Issue<'_>) -> String {
+    let Issue { release, schema, policy } = *issue;
     let mut points = Vec::new();
     if !release.linked.is_empty() {
         points.push(format!("`{RECORD}`: the same person has the same code in every release of this series."));
@@ -239,10 +242,11 @@ fn how_to_read(release: &Release, policy: &PolicyFile) -> String {
     points.join("\n")
 }
 
-fn how_to_count(release: &Release, policy: &PolicyFile, stem: &str) -> String {
+fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
+    let Issue { schema, policy, .. } = *issue;
     let mut text = String::new();
-    let column = policy.schema.sensitive.first().map_or(GROUP_ID, |sensitive| &sensitive.name);
-    if counts_counterfeits(release, policy) {
+    let column = schema.sensitive.first().map_or(GROUP_ID, |sensitive| &sensitive.name);
+    if issue.counts_counterfeits() {
         write!(
             text,
             "Some rows may be artificial; nobody can tell which. `{stem}.counterfeits.csv` says how many each group has. "
@@ -250,7 +254,7 @@ fn how_to_count(release: &Release, policy: &PolicyFile, stem: &str) -> String {
         .expect("writing to a string cannot fail");
     }
     if !policy.output.row_weight {
-        text.push_str(if counts_counterfeits(release, policy) {
+        text.push_str(if issue.counts_counterfeits() {
             "Counts of rows are too high by that many."
         } else {
             "Every row counts as one person."

@@ -13,7 +13,7 @@ use std::path::Path;
 pub const SUMS: &str = "SHA256SUMS";
 
 /// A file that was written.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Written {
     /// Its name in the folder.
     pub name: String,

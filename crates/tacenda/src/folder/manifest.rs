@@ -1,13 +1,17 @@
 //! The manifest: what a release promises and holds, for programs.
 //!
 //! Everything in it can be computed from the published files and the policy. There is no clock, no
-//! host and no path in it: the same release gives the same bytes.
+//! host and no path in it: the same release gives the same bytes. [`Manifest`] is the one definition, for writing
+//! and for reading back.
 
 use crate::folder::digest::Written;
-use crate::folder::{FolderError, public_schema};
-use crate::model::{DiversityMode, ListedShare, PolicyFile, Promise, Release, Span};
+use crate::folder::public_schema::PublicColumn;
+use crate::folder::{FolderError, Issue};
+use crate::model::{Release, Terms};
+use crate::promise::{Promise, Promised};
 use rustc_hash::FxHashSet;
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 /// The file's name.
 pub const MANIFEST: &str = "manifest.json";
@@ -34,175 +38,213 @@ pub struct ManifestFacts {
     pub more_files: Vec<(String, Vec<u8>)>,
 }
 
+/// The manifest of a release.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The number of the format.
+    pub format: u64,
+    /// The series.
+    pub series: SeriesNames,
+    /// The release.
+    pub release: ReleaseName,
+    /// What is promised, with all that is not covered.
+    pub promise: StatedPromise,
+    /// What must hold besides, for a view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also: Option<Vec<StatedPromise>>,
+    /// The view it is of, for promises about views.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
+    /// Whether the data are made up and the promise may be broken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made_up: bool,
+    /// Its counts.
+    pub numbers: ReleaseNumbers,
+    /// Loss measures.
+    pub loss: Json,
+    /// Whether rows have an id that is stable over the series.
+    pub linked_ids: bool,
+    /// Whether rows have a weight.
+    pub row_weight: bool,
+    /// The published columns.
+    pub columns: Vec<PublicColumn>,
+    /// The other files of the folder.
+    pub files: Vec<Written>,
+    /// The release before this one.
+    pub previous: Option<PreviousRelease>,
+    /// The ledger's head before this release.
+    pub ledger_head: String,
+    /// The checksum of the policy file.
+    pub policy_sha256: String,
+    /// The program and its version.
+    pub software: String,
+}
+
+/// What a series is called, and whom to ask.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct SeriesNames {
+    /// Its short name.
+    pub name: String,
+    /// Its title for people.
+    pub title: String,
+    /// Whom to ask.
+    pub contact: String,
+}
+
+/// Which release of a series it is.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct ReleaseName {
+    /// Its number.
+    pub number: u32,
+    /// Its label.
+    pub label: String,
+}
+
+/// A promise as it is stated to recipients.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatedPromise {
+    /// Its name in the policy file.
+    pub model: String,
+    /// Its parameters.
+    pub parameters: Map<String, Json>,
+    /// What it says, in one sentence.
+    pub sentence: String,
+    /// What it does not cover, one sentence each.
+    pub limits: Vec<String>,
+}
+
+/// The counts of a release.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReleaseNumbers {
+    /// Rows, counterfeits included.
+    pub rows: u64,
+    /// People.
+    pub people: u64,
+    /// Rows with nobody behind them.
+    pub counterfeits: u64,
+    /// Groups.
+    pub groups: u64,
+    /// How many rows groups have.
+    pub group_size: GroupSizes,
+    /// How many different value sets groups have.
+    pub value_sets: u64,
+}
+
+/// How many rows groups have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupSizes {
+    /// The smallest.
+    pub min: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The largest.
+    pub max: u64,
+}
+
 /// The release before.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct PreviousRelease {
     /// Its number.
     pub number: u32,
     /// Its label.
     pub label: String,
     /// The checksum of its manifest.
+    #[serde(rename = "manifest_sha256")]
     pub manifest_digest: String,
 }
 
-/// The manifest of `release`, whose other files are `files`.
-pub fn manifest(release: &Release, policy: &PolicyFile, facts: &ManifestFacts, files: &[Written]) -> Json {
-    let files: Vec<Json> =
-        files.iter().map(|file| json!({ "name": file.name, "bytes": file.bytes, "sha256": file.sha256 })).collect();
-    let previous = facts.previous.as_ref().map(|previous| {
-        json!({
-            "number": previous.number,
-            "label": previous.label,
-            "manifest_sha256": previous.manifest_digest,
-        })
-    });
-    let mut manifest = json!({
-        "format": FORMAT,
-        "series": {
-            "name": policy.series.name,
-            "title": policy.series.title,
-            "contact": policy.series.contact,
-        },
-        "release": { "number": release.number, "label": release.label },
-        "promise": said_promise(policy),
-        "numbers": numbers(release),
-        "loss": facts.loss,
-        "linked_ids": !release.linked.is_empty(),
-        "row_weight": policy.output.row_weight,
-        "columns": public_schema::to_json(&policy.schema),
-        "files": files,
-        "previous": previous,
-        "ledger_head": facts.ledger_head,
-        "policy_sha256": facts.policy_digest,
-        "software": facts.software,
-    });
-    if policy.choices.made_up {
-        manifest["made_up"] = json!(true);
-    }
-    if let Some(view) = &facts.view {
-        manifest["view"] = json!(view);
-        manifest["also"] = policy.views.also.iter().map(promise).collect();
-    }
-    manifest
-}
-
-/// Reads the promise back.
-pub fn read_promise(promise: &Json) -> Result<Promise, FolderError> {
-    let missing = |name: &str| FolderError::Manifest { what: format!("promise: {name} is missing or of another kind") };
-    let parameters = &promise["parameters"];
-    let number = |name: &str| {
-        let number = parameters[name].as_u64().and_then(|number| u32::try_from(number).ok());
-        number.ok_or_else(|| missing(name))
-    };
-    let optional = |name: &str| if parameters[name].is_null() { Ok(None) } else { number(name).map(Some) };
-    let names = |name: &str| {
-        let list = parameters[name].as_array().ok_or_else(|| missing(name))?;
-        list.iter().map(|item| item.as_str().map(String::from).ok_or_else(|| missing(name))).collect::<Result<_, _>>()
-    };
-    Ok(match promise["model"].as_str().ok_or_else(|| missing("model"))? {
-        "m-invariance" => Promise::MInvariance { m: number("m")?, k: optional("k")? },
-        "incremental-k-anonymity" => Promise::IncrementalKAnonymity {
-            k: number("k")?,
-            cohorts: parameters["cohorts"].as_bool().ok_or_else(|| missing("cohorts"))?,
-            l: optional("l")?,
-        },
-        "k-anonymity" => Promise::KAnonymity { k: number("k")? },
-        "incremental-l-diversity" => {
-            let mode = match parameters["mode"].as_str() {
-                Some("safe") => DiversityMode::Safe,
-                Some("paper") => DiversityMode::Paper,
-                _ => return Err(missing("mode")),
-            };
-            Promise::IncrementalLDiversity { l: number("l")?, mode }
-        }
-        "xy-anonymity" => Promise::XyAnonymity { x: names("x")?, y: names("y")?, k: number("k")? },
-        "xy-linkability" => Promise::XyLinkability {
-            x: names("x")?,
-            y: names("y")?,
-            max_confidence_permille: number("max_confidence_permille")?,
-            listed: match &parameters["listed"] {
-                Json::Null => Vec::new(),
-                listed => read_listed(listed).ok_or_else(|| missing("listed"))?,
+impl Manifest {
+    /// The manifest of a release whose other files are `files`.
+    pub fn of(issue: &Issue<'_>, facts: &ManifestFacts, files: &[Written]) -> Manifest {
+        let Issue { release, schema, policy } = *issue;
+        let also = |promised: &Promised| match promised {
+            Promised::Series(_) => None,
+            Promised::Views(views) => {
+                Some(views.also.iter().map(|promise| StatedPromise::of(&promise.clone().into())).collect())
+            }
+        };
+        Manifest {
+            format: FORMAT,
+            series: SeriesNames {
+                name: policy.series.name.clone(),
+                title: policy.series.title.clone(),
+                contact: policy.series.contact.clone(),
             },
-            only_listed: parameters["only_listed"].as_bool().unwrap_or(false),
-        },
-        _ => return Err(FolderError::Manifest { what: "promise: the model is unknown to this version".into() }),
-    })
-}
-
-fn read_listed(listed: &Json) -> Option<Vec<ListedShare>> {
-    let share = |share: &Json| {
-        let text = |value: &Json| value.as_str().map(String::from);
-        let code = |value: &Json| u32::try_from(value.as_u64()?).ok();
-        let span = |span: &Json| Some(Span { lo: code(&span[0])?, hi: code(&span[1])? });
-        Some(ListedShare {
-            values: share["values"].as_array()?.iter().map(text).collect::<Option<_>>()?,
-            spans: share["spans"].as_array()?.iter().map(span).collect::<Option<_>>()?,
-            max_permille: code(&share["max_permille"])?,
-        })
-    };
-    listed.as_array()?.iter().map(share).collect()
-}
-
-/// The promise of a policy file, with everything that is not covered.
-fn said_promise(policy: &PolicyFile) -> Json {
-    let mut said = promise(&policy.promise);
-    said["limits"] = json!(policy.limits_said());
-    said
-}
-
-/// A promise for programs: its model, parameters, sentence and limits.
-pub fn promise(promise: &Promise) -> Json {
-    let parameters = match promise {
-        Promise::MInvariance { m, k } => json!({ "m": m, "k": k }),
-        Promise::IncrementalKAnonymity { k, cohorts, l } => json!({ "k": k, "cohorts": cohorts, "l": l }),
-        Promise::KAnonymity { k } => json!({ "k": k }),
-        Promise::IncrementalLDiversity { l, mode } => {
-            let mode = match mode {
-                DiversityMode::Safe => "safe",
-                DiversityMode::Paper => "paper",
-            };
-            json!({ "l": l, "mode": mode })
+            release: ReleaseName { number: release.number, label: release.label.clone() },
+            promise: StatedPromise::with_terms(&policy.first_promise(), &policy.terms()),
+            also: facts.view.as_ref().and_then(|_| also(&policy.promise)),
+            view: facts.view.clone(),
+            made_up: policy.is_study(),
+            numbers: ReleaseNumbers::of(release),
+            loss: facts.loss.clone(),
+            linked_ids: !release.linked.is_empty(),
+            row_weight: policy.output.row_weight,
+            columns: PublicColumn::all(schema),
+            files: files.to_vec(),
+            previous: facts.previous.clone(),
+            ledger_head: facts.ledger_head.clone(),
+            policy_sha256: facts.policy_digest.clone(),
+            software: facts.software.clone(),
         }
-        Promise::XyAnonymity { x, y, k } => json!({ "x": x, "y": y, "k": k }),
-        Promise::XyLinkability { x, y, max_confidence_permille, listed, only_listed } => {
-            let listed: Vec<Json> = listed
-                .iter()
-                .map(|share| {
-                    let spans: Vec<[u32; 2]> = share.spans.iter().map(|span| [span.lo, span.hi]).collect();
-                    json!({ "values": share.values, "spans": spans, "max_permille": share.max_permille })
-                })
-                .collect();
-            json!({
-                "x": x, "y": y, "max_confidence_permille": max_confidence_permille,
-                "listed": listed, "only_listed": only_listed,
-            })
+    }
+
+    /// Reads a manifest back. One of a newer format is refused before anything else is looked at.
+    pub fn read(json: Json) -> Result<Manifest, FolderError> {
+        let damaged = |what: String| FolderError::Manifest { what };
+        match json["format"].as_u64() {
+            Some(found) if found > FORMAT => return Err(FolderError::TooNew { found, known: FORMAT }),
+            Some(_) => {}
+            None => return Err(damaged("it has no format number".into())),
         }
-    };
-    json!({
-        "model": promise.model(),
-        "parameters": parameters,
-        "sentence": promise.sentence(),
-        "limits": promise.limits(),
-    })
+        serde_json::from_value(json).map_err(|error| damaged(error.to_string()))
+    }
 }
 
-fn numbers(release: &Release) -> Json {
-    let sizes = || (0..release.group_count()).map(|group| release.group_rows(group).len());
-    let mean = release.row_count() as f64 / release.group_count().max(1) as f64;
-    let counterfeits = release.counterfeit_count();
-    json!({
-        "rows": release.row_count(),
-        "people": release.row_count() as u64 - counterfeits,
-        "counterfeits": counterfeits,
-        "groups": release.group_count(),
-        "group_size": {
-            "min": sizes().min().unwrap_or(0),
-            "mean": (mean * 1e6).round() / 1e6,
-            "max": sizes().max().unwrap_or(0),
-        },
-        "value_sets": value_set_count(release),
-    })
+impl StatedPromise {
+    /// A promise, its sentence and its own limits.
+    pub fn of(promise: &Promise) -> StatedPromise {
+        StatedPromise::with_terms(promise, &promise.terms())
+    }
+
+    fn with_terms(promise: &Promise, terms: &Terms) -> StatedPromise {
+        StatedPromise {
+            model: promise.entry().name.into(),
+            parameters: promise.stated(),
+            sentence: terms.sentence.clone(),
+            limits: terms.limits.iter().copied().map(String::from).collect(),
+        }
+    }
+
+    /// The promise that is stated.
+    pub fn promise(&self) -> Result<Promise, FolderError> {
+        Promise::read_stated(&self.model, &self.parameters)
+            .map_err(|why| FolderError::Manifest { what: format!("promise: {why}") })
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Json {
+        serde_json::to_value(self).expect("names and numbers are JSON")
+    }
+}
+
+impl ReleaseNumbers {
+    fn of(release: &Release) -> ReleaseNumbers {
+        let sizes = || (0..release.group_count()).map(|group| release.group_rows(group).len() as u64);
+        let mean = release.row_count() as f64 / release.group_count().max(1) as f64;
+        let counterfeits = release.counterfeit_count();
+        ReleaseNumbers {
+            rows: release.row_count() as u64,
+            people: release.row_count() as u64 - counterfeits,
+            counterfeits,
+            groups: release.group_count() as u64,
+            group_size: GroupSizes {
+                min: sizes().min().unwrap_or(0),
+                mean: (mean * 1e6).round() / 1e6,
+                max: sizes().max().unwrap_or(0),
+            },
+            value_sets: value_set_count(release) as u64,
+        }
+    }
 }
 
 /// How many different value sets the groups have.

@@ -24,13 +24,17 @@ mod count;
 pub use count::{Answer, answer, count};
 pub use digest::Written;
 pub use error::FolderError;
-pub use manifest::{MANIFEST, ManifestFacts, PreviousRelease, promise as promise_json};
+pub use manifest::{
+    GroupSizes, MANIFEST, Manifest, ManifestFacts, PreviousRelease, ReleaseName, ReleaseNumbers, SeriesNames,
+    StatedPromise,
+};
 pub use parquet::frame;
 pub use query::{Comparison, Condition, Question, Word, parse_question};
 pub use read::{Published, read, read_with};
 
 use crate::folder::digest::{Digesting, SUMS};
-use crate::model::{Format, PolicyFile, Promise, Release};
+use crate::model::{Release, Schema};
+use crate::promise::{Format, PolicyFile};
 use std::fs::File;
 use std::io;
 use std::io::Write;
@@ -55,24 +59,43 @@ pub fn file_stem(series: &str, number: u32) -> String {
     format!("{series}-r{number:04}")
 }
 
+/// A release as a folder is written from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Issue<'a> {
+    /// The release.
+    pub release: &'a Release,
+    /// Its columns: those of the policy, or of the view it is.
+    pub schema: &'a Schema,
+    /// The policy it was made under.
+    pub policy: &'a PolicyFile,
+}
+
+impl<'a> Issue<'a> {
+    /// A release with all columns of its policy.
+    pub fn new(release: &'a Release, policy: &'a PolicyFile) -> Issue<'a> {
+        Issue { release, schema: &policy.schema, policy }
+    }
+
+    /// Whether the folder says how many counterfeits each group has. Where the promise may add some it always does,
+    /// zeros included; elsewhere there are none to count, except in study modes.
+    fn counts_counterfeits(&self) -> bool {
+        self.policy.terms().adds_counterfeits || self.release.counterfeits.iter().any(|&count| count > 0)
+    }
+}
+
 /// Writes all files of a release, each through `create`, and answers with their names in order. Every
 /// file is finished before the next one is created.
-pub fn write(
-    release: &Release,
-    policy: &PolicyFile,
-    facts: &ManifestFacts,
-    create: &mut Create<'_>,
-) -> Result<Vec<String>, FolderError> {
-    Ok(write_with_digests(release, policy, facts, create)?.into_iter().map(|file| file.name).collect())
+pub fn write(issue: &Issue<'_>, facts: &ManifestFacts, create: &mut Create<'_>) -> Result<Vec<String>, FolderError> {
+    Ok(write_with_digests(issue, facts, create)?.into_iter().map(|file| file.name).collect())
 }
 
 /// The same, and answers with the checksum of each file: who keeps them need not take them again.
 pub fn write_with_digests(
-    release: &Release,
-    policy: &PolicyFile,
+    issue: &Issue<'_>,
     facts: &ManifestFacts,
     create: &mut Create<'_>,
 ) -> Result<Vec<Written>, FolderError> {
+    let Issue { release, policy, .. } = *issue;
     let stem = file_stem(&policy.series.name, release.number);
     let mut files: Vec<Written> = Vec::new();
     let mut put = |name: &str, fill: &mut Fill<'_>| -> Result<Written, FolderError> {
@@ -83,22 +106,23 @@ pub fn write_with_digests(
     };
     for format in &policy.output.formats {
         files.push(match format {
-            Format::Csv => put(&format!("{stem}.csv"), &mut |out| csv::write_data(release, policy, out))?,
-            Format::Parquet => put(&format!("{stem}.parquet"), &mut |out| parquet::write_data(release, policy, out))?,
+            Format::Csv => put(&format!("{stem}.csv"), &mut |out| csv::write_data(issue, out))?,
+            Format::Parquet => put(&format!("{stem}.parquet"), &mut |out| parquet::write_data(issue, out))?,
         });
     }
-    if counts_counterfeits(release, policy) {
+    if issue.counts_counterfeits() {
         let name = format!("{stem}.counterfeits.csv");
         files.push(put(&name, &mut |out| csv::write_counterfeits(release, out))?);
     }
-    let data_package = pretty(&describe::data_package(release, policy, &files));
+    let data_package = pretty(&describe::data_package(issue, &files));
     files.push(put("datapackage.json", &mut |out| out.write_all(data_package.as_bytes()))?);
-    let readme = describe::readme(release, policy);
+    let readme = describe::readme(issue);
     files.push(put("README.md", &mut |out| out.write_all(readme.as_bytes()))?);
     for (name, content) in &facts.more_files {
         files.push(put(name, &mut |out| out.write_all(content))?);
     }
-    let manifest = pretty(&manifest::manifest(release, policy, facts, &files));
+    let manifest = serde_json::to_value(Manifest::of(issue, facts, &files)).expect("names and numbers are JSON");
+    let manifest = pretty(&manifest);
     files.push(put(MANIFEST, &mut |out| out.write_all(manifest.as_bytes()))?);
     let sums = digest::sums(&files);
     files.push(put(SUMS, &mut |out| out.write_all(sums.as_bytes()))?);
@@ -107,12 +131,6 @@ pub fn write_with_digests(
 
 /// What fills a file.
 type Fill<'a> = dyn FnMut(&mut Digesting) -> io::Result<()> + 'a;
-
-/// Whether the folder says how many counterfeits each group has. Under m-invariance it always does,
-/// zeros included; elsewhere there are none to count, except in study modes.
-fn counts_counterfeits(release: &Release, policy: &PolicyFile) -> bool {
-    matches!(policy.promise, Promise::MInvariance { .. }) || release.counterfeits.iter().any(|&count| count > 0)
-}
 
 fn pretty(json: &serde_json::Value) -> String {
     let mut text = serde_json::to_string_pretty(json).expect("a value without odd keys is JSON");

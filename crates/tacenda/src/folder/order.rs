@@ -4,7 +4,8 @@
 //! sorted by their *texts*: sensitive cells, then public cells, then linked id. Numbers of values
 //! would tell which value the series met first.
 
-use crate::model::{PolicyFile, Release, Schema};
+use crate::folder::Issue;
+use crate::model::{Release, Schema};
 
 /// Which columns a data file has.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +19,10 @@ pub struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// The shape of a release under its policy.
-    pub fn of(release: &Release, policy: &'a PolicyFile) -> Shape<'a> {
-        Shape { schema: &policy.schema, linked: !release.linked.is_empty(), row_weight: policy.output.row_weight }
+    /// The shape of a release.
+    pub fn of(issue: &Issue<'a>) -> Shape<'a> {
+        let Issue { release, schema, policy } = *issue;
+        Shape { schema, linked: !release.linked.is_empty(), row_weight: policy.output.row_weight }
     }
 }
 

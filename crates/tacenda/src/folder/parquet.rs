@@ -9,8 +9,9 @@
 //!
 //! Row groups hold whole groups; their columns are encoded in parallel.
 
+use crate::folder::Issue;
 use crate::folder::order::{RowOrder, Shape, print_linked, weight};
-use crate::model::{Domain, GROUP_ID, PolicyFile, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema, Span};
+use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema, Span};
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
@@ -79,8 +80,8 @@ pub fn columns(shape: &Shape<'_>) -> Vec<(String, Content)> {
 }
 
 /// Writes the data file.
-pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    write_parquet(release, policy, out).map_err(|error| match error {
+pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    write_parquet(issue, out).map_err(|error| match error {
         // The disk's own words and kind, not the wrapping.
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,
@@ -90,9 +91,10 @@ pub fn write_data(release: &Release, policy: &PolicyFile, out: &mut (dyn Write +
     })
 }
 
-fn write_parquet(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
-    let columns = columns(&Shape::of(release, policy));
-    let schema = arrow_schema(&columns, &policy.schema);
+fn write_parquet(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
+    let Issue { release, schema, .. } = *issue;
+    let columns = columns(&Shape::of(issue));
+    let arrow = arrow_schema(&columns, schema);
     let group_id = ColumnPath::from(GROUP_ID);
     let properties = WriterProperties::builder()
         .set_created_by("tacenda".into())
@@ -100,21 +102,21 @@ fn write_parquet(release: &Release, policy: &PolicyFile, out: &mut (dyn Write + 
         .set_column_dictionary_enabled(group_id.clone(), false)
         .set_column_encoding(group_id, Encoding::DELTA_BINARY_PACKED)
         .build();
-    let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties))?;
+    let writer = ArrowWriter::try_new(out, Arc::clone(&arrow), Some(properties))?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
     let order = RowOrder::new(release);
     for (index, groups) in row_groups(release).into_iter().enumerate() {
-        let batch = Batch::new(release, policy, &order, groups);
+        let batch = Batch::new(release, schema, &order, groups);
         let mut encoders = factory.create_column_writers(index)?.into_iter();
         let mut work = Vec::new();
         for (position, (_, content)) in columns.iter().enumerate() {
-            let leaves = if matches!(schema.field(position).data_type(), DataType::Struct(_)) { 2 } else { 1 };
+            let leaves = if matches!(arrow.field(position).data_type(), DataType::Struct(_)) { 2 } else { 1 };
             work.push((position, content, encoders.by_ref().take(leaves).collect::<Vec<_>>()));
         }
         let encoded: Vec<Vec<ArrowColumnChunk>> = work
             .into_par_iter()
             .map(|(position, content, encoders)| {
-                let leaves = compute_leaves(schema.field(position), &batch.array(content))?;
+                let leaves = compute_leaves(arrow.field(position), &batch.array(content))?;
                 let pairs = encoders.into_iter().zip(leaves);
                 pairs
                     .map(|(mut encoder, leaf)| {
@@ -140,19 +142,20 @@ fn arrow_schema(columns: &[(String, Content)], schema: &Schema) -> SchemaRef {
 }
 
 /// The release as a frame in memory: the columns and rows of the Parquet file.
-pub fn frame(release: &Release, policy: &PolicyFile) -> (SchemaRef, Vec<RecordBatch>) {
-    let columns = columns(&Shape::of(release, policy));
-    let schema = arrow_schema(&columns, &policy.schema);
+pub fn frame(issue: &Issue<'_>) -> (SchemaRef, Vec<RecordBatch>) {
+    let Issue { release, schema, .. } = *issue;
+    let columns = columns(&Shape::of(issue));
+    let arrow = arrow_schema(&columns, schema);
     let order = RowOrder::new(release);
     let batches = row_groups(release)
         .into_iter()
         .map(|groups| {
-            let batch = Batch::new(release, policy, &order, groups);
+            let batch = Batch::new(release, schema, &order, groups);
             let arrays = columns.par_iter().map(|(_, content)| batch.array(content)).collect();
-            RecordBatch::try_new(Arc::clone(&schema), arrays).expect("every column has its type and every row")
+            RecordBatch::try_new(Arc::clone(&arrow), arrays).expect("every column has its type and every row")
         })
         .collect();
-    (schema, batches)
+    (arrow, batches)
 }
 
 /// Runs of whole groups with about [`ROW_GROUP`] rows each.
@@ -212,14 +215,14 @@ fn bound_fields(bound: DataType) -> Fields {
 /// The rows of some groups, on their way to columns.
 struct Batch<'a> {
     release: &'a Release,
-    policy: &'a PolicyFile,
+    schema: &'a Schema,
     groups: Range<usize>,
     /// Rows of the release in the order of the file.
     rows: Vec<u32>,
 }
 
 impl<'a> Batch<'a> {
-    fn new(release: &'a Release, policy: &'a PolicyFile, order: &RowOrder<'_>, groups: Range<usize>) -> Batch<'a> {
+    fn new(release: &'a Release, schema: &'a Schema, order: &RowOrder<'_>, groups: Range<usize>) -> Batch<'a> {
         let all: Vec<usize> = groups.clone().collect();
         let sorted: Vec<Vec<u32>> = all
             .par_chunks(1 << 12)
@@ -232,7 +235,7 @@ impl<'a> Batch<'a> {
                 rows
             })
             .collect();
-        Batch { release, policy, groups, rows: sorted.concat() }
+        Batch { release, schema, groups, rows: sorted.concat() }
     }
 
     fn array(&self, content: &Content) -> ArrayRef {
@@ -247,7 +250,7 @@ impl<'a> Batch<'a> {
             }
             Content::GroupId => Arc::new(Int32Array::from(self.per_group(|group| group as i32 + 1))),
             Content::MaybeMissing(index) => {
-                let root = self.policy.schema.quasi[*index].root();
+                let root = self.schema.quasi[*index].root();
                 Arc::new(BooleanArray::from(self.per_group(|group| self.release.region(group)[*index] == root)))
             }
             Content::RowWeight => Arc::new(Float64Array::from(
@@ -289,7 +292,7 @@ impl<'a> Batch<'a> {
 
     /// The column of a quasi attribute.
     fn spans(&self, index: usize) -> ArrayRef {
-        let attribute = &self.policy.schema.quasi[index];
+        let attribute = &self.schema.quasi[index];
         let span = |group: usize| self.release.region(group)[index];
         match &attribute.domain {
             Domain::Category(_) => {

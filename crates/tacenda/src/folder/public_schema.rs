@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A column of a release.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-enum Column {
+pub enum PublicColumn {
     Quasi {
         name: String,
         #[serde(flatten)]
@@ -33,7 +33,7 @@ enum Column {
 /// The values of a quasi column. Intervals are half open.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum ColumnDomain {
+pub enum ColumnDomain {
     Integer {
         lo: i64,
         hi: i64,
@@ -58,24 +58,24 @@ enum ColumnDomain {
 /// Where boundaries may lie, counted from the domain's lower end.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum ColumnGrid {
+pub enum ColumnGrid {
     Every { pitch: u32, phase: u32 },
     Lines(Vec<u32>),
 }
 
-/// The columns as JSON, in the order of the data file.
-pub fn to_json(schema: &Schema) -> serde_json::Value {
-    let columns: Vec<Column> = schema.order.iter().map(|&(role, index)| column(schema, role, index)).collect();
-    serde_json::to_value(columns).expect("names, numbers and lists are JSON")
+impl PublicColumn {
+    /// The columns of a release, in the order of the data file.
+    pub fn all(schema: &Schema) -> Vec<PublicColumn> {
+        schema.order.iter().map(|&(role, index)| column(schema, role, index)).collect()
+    }
 }
 
-/// Reads what [`to_json`] wrote.
-pub fn from_json(columns: &serde_json::Value) -> Result<Schema, FolderError> {
-    let columns: Vec<Column> = Vec::deserialize(columns).map_err(|error| damaged(&format!("columns: {error}")))?;
+/// The columns that a manifest describes, as a schema.
+pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
     let mut schema = Schema::default();
-    for column in columns {
+    for column in columns.iter().cloned() {
         match column {
-            Column::Quasi { name, domain, missing, grid, min_width, weight } => {
+            PublicColumn::Quasi { name, domain, missing, grid, min_width, weight } => {
                 schema.order.push((Role::Quasi, schema.quasi.len()));
                 let grid = match grid {
                     None => Grid::Free,
@@ -86,11 +86,11 @@ pub fn from_json(columns: &serde_json::Value) -> Result<Schema, FolderError> {
                 let domain = domain_of(domain)?;
                 schema.quasi.push(Quasi { name, domain, nullable: missing, grid, min_width, weight });
             }
-            Column::Sensitive { name, missing } => {
+            PublicColumn::Sensitive { name, missing } => {
                 schema.order.push((Role::Sensitive, schema.sensitive.len()));
                 schema.sensitive.push(Sensitive { name, nullable: missing, labels: Vec::new() });
             }
-            Column::Public { name, because } => {
+            PublicColumn::Public { name, because } => {
                 schema.order.push((Role::Public, schema.public.len()));
                 schema.public.push(Public { name, because });
             }
@@ -99,7 +99,7 @@ pub fn from_json(columns: &serde_json::Value) -> Result<Schema, FolderError> {
     Ok(schema)
 }
 
-fn column(schema: &Schema, role: Role, index: usize) -> Column {
+fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
     match role {
         Role::Quasi => {
             let Quasi { name, domain, nullable, grid, min_width, weight } = schema.quasi[index].clone();
@@ -114,15 +114,15 @@ fn column(schema: &Schema, role: Role, index: usize) -> Column {
                 Grid::Every { pitch, phase } => Some(ColumnGrid::Every { pitch, phase }),
                 Grid::Lines(lines) => Some(ColumnGrid::Lines(lines)),
             };
-            Column::Quasi { name, domain, missing: nullable, grid, min_width, weight }
+            PublicColumn::Quasi { name, domain, missing: nullable, grid, min_width, weight }
         }
         Role::Sensitive => {
             let Sensitive { name, nullable, .. } = schema.sensitive[index].clone();
-            Column::Sensitive { name, missing: nullable }
+            PublicColumn::Sensitive { name, missing: nullable }
         }
         Role::Public => {
             let Public { name, because } = schema.public[index].clone();
-            Column::Public { name, because }
+            PublicColumn::Public { name, because }
         }
         Role::Identifier | Role::Drop => unreachable!("neither is published"),
     }

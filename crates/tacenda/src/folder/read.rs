@@ -5,10 +5,11 @@
 //! several releases, by values that are already there.
 
 use crate::folder::digest::SUMS;
-use crate::folder::manifest::MANIFEST;
+use crate::folder::manifest::{MANIFEST, Manifest};
 use crate::folder::order::Shape;
-use crate::folder::{FolderError, digest, manifest, public_schema, read_csv, read_parquet};
-use crate::model::{Promise, Regions, Release, Schema, Span, Value, Values};
+use crate::folder::{FolderError, digest, public_schema, read_csv, read_parquet};
+use crate::model::{Regions, Release, Schema, Span, Value, Values};
+use crate::promise::Promise;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub struct Published {
     /// The name of the series.
     pub series: String,
     /// The whole manifest.
-    pub manifest: Json,
+    pub manifest: Manifest,
 }
 
 /// Reads a release folder.
@@ -41,8 +42,9 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<Published, Folder
     let listed = digest::verify(folder)?;
     let manifest: Json = serde_json::from_slice(&text)
         .map_err(|error| FolderError::Manifest { what: format!("not JSON (line {})", error.line()) })?;
-    let promise = check_format(&manifest).and_then(|()| manifest::read_promise(&manifest["promise"]))?;
-    let schema = public_schema::from_json(&manifest["columns"])?;
+    let manifest = Manifest::read(manifest)?;
+    let promise = manifest.promise.promise()?;
+    let schema = public_schema::schema_of(&manifest.columns)?;
 
     let files = Files::named(&manifest)?;
     for name in [MANIFEST, &files.data].into_iter().chain(files.counterfeits.as_deref()) {
@@ -54,31 +56,28 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<Published, Folder
         Some(name) => Some(read_csv::read_counterfeits(&folder.join(name), name)?),
         None => None,
     };
-    let shape =
-        Shape { schema: &schema, linked: flag(&manifest, "linked_ids")?, row_weight: flag(&manifest, "row_weight")? };
+    let shape = Shape { schema: &schema, linked: manifest.linked_ids, row_weight: manifest.row_weight };
     let (path, name) = (folder.join(&files.data), files.data.as_str());
     let rows = if name.ends_with(".csv") {
         read_csv::read_data(&path, name, &shape, counts.as_deref())?
     } else {
         read_parquet::read_data(&path, name, &shape, counts.as_deref())?
     };
-    let numbers = &manifest["numbers"];
-    for (what, found) in [("rows", rows.sensitive.len()), ("groups", rows.ends.len())] {
-        if numbers[what].as_u64() != Some(found as u64) {
+    let numbers = &manifest.numbers;
+    for (what, said, found) in
+        [("rows", numbers.rows, rows.sensitive.len()), ("groups", numbers.groups, rows.ends.len())]
+    {
+        if said != found as u64 {
             let what = format!("it has {found} {what}, the manifest says otherwise");
             return Err(FolderError::File { file: files.data, what });
         }
     }
-    let number = manifest["release"]["number"].as_u64().and_then(|number| u32::try_from(number).ok());
-    let text = |group: &str, name: &str| manifest[group][name].as_str().map(String::from);
-    let (Some(number), Some(label), Some(series)) = (number, text("release", "label"), text("series", "name")) else {
-        return Err(FolderError::Manifest { what: "series or release is missing".into() });
-    };
     let counterfeits = match counts {
         Some(counts) => counts.iter().map(|&(_, counterfeits)| counterfeits).collect(),
         None => vec![0; rows.ends.len()],
     };
-    let release = rows.finish(number, label, counterfeits, values);
+    let release = rows.finish(manifest.release.number, manifest.release.label.clone(), counterfeits, values);
+    let series = manifest.series.name.clone();
     Ok(Published { release, schema, promise, series, manifest })
 }
 
@@ -89,27 +88,14 @@ struct Files {
 }
 
 impl Files {
-    fn named(manifest: &Json) -> Result<Files, FolderError> {
-        let list = manifest["files"].as_array().map_or(&[][..], |list| &list[..]);
-        let names: Vec<&str> = list.iter().filter_map(|file| file["name"].as_str()).collect();
+    fn named(manifest: &Manifest) -> Result<Files, FolderError> {
+        let names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
         let counterfeits = names.iter().find(|name| name.ends_with(".counterfeits.csv"));
         let csv = names.iter().find(|name| name.ends_with(".csv") && !name.ends_with(".counterfeits.csv"));
         let parquet = names.iter().find(|name| name.ends_with(".parquet"));
         let data = csv.or(parquet).ok_or(FolderError::Manifest { what: "no data file is listed".into() })?;
         Ok(Files { data: data.to_string(), counterfeits: counterfeits.map(|name| name.to_string()) })
     }
-}
-
-fn check_format(manifest: &Json) -> Result<(), FolderError> {
-    match manifest["format"].as_u64() {
-        Some(found) if found > manifest::FORMAT => Err(FolderError::TooNew { found, known: manifest::FORMAT }),
-        Some(_) => Ok(()),
-        None => Err(FolderError::Manifest { what: "it has no format number".into() }),
-    }
-}
-
-fn flag(manifest: &Json, name: &str) -> Result<bool, FolderError> {
-    manifest[name].as_bool().ok_or_else(|| FolderError::Manifest { what: format!("{name} is missing") })
 }
 
 /// Rows while they are read: combinations of cells numbered as they come.

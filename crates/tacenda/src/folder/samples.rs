@@ -1,10 +1,10 @@
 //! Small releases for the tests of this room.
 
-use crate::folder::{ManifestFacts, PreviousRelease, write};
+use crate::folder::{Issue, ManifestFacts, PreviousRelease, write};
 use crate::model::{
-    Choices, Domain, Format, Hierarchy, Limits, Output, PolicyFile, Promise, Public, Quasi, Regions, Release, Rng,
-    Role, Schema, Sensitive, Series, Span, Value, Values, Views,
+    Domain, Hierarchy, Public, Quasi, Regions, Release, Rng, Role, Schema, Sensitive, Span, Value, Values,
 };
+use crate::promise::{Format, Limits, MInvariance, Output, PolicyFile, Reasons, Series};
 use proptest::prelude::*;
 use std::fs::File;
 use std::path::Path;
@@ -18,11 +18,10 @@ pub fn policy(schema: Schema) -> PolicyFile {
             contact: "steward@hospital.example".into(),
         },
         schema,
-        promise: Promise::MInvariance { m: 2, k: None },
-        choices: Choices::default(),
+        promise: MInvariance::new(2).into(),
+        reasons: Reasons::default(),
         limits: Limits::default(),
         output: Output::default(),
-        views: Views::default(),
     }
 }
 
@@ -81,7 +80,7 @@ pub fn facts() -> ManifestFacts {
 
 /// Writes a release into `folder`.
 pub fn write_to(folder: &Path, release: &Release, policy: &PolicyFile) -> Vec<String> {
-    write(release, policy, &facts(), &mut |name| Ok(Box::new(File::create(folder.join(name))?))).unwrap()
+    write(&Issue::new(release, policy), &facts(), &mut |name| Ok(Box::new(File::create(folder.join(name))?))).unwrap()
 }
 
 /// A folder with all kinds of columns: every type, missing values, two sensitive attributes, public

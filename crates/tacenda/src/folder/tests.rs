@@ -2,7 +2,8 @@
 
 use super::samples::{census_shaped, every_kind, facts, of_every_kind, policy, release, releases, table_3a, write_to};
 use super::*;
-use crate::model::{Domain, Output, Quasi, Schema, Sensitive, Span, Value, Values};
+use crate::model::{Domain, Quasi, Schema, Sensitive, Span, Value, Values};
+use crate::promise::Output;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ type Regions = crate::model::Regions;
 
 fn csv_of(release: &Release, policy: &PolicyFile) -> String {
     let mut out = Vec::new();
-    csv::write_data(release, policy, &mut out).unwrap();
+    csv::write_data(&Issue::new(release, policy), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -151,9 +152,9 @@ fn a_folder_holds_every_file_and_every_checksum() {
 fn the_page_for_the_recipient_says_promise_and_limits_word_by_word() {
     let (release, schema) = table_3a();
     let policy = policy(schema);
-    let page = describe::readme(&release, &policy);
-    assert!(page.contains(&policy.promise.sentence()));
-    assert!(policy.promise.limits().iter().all(|limit| page.contains(limit)));
+    let page = describe::readme(&Issue::new(&release, &policy));
+    assert!(page.contains(&policy.terms().sentence));
+    assert!(policy.terms().limits.iter().all(|limit| page.contains(limit)));
     assert!(page.contains("13 rows in 6 groups, standing for 11 people. 2 rows are artificial."));
     assert!(page.lines().count() < 60, "one page");
 }
@@ -232,7 +233,7 @@ fn a_disk_that_fails_is_an_error_that_names_the_file() {
     let (release, schema) = table_3a();
     let policy = policy(schema);
     for full in ["ward-stays-r0002.csv", "ward-stays-r0002.parquet", "manifest.json", "SHA256SUMS"] {
-        let error = write(&release, &policy, &facts(), &mut |name| {
+        let error = write(&Issue::new(&release, &policy), &facts(), &mut |name| {
             Ok(Box::new(Full(if name == full { 100 } else { usize::MAX })))
         });
         let error = error.unwrap_err();
@@ -315,10 +316,10 @@ fn how_fast_a_release_is_written() {
     };
     let create = |name: &str| Digesting::new(Box::new(fs::File::create(folder.path().join(name)).unwrap()));
     let start = std::time::Instant::now();
-    csv::write_data(&release, &policy, &mut create("x.csv")).unwrap();
+    csv::write_data(&Issue::new(&release, &policy), &mut create("x.csv")).unwrap();
     say("csv", start);
     let start = std::time::Instant::now();
-    parquet::write_data(&release, &policy, &mut create("x.parquet")).unwrap();
+    parquet::write_data(&Issue::new(&release, &policy), &mut create("x.parquet")).unwrap();
     say("parquet", start);
     for name in ["x.csv", "x.parquet"] {
         println!("{name}: {} MB", fs::metadata(folder.path().join(name)).unwrap().len() / 1_000_000);
@@ -344,7 +345,7 @@ proptest! {
         prop_assert_eq!(spelled_out(&back.release), spelled_out(&release));
         prop_assert_eq!((back.release.number, &back.release.label), (release.number, &release.label));
         prop_assert_eq!(&back.schema, &policy.schema);
-        prop_assert_eq!(&back.promise, &policy.promise);
+        prop_assert_eq!(&back.promise, &policy.first_promise());
         prop_assert!((0..back.release.group_count()).all(|group| back.release.group_values(group).is_sorted()));
         // A second release shares the numbers of the first.
         let mut values = release.values.clone();

@@ -1,6 +1,6 @@
 //! Measures that need the release and the policy only.
 
-use crate::model::{Domain, Promise, Quasi, Release, Schema, Span};
+use crate::model::{Domain, Quasi, Release, Schema, Span};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 
@@ -57,17 +57,6 @@ impl Loss {
     /// The same, for `serialize_with`.
     pub fn rounded<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_json().serialize(serializer)
-    }
-}
-
-/// The least number of rows of a group under `promise`: what C_avg is measured in.
-pub fn least_group(promise: &Promise) -> u32 {
-    match promise {
-        Promise::MInvariance { m, k } => k.map_or(*m, |k| k.max(*m)),
-        Promise::IncrementalKAnonymity { k, l, .. } => l.map_or(*k, |l| l.max(*k)),
-        Promise::KAnonymity { k } | Promise::XyAnonymity { k, .. } => *k,
-        Promise::IncrementalLDiversity { l, .. } => *l,
-        Promise::XyLinkability { .. } => 1,
     }
 }
 

@@ -22,6 +22,6 @@ mod loss;
 mod query_error;
 mod tree;
 
-pub use loss::{AttributeLoss, Loss, least_group, loss, nine_decimals};
+pub use loss::{AttributeLoss, Loss, loss, nine_decimals};
 pub use query_error::{QueryError, Workload, query_error};
 pub use tree::{Feature, Tree};

@@ -11,12 +11,11 @@
 mod attribute;
 mod change;
 mod coded;
+mod demand;
 mod group;
 mod hierarchy;
 mod history;
 mod notation;
-mod policy_file;
-mod promise;
 mod reading;
 mod record;
 mod release;
@@ -24,24 +23,21 @@ mod rng;
 mod schema;
 mod span;
 mod table;
+mod terms;
 mod traces;
 mod values;
 mod view;
-mod view_policy;
 mod words;
 
 pub use attribute::{Domain, Grid, Quasi};
 pub use change::Change;
 pub use coded::Page;
 pub(crate) use coded::{coded, exit_of};
+pub use demand::{Asked, Demand, SubJoins, asked};
 pub use group::{GroupView, Grouping, Regions};
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use history::{History, Met, PastGroups, PastView, Published, Record};
 pub use notation::CellFault;
-pub use policy_file::{
-    Base, Choices, Format, Limits, LossKind, OnDelete, OnIneligible, Output, PolicyFile, SeedRule, Series,
-};
-pub use promise::{DiversityMode, Promise};
 pub use reading::Reading;
 pub use record::{RecordKey, Row};
 pub use release::{Membership, Release};
@@ -49,10 +45,11 @@ pub use rng::{Rng, Seed};
 pub use schema::{Public, Role, Schema, Sensitive};
 pub use span::Span;
 pub use table::Table;
+pub use terms::{GroupRule, Hides, Scope, Terms};
 pub use traces::{GROUP_ID, RECORD, ROW_WEIGHT, Traces};
 pub use values::{Value, ValueSetId, ValueSets, Values};
 pub use view::{
-    Bound, Classes, Cuts, Impossible, PublishedView, Requirement, SpanColumn, Threshold, View, ViewColumn, ViewRows,
+    Bound, Classes, Cuts, Impossible, PublishedView, Requirement, Score, SpanColumn, Threshold, View, ViewColumn,
+    ViewRows,
 };
-pub use view_policy::{Asked, EVERYONE, ListedShare, NamedView, Score, SubJoins, Views, asked};
 pub use words::{counted, hex, number, people};

@@ -110,6 +110,18 @@ pub struct Impossible {
     pub right: (String, Span),
 }
 
+/// What the detail of a view is good for.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Score {
+    /// Telling the classes of the target column apart (paper 004, equation 2); like `Distortion` without a target.
+    Entropy,
+    /// Staying close to the values (equation 3): as many units as there are rows with the value.
+    #[default]
+    Distortion,
+    /// Telling rows apart: as many units as there are pairs that would no longer be alike.
+    Discernability,
+}
+
 /// Rows sorted into classes of equal codes.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Classes {

@@ -23,6 +23,12 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 
+/// Bytes in lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("four bits");
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,10 +39,4 @@ mod tests {
         assert_eq!((people(1), people(0)), ("1 person".into(), "0 people".into()));
         assert_eq!((counted(1, "row", "rows"), counted(12345, "row", "rows")), ("1 row".into(), "12,345 rows".into()));
     }
-}
-
-/// Bytes in lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("four bits");
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -3,16 +3,15 @@
 //!
 //! Both are rehearsals that are thrown away. They are for the steward and private.
 
-use crate::ingest;
-use crate::model::{Limits, PolicyFile, Promise};
-use crate::policy::KAnonymity;
-use crate::policy::k_anonymity::Drift;
-use crate::publish::{Material, Project, ProjectError, Rehearsal};
+use crate::grouping::Drift;
+use crate::ingest::Remembered;
+use crate::promise::{Alternative, Limits, PolicyFile, Promised};
+use crate::publish::{Material, NextRelease, Project, ProjectError, Rehearsal};
 
-/// One way to keep incremental k-anonymity, and what it costs now.
+/// One way to keep the promise, and what it costs now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// What is published: `cohorts`, `cells` or `tight`.
+    /// What is published, such as `cohorts`, `cells` or `tight`.
     pub name: &'static str,
     /// How the policy file asks for it.
     pub setting: &'static str,
@@ -43,51 +42,41 @@ impl Cost {
     }
 }
 
-/// The ways there are: name, setting, cohorts, tight.
-const WAYS: [(&str, &str, bool, bool); 3] = [
-    ("cohorts", "cohorts = true", true, false),
-    ("cells", "cohorts = false", false, false),
-    ("tight", "cohorts = false, tight = true", false, true),
-];
-
 impl Project {
-    /// What each way of keeping incremental k-anonymity costs with this material; empty for other promises.
+    /// What each way of keeping the promise costs with this material; empty where there is no choice.
     ///
     /// `rehearsal` is the release as the policy file asks for it. The limits of withheld rows do not
     /// apply to the others: the answer is what they would cost.
     pub fn choices(&self, material: &Material, rehearsal: &Rehearsal) -> Result<Vec<Choice>, ProjectError> {
         let file = self.policy();
-        let Promise::IncrementalKAnonymity { k, cohorts, l } = file.promise else { return Ok(Vec::new()) };
-        let tried = WAYS.iter().map(|&(name, setting, apart, tight)| {
-            let is_chosen = apart == cohorts && tight == file.choices.tight;
+        let Promised::Series(chosen) = &file.promise else { return Ok(Vec::new()) };
+        let tried = chosen.inner().alternatives().into_iter().map(|Alternative { name, setting, promise }| {
+            let is_chosen = promise == *chosen;
             let (cost, warnings) = if is_chosen {
                 (Ok(Cost::of(rehearsal)), rehearsal.warnings.clone())
             } else {
-                let mut other = file.clone();
-                other.promise = Promise::IncrementalKAnonymity { k, cohorts: apart, l };
-                other.choices.tight = tight;
-                other.limits = Limits { counterfeits: 1.0, withheld: 1.0 };
-                self.cost(&other, material)?
+                let limits = Limits { counterfeits: 1.0, withheld: 1.0 };
+                self.cost(&PolicyFile { promise: promise.into(), limits, ..file.clone() }, material)?
             };
             Ok(Choice { name, setting, is_chosen, cost, warnings })
         });
         tried.collect()
     }
 
-    /// How far the maintained clustering of this material is from one made anew, where there is one.
+    /// How far groups that are kept up are from groups made anew from this material, where some are.
     pub fn drift(&self, material: &Material) -> Option<Drift> {
         let file = self.policy();
-        let Promise::KAnonymity { k } = file.promise else { return None };
+        let Promised::Series(promise) = &file.promise else { return None };
         let history = material.history();
         let mut rng = self.seed().rng("group", history.releases + 1);
-        KAnonymity::of(k, &file.choices).drift(&file.schema, history, material.table(), &mut rng)
+        promise.inner().drift(&file.schema, history, material.table(), &mut rng)
     }
 
     /// Why the series, once begun, cannot go on under another policy file.
     pub fn barred(&self, other: &PolicyFile, material: &Material) -> Option<String> {
         let begun = material.history().releases > 0;
-        let (old, new) = (ingest::canonical(self.policy()), ingest::canonical(other));
-        ingest::is_looser(&old, &new).filter(|_| begun)
+        let (old, new) = (Remembered::of(self.policy()), Remembered::of(other));
+        old.may_be_followed_by(&new).err().filter(|_| begun).map(|looser| looser.to_string())
     }
 
     /// What a release would cost under another policy file, and what to know of it.
@@ -99,7 +88,7 @@ impl Project {
         if let Some(why) = self.barred(other, material) {
             return Ok((Err(why), Vec::new()));
         }
-        match self.rehearse_as(other, material, None, &|_| {}) {
+        match self.rehearse(material, NextRelease { policy: Some(other), ..NextRelease::default() }, &|_| {}) {
             Ok(rehearsal) => Ok((Ok(Cost::of(&rehearsal)), rehearsal.warnings)),
             Err(ProjectError::Publish(error)) => Ok((Err(error.to_string()), Vec::new())),
             Err(error) => Err(error),

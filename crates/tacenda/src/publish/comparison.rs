@@ -8,10 +8,11 @@
 //! The tree is grown on two of three rows and tested on the third ones, in the order of the keyed identifiers: an order
 //! that has nothing to do with what the rows say, and the same in every run of a project.
 
+use crate::grouping::views;
+use crate::grouping::views::{Options, Task};
 use crate::measure::{Feature, Tree};
-use crate::model::{Cuts, Promise, PublishedView, Requirement, Score, Table, View, ViewColumn, ViewRows};
-use crate::policy::views;
-use crate::policy::views::{Options, Task};
+use crate::model::{Bound, Cuts, Demand, PublishedView, Requirement, Schema, Table, View, ViewColumn, ViewRows};
+use crate::promise::Views;
 use crate::publish::PreparedView;
 use rayon::prelude::*;
 
@@ -66,8 +67,9 @@ pub struct Compared {
 }
 
 /// The rows of a view and what is asked of them.
-struct Setting<'a> {
+struct Laid<'a> {
     prepared: &'a PreparedView,
+    views: &'a Views,
     view: View,
     rows: ViewRows,
     /// The place of the target.
@@ -78,13 +80,13 @@ struct Setting<'a> {
 }
 
 impl Comparison {
-    /// Measures the view and the others. `table` has the view's columns only.
-    pub fn of(prepared: &PreparedView, table: &Table) -> Comparison {
-        let setting = Setting::new(prepared, table);
+    /// Measures the view and the others. `schema` and `table` have the view's columns only.
+    pub fn of(views: &Views, prepared: &PreparedView, schema: &Schema, table: &Table) -> Comparison {
+        let setting = Laid::new(views, prepared, schema, table);
         let mut notes = Vec::new();
         let mut asked: Vec<(Against, Cuts)> =
             vec![(Against::View, prepared.cuts.clone()), (Against::AsItIs, setting.as_it_is())];
-        match least(prepared) {
+        match least(views) {
             None => notes.push("plain k-anonymity was not measured: no k is promised".to_string()),
             Some(k) => match setting.anonymous(k) {
                 Some(cuts) => asked.push((Against::KAnonymity { k }, cuts)),
@@ -108,18 +110,18 @@ impl Comparison {
 }
 
 /// The largest k that is promised.
-fn least(prepared: &PreparedView) -> Option<u64> {
-    let k = |promise: &Promise| match promise {
-        Promise::XyAnonymity { k, .. } => Some(u64::from(*k)),
-        _ => None,
+fn least(views: &Views) -> Option<u64> {
+    let k = |demand: Demand| match demand.bound {
+        Bound::Anonymity { k } => Some(k),
+        Bound::Linkability { .. } | Bound::OneIn { .. } => None,
     };
-    prepared.file.promises().filter_map(k).max()
+    views.demands().into_iter().filter_map(k).max()
 }
 
-impl<'a> Setting<'a> {
-    fn new(prepared: &'a PreparedView, table: &Table) -> Setting<'a> {
-        let view = View { name: prepared.name.clone(), columns: prepared.file.schema.quasi.clone() };
-        let target = prepared.file.views.target.as_ref().and_then(|name| view.column(name));
+impl<'a> Laid<'a> {
+    fn new(views: &'a Views, prepared: &'a PreparedView, schema: &Schema, table: &Table) -> Laid<'a> {
+        let view = View { name: prepared.name.clone(), columns: schema.quasi.clone() };
+        let target = views.target.as_ref().and_then(|name| view.column(name));
         let target_codes = target.map_or(Vec::new(), |at| table.quasi(at).to_vec());
         // Only classes that occur are numbered, so that wide domains cost nothing.
         let mut kinds = target_codes.clone();
@@ -133,7 +135,7 @@ impl<'a> Setting<'a> {
         let part = |is_test: bool| sample().filter(|(at, _)| (at % 3 == 2) == is_test).map(|(_, row)| row).collect();
         let split = (2..=MOST_CLASSES).contains(&kinds.len()).then(|| (part(false), part(true)));
         let rows = ViewRows::new(columns, target_codes);
-        Setting { prepared, view, rows, target, split, classes }
+        Laid { prepared, views, view, rows, target, split, classes }
     }
 
     fn as_it_is(&self) -> Cuts {
@@ -152,11 +154,8 @@ impl<'a> Setting<'a> {
         let requirements = [Requirement::anonymity(x, vec![ViewColumn::record(0)], k)];
         let task =
             Task { view: &self.view, rows: &self.rows, earlier: &[], requirements: &requirements, impossible: &[] };
-        let information = match self.prepared.file.views.score {
-            Score::Entropy if self.target.is_none() => Score::Distortion,
-            score => score,
-        };
-        views::specialise(&task, &Options { information, ..Options::default() }).ok().map(|outcome| outcome.cuts)
+        let options = Options { information: self.views.score, ..Options::default() };
+        views::specialise(&task, &options).ok().map(|outcome| outcome.cuts)
     }
 
     fn line(&self, of: Against, cuts: &Cuts) -> Compared {

@@ -2,12 +2,12 @@
 
 use crate::audit::{Fault, Finding};
 use crate::folder::FolderError;
+use crate::grouping::GroupingError;
+use crate::grouping::views::ViewsError;
 use crate::ingest::{self, IngestError, PolicyFileError, policy_file};
 use crate::ledger::LedgerError;
 use crate::model::{Page, coded, exit_of, people};
-use crate::policy::PolicyError;
-use crate::policy::views::ViewsError;
-use crate::publish::warnings;
+use crate::promise::entries;
 
 coded! {
     /// Everything that can go wrong between a policy file and a release. Nothing was published.
@@ -224,9 +224,9 @@ coded! {
     #[derive(Debug, thiserror::Error)]
     #[non_exhaustive]
     pub enum PublishError wraps {
-        /// The policy cannot form groups with these data.
+        /// No groups can be formed with these data.
         #[error(transparent)]
-        Policy(#[from] PolicyError),
+        Grouping(#[from] GroupingError),
         /// No view can be published with these data.
         #[error(transparent)]
         Views(#[from] ViewsError),
@@ -284,17 +284,16 @@ fn list(findings: &[Finding]) -> String {
 
 /// Every code of the library with its page, for `explain`.
 pub fn codes() -> Vec<Page> {
-    [
+    let own = [
         ingest::CODES,
         policy_file::CODES,
         LedgerError::PAGES,
         FolderError::PAGES,
-        PolicyError::PAGES,
+        GroupingError::PAGES,
         ViewsError::PAGES,
         Fault::PAGES,
         PublishError::PAGES,
         ProjectError::PAGES,
-        &[warnings::NOT_CUT],
-    ]
-    .concat()
+    ];
+    own.concat().into_iter().chain(entries().flat_map(|entry| entry.pages).copied()).collect()
 }

@@ -5,16 +5,16 @@
 //! project, because the next release must know this one.
 
 use crate::ingest::{Loaded, ReadOptions, Source};
-use crate::measure::{least_group, loss};
-use crate::model::{History, PolicyFile, Seed, Table};
-use crate::policy;
-use crate::publish::warnings::warnings;
+use crate::measure::loss;
+use crate::model::{History, Seed, Table};
+use crate::promise::{PolicyFile, Promised, SeriesPromise};
 use crate::publish::{Before, ProjectError, Rehearsal, prepare, project};
 
 /// A series that lives as long as this value. Private.
 #[derive(Debug)]
 pub struct InMemory {
     loaded: Loaded,
+    promise: SeriesPromise,
     seed: Seed,
     history: History,
     last: Option<Table>,
@@ -24,15 +24,15 @@ pub struct InMemory {
 impl InMemory {
     /// A series without a release. Without a seed, one that nobody knows.
     pub fn new(loaded: Loaded, seed: Option<Seed>) -> Result<InMemory, ProjectError> {
-        if loaded.policy.promise.is_about_views() {
+        let Promised::Series(promise) = loaded.policy.promise.clone() else {
             // Views made elsewhere and who got what are remembered by a project only.
             return Err(ProjectError::BadView {
                 what: "a policy with views needs a project folder".into(),
                 way_out: "publish them with tacenda publish --view NAME".into(),
             });
-        }
+        };
         let seed = seed.map_or_else(project::random_seed, Ok)?;
-        Ok(InMemory { loaded, seed, history: History::default(), last: None, labels: Vec::new() })
+        Ok(InMemory { loaded, promise, seed, history: History::default(), last: None, labels: Vec::new() })
     }
 
     /// The policy.
@@ -64,11 +64,10 @@ impl InMemory {
         let used = self.labels.iter().zip(1..).map(|(label, number)| (number, label.as_str()));
         let label = project::free_label(label, self.history.releases + 1, used)?;
         let snapshot = project::read(source, delta, &file.schema, &self.seed, before, options)?;
-        let policy = policy::of(file);
-        let mut prepared = prepare(file, policy.as_ref(), &self.seed, before, &snapshot.table, &label)?;
+        let mut prepared = prepare(file, self.promise.inner(), &self.seed, before, &snapshot.table, &label)?;
         project::assert_reason(file, &prepared)?;
-        let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
-        let warnings = warnings(file, &snapshot.table, &prepared.release);
+        let loss = loss(&prepared.release, &file.schema, self.promise.terms().least_group);
+        let warnings = self.promise.inner().warnings(&file.schema, &snapshot.table, &prepared.release);
         self.history = std::mem::take(&mut prepared.history);
         self.last = Some(snapshot.table);
         self.labels.push(label);

@@ -15,7 +15,6 @@ mod error;
 mod views;
 mod adopted;
 mod comparison;
-mod warnings;
 
 pub use crate::model::Reading;
 pub use adopt::{Adoption, Foundling};
@@ -23,63 +22,102 @@ pub use choices::{Choice, Cost};
 pub use comparison::{Against, Compared, Comparison};
 pub use error::{ProjectError, PublishError, codes};
 pub use in_memory::InMemory;
-pub use project::{Access, Input, Material, Outcome, POLICY_FILE, Project, Rehearsal, is_project};
-pub use recode::recode;
+pub use project::{Access, Input, Material, NextRelease, Outcome, POLICY_FILE, Project, Rehearsal, is_project};
+pub use recode::{Stamp, recode};
 pub(crate) use report::software;
 pub use report::{REPORT, ReportRequest};
 pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
-pub use views::{PreparedView, prepare_view};
+pub use views::{NewView, PreparedView, prepare_view};
 
 use crate::audit::k_anonymity::{Account, SeriesRisk};
-use crate::audit::{Evidence, Fault, Finding, gate, k_anonymity};
-use crate::model::{
-    Change, DiversityMode, Grouping, History, Membership, PolicyFile, Promise, Published, Release, Seed, Table,
-};
-use crate::policy::Policy;
+use crate::audit::{Evidence, Fault, Finding};
+use crate::model::{Change, Grouping, History, Membership, Published, Release, Schema, Seed, Table};
+use crate::promise::{Grouper, PolicyFile, SeriesPromise};
 
 /// A release that the auditor found no fault with, and what follows from it. Not published yet.
 #[derive(Debug)]
 pub struct Prepared {
     /// What would leave.
     pub release: Release,
+    /// Its columns: those of the policy, or of the view it is.
+    pub schema: Schema,
     /// Private: who stands where.
     pub membership: Membership,
     /// Private: the history with this release in it.
     pub history: History,
     /// Who came, left and changed.
     pub change: Change,
-    /// What a study mode breaks on made-up data; always empty for real data.
-    pub findings: Vec<Finding>,
-    /// What comparing with the earlier releases reveals, for a promise that holds per release only.
-    pub series_risk: Option<SeriesRisk>,
-    /// The view it is of, for promises about views.
-    pub view: Option<PreparedView>,
+    /// What there is to say of it, by the kind of promise.
+    pub about: Prepares,
 }
 
-/// Makes the next release of a series and has it judged. Changes nothing.
+/// What a prepared release is of.
+#[derive(Debug)]
+pub enum Prepares {
+    /// Of a series of one table.
+    Series {
+        /// What a study mode breaks on made-up data; always empty for real data.
+        findings: Vec<Finding>,
+        /// What comparing with the earlier releases reveals, for a promise that holds per release only.
+        series_risk: Option<SeriesRisk>,
+    },
+    /// Of a view.
+    View(PreparedView),
+}
+
+impl Prepared {
+    /// What a study mode breaks on made-up data; always empty for real data.
+    pub fn findings(&self) -> &[Finding] {
+        match &self.about {
+            Prepares::Series { findings, .. } => findings,
+            Prepares::View(_) => &[],
+        }
+    }
+
+    /// What comparing with the earlier releases reveals, for a promise that holds per release only.
+    pub fn series_risk(&self) -> Option<SeriesRisk> {
+        match &self.about {
+            Prepares::Series { series_risk, .. } => *series_risk,
+            Prepares::View(_) => None,
+        }
+    }
+
+    /// The view, if it is one.
+    pub fn view(&self) -> Option<&PreparedView> {
+        match &self.about {
+            Prepares::Series { .. } => None,
+            Prepares::View(view) => Some(view),
+        }
+    }
+}
+
+/// Makes the next release of a series and has it judged. `grouper` forms the groups; usually the promise itself.
+/// Changes nothing.
 pub fn prepare(
     file: &PolicyFile,
-    policy: &dyn Policy,
+    grouper: &dyn Grouper,
     seed: &Seed,
     before: Before<'_>,
     table: &Table,
     label: &str,
 ) -> Result<Prepared, PublishError> {
     let number = before.history.releases + 1;
-    let grouping = policy.group(&file.schema, before.history, table, &mut seed.rng("group", number))?;
+    let grouping = grouper.group(&file.schema, before.history, table, &mut seed.rng("group", number))?;
     grouping.assert_covers(table);
     within_limits(file, &grouping, table)?;
-    let (release, membership) = recode(file, &grouping, table, seed, number, label);
-    let findings = judge(file, policy, before.history, table, &release, &membership)?;
+    let stamp = Stamp { seed, number, label, linked_ids: file.output.linked_ids };
+    let (release, membership) = recode(&file.schema, &grouping, table, stamp);
     let evidence =
         Evidence { schema: &file.schema, history: before.history, table, release: &release, membership: &membership };
-    let account = account(&file.promise, &evidence, before.snapshot);
-    let series_risk = account.risk;
+    let promise = grouper.promise();
+    let findings = judge(&promise, evidence)?;
+    let account = promise.inner().account(&evidence, before.snapshot);
+    let about = Prepares::Series { findings, series_risk: account.risk };
     let published = published(grouping, account);
     let history = before.history.after(table, &release, &membership, published);
     let change = Change::between(before.history, before.snapshot, table);
-    Ok(Prepared { release, membership, history, change, findings, series_risk, view: None })
+    Ok(Prepared { release, schema: file.schema.clone(), membership, history, change, about })
 }
 
 /// What a series looked like before a release.
@@ -91,33 +129,16 @@ pub struct Before<'a> {
     pub snapshot: Option<&'a Table>,
 }
 
-/// Findings refuse the release. Only the study mode of paper 002 on made-up data may go on with them.
-fn judge(
-    file: &PolicyFile,
-    policy: &dyn Policy,
-    history: &History,
-    table: &Table,
-    release: &Release,
-    membership: &Membership,
-) -> Result<Vec<Finding>, PublishError> {
-    let promise = policy.promise();
-    let findings = gate(&promise, Evidence { schema: &file.schema, history, table, release, membership });
-    let is_study = matches!(promise, Promise::IncrementalLDiversity { mode: DiversityMode::Paper, .. });
+/// Findings refuse the release. Only a study on made-up data may go on with them.
+fn judge(promise: &SeriesPromise, evidence: Evidence<'_>) -> Result<Vec<Finding>, PublishError> {
+    let findings = promise.judge(evidence);
     let is_breach = |finding: &Finding| {
         matches!(finding.fault, Fault::TooFewCandidates | Fault::Unbalanced | Fault::ValueSetChanged)
     };
-    if findings.is_empty() || (is_study && file.choices.made_up && findings.iter().all(is_breach)) {
+    if findings.is_empty() || (promise.inner().is_study() && findings.iter().all(is_breach)) {
         Ok(findings)
     } else {
         Err(PublishError::Refused(findings))
-    }
-}
-
-/// What the series reveals, for a promise that holds per release only.
-fn account(promise: &Promise, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Account {
-    match promise {
-        Promise::KAnonymity { k } => k_anonymity::account(*k, evidence, snapshot),
-        _ => Account::default(),
     }
 }
 

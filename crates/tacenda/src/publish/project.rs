@@ -4,21 +4,21 @@
 //! a rehearsal whose inputs are remembered by their digests: publishing it makes the same bytes, or
 //! says what has changed since.
 
-use crate::folder::{ManifestFacts, PreviousRelease};
-use crate::ingest::{Given, Loaded, ReadOptions, Snapshot, Source};
+use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
+use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
 use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
-use crate::measure::{Loss, QueryError, Workload, least_group, loss, query_error};
-use crate::model::{History, PastView, PolicyFile, Rng, Schema, Seed, Table};
+use crate::measure::{Loss, QueryError, Workload, loss, query_error};
+use crate::model::{History, PastView, Rng, Schema, Seed, Table};
+use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::report::{page, series_report, software};
 use crate::publish::staged::write_staged;
-use crate::publish::views::{Setting, prepare_setting};
-use crate::publish::warnings::warnings;
+use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, Comparison, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
     prepare, series,
 };
 use crate::report::Report;
-use crate::{folder, ingest, policy};
+use crate::{folder, ingest};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,6 +95,17 @@ impl Material {
     }
 }
 
+/// Which release is wanted next.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NextRelease<'a> {
+    /// The policy to make it under, for asking what would be if; that of the project where not given.
+    pub policy: Option<&'a PolicyFile>,
+    /// The view, under a promise about views.
+    pub view: Option<&'a str>,
+    /// Its label; its number where not given.
+    pub label: Option<&'a str>,
+}
+
 /// A release that could be published now. Nothing is written yet.
 #[derive(Debug)]
 pub struct Rehearsal {
@@ -118,21 +129,23 @@ impl Rehearsal {
     /// Holds a thousand random count queries against the snapshot.
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Material) {
         let mut rng = Rng::from_number(1);
-        let release = &self.prepared.release;
-        let error = match &self.prepared.view {
-            Some(view) => {
-                let table = view.table(file, material.table());
-                query_error(release, &view.file.schema, &table, &Workload::default(), &mut rng)
+        let Prepared { release, schema, .. } = &self.prepared;
+        let error = match &file.promise {
+            Promised::Series(_) => query_error(release, schema, material.table(), &Workload::default(), &mut rng),
+            Promised::Views(_) => {
+                let table = narrow(material.table(), &file.schema, schema);
+                query_error(release, schema, &table, &Workload::default(), &mut rng)
             }
-            None => query_error(release, &file.schema, material.table(), &Workload::default(), &mut rng),
         };
         self.query_error = Some(error);
     }
 
     /// Measures a view next to the data as they are, plain k-anonymity, and the view without its join columns.
     pub fn compare_view(&mut self, file: &PolicyFile, material: &Material) {
-        let view = self.prepared.view.as_ref();
-        self.comparison = view.map(|view| Comparison::of(view, &view.table(file, material.table())));
+        let schema = &self.prepared.schema;
+        let compared = file.views().zip(self.prepared.view());
+        self.comparison = compared
+            .map(|(views, view)| Comparison::of(views, view, schema, &narrow(material.table(), &file.schema, schema)));
     }
 
     /// A digest of everything public about the release.
@@ -232,117 +245,64 @@ impl Project {
     pub fn rehearse(
         &self,
         material: &Material,
-        label: Option<&str>,
+        wanted: NextRelease<'_>,
         step: &dyn Fn(&str),
     ) -> Result<Rehearsal, ProjectError> {
-        self.rehearse_as(&self.loaded.policy, material, label, step)
-    }
-
-    /// The same under another promise or other choices, for asking what would be if.
-    pub fn rehearse_as(
-        &self,
-        file: &PolicyFile,
-        material: &Material,
-        label: Option<&str>,
-        step: &dyn Fn(&str),
-    ) -> Result<Rehearsal, ProjectError> {
-        if file.promise.is_about_views() {
-            let known = file.views.list.iter().filter(|view| view.adopted.is_none()).map(|view| view.name.as_str());
-            return Err(ProjectError::NeedsView { known: known.collect::<Vec<_>>().join(", ") });
-        }
-        let label = self.unused_label(label, material.history.releases + 1)?;
-        step("grouping and judging");
-        let policy = policy::of(file);
+        let file = wanted.policy.unwrap_or(&self.loaded.policy);
         let before = Before { history: &material.history, snapshot: material.last.as_ref() };
-        let prepared = prepare(file, policy.as_ref(), self.seed(), before, material.table(), &label)?;
+        let label = || self.unused_label(wanted.label, material.history.releases + 1);
+        let (prepared, warnings) = match (&file.promise, wanted.view) {
+            (Promised::Series(promise), None) => {
+                let label = label()?;
+                step("grouping and judging");
+                let prepared = prepare(file, promise.inner(), self.seed(), before, material.table(), &label)?;
+                let warnings = promise.inner().warnings(&file.schema, material.table(), &prepared.release);
+                (prepared, warnings)
+            }
+            (Promised::Views(views), Some(view)) => {
+                let label = label()?;
+                step("specialising and judging");
+                let setting = self.setting(file, views, material, view)?;
+                (prepare_setting(&setting, self.seed(), before, material.table(), &label)?, Vec::new())
+            }
+            (Promised::Series(_), Some(_)) => return Err(without_views()),
+            (Promised::Views(views), None) => {
+                let known: Vec<&str> = views.own().map(|view| view.name.as_str()).collect();
+                return Err(ProjectError::NeedsView { known: known.join(", ") });
+            }
+        };
         step("measuring");
-        let loss = loss(&prepared.release, &file.schema, least_group(&file.promise));
-        let warnings = warnings(file, material.table(), &prepared.release);
-        Ok(Rehearsal { warnings, ..self.rehearsal(material, prepared, loss) })
-    }
-
-    /// Makes the release of a view and has it judged.
-    pub fn rehearse_view(
-        &self,
-        material: &Material,
-        view: &str,
-        label: Option<&str>,
-        step: &dyn Fn(&str),
-    ) -> Result<Rehearsal, ProjectError> {
-        self.rehearse_view_as(&self.loaded.policy, material, view, label, step)
-    }
-
-    /// The same under another promise, for asking what would be if.
-    pub fn rehearse_view_as(
-        &self,
-        file: &PolicyFile,
-        material: &Material,
-        view: &str,
-        label: Option<&str>,
-        step: &dyn Fn(&str),
-    ) -> Result<Rehearsal, ProjectError> {
-        let label = self.unused_label(label, material.history.releases + 1)?;
-        step("specialising and judging");
-        let setting = self.setting(file, material, view)?;
-        let before = Before { history: &material.history, snapshot: material.last.as_ref() };
-        let prepared = prepare_setting(&setting, self.seed(), before, material.table(), &label)?;
-        step("measuring");
-        let schema = &prepared.view.as_ref().expect("a view was prepared").file.schema;
-        let loss = loss(&prepared.release, schema, least_group(&file.promise));
-        Ok(self.rehearsal(material, prepared, loss))
+        Ok(Rehearsal {
+            loss: loss(&prepared.release, &prepared.schema, file.terms().least_group),
+            prepared,
+            query_error: None,
+            comparison: None,
+            warnings,
+            data_digest: material.snapshot.digest.clone(),
+            ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
+        })
     }
 
     /// What a steward should know about a view before it is made: what is asked of it, and whether that
     /// says anything, can be met, and is about the same people.
     pub fn explain_view(&self, material: &Material, view: &str) -> Result<Vec<String>, ProjectError> {
-        Ok(self.setting(&self.loaded.policy, material, view)?.explain())
+        let file = &self.loaded.policy;
+        let views = file.views().ok_or_else(without_views)?;
+        Ok(self.setting(file, views, material, view)?.explain())
     }
 
-    fn setting<'f>(&self, file: &'f PolicyFile, material: &Material, view: &str) -> Result<Setting<'f>, ProjectError> {
-        let names = || file.views.list.iter().filter(|view| view.adopted.is_none()).map(|view| view.name.as_str());
-        let bad = |what: String, way_out: String| ProjectError::BadView { what, way_out };
-        if !file.promise.is_about_views() {
-            return Err(bad("this policy has no views".into(), "leave out --view".into()));
-        }
-        let Some(named) = file.views.find(view) else {
-            return Err(bad(
-                "there is no such view".into(),
-                format!("one of {}", names().collect::<Vec<_>>().join(", ")),
-            ));
-        };
-        if named.adopted.is_some() {
-            return Err(bad(format!("view {view} was made elsewhere and is out"), "name another view".into()));
-        }
-        if let Some(out) = material.history.views.iter().find(|out| out.name == view) {
-            let what = format!("view {view} is out as release {}", out.release);
-            return Err(bad(what, "what is out cannot be changed: name a new view".into()));
-        }
-        // Without pools everything is judged together, whoever has it.
-        let has_more = |out: &&PastView| {
-            let named = file.views.find(&out.name).map_or(&[][..], |named| &named.recipients);
-            named.iter().any(|name| !out.recipients.contains(name))
-        };
-        if let Some(out) = material.history.views.iter().find(|out| !file.views.pools.is_empty() && has_more(out)) {
-            let what = format!("view {} is out and has recipients in the policy file that it did not go to", out.name);
-            let way_out =
-                "it was judged for those it went to: take them out, name a new view for them, or take pool out";
-            return Err(bad(what, way_out.into()));
-        }
-        let taken = adopted::read(file, &material.history.views, material.table())?;
-        let setting = Setting::new(file, named, &material.history, &taken.views, material.table());
+    fn setting<'f>(
+        &self,
+        file: &'f PolicyFile,
+        views: &'f Views,
+        material: &Material,
+        view: &str,
+    ) -> Result<Setting<'f>, ProjectError> {
+        let named = publishable(views, material, view)?;
+        let taken = adopted::read(file, views, &material.history.views, material.table())?;
+        let new = NewView { schema: &file.schema, views, named };
+        let setting = Setting::new(new, &material.history, &taken.views, material.table());
         Ok(setting.noting(taken.notes))
-    }
-
-    fn rehearsal(&self, material: &Material, prepared: Prepared, loss: Loss) -> Rehearsal {
-        Rehearsal {
-            prepared,
-            loss,
-            query_error: None,
-            comparison: None,
-            warnings: Vec::new(),
-            data_digest: material.snapshot.digest.clone(),
-            ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
-        }
     }
 
     /// Publishes a rehearsal. The release folder is complete or absent, whatever happens.
@@ -363,19 +323,19 @@ impl Project {
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
-        let policy = prepared.view.as_ref().map_or(&self.loaded.policy, |view| &view.file);
-        let files = write_staged(&staging, release, policy, &facts)?;
+        let issue = Issue { release, schema: &prepared.schema, policy: &self.loaded.policy };
+        let files = write_staged(&staging, &issue, &facts)?;
         step("committing");
         let commit = Commit {
             label: &release.label,
-            promise: folder::promise_json(&self.loaded.policy.promise),
+            promise: StatedPromise::of(&self.loaded.policy.first_promise()).to_json(),
             numbers: json!({
                 "rows": release.row_count(),
                 "groups": release.group_count(),
                 "counterfeits": release.counterfeit_count(),
             }),
             policy_digest: &self.loaded.digest,
-            policy_canonical: &ingest::canonical(&self.loaded.policy),
+            policy_canonical: &Remembered::of(&self.loaded.policy).write(),
             history: &prepared.history,
             snapshot: material.table(),
             adopted: false,
@@ -433,10 +393,11 @@ impl Project {
             return Ok(());
         }
         let (_, last) = store.policy()?;
-        match ingest::is_looser(&last, &ingest::canonical(&self.loaded.policy)) {
-            Some(why) => Err(ProjectError::Loosened { why }),
-            None => Ok(()),
-        }
+        let loosened = |why: String| ProjectError::Loosened { why };
+        let last =
+            Remembered::read(&last).ok_or_else(|| loosened("the policy of the last release cannot be read".into()))?;
+        let next = Remembered::of(&self.loaded.policy);
+        last.may_be_followed_by(&next).map_err(|looser| loosened(looser.to_string()))
     }
 
     fn manifest_facts(&self, rehearsal: &Rehearsal) -> ManifestFacts {
@@ -452,9 +413,41 @@ impl Project {
             loss: rehearsal.loss.to_json(),
             more_files: Vec::new(),
             software: software(),
-            view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
+            view: rehearsal.prepared.view().map(|view| view.name.clone()),
         }
     }
+}
+
+/// The view of that name, if it can be published now.
+fn publishable<'f>(views: &'f Views, material: &Material, view: &str) -> Result<&'f NamedView, ProjectError> {
+    let names: Vec<&str> = views.own().map(|view| view.name.as_str()).collect();
+    let bad = |what: String, way_out: String| ProjectError::BadView { what, way_out };
+    let Some(named) = views.find(view) else {
+        return Err(bad("there is no such view".into(), format!("one of {}", names.join(", "))));
+    };
+    if named.adopted.is_some() {
+        return Err(bad(format!("view {view} was made elsewhere and is out"), "name another view".into()));
+    }
+    if let Some(out) = material.history.views.iter().find(|out| out.name == view) {
+        let what = format!("view {view} is out as release {}", out.release);
+        return Err(bad(what, "what is out cannot be changed: name a new view".into()));
+    }
+    // Without pools everything is judged together, whoever has it.
+    let has_more = |out: &&PastView| {
+        let named = views.find(&out.name).map_or(&[][..], |named| &named.recipients);
+        named.iter().any(|name| !out.recipients.contains(name))
+    };
+    if let Some(out) = material.history.views.iter().find(|out| !views.pools.is_empty() && has_more(out)) {
+        let what = format!("view {} is out and has recipients in the policy file that it did not go to", out.name);
+        let way_out = "it was judged for those it went to: take them out, name a new view for them, or take pool out";
+        return Err(bad(what, way_out.into()));
+    }
+    Ok(named)
+}
+
+/// A view is asked for where there are none.
+fn without_views() -> ProjectError {
+    ProjectError::BadView { what: "this policy has no views".into(), way_out: "leave out --view".into() }
 }
 
 /// Reads a snapshot, or a delta onto the last one.
@@ -506,7 +499,7 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
         series: &loaded.policy.series.name,
         seed: random_seed()?,
         policy_digest: &loaded.digest,
-        policy_canonical: &ingest::canonical(&loaded.policy),
+        policy_canonical: &Remembered::of(&loaded.policy).write(),
         at: &now(),
     };
     Ok(Store::init(Arc::new(RealDisk), root, new)?)
@@ -514,7 +507,7 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
 
 /// A promise that holds per release only needs a reason for a second release.
 pub(super) fn assert_reason(file: &PolicyFile, prepared: &Prepared) -> Result<(), ProjectError> {
-    match (prepared.series_risk, &file.choices.accept_series_risk) {
+    match (prepared.series_risk(), &file.reasons.accept_series_risk) {
         (Some(risk), None) => Err(ProjectError::NeedsReason { what: risk.to_string() }),
         _ => Ok(()),
     }

@@ -4,31 +4,37 @@
 //! within a group rows stand by sensitive value; public cells are dealt out in an order of their own,
 //! so that no row ties a public cell to a sensitive value or tells a counterfeit from a person.
 
-use crate::model::{Grouping, Membership, PolicyFile, RecordKey, Regions, Release, Schema, Seed, Span, Table, Value};
+use crate::model::{Grouping, Membership, RecordKey, Regions, Release, Schema, Seed, Span, Table, Value};
 use rayon::prelude::*;
 
 /// Groups per task: large enough that a task is worth its cost.
 const CHUNK: usize = 4096;
 
-/// Recodes `grouping` into a release and the private record of who stands where.
-pub fn recode(
-    file: &PolicyFile,
-    grouping: &Grouping,
-    table: &Table,
-    seed: &Seed,
-    number: u32,
-    label: &str,
-) -> (Release, Membership) {
+/// What every release of a series has of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp<'a> {
+    /// The secret of the series.
+    pub seed: &'a Seed,
+    /// The number of the release.
+    pub number: u32,
+    /// Its label.
+    pub label: &'a str,
+    /// Whether rows get an id that is stable over the series.
+    pub linked_ids: bool,
+}
+
+/// Recodes `grouping` into a release with the columns of `schema`, and the private record of who stands where.
+pub fn recode(schema: &Schema, grouping: &Grouping, table: &Table, stamp: Stamp<'_>) -> (Release, Membership) {
+    let Stamp { seed, number, label, linked_ids } = stamp;
     let mut order: Vec<u32> = (0..grouping.len() as u32).collect();
     seed.rng("group numbers", number).shuffle(&mut order);
-    let parts: Vec<Part> =
-        order.par_chunks(CHUNK).map(|groups| Part::new(&file.schema, grouping, table, groups)).collect();
+    let parts: Vec<Part> = order.par_chunks(CHUNK).map(|groups| Part::new(schema, grouping, table, groups)).collect();
     let rows = grouping.row_count() + grouping.counterfeit_count();
     let mut release = Release {
         number,
         label: label.to_string(),
         ends: Vec::with_capacity(order.len()),
-        regions: Regions::new(file.schema.quasi.len()),
+        regions: Regions::new(schema.quasi.len()),
         sensitive: Vec::with_capacity(rows),
         counterfeits: Vec::with_capacity(order.len()),
         values: table.values.clone(),
@@ -41,13 +47,13 @@ pub fn recode(
         release.ends.extend(part.ends.iter().map(|end| base + end));
         release.sensitive.extend(part.rows.iter().map(|row| row.0));
         release.counterfeits.extend(part.counterfeits);
-        part.regions.chunks_exact(file.schema.quasi.len()).for_each(|region| release.regions.push(region));
+        part.regions.chunks_exact(schema.quasi.len()).for_each(|region| release.regions.push(region));
         membership.rows.extend(part.rows.iter().map(|row| row.1));
     }
-    if !file.schema.public.is_empty() {
+    if !schema.public.is_empty() {
         deal_public(table, seed, &mut release, &membership);
     }
-    if file.output.linked_ids {
+    if linked_ids {
         let key = seed.key("linked ids");
         release.linked = membership.rows.par_iter().map(|&row| linked_id(&key, table, row)).collect();
     }

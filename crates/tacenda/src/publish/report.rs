@@ -7,7 +7,8 @@
 use crate::audit::{Assessment, Attacker, Check, Limits, Series, Thresholds, Traces, examine};
 use crate::ingest::Given;
 use crate::ledger::Store;
-use crate::model::{DiversityMode, History, OnDelete, PolicyFile, Promise, Table};
+use crate::model::{History, Scope, Table};
+use crate::promise::PolicyFile;
 use crate::publish::project::now;
 use crate::publish::{Prepared, PrivateTables, ProjectError, PublishedSeries, series};
 use crate::report;
@@ -39,29 +40,31 @@ pub fn page(
     policy_digest: &str,
     adopted: Option<String>,
 ) -> Vec<u8> {
-    // A view has some of the columns only.
-    let policy = prepared.view.as_ref().map_or(policy, |view| &view.file);
+    let terms = policy.first_promise().terms();
     let named = names(policy);
     let about = About {
         not_covered: adopted.into_iter().chain(named.not_covered.iter().cloned()).collect(),
         software: software.into(),
         policy_sha256: Some(policy_digest.into()),
-        gate: if prepared.findings.is_empty() { Gate::FoundNothing } else { Gate::Found(prepared.findings.clone()) },
+        gate: match prepared.findings() {
+            [] => Gate::FoundNothing,
+            findings => Gate::Found(findings.to_vec()),
+        },
         ..named
     };
     let traces = [Traces { counterfeits_known: true, ..Traces::default() }];
     let material = Material {
         edition: Edition::Recipient,
         series: Series {
-            schema: &policy.schema,
+            schema: &prepared.schema,
             releases: slice::from_ref(&prepared.release),
             traces: &traces,
-            promise: Some(&policy.promise),
+            promise: Some(&terms),
             knowledge: None,
         },
         assessment: &Assessment::default(),
         attacker: Attacker::default(),
-        thresholds: Thresholds::of(&policy.promise),
+        thresholds: Thresholds::of(&terms),
         about: &about,
         names: Names::Coded,
         limits: Limits::default(),
@@ -89,15 +92,16 @@ pub fn series_report(
     };
     let read = series::read(policy, store, tables, step)?;
     let knowledge = read.knowledge();
-    let thresholds = Thresholds::of(&policy.promise);
+    let terms = policy.first_promise().terms();
+    let thresholds = Thresholds::of(&terms);
     let series = Series {
         schema: &policy.schema,
         releases: &read.releases,
         traces: &read.traces,
-        promise: Some(&policy.promise),
+        promise: Some(&terms),
         knowledge: knowledge.as_ref(),
     };
-    let (attacker, limits) = (Attacker::of(&policy.promise), Limits::default());
+    let (attacker, limits) = (Attacker::of(&terms), Limits::default());
     let ask = |check: Check| step(check.question());
     let assessment = examine(&series, attacker, &thresholds, &limits, &ask);
     step("gathering");
@@ -126,7 +130,7 @@ pub fn series_report(
         // The same releases give a recipient the same bytes; who signs wants to know the day.
         made_at: is_private.then(now),
         sources: read.sources.clone(),
-        gate: if policy.choices.made_up { Gate::NotAsked } else { Gate::FoundNothing },
+        gate: if policy.is_study() { Gate::NotAsked } else { Gate::FoundNothing },
         // Which views others hold is not for recipients.
         not_covered: read
             .adopted
@@ -171,15 +175,15 @@ pub fn software() -> String {
 
 /// What is not covered beside what the promise names itself.
 pub(super) fn beside(policy: &PolicyFile) -> Vec<String> {
-    let own = policy.promise.limits();
-    let said = policy.limits_said().into_iter().filter(|limit| !own.contains(limit)).map(String::from);
+    let own = policy.first_promise().terms().limits;
+    let said = policy.terms().limits.into_iter().filter(|limit| !own.contains(limit)).map(String::from);
     said.chain(accepted(policy)).collect()
 }
 
 /// That the risk of the series was accepted, and why, where the promise is about one release at a time.
 fn accepted(policy: &PolicyFile) -> Option<String> {
-    let reason = policy.choices.accept_series_risk.as_ref()?;
-    matches!(policy.promise, Promise::KAnonymity { .. }).then(|| {
+    let reason = policy.reasons.accept_series_risk.as_ref()?;
+    (policy.terms().scope == Scope::EachRelease).then(|| {
         format!(
             "The promise covers one release at a time. What comparing releases gives away was accepted, with the reason \
              \"{reason}\"."
@@ -193,7 +197,7 @@ fn names(policy: &PolicyFile) -> About {
         title: policy.series.title.clone(),
         contact: policy.series.contact.clone(),
         not_covered: beside(policy),
-        accepted_series_risk: policy.choices.accept_series_risk.clone(),
+        accepted_series_risk: policy.reasons.accept_series_risk.clone(),
         ..About::default()
     }
 }
@@ -239,12 +243,12 @@ fn churn(releases: u32, history: &History, snapshot: Option<&Table>) -> Vec<Chur
 fn governance(policy: &PolicyFile, review_by: Option<String>) -> GovernanceFacts {
     let share = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
     GovernanceFacts {
-        deletion: deletion(policy).into(),
+        deletion: policy.departures().into(),
         limits: vec![
             format!("counterfeits: at most {} of the published rows", share(policy.limits.counterfeits)),
             format!("withheld: at most {} of the snapshot's rows", share(policy.limits.withheld)),
         ],
-        accepted_risk: policy.choices.accept_series_risk.clone(),
+        accepted_risk: policy.reasons.accept_series_risk.clone(),
         review_by,
         review_triggers: [
             "a new release of this series",
@@ -254,34 +258,6 @@ fn governance(policy: &PolicyFile, review_by: Option<String>) -> GovernanceFacts
         ]
         .map(String::from)
         .to_vec(),
-    }
-}
-
-/// How people who leave the data are treated under a promise.
-fn deletion(policy: &PolicyFile) -> &'static str {
-    match (&policy.promise, policy.choices.on_delete) {
-        (Promise::MInvariance { .. }, _) => {
-            "People who leave are published no more; counterfeits stand in for them where a group would fall short. Their value \
-             set and the keyed hash of their identifier stay in the vault while the series runs, because a return must meet the \
-             same value set. Erasing these too is possible only if the person never returns to the data."
-        }
-        (Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. }, OnDelete::Withhold) => {
-            "Records are only added. When a person leaves, their whole group is withheld for good, because a single gap would \
-             give its member away. Keyed hashes stay in the vault while the series runs."
-        }
-        (Promise::IncrementalLDiversity { mode: DiversityMode::Paper, .. }, _) => {
-            "Records are only added. This is a study mode."
-        }
-        (Promise::IncrementalKAnonymity { .. } | Promise::IncrementalLDiversity { .. }, OnDelete::Refuse) => {
-            "Records are only added: a release that lacks a person who was published before is refused. Erasure ends the series, \
-             or needs on_delete = \"withhold\"."
-        }
-        (Promise::KAnonymity { .. }, _) => {
-            "People who leave are taken out of their groups. Nothing is promised to them against someone who compares releases."
-        }
-        (Promise::XyAnonymity { .. } | Promise::XyLinkability { .. }, _) => {
-            "All views show the same records. When a person leaves, further views are refused."
-        }
     }
 }
 

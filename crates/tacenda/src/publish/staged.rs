@@ -4,9 +4,8 @@
 //! the cause of an [`io::Error`], and comes out as what the ledger's room said.
 
 use crate::folder;
-use crate::folder::{FolderError, ManifestFacts, Target};
+use crate::folder::{FolderError, Issue, ManifestFacts, Target};
 use crate::ledger::{FileDigest, LedgerError, StagedFile, Staging};
-use crate::model::{PolicyFile, Release};
 use crate::publish::ProjectError;
 use std::io;
 use std::io::Write;
@@ -14,14 +13,13 @@ use std::io::Write;
 /// Writes all files of a release into the staging folder; their checksums go to the ledger.
 pub(super) fn write_staged(
     staging: &Staging,
-    release: &Release,
-    policy: &PolicyFile,
+    issue: &Issue<'_>,
     facts: &ManifestFacts,
 ) -> Result<Vec<String>, ProjectError> {
     let mut create = |name: &str| -> io::Result<Box<dyn Target>> {
         Ok(Box::new(InStaging(staging.create_unhashed(name).map_err(io::Error::other)?)))
     };
-    let written = folder::write_with_digests(release, policy, facts, &mut create).map_err(cause)?;
+    let written = folder::write_with_digests(issue, facts, &mut create).map_err(cause)?;
     let names = written.into_iter().map(|file| {
         staging.vouch(&file.name, FileDigest { sha256: file.sha256, bytes: file.bytes });
         file.name

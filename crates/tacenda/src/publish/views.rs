@@ -5,13 +5,14 @@
 //! views that somebody could lay beside it. Steps of the specialisation are taken back until it passes.
 
 use crate::audit::{Evidence, Finding, ViewEvidence, ViewVerdict, gate_view};
+use crate::grouping::views::{Options, Task, Unrelated, Utility, ViewsError};
+use crate::grouping::{GroupingError, views};
 use crate::model::{
-    Change, Cuts, Grouping, History, Membership, NamedView, PastView, PolicyFile, Promise, PublishedView, Release,
-    Requirement, Role, Row, Schema, Score, Seed, Table, View, ViewRows, asked,
+    Change, Cuts, Demand, Grouping, History, Membership, PastView, PublishedView, Release, Requirement, Role, Row,
+    Schema, Seed, Table, View, ViewRows, asked,
 };
-use crate::policy::views::{Options, Task, Unrelated, Utility, ViewsError};
-use crate::policy::{PolicyError, views};
-use crate::publish::{Before, Prepared, PublishError, recode};
+use crate::promise::{NamedView, Views};
+use crate::publish::{Before, Prepared, Prepares, PublishError, Stamp, recode};
 
 /// How many steps the auditor may take to count one join.
 const LIMIT: u64 = 1 << 30;
@@ -23,8 +24,6 @@ pub struct PreparedView {
     pub name: String,
     /// Who gets it.
     pub recipients: Vec<String>,
-    /// The policy with the view's columns only: what its folder is written with.
-    pub file: PolicyFile,
     /// How many specialisations were taken back because the finished view did not pass.
     pub steps_back: usize,
     /// How much of the view is left.
@@ -37,9 +36,23 @@ pub struct PreparedView {
     pub notes: Vec<String>,
 }
 
+/// A view that is to be published.
+#[derive(Clone, Copy, Debug)]
+pub struct NewView<'a> {
+    /// All columns of the policy.
+    pub schema: &'a Schema,
+    /// What the policy says of views.
+    pub views: &'a Views,
+    /// The view.
+    pub named: &'a NamedView,
+}
+
 /// A view about to be published, and all that it is judged by.
 pub(super) struct Setting<'a> {
-    file: &'a PolicyFile,
+    /// All columns.
+    schema: &'a Schema,
+    views: &'a Views,
+    demands: Vec<Demand>,
     named: &'a NamedView,
     view: View,
     rows: ViewRows,
@@ -50,41 +63,50 @@ pub(super) struct Setting<'a> {
     requirements: Vec<Requirement>,
     /// Per requirement, the earlier views it is about, numbered from 1.
     members: Vec<Vec<usize>>,
-    /// Per requirement, the promise it stands for.
+    /// Per requirement, the promise it stands for: which of `demands`.
     promise_of: Vec<usize>,
     /// What was concluded about views made elsewhere.
     notes: Vec<String>,
 }
 
 impl<'a> Setting<'a> {
-    /// Projects `table` to the view `named` and recalls what is out. `adopted` are views made elsewhere.
-    pub(super) fn new(
-        file: &'a PolicyFile,
-        named: &'a NamedView,
-        history: &History,
-        adopted: &[PastView],
-        table: &Table,
-    ) -> Setting<'a> {
-        let columns = places(&file.schema, &named.columns);
-        let quasi = columns.iter().map(|&column| file.schema.quasi[column].clone()).collect();
+    /// Projects `table` to the new view and recalls what is out. `adopted` are views made elsewhere.
+    pub(super) fn new(new: NewView<'a>, history: &History, adopted: &[PastView], table: &Table) -> Setting<'a> {
+        let NewView { schema, views, named } = new;
+        let columns = places(schema, &named.columns);
+        let quasi = columns.iter().map(|&column| schema.quasi[column].clone()).collect();
         let view = View { name: named.name.clone(), columns: quasi };
-        let target = file.views.target.as_ref().filter(|target| named.columns.contains(target));
-        let target = target.map(|target| places(&file.schema, std::slice::from_ref(target))[0]);
+        let target = views.target.as_ref().filter(|target| named.columns.contains(target));
+        let target = target.map(|target| places(schema, std::slice::from_ref(target))[0]);
         let target = target.map_or(Vec::new(), |column| table.quasi(column).to_vec());
         let rows = ViewRows::new(columns.iter().map(|&column| table.quasi(column).to_vec()).collect(), target);
         let new = adopted.iter().filter(|adopted| history.views.iter().all(|known| known.name != adopted.name));
         let past: Vec<PastView> = history.views.iter().chain(new).cloned().collect();
-        let published = |past: &PastView| past.published(&file.schema).expect("a series keeps its columns");
+        let published = |past: &PastView| past.published(schema).expect("a series keeps its columns");
         let earlier: Vec<PublishedView> = past.iter().map(published).collect();
-        let recipients: Vec<Vec<String>> = past.iter().map(|past| recipients(file, past)).collect();
-        let seen = file.views.seen_together(&named.recipients, &recipients);
-        let promises: Vec<&Promise> = file.promises().collect();
+        let recipients: Vec<Vec<String>> = past.iter().map(|past| recipients(views, past)).collect();
+        let seen = views.seen_together(&named.recipients, &recipients);
+        let demands = views.demands();
         // Whatever stands in Y is published as it is.
-        let asked = asked(&promises, (&view, |_| true), &earlier, &seen);
-        let promise_of = asked.iter().map(|asked| asked.promise).collect();
+        let asked = asked(&demands, (&view, |_| true), &earlier, &seen);
+        let promise_of = asked.iter().map(|asked| asked.demand).collect();
         let (members, requirements) = asked.into_iter().map(|asked| (asked.members, asked.requirement)).unzip();
-        Setting { file, named, view, rows, earlier, past, seen, requirements, members, promise_of, notes: Vec::new() }
-            .noting_apart(&recipients)
+        let setting = Setting {
+            schema,
+            views,
+            demands,
+            named,
+            view,
+            rows,
+            earlier,
+            past,
+            seen,
+            requirements,
+            members,
+            promise_of,
+            notes: Vec::new(),
+        };
+        setting.noting_apart(&recipients)
     }
 
     /// The same, with something to say beforehand.
@@ -109,7 +131,7 @@ impl<'a> Setting<'a> {
             rows: &self.rows,
             earlier: &self.earlier,
             requirements: &self.requirements,
-            impossible: &self.file.views.impossible,
+            impossible: &self.views.impossible,
         }
     }
 
@@ -126,12 +148,8 @@ impl<'a> Setting<'a> {
     }
 
     fn options(&self) -> Options {
-        let information = match self.file.views.score {
-            Score::Entropy if self.rows.target().is_empty() => Score::Distortion,
-            score => score,
-        };
         let unrelated = if self.elsewhere().contains(&true) { Unrelated::Allow } else { Unrelated::Refuse };
-        Options { information, unrelated, ..Options::default() }
+        Options { information: self.views.score, unrelated, ..Options::default() }
     }
 
     /// What a steward should know about each requirement, before any work is done.
@@ -163,7 +181,7 @@ impl<'a> Setting<'a> {
     }
 
     /// The release with these cuts: rows that are published alike are a group.
-    fn release(&self, file: &PolicyFile, cuts: &Cuts, table: &Table, stamp: Stamp<'_>) -> (Release, Membership) {
+    fn release(&self, schema: &Schema, cuts: &Cuts, table: &Table, stamp: Stamp<'_>) -> (Release, Membership) {
         let published = PublishedView::recode(&self.view, &self.rows, cuts);
         let columns: Vec<usize> = (0..self.view.columns.len()).collect();
         let classes = published.classes(&columns);
@@ -174,58 +192,42 @@ impl<'a> Setting<'a> {
             let people: Vec<Row> = alike.iter().map(|&row| Row(row)).collect();
             grouping.push_with_region(&people, &[], &published.spans(alike[0] as usize, &columns));
         }
-        recode(file, &grouping, table, stamp.seed, stamp.number, stamp.label)
+        recode(schema, &grouping, table, stamp)
     }
 
     fn judge(&self, made: &Made<'_>, release: &Release, membership: &Membership) -> ViewVerdict {
-        let promises: Vec<&Promise> = self.file.promises().collect();
         gate_view(&ViewEvidence {
-            release: Evidence {
-                schema: &made.file.schema,
-                history: made.history,
-                table: &made.table,
-                release,
-                membership,
-            },
+            release: Evidence { schema: &made.schema, history: made.history, table: &made.table, release, membership },
             name: &self.named.name,
             earlier: &self.earlier,
             seen: &self.seen,
-            promises: &promises,
-            impossible: &self.file.views.impossible,
+            demands: &self.demands,
+            impossible: &self.views.impossible,
             elsewhere: &self.elsewhere(),
-            pairs_suffice: self.file.views.pairs_suffice,
+            pairs_suffice: self.views.pairs_suffice,
             limit: LIMIT,
         })
     }
 }
 
-/// What every release of a series has of its own.
-#[derive(Clone, Copy)]
-struct Stamp<'a> {
-    seed: &'a Seed,
-    number: u32,
-    label: &'a str,
-}
-
 /// What a release of a view is made from and judged with.
 struct Made<'a> {
-    file: PolicyFile,
+    schema: Schema,
     table: Table,
     history: &'a History,
 }
 
-/// Makes the release of the view `named` and has it judged. `adopted` are views made elsewhere that the
-/// history does not hold yet. Changes nothing.
+/// Makes the release of a view and has it judged. `adopted` are views made elsewhere that the history does not hold
+/// yet. Changes nothing.
 pub fn prepare_view(
-    file: &PolicyFile,
-    named: &NamedView,
+    new: NewView<'_>,
     adopted: &[PastView],
     seed: &Seed,
     before: Before<'_>,
     table: &Table,
     label: &str,
 ) -> Result<Prepared, PublishError> {
-    prepare_setting(&Setting::new(file, named, before.history, adopted, table), seed, before, table, label)
+    prepare_setting(&Setting::new(new, before.history, adopted, table), seed, before, table, label)
 }
 
 /// The same once the setting is made.
@@ -236,20 +238,22 @@ pub(super) fn prepare_setting(
     table: &Table,
     label: &str,
 ) -> Result<Prepared, PublishError> {
-    assert_impossible(setting.file, table)?;
+    assert_impossible(setting, table)?;
     assert_same_people(setting, before, table)?;
     let task = setting.task();
     // A steward knows the promises of the policy file, and not how often each is asked.
     let number = |requirement: usize| setting.promise_of[requirement - 1] + 1;
     let outcome = views::specialise_among(&task, &setting.members, &setting.options());
     let mut outcome = outcome.map_err(|error| error.numbered(number))?;
-    let made =
-        Made { file: project(setting.file, setting.named), table: narrow(setting, table), history: before.history };
-    let stamp = Stamp { seed, number: before.history.releases + 1, label };
+    let schema = project(setting.schema, setting.named);
+    let part = narrow(table, setting.schema, &schema);
+    let made = Made { schema, table: part, history: before.history };
+    // No promise about views covers ids that are stable over the series.
+    let stamp = Stamp { seed, number: before.history.releases + 1, label, linked_ids: false };
     let mut passed: Option<(Cuts, Release, Membership, ViewVerdict)> = None;
     let mut refused: Option<Vec<Finding>> = None;
     let steps_back = outcome.back_off(|cuts| {
-        let (release, membership) = setting.release(&made.file, cuts, &made.table, stamp);
+        let (release, membership) = setting.release(&made.schema, cuts, &made.table, stamp);
         let verdict = setting.judge(&made, &release, &membership);
         let passes = verdict.findings.is_empty();
         if passes {
@@ -266,7 +270,7 @@ pub(super) fn prepare_setting(
     let (release, membership, verdict) = match passed {
         Some((cuts, release, membership, verdict)) if cuts == outcome.cuts => (release, membership, verdict),
         _ => {
-            let (release, membership) = setting.release(&made.file, &outcome.cuts, &made.table, stamp);
+            let (release, membership) = setting.release(&made.schema, &outcome.cuts, &made.table, stamp);
             let verdict = setting.judge(&made, &release, &membership);
             if !verdict.findings.is_empty() {
                 return Err(PublishError::Refused(verdict.findings));
@@ -274,7 +278,7 @@ pub(super) fn prepare_setting(
             (release, membership, verdict)
         }
     };
-    let own = PublishedView::of_release(&setting.named.name, &made.file.schema, &[], &release);
+    let own = PublishedView::of_release(&setting.named.name, &made.schema, &[], &release);
     let own = own.expect("there are no sensitive values to encode");
     let mut past = setting.past.clone();
     past.push(PastView::of(&own, stamp.number, setting.named.recipients.clone()));
@@ -288,7 +292,6 @@ pub(super) fn prepare_setting(
         utility: views::utility(&setting.view, &setting.rows, &outcome.cuts),
         joined: setting.joined(),
         cuts: outcome.cuts,
-        file: made.file,
         steps_back,
         notes,
     };
@@ -296,17 +299,16 @@ pub(super) fn prepare_setting(
         history: before.history.after_view(table, stamp.number, past),
         change: Change::between(before.history, before.snapshot, table),
         release,
+        schema: made.schema,
         membership,
-        findings: Vec::new(),
-        series_risk: None,
-        view: Some(view),
+        about: Prepares::View(view),
     })
 }
 
 /// Nobody in the table has what is said to be impossible: leaving out true pairs would falsify every count.
-fn assert_impossible(file: &PolicyFile, table: &Table) -> Result<(), ViewsError> {
-    for rule in &file.views.impossible {
-        let column = |name: &String| file.schema.quasi.iter().position(|quasi| quasi.name == *name);
+fn assert_impossible(setting: &Setting<'_>, table: &Table) -> Result<(), ViewsError> {
+    for rule in &setting.views.impossible {
+        let column = |name: &String| setting.schema.quasi.iter().position(|quasi| quasi.name == *name);
         let (Some(left), Some(right)) = (column(&rule.left.0), column(&rule.right.0)) else { continue };
         let pairs = table.quasi(left).iter().zip(table.quasi(right));
         let people = pairs.filter(|(a, b)| rule.left.1.contains(**a) && rule.right.1.contains(**b)).count() as u64;
@@ -318,22 +320,22 @@ fn assert_impossible(file: &PolicyFile, table: &Table) -> Result<(), ViewsError>
 }
 
 /// The people of all views are the same, and what is out of them has not changed.
-fn assert_same_people(setting: &Setting<'_>, before: Before<'_>, table: &Table) -> Result<(), PolicyError> {
+fn assert_same_people(setting: &Setting<'_>, before: Before<'_>, table: &Table) -> Result<(), GroupingError> {
     if before.history.releases == 0 {
         return Ok(());
     }
     let known = before.history.align(table).filter(Option::is_some).count();
     let (gone, arrived) = (before.history.records.len() - known, table.len() - known);
     if gone + arrived > 0 {
-        return Err(PolicyError::OtherPeople { gone, arrived });
+        return Err(GroupingError::OtherPeople { gone, arrived });
     }
     let Some(last) = before.snapshot else { return Ok(()) };
     let out: Vec<String> = setting.past.iter().flat_map(|past| past.columns.clone()).collect();
-    let out = places(&setting.file.schema, &out);
+    let out = places(setting.schema, &out);
     let differs = |row: &usize| out.iter().any(|&column| table.quasi(column)[*row] != last.quasi(column)[*row]);
     match (0..table.len()).filter(differs).count() {
         0 => Ok(()),
-        records => Err(PolicyError::Changed {
+        records => Err(GroupingError::Changed {
             records,
             what: "published",
             way_out: "publish every view from the same snapshot, or start a new series",
@@ -348,35 +350,25 @@ fn places(schema: &Schema, columns: &[String]) -> Vec<usize> {
 
 /// Who has a view: those it went to, and those the policy names now. Where recipients are judged apart,
 /// `Project` lets no view that is out have more of them.
-fn recipients(file: &PolicyFile, past: &PastView) -> Vec<String> {
-    let named = file.views.find(&past.name).map_or(&[][..], |view| &view.recipients);
+fn recipients(views: &Views, past: &PastView) -> Vec<String> {
+    let named = views.find(&past.name).map_or(&[][..], |view| &view.recipients);
     let mut all = past.recipients.clone();
     all.extend(named.iter().filter(|name| !past.recipients.contains(name)).cloned());
     all
 }
 
-/// The policy with the columns of one view.
-fn project(file: &PolicyFile, named: &NamedView) -> PolicyFile {
-    let columns = places(&file.schema, &named.columns);
-    let quasi = columns.iter().map(|&column| file.schema.quasi[column].clone()).collect::<Vec<_>>();
+/// The schema with the columns of one view.
+fn project(schema: &Schema, named: &NamedView) -> Schema {
+    let columns = places(schema, &named.columns);
+    let quasi = columns.iter().map(|&column| schema.quasi[column].clone()).collect::<Vec<_>>();
     let order = (0..quasi.len()).map(|index| (Role::Quasi, index)).collect();
-    let schema = Schema { identifier: file.schema.identifier.clone(), quasi, order, ..Schema::default() };
-    PolicyFile { schema, ..file.clone() }
+    Schema { identifier: schema.identifier.clone(), quasi, order, ..Schema::default() }
 }
 
-/// The table with the columns of the view.
-fn narrow(setting: &Setting<'_>, table: &Table) -> Table {
-    let columns = (0..setting.rows.column_count()).map(|column| setting.rows.column(column).to_vec()).collect();
+/// The part of a table with the columns `whole` that has the columns `part`.
+pub(super) fn narrow(table: &Table, whole: &Schema, part: &Schema) -> Table {
+    let names: Vec<String> = part.quasi.iter().map(|quasi| quasi.name.clone()).collect();
+    let columns = places(whole, &names).into_iter().map(|column| table.quasi(column).to_vec()).collect();
     let sensitive = table.sensitive().to_vec();
     Table::new(table.keys().to_vec(), columns, sensitive, table.values.clone(), Vec::new(), Vec::new())
-}
-
-impl PreparedView {
-    /// The part of a table that the view is made from.
-    pub fn table(&self, whole: &PolicyFile, table: &Table) -> Table {
-        let names: Vec<String> = self.file.schema.quasi.iter().map(|quasi| quasi.name.clone()).collect();
-        let columns = places(&whole.schema, &names).into_iter().map(|column| table.quasi(column).to_vec()).collect();
-        let sensitive = table.sensitive().to_vec();
-        Table::new(table.keys().to_vec(), columns, sensitive, table.values.clone(), Vec::new(), Vec::new())
-    }
 }

@@ -1,6 +1,6 @@
 //! The columns and the promise, in words: what each is, and what is done to it.
 
-use crate::model::{Domain, Grid, Promise, Quasi, Role, Schema};
+use crate::model::{Domain, Grid, Hides, Quasi, Role, Schema, Terms};
 use crate::report::words::counted;
 use crate::report::{ColumnFacts, Edition, PromiseFacts, RiskKind};
 
@@ -82,53 +82,20 @@ fn technique(quasi: &Quasi) -> String {
 }
 
 /// The promise in words.
-pub fn promise(promise: &Promise, not_covered: &[String]) -> PromiseFacts {
-    let parameters = match promise {
-        Promise::MInvariance { m, k } => {
-            [Some(format!("m = {m}")), k.map(|k| format!("k = {k}"))].into_iter().flatten().collect()
-        }
-        Promise::IncrementalKAnonymity { k, cohorts, l } => {
-            [Some(format!("k = {k}")), Some(format!("cohorts = {cohorts}")), l.map(|l| format!("l = {l}"))]
-                .into_iter()
-                .flatten()
-                .collect()
-        }
-        Promise::KAnonymity { k } => vec![format!("k = {k}")],
-        Promise::IncrementalLDiversity { l, mode } => {
-            vec![format!("l = {l}"), format!("mode = {mode:?}").to_lowercase()]
-        }
-        Promise::XyAnonymity { x, y, k } => {
-            vec![format!("x = {}", x.join(", ")), format!("y = {}", y.join(", ")), format!("k = {k}")]
-        }
-        Promise::XyLinkability { x, y, max_confidence_permille, .. } => vec![
-            format!("x = {}", x.join(", ")),
-            format!("y = {}", y.join(", ")),
-            format!("max_confidence = {}", f64::from(*max_confidence_permille) / 1000.0),
-        ],
-    };
+pub fn promise(promise: &Terms, not_covered: &[String]) -> PromiseFacts {
     PromiseFacts {
-        model: promise.model().into(),
-        parameters,
-        sentence: promise.sentence(),
-        limits: not_covered.iter().cloned().chain(promise.limits().into_iter().map(String::from)).collect(),
-        one_in: one_in(promise),
-    }
-}
-
-/// The largest risk a promise allows, as one in so many.
-fn one_in(promise: &Promise) -> Option<u32> {
-    match promise {
-        Promise::MInvariance { m, .. } => Some(*m),
-        Promise::IncrementalKAnonymity { k, .. } | Promise::KAnonymity { k } => Some(*k),
-        Promise::IncrementalLDiversity { l, .. } => Some(*l),
-        Promise::XyAnonymity { .. } | Promise::XyLinkability { .. } => None,
+        model: promise.name.into(),
+        parameters: promise.parameters.clone(),
+        sentence: promise.sentence.clone(),
+        limits: not_covered.iter().cloned().chain(promise.limits.iter().copied().map(String::from)).collect(),
+        one_in: promise.one_in(),
     }
 }
 
 /// The risk a promise is about.
-pub fn risk_kind(promise: Option<&Promise>) -> RiskKind {
-    match promise {
-        Some(Promise::IncrementalKAnonymity { .. } | Promise::KAnonymity { .. }) => RiskKind::Identity,
+pub fn risk_kind(promise: Option<&Terms>) -> RiskKind {
+    match promise.map(|promise| promise.hides) {
+        Some(Hides::Identity(_)) => RiskKind::Identity,
         _ => RiskKind::Inference,
     }
 }

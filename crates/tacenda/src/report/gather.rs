@@ -2,7 +2,6 @@
 
 use crate::audit::story::Story;
 use crate::audit::{Assessment, Attacker, Fault, Finding, Limits, Series, Thresholds, Witness};
-use crate::measure::least_group;
 use crate::report::claim::claim;
 use crate::report::codes::Codes;
 use crate::report::release_facts::{Lens, release_facts};
@@ -161,7 +160,7 @@ impl Report {
         let about = material.about;
         let may = May::of(material);
         let risk = columns::risk_kind(series.promise);
-        let least = series.promise.map_or(material.thresholds.k, least_group);
+        let least = series.promise.map_or(material.thresholds.k, |promise| promise.least_group);
         let lens = Lens { schema: series.schema, thresholds: material.thresholds, least, risk };
         let releases: Vec<ReleaseFacts> = series
             .releases

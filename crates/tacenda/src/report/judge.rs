@@ -4,7 +4,7 @@
 //! "Not assessed" never counts as a pass.
 
 use crate::audit::{Assessment, Check, Fault, Outcome, Reason, Severity, Verdict};
-use crate::model::Promise;
+use crate::model::Scope;
 use crate::report::words::{capital, clean, counted, list, number, people, percent};
 use crate::report::{
     Decision, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
@@ -156,7 +156,7 @@ fn has_no_threshold(material: &Material<'_>) -> bool {
 
 /// What the gate judged before a release left, where nothing else was asked.
 fn gate_said(material: &Material<'_>) -> String {
-    if !matches!(material.series.promise, Some(Promise::KAnonymity { .. })) {
+    if material.series.promise.is_none_or(|promise| promise.scope != Scope::EachRelease) {
         return "Before it was published, this release was judged together with every earlier one of its series. \
                 Nothing was found that breaks the promise."
             .into();
@@ -252,7 +252,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     }
     let joined =
         [Check::Candidates, Check::Difference, Check::Correspondence, Check::Matching, Check::MovedRegions].as_slice();
-    if series.promise.is_some_and(Promise::keeps_value_sets) && asked(joined) {
+    if series.promise.is_some_and(|promise| promise.keeps_value_sets) && asked(joined) {
         relied.push(
             "The publisher keeps each person among groups with one value set, as promised; the releases alone cannot \
              show it."
@@ -268,7 +268,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     }
     if series.knowledge.is_none() && asked(joined) {
         relied.push("Nobody's sensitive value changes between releases.".into());
-        if !series.promise.is_some_and(Promise::lets_people_leave) {
+        if !series.promise.is_some_and(|promise| promise.lets_people_leave) {
             relied.push("Nobody left between two releases of which the later has every row of the earlier.".into());
         }
     }
@@ -278,7 +278,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
 /// What nobody looked at, beside what the promise names itself.
 pub fn not_covered(material: &Material<'_>) -> Vec<String> {
     let mut limits: Vec<String> = match material.series.promise {
-        Some(promise) => promise.limits().into_iter().map(String::from).collect(),
+        Some(promise) => promise.limits.iter().copied().map(String::from).collect(),
         None => vec![
             "Not differential privacy.".into(),
             "No protection against other data sets about the same people published elsewhere.".into(),

@@ -5,7 +5,9 @@ use crate::audit::{
     Assessment, Attacker, Check, Coverage, Fault, Finding, Limits, Outcome, Quantity, Reason, Series, Statement,
     Thresholds, Verdict, Witness,
 };
-use crate::model::{Domain, Hierarchy, Promise, Quasi, Regions, Release, Schema, Sensitive, Span, Value, Values};
+use crate::model::{
+    Domain, GroupRule, Hides, Hierarchy, Quasi, Regions, Release, Schema, Scope, Sensitive, Span, Terms, Value, Values,
+};
 use crate::report::{
     About, BeforeFacts, ChurnFacts, Edition, FileFacts, GovernanceFacts, Material, Names, PrivateFacts,
     QueryErrorFacts, Report, Source, TruthFacts,
@@ -15,7 +17,7 @@ use crate::report::{
 pub struct Sample {
     pub schema: Schema,
     pub releases: Vec<Release>,
-    pub promise: Option<Promise>,
+    pub promise: Option<Terms>,
     pub assessment: Assessment,
     pub about: About,
     pub has_truth: bool,
@@ -131,6 +133,29 @@ pub fn clean() -> Sample {
     clean_with(Assessment { outcomes: outcomes.to_vec(), ..Assessment::default() })
 }
 
+/// A promise as a report is told it.
+fn promise() -> Terms {
+    let sentence = "Across all releases of this series, someone who knows the exact quasi-identifiers and the presence of \
+                    everyone in every release, and how we work, and counts all consistent assignments equally, attributes \
+                    a person's sensitive value correctly with probability at most 1/2.";
+    let limits = [
+        "It does not hide who is in the data.",
+        "It does not hide that two people share a value.",
+        "It does not resist knowledge of other people's values.",
+        "Published tables may contain declared artificial records.",
+    ];
+    Terms {
+        parameters: vec!["m = 2".into()],
+        l: Some(2),
+        hides: Hides::Value(2),
+        least_group: 2,
+        keeps_value_sets: true,
+        groups: GroupRule::Balanced,
+        adds_counterfeits: true,
+        ..Terms::new("m-invariance", Scope::Series, sentence.into(), &limits)
+    }
+}
+
 fn clean_with(assessment: Assessment) -> Sample {
     let file = |name: &str| FileFacts { name: name.into(), bytes: 120, sha256: "ab".repeat(32) };
     let source = |at: &str, name: &str| Source {
@@ -141,7 +166,7 @@ fn clean_with(assessment: Assessment) -> Sample {
     Sample {
         schema: schema(),
         releases: vec![release(1, "2026-Q1", "20-29:F:ab 30-79:*:cdab"), release(2, "2026-Q2", "20-79:*:abcd+1")],
-        promise: Some(Promise::MInvariance { m: 2, k: None }),
+        promise: Some(promise()),
         assessment,
         about: About {
             name: "ward-stays".into(),

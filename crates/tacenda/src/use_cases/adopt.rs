@@ -76,7 +76,7 @@ impl AdoptRequest {
     pub fn consider(self, progress: Progress<'_>) -> Result<Adopting, UseCaseError> {
         let foundlings = self.foundlings()?;
         let project = self.project.open(Access::Publish)?;
-        if project.policy().promise.is_about_views() {
+        if project.policy().views().is_some() {
             let message = "under a promise about views a release made elsewhere is a view: give it a [views.NAME] with its columns, \
                            its recipients and adopted = \"FILE\" in the policy file; the next publish --view joins it";
             return Err(UseCaseError::usage(message));

@@ -1,7 +1,7 @@
 //! Is the policy sound, and can this data meet it? Writes nothing.
 
-use crate::model::{Limits, PolicyFile, Promise};
-use crate::publish::{Access, Material, Project, ProjectError};
+use crate::promise::{Limits, PolicyFile, Promise};
+use crate::publish::{Access, Material, NextRelease, Project, ProjectError};
 use crate::use_cases::{Progress, ReleaseRequest, Summary, UseCaseError};
 use crate::{ingest, measure};
 use schemars::JsonSchema;
@@ -60,9 +60,9 @@ pub fn check(
     let file = project.policy();
     let mut report = CheckReport {
         series: file.series.name.clone(),
-        promise: said(&file.promise),
-        also: file.views.also.iter().map(said).collect(),
-        limits: file.limits_said().into_iter().map(String::from).collect(),
+        promise: said(&file.first_promise()),
+        also: file.promises().iter().skip(1).map(said).collect(),
+        limits: file.terms().limits.into_iter().map(String::from).collect(),
         notes: project.policy_notes().to_vec(),
         summary: None,
         what_if: Vec::new(),
@@ -79,11 +79,7 @@ pub fn check(
         report.notes.extend(project.explain_view(&material, view)?);
     }
     let Some(variants) = variants else {
-        let rehearsed = match view {
-            Some(view) => project.rehearse_view(&material, view, None, &step),
-            None => project.rehearse(&material, None, &step),
-        };
-        return match rehearsed {
+        return match project.rehearse(&material, NextRelease { view, ..NextRelease::default() }, &step) {
             Ok(rehearsal) => {
                 report.summary = Some(Summary::new(file, &material, &rehearsal));
                 Ok(report)
@@ -107,8 +103,11 @@ pub fn check(
 
 /// A promise in one sentence, and what its X and Y are.
 fn said(promise: &Promise) -> String {
-    let sides = promise.sides().map_or(String::new(), |sides| format!(" {sides}"));
-    format!("{}{sides}", promise.sentence())
+    let sides = match promise {
+        Promise::Series(_) => String::new(),
+        Promise::View(promise) => format!(" {}", promise.sides()),
+    };
+    format!("{}{sides}", promise.terms().sentence)
 }
 
 /// The policy file with each value of a parameter, such as `m=2..6`, both ends included.
@@ -126,26 +125,10 @@ fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, 
             let mut variant = file.clone();
             // The answer is what it would cost, so the limits do not cut it short.
             variant.limits = Limits { counterfeits: 1.0, withheld: 1.0 };
-            let parameter = match (&mut variant.promise, name.trim()) {
-                (Promise::MInvariance { m, .. }, "m") => m,
-                (Promise::MInvariance { k, .. }, "k") => k.insert(value),
-                (
-                    Promise::IncrementalKAnonymity { k, .. }
-                    | Promise::KAnonymity { k }
-                    | Promise::XyAnonymity { k, .. },
-                    "k",
-                ) => k,
-                (Promise::IncrementalKAnonymity { l, .. }, "l") => l.insert(value),
-                (Promise::IncrementalLDiversity { l, .. }, "l") => l,
-                _ => {
-                    return Err(UseCaseError::usage(format!(
-                        "{} has no parameter {}",
-                        file.promise.model(),
-                        name.trim()
-                    )));
-                }
-            };
-            *parameter = value;
+            if !variant.set(name.trim(), value) {
+                let promise = file.terms().name;
+                return Err(UseCaseError::usage(format!("{promise} has no parameter {}", name.trim())));
+            }
             Ok((format!("{} = {value}", name.trim()), variant))
         })
         .collect()
@@ -168,11 +151,7 @@ fn try_out(
     if !faults.is_empty() {
         return refused(parameter, faults.join("; "));
     }
-    let rehearsed = match view {
-        Some(view) => project.rehearse_view_as(file, material, view, None, &|_| {}),
-        None => project.rehearse_as(file, material, None, &|_| {}),
-    };
-    match rehearsed {
+    match project.rehearse(material, NextRelease { policy: Some(file), view, label: None }, &|_| {}) {
         Ok(rehearsal) => {
             let summary = Summary::new(file, material, &rehearsal);
             let answer = WhatIf {

@@ -1,7 +1,7 @@
 //! Rehearses the next release and remembers its inputs by their digests.
 
+use crate::grouping::Drift;
 use crate::ingest::Given;
-use crate::policy::k_anonymity::Drift;
 use crate::publish::{Access, Against, Choice, Compared, Comparison, ProjectError};
 use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
@@ -223,7 +223,7 @@ impl Plan {
             ledger_head: rehearsal.ledger_head.clone(),
             release: release.number,
             label: release.label.clone(),
-            view: rehearsal.prepared.view.as_ref().map(|view| view.name.clone()),
+            view: rehearsal.prepared.view().map(|view| view.name.clone()),
             release_digest: rehearsal.release_digest(),
         }
     }

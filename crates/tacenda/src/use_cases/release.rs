@@ -1,7 +1,7 @@
 //! The next release: rehearsed, and then published.
 
 use crate::ingest::Given;
-use crate::publish::{Access, Input, Material, Project, ProjectError, Rehearsal};
+use crate::publish::{Access, Input, Material, NextRelease, Project, ProjectError, Rehearsal};
 use crate::use_cases::plan::Plan;
 use crate::use_cases::{Progress, ProjectFolder, Summary, UseCaseError};
 use schemars::JsonSchema;
@@ -103,11 +103,8 @@ pub(super) fn rehearsed(
     step: &dyn Fn(&str),
 ) -> Result<Rehearsed, ProjectError> {
     let material = project.material(input, step)?;
-    let label = request.label.as_deref();
-    let rehearsal = match request.view.as_deref() {
-        Some(view) => project.rehearse_view(&material, view, label, step)?,
-        None => project.rehearse(&material, label, step)?,
-    };
+    let next = NextRelease { view: request.view.as_deref(), label: request.label.as_deref(), policy: None };
+    let rehearsal = project.rehearse(&material, next, step)?;
     Ok(Rehearsed { project, material, rehearsal })
 }
 

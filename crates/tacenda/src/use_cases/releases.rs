@@ -137,21 +137,20 @@ pub fn log(root: &Path) -> Result<LogReport, UseCaseError> {
 /// One release, named by its folder, its number or its label; the last one where none is named.
 pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Result<ShowReport, UseCaseError> {
     let (folder, published) = read(root, release, progress)?;
-    let limits = published.manifest["promise"]["limits"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let release = &published.release;
+    let (release, terms) = (&published.release, published.promise.terms());
     Ok(ShowReport {
         folder,
         series: published.series.clone(),
         release: release.number,
         label: release.label.clone(),
-        view: published.manifest["view"].as_str().map(String::from),
-        promise: published.promise.sentence(),
-        limits: limits.iter().filter_map(|limit| limit.as_str()).map(String::from).collect(),
+        view: published.manifest.view.clone(),
+        promise: terms.sentence,
+        limits: published.manifest.promise.limits.clone(),
         rows: release.row_count() as u64,
         groups: release.group_count() as u64,
         counterfeits: release.counterfeit_count(),
         smallest_group: (0..release.group_count()).map(|group| release.people(group)).min().unwrap_or(0),
-        loss: measure::loss(release, &published.schema, measure::least_group(&published.promise)),
+        loss: measure::loss(release, &published.schema, terms.least_group),
     })
 }
 

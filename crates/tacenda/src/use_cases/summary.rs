@@ -1,7 +1,8 @@
 //! A rehearsed or published release in numbers.
 
 use crate::measure::Loss;
-use crate::model::{PolicyFile, Promise, Row};
+use crate::model::{Row, Schema};
+use crate::promise::PolicyFile;
 use crate::publish::{Material, PreparedView, Rehearsal};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -87,16 +88,17 @@ pub struct ViewSummary {
 }
 
 impl ViewSummary {
-    fn new(view: &PreparedView) -> ViewSummary {
+    fn new(view: &PreparedView, file: &PolicyFile, schema: &Schema) -> ViewSummary {
+        let views = file.views();
         ViewSummary {
             name: view.name.clone(),
             recipients: view.recipients.clone(),
-            also: view.file.views.also.iter().map(Promise::sentence).collect(),
+            also: views.iter().flat_map(|views| &views.also).map(|promise| promise.terms().sentence).collect(),
             steps_back: view.steps_back as u64,
             distortion_categories: view.utility.distortion_categories,
             distortion_numbers: view.utility.distortion_numbers,
-            columns: view.file.schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
-            target: view.file.views.target.clone(),
+            columns: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
+            target: views.and_then(|views| views.target.clone()),
             information_kept: view.utility.information_kept.clone(),
             notes: view.notes.clone(),
         }
@@ -118,8 +120,8 @@ impl Summary {
             series: file.series.name.clone(),
             release: release.number,
             label: release.label.clone(),
-            view: rehearsal.prepared.view.as_ref().map(ViewSummary::new),
-            promise: file.promise.sentence(),
+            view: rehearsal.prepared.view().map(|view| ViewSummary::new(view, file, &rehearsal.prepared.schema)),
+            promise: file.terms().sentence,
             people: material.table().len() as u64,
             arrived: change.arrived,
             returned: change.returned,
@@ -135,9 +137,9 @@ impl Summary {
             value_sets: rehearsal.prepared.history.value_sets.len() as u64,
             loss: rehearsal.loss.clone(),
             query_error: rehearsal.query_error.as_ref().map(|error| error.median),
-            series_risk: rehearsal.prepared.series_risk.map(|risk| risk.to_string()),
-            needs_reason: rehearsal.prepared.series_risk.is_some() && file.choices.accept_series_risk.is_none(),
-            findings: rehearsal.prepared.findings.iter().map(ToString::to_string).collect(),
+            series_risk: rehearsal.prepared.series_risk().map(|risk| risk.to_string()),
+            needs_reason: rehearsal.prepared.series_risk().is_some() && file.reasons.accept_series_risk.is_none(),
+            findings: rehearsal.prepared.findings().iter().map(ToString::to_string).collect(),
             notes: material.notes().iter().chain(&rehearsal.warnings).cloned().collect(),
         }
     }

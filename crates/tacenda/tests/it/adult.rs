@@ -14,7 +14,7 @@ use tacenda::folder;
 use tacenda::ingest::Given;
 use tacenda::measure::Loss;
 use tacenda::model::{History, Release};
-use tacenda::publish::{Access, Input, Project};
+use tacenda::publish::{Access, Input, NextRelease, Project};
 
 const POLICY: &str = r#"policy = 1
 
@@ -85,7 +85,7 @@ fn publish(data: &Path, project: &Path, rows: usize) -> (Release, Loss) {
     let mut open = Project::open(project, None, Access::Publish).unwrap();
     let input = Input { table: Given::Path(path), delta: false, show_values: false, memory: None, threads: 0 };
     let material = open.material(input, &|_| {}).unwrap();
-    let rehearsal = open.rehearse(&material, None, &|_| {}).unwrap();
+    let rehearsal = open.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
     let outcome = open.publish(&material, &rehearsal, &|_| {}).unwrap();
     (folder::read(&outcome.folder).unwrap().release, rehearsal.loss)
 }

@@ -9,7 +9,8 @@ use tacenda::audit::{
 };
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::made_up::{hospital, paper003};
-use tacenda::model::{Promise, Release, Table, Value};
+use tacenda::model::{Release, Table, Value};
+use tacenda::promise::{IncrementalKAnonymity, MInvariance, Parameters, XyAnonymity};
 
 const ARRIVAL: Attacker = Attacker { presence: false, first_release: true, known_people: 0 };
 const QUASI: Attacker = Attacker { presence: false, first_release: false, known_people: 0 };
@@ -103,7 +104,7 @@ fn a_single_newcomer_is_betrayed_by_the_difference() {
     let finding = &case.ask(Check::Difference).findings[0];
     assert_eq!((finding.release, &finding.others[..], finding.fault.severity()), (2, &[1][..], Severity::Severe));
     // A promise that allows leaving leaves it open; groups that break it are not cleared by it.
-    let m = Promise::MInvariance { m: 2, k: None };
+    let m = MInvariance::new(2).terms();
     let case = Case { promise: Some(m), ..case.seen_from_outside() };
     assert_eq!(told(&case, Check::Difference), "NOT ASSESSED");
 }
@@ -153,7 +154,7 @@ fn m_invariance_clears_a_difference_that_sums_leave_open() {
     assert_eq!(told(&case, Check::Difference), "PASS");
     let outside = case.seen_from_outside();
     assert_eq!(told(&outside, Check::Difference), "NOT ASSESSED");
-    let m = Some(Promise::MInvariance { m: 2, k: None });
+    let m = Some(MInvariance::new(2).terms());
     assert_eq!(told(&Case { promise: m, ..outside }, Check::Difference), "PASS");
 }
 
@@ -215,7 +216,7 @@ fn a_promise_about_views_draws_no_line_for_groups() {
     let release = |number| release(number, "0-1,5-5/abc");
     let mut case = Case::new(schema(2), Vec::new(), vec![release(1), release(2)]);
     case.traces[0].columns = vec![true, false];
-    case.promise = Some(Promise::XyAnonymity { x: vec!["zip".into()], y: vec!["record".into()], k: 40 });
+    case.promise = Some(XyAnonymity { x: vec!["zip".into()], y: vec!["record".into()], k: 40 }.terms());
     case.lines = Thresholds::of(case.promise.as_ref().unwrap());
     assert_eq!(told(&case, Check::GroupSizes), "PASS");
     assert_eq!(told(&case, Check::Joins), "NOT ASSESSED");
@@ -384,7 +385,7 @@ fn three_releases_leave_fewer_values_than_any_two() {
 #[test]
 fn the_paper_s_counterfeits_protect_everyone_but_from_being_equal() {
     let mut case = paper(paper003::release_3a().0);
-    case.promise = Some(Promise::MInvariance { m: 2, k: None });
+    case.promise = Some(MInvariance::new(2).terms());
     case.lines = Thresholds::of(case.promise.as_ref().unwrap());
     assert_eq!(case.told(Check::Candidates), "PASS");
     assert_eq!(case.told(Check::Posterior), "PASS");
@@ -444,7 +445,7 @@ fn daisy_is_cracked_by_her_arrival() {
     let cohorts = ["30-33,0-1,0-120/ac 34-39,0-1,0-120/bd", "30-33,0-1,0-120/ac 34-39,0-1,0-120/bd 35-37,0-1,31-54/ef"];
     case.releases = vec![release(1, cohorts[0]), release(2, cohorts[1])];
     case.attacker = Attacker::default();
-    case.promise = Some(Promise::IncrementalKAnonymity { k: 2, cohorts: true, l: None });
+    case.promise = Some(IncrementalKAnonymity::new(2).terms());
     assert_eq!(told(&case, Check::Correspondence), "PASS");
     assert_eq!(told(&case, Check::Difference), "PASS");
 }
@@ -483,10 +484,7 @@ fn a_box_that_moved_by_one_is_found() {
     let kept = Case::of(&[("1/1/a", "10-30/abc 50-60/ab"), ("1/1/a", "10-30/ab 50-60/ab")]);
     assert_eq!(told(&kept.seen_from_outside(), Check::MovedRegions), "PASS");
     assert_eq!(
-        told(
-            &Case { promise: Some(Promise::MInvariance { m: 2, k: None }), ..shrunk.seen_from_outside() },
-            Check::MovedRegions
-        ),
+        told(&Case { promise: Some(MInvariance::new(2).terms()), ..shrunk.seen_from_outside() }, Check::MovedRegions),
         "PASS"
     );
 }
@@ -747,7 +745,7 @@ fn worlds_without_their_ids_clear_nobody() {
     assert_eq!(told(&case, Check::Posterior), "PASS");
     case.releases.iter_mut().for_each(|release| release.linked = vec![1, 2, 3, 4]);
     assert_eq!(told(&case, Check::Posterior), "NOT ASSESSED");
-    case.promise = Some(Promise::IncrementalKAnonymity { k: 2, cohorts: true, l: None });
+    case.promise = Some(IncrementalKAnonymity::new(2).terms());
     assert_eq!(told(&case, Check::Posterior), "PASS", "a cohort has the same rows throughout");
 }
 

@@ -9,8 +9,11 @@ use std::collections::BTreeSet;
 use tacenda::audit;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Assessment, Attacker, Check, Limits, Quantity, Series, Severity, Thresholds, Traces, Verdict};
-use tacenda::model::{DiversityMode, OnDelete, OnIneligible, Regions, Release, Value};
-use tacenda::policy::{IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, Policy};
+use tacenda::model::{Regions, Release, Value};
+use tacenda::promise::{
+    Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, OnDelete, OnIneligible,
+};
+
 use tacenda::publish::PublishError;
 
 fn attacker() -> impl Strategy<Value = Attacker> {
@@ -186,11 +189,11 @@ proptest! {
 }
 
 /// An audit of our own series, from inside and from outside; nothing where the policy refused.
-fn audits(policy: &dyn Policy, snapshots: &[Vec<Person>]) -> Vec<Assessment> {
-    let promise = policy.promise();
-    let done = match publish_all(&kit::file(promise.clone()), policy, snapshots) {
+fn audits(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Vec<Assessment> {
+    let promise = policy.promise().terms();
+    let done = match publish_all(&kit::file(policy.promise()), policy, snapshots) {
         Ok(done) => done,
-        Err(PublishError::Policy(_)) => return Vec::new(),
+        Err(PublishError::Grouping(_)) => return Vec::new(),
         Err(error) => panic!("{error}"),
     };
     let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
@@ -208,7 +211,7 @@ fn audits(policy: &dyn Policy, snapshots: &[Vec<Person>]) -> Vec<Assessment> {
 }
 
 /// The worst that an audit of our own series says.
-fn accusations(policy: &dyn Policy, snapshots: &[Vec<Person>]) -> Vec<String> {
+fn accusations(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Vec<String> {
     let audits = audits(policy, snapshots);
     let findings = audits.iter().flat_map(Assessment::findings);
     let worse = findings.filter(|finding| finding.fault.severity() > Severity::Note);
@@ -246,10 +249,8 @@ proptest! {
         let values: Vec<u8> = batch.iter().map(|value| value % (l as u8 - 1)).collect();
         let newcomers = (100..).zip(&values).map(|(id, &value)| person(id, 30 * home + 1, value));
         let second: Vec<Person> = first.iter().cloned().chain(newcomers).collect();
-        let policy = IncrementalLDiversity { l, mode: DiversityMode::Paper };
-        let mut file = kit::file(policy.promise());
-        file.choices.made_up = true;
-        let done = publish_all(&file, &policy, &[first, second]).unwrap();
+        let policy = IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(l) };
+        let done = publish_all(&kit::file(policy), &policy, &[first, second]).unwrap();
         let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
         for release in &releases {
             prop_assert_eq!(release.group_count(), classes as usize);
@@ -257,7 +258,7 @@ proptest! {
         }
         let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; 2];
         let knowledge = Knowledge::from_published(done.iter().map(|(table, prepared)| (table, &prepared.membership)));
-        let (schema, promise) = (kit::schema(), policy.promise());
+        let (schema, promise) = (kit::schema(), policy.promise().terms());
         let series = Series {
             schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge),
         };
@@ -271,7 +272,7 @@ proptest! {
 
     #[test]
     fn incremental_l_diverse_series_are_not_accused(snapshots in kit::evolution(30, 4, 5, Events::ADD_ONLY), l in 2u32..4) {
-        let policy = IncrementalLDiversity { l, mode: DiversityMode::Safe };
+        let policy = IncrementalLDiversity::new(l);
         prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
     }
 

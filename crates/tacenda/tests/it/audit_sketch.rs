@@ -5,7 +5,7 @@ use tacenda::audit;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Assessment, Attacker, Check, Limits, Outcome, Series, Thresholds, Traces};
 use tacenda::model::{
-    Domain, Promise, Quasi, RecordKey, Regions, Release, Schema, Sensitive, Span, Table, Value, Values,
+    Domain, Quasi, RecordKey, Regions, Release, Schema, Sensitive, Span, Table, Terms, Value, Values,
 };
 
 /// A series with everything that can be known of it.
@@ -15,7 +15,7 @@ pub struct Case {
     pub tables: Vec<Table>,
     pub releases: Vec<Release>,
     pub traces: Vec<Traces>,
-    pub promise: Option<Promise>,
+    pub promise: Option<Terms>,
     pub attacker: Attacker,
     pub lines: Thresholds,
     pub limits: Limits,

@@ -13,8 +13,8 @@ use tacenda::audit::{Attacker, Check, Fault, Limits, Series, Thresholds, Traces,
 use tacenda::folder;
 use tacenda::ingest::Given;
 use tacenda::made_up::naive::{Diversity, Naive};
-use tacenda::model::{Membership, Promise, Release, Schema, Table};
-use tacenda::publish::{Access, Input, Project};
+use tacenda::model::{Membership, Release, Schema, Table, Terms};
+use tacenda::publish::{Access, Input, NextRelease, Project};
 
 const POLICY: &str = r#"policy = 1
 
@@ -76,7 +76,7 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
         let mut open = Project::open(project.path(), None, Access::Publish).unwrap();
         let input = Input { table: Given::Path(path), delta: true, show_values: false, memory: None, threads: 0 };
         let material = open.material(input, &|_| {}).unwrap();
-        let rehearsal = open.rehearse(&material, None, &|_| {}).unwrap();
+        let rehearsal = open.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
         open.publish(&material, &rehearsal, &|_| {}).unwrap();
         let (release, change) = (&rehearsal.prepared.release, rehearsal.prepared.change);
         println!(
@@ -99,7 +99,7 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
 }
 
 /// How many people have one value left, and how many fewer than three, by all releases so far.
-fn betrayed(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, promise: Option<&Promise>) -> (u64, u64) {
+fn betrayed(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, promise: Option<&Terms>) -> (u64, u64) {
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
     let series = Series { schema, releases, traces: &traces, promise, knowledge: Some(knowledge) };
     let thresholds = Thresholds { k: 2, l: 3, t: None };
@@ -142,7 +142,7 @@ fn nobody_is_betrayed_by_ours(project: &Project, tables: &[Table], memberships: 
     assert_eq!(known, values, "the vault knows every value that was published");
     // Who is withheld is in no row; the attacker knows who is published.
     let knowledge = Knowledge::from_published(tables.iter().zip(memberships));
-    let found = betrayed(&project.policy().schema, &releases, &knowledge, Some(&project.policy().promise));
+    let found = betrayed(&project.policy().schema, &releases, &knowledge, Some(&project.policy().terms()));
     assert_eq!(found, (0, 0));
 }
 

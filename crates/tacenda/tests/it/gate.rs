@@ -3,23 +3,30 @@
 use crate::kit;
 use crate::kit::{Person, publish_all};
 use tacenda::audit::Fault;
-use tacenda::model::{Grouping, History, OnIneligible, Promise, Rng, Schema, Span, Table};
-use tacenda::policy::{MInvariance, Policy, PolicyError};
+use tacenda::grouping::GroupingError;
+use tacenda::model::{Grouping, History, Rng, Schema, Span, Table};
+use tacenda::promise::{Grouper, MInvariance, OnIneligible, SeriesPromise};
 use tacenda::publish::PublishError;
 
 const HONEST: MInvariance = MInvariance { m: 2, k: None, on_ineligible: OnIneligible::Counterfeit };
 
-type Cheating = fn(&Schema, &History, &Table, &mut Rng) -> Result<Grouping, PolicyError>;
+type Cheating = fn(&Schema, &History, &Table, &mut Rng) -> Result<Grouping, GroupingError>;
 
 /// Promises what the honest policy promises, and does something else.
 struct Cheat(Cheating);
 
-impl Policy for Cheat {
-    fn promise(&self) -> Promise {
+impl Grouper for Cheat {
+    fn promise(&self) -> SeriesPromise {
         HONEST.promise()
     }
 
-    fn group(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Result<Grouping, PolicyError> {
+    fn group(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        rng: &mut Rng,
+    ) -> Result<Grouping, GroupingError> {
         self.0(schema, history, table, rng)
     }
 }

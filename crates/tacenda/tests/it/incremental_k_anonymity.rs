@@ -4,14 +4,14 @@
 use proptest::prelude::{ProptestConfig, any};
 use proptest::{prop_assert, prop_assert_eq, proptest};
 use std::collections::BTreeMap;
-use tacenda::audit::Fault;
-use tacenda::audit::incremental_k_anonymity::{Breach, Claim, InferenceTable, check};
+use tacenda::audit::incremental_k_anonymity::InferenceTable;
+use tacenda::audit::{Evidence, Fault};
+use tacenda::grouping::GroupingError;
 use tacenda::model::{
-    Domain, Grid, Grouping, Hierarchy, History, Membership, OnDelete, Published, Quasi, RecordKey, Regions, Release,
-    Rng, Row, Schema, Sensitive, Span, Table, Value, Values,
+    Domain, Grid, Grouping, Hierarchy, History, Membership, Published, Quasi, RecordKey, Regions, Release, Rng, Row,
+    Schema, Sensitive, Span, Table, Value, Values,
 };
-use tacenda::policy::incremental_k_anonymity::IncrementalKAnonymity;
-use tacenda::policy::{Policy, PolicyError};
+use tacenda::promise::{Grouper, IncrementalKAnonymity, OnDelete};
 
 const COHORTS: IncrementalKAnonymity =
     IncrementalKAnonymity { k: 2, cohorts: true, l: None, tight: false, on_delete: OnDelete::Refuse };
@@ -55,7 +55,8 @@ fn table(schema: &Schema, people: &[Person]) -> Table {
 }
 
 fn recode(number: u32, table: &Table, grouping: &Grouping) -> (Release, Membership) {
-    let mut release = Release { number, regions: grouping.regions.clone(), ..Release::default() };
+    let mut release =
+        Release { number, regions: grouping.regions.clone(), values: table.values.clone(), ..Release::default() };
     let mut membership = Membership { withheld: grouping.withheld.clone(), ..Membership::default() };
     for (index, group) in grouping.groups().enumerate() {
         let mut rows: Vec<Row> = group.rows.to_vec();
@@ -74,13 +75,15 @@ impl Series {
         Series { schema: schema.clone(), policy, history: History::default(), seen: Vec::new() }
     }
 
-    fn group(&self, table: &Table) -> Result<Grouping, PolicyError> {
+    fn group(&self, table: &Table) -> Result<Grouping, GroupingError> {
         self.policy.group(&self.schema, &self.history, table, &mut Rng::from_number(1))
     }
 
-    fn judge(&self, table: &Table, release: &Release, membership: &Membership) -> Vec<Breach> {
-        let claim = Claim { k: self.policy.k, cohorts: self.policy.cohorts, l: self.policy.l };
-        check(claim, &self.schema, &self.history, table, release, membership)
+    /// What the gate says: faults, and how many people each concerns.
+    fn judge(&self, table: &Table, release: &Release, membership: &Membership) -> Vec<(Fault, u64)> {
+        let evidence = Evidence { schema: &self.schema, history: &self.history, table, release, membership };
+        let findings = self.policy.promise().judge(evidence);
+        findings.into_iter().map(|finding| (finding.fault, finding.people)).collect()
     }
 
     fn advance(&mut self, table: &Table, release: &Release, membership: &Membership, cells: Regions) {
@@ -93,7 +96,7 @@ impl Series {
     }
 
     /// Publishes, and lets the check judge.
-    fn publish(&mut self, people: &[Person]) -> Result<(Table, Grouping), PolicyError> {
+    fn publish(&mut self, people: &[Person]) -> Result<(Table, Grouping), GroupingError> {
         let table = table(&self.schema, people);
         let grouping = self.group(&table)?;
         grouping.assert_covers(&table);
@@ -247,8 +250,7 @@ fn g6_bounding_boxes_are_refused() {
         let (release, membership) = recode(boxes.history.releases + 1, &table, &grouping);
         let breaches = boxes.judge(&table, &release, &membership);
         if boxes.history.releases == 1 {
-            let grown = "a person's region is not inside the one they had";
-            assert_eq!(breaches.iter().map(|breach| (breach.what, breach.people)).collect::<Vec<_>>(), [(grown, 2)]);
+            assert_eq!(breaches, [(Fault::RegionNotNested, 2)]);
         } else {
             assert_eq!(breaches, []);
         }
@@ -279,12 +281,12 @@ fn g7_a_cross_is_one_leaf_and_both_places_around_the_median_are_tried() {
 fn too_few_people_and_uneven_values_are_refused() {
     let (schema, people) = numbers(&[1, 2, 3]);
     let error = Series::new(&schema, IncrementalKAnonymity { k: 4, ..COHORTS }).publish(&people).err();
-    assert_eq!(error, Some(PolicyError::TooFew { rows: 3, least: 4 }));
+    assert_eq!(error, Some(GroupingError::TooFew { rows: 3, least: 4 }));
     let mut same = people.clone();
     same[1].value = 0;
     same[2].value = 0;
     let error = Series::new(&schema, IncrementalKAnonymity { l: Some(2), ..COHORTS }).publish(&same).err();
-    assert_eq!(error, Some(PolicyError::Uneven { rows: 3, l: 2, cohorts: true }));
+    assert_eq!(error, Some(GroupingError::Uneven { rows: 3, l: 2, cohorts: true }));
     let cells = IncrementalKAnonymity { l: Some(2), cohorts: false, ..COHORTS };
     let error = Series::new(&schema, cells).publish(&same).expect_err("one value").to_string();
     assert!(error.contains("all of them together must pass") && !error.contains("raise k"), "{error}");
@@ -294,7 +296,7 @@ fn too_few_people_and_uneven_values_are_refused() {
 fn a_table_without_quasi_attributes_is_refused() {
     let schema = Schema::new("id", Vec::new(), vec![Sensitive::open("s")]);
     let people: Vec<Person> = (0..5).map(|id| Person { id, codes: Vec::new(), value: 0 }).collect();
-    assert_eq!(Series::new(&schema, COHORTS).publish(&people).err(), Some(PolicyError::NoQuasi));
+    assert_eq!(Series::new(&schema, COHORTS).publish(&people).err(), Some(GroupingError::NoQuasi));
 }
 
 #[test]
@@ -303,13 +305,13 @@ fn departures_and_changes_are_refused() {
     for policy in [CELLS, COHORTS] {
         let mut series = Series::new(&schema, policy);
         series.publish(&people).unwrap();
-        assert!(matches!(series.publish(&people[1..]), Err(PolicyError::Deleted { records: 1, .. })));
+        assert!(matches!(series.publish(&people[1..]), Err(GroupingError::Deleted { records: 1, .. })));
         let mut moved = people.clone();
         moved[0].codes[0] = 99;
-        assert!(matches!(series.publish(&moved), Err(PolicyError::Changed { records: 1, what: "quasi", .. })));
+        assert!(matches!(series.publish(&moved), Err(GroupingError::Changed { records: 1, what: "quasi", .. })));
         let mut ill = people.clone();
         ill[0].value = 9;
-        assert!(matches!(series.publish(&ill), Err(PolicyError::Changed { records: 1, what: "sensitive", .. })));
+        assert!(matches!(series.publish(&ill), Err(GroupingError::Changed { records: 1, what: "sensitive", .. })));
         series.publish(&people).unwrap();
     }
 }
@@ -349,7 +351,7 @@ fn withholding_is_refused_where_it_would_show_who_was_first() {
     series.publish(&people[..3]).unwrap();
     series.publish(&people).unwrap();
     assert_eq!(series.seen[1][&0], series.seen[1][&3]);
-    assert!(matches!(series.publish(&people[1..]), Err(PolicyError::Deleted { records: 1, .. })));
+    assert!(matches!(series.publish(&people[1..]), Err(GroupingError::Deleted { records: 1, .. })));
     // The check, too, refuses a release that leaves them out.
     let table = table(&schema, &people[1..]);
     let mut grouping = Grouping::default();
@@ -358,8 +360,7 @@ fn withholding_is_refused_where_it_would_show_who_was_first() {
     grouping.withheld = table.rows().filter(|&row| table.key(row).lo == 3).collect();
     let (release, membership) = recode(3, &table, &grouping);
     let breaches = series.judge(&table, &release, &membership);
-    assert_eq!(breaches.len(), 1);
-    assert!(breaches[0].what.contains("first release"));
+    assert_eq!(breaches, [(Fault::LeftAlone, 1)]);
     series.advance(&table, &release, &membership, Regions::default());
     assert_eq!(series.smallest_inferred_class(), 1);
 }
@@ -422,11 +423,7 @@ fn numbers_and_null_are_kept_apart_or_published_as_the_root() {
 
 /// Nine people on a line, six of them in the first release as [1,3] and [50,52]; then groups made by
 /// hand, and which sentences the check finds for them.
-fn found(
-    policy: IncrementalKAnonymity,
-    groups: &[(&[u64], u32, u32)],
-    alter: impl Fn(&mut Release),
-) -> Vec<&'static str> {
+fn found(policy: IncrementalKAnonymity, groups: &[(&[u64], u32, u32)], alter: impl Fn(&mut Release)) -> Vec<Fault> {
     let (schema, mut people) = numbers(&[1, 2, 3, 50, 51, 52, 30, 31, 32]);
     people[7].value = people[6].value;
     let mut series = Series::new(&schema, policy);
@@ -448,37 +445,37 @@ fn found(
     let second = table(&schema, &people);
     let (mut release, membership) = recode(2, &second, &by_hand(&second, groups));
     alter(&mut release);
-    series.judge(&second, &release, &membership).into_iter().map(|breach| breach.what).collect()
+    series.judge(&second, &release, &membership).into_iter().map(|(fault, _)| fault).collect()
 }
 
 #[test]
 fn every_way_to_break_the_promise_is_named() {
     let old: [(&[u64], u32, u32); 2] = [(&[0, 1, 2], 1, 3), (&[3, 4, 5], 50, 52)];
-    let check = |policy, groups: &[(&[u64], u32, u32)], wanted: &[&str]| {
-        let found = found(policy, groups, |_| ());
-        assert_eq!(found.len(), wanted.len(), "{found:?}");
-        assert!(found.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted)), "{found:?}");
+    let check = |policy, groups: &[(&[u64], u32, u32)], wanted: &[Fault]| {
+        let mut wanted = wanted.to_vec();
+        wanted.sort_unstable();
+        assert_eq!(found(policy, groups, |_| ()), wanted);
     };
     for policy in [COHORTS, CELLS] {
         check(policy, &[old[0], old[1], (&[6, 7, 8], 30, 32)], &[]);
         check(policy, &[old[0], old[1]], &[]);
-        check(policy, &[old[0], old[1], (&[6], 30, 32)], &["a group holds fewer than k"]);
-        check(policy, &[old[0], old[1], (&[6, 7, 8], 30, 31)], &["does not hold the people"]);
-        check(policy, &[(&[0, 1], 1, 3), old[1], (&[6, 7, 8], 30, 32)], &["are missing while others"]);
-        let grown: &[&str] = match policy.cohorts {
-            true => &["not inside the one they had", "not published as it was"],
-            false => &["not inside the one they had"],
+        check(policy, &[old[0], old[1], (&[6], 30, 32)], &[Fault::TooFewPeople]);
+        check(policy, &[old[0], old[1], (&[6, 7, 8], 30, 31)], &[Fault::RegionMisses]);
+        check(policy, &[(&[0, 1], 1, 3), old[1], (&[6, 7, 8], 30, 32)], &[Fault::LeftAlone]);
+        let grown: &[Fault] = match policy.cohorts {
+            true => &[Fault::RegionNotNested, Fault::GroupAltered],
+            false => &[Fault::RegionNotNested],
         };
         check(policy, &[(&[0, 1, 2], 1, 4), old[1]], grown);
         let guarded = IncrementalKAnonymity { l: Some(2), ..policy };
-        check(guarded, &[old[0], old[1], (&[6, 7, 8], 30, 32)], &["more than one in l"]);
+        check(guarded, &[old[0], old[1], (&[6, 7, 8], 30, 32)], &[Fault::ValueTooFrequent]);
     }
-    let mixed = ["not inside", "not published as it was", "different cohorts"];
+    let mixed = [Fault::RegionNotNested, Fault::GroupAltered, Fault::CohortsMixed];
     check(COHORTS, &[(&[0, 1, 2, 6, 7], 1, 31), old[1]], &mixed);
-    check(COHORTS, &[(&[0, 1, 2, 6], 1, 30), old[1]], &[&mixed[..], &["have one history"]].concat());
-    check(CELLS, &[old[0], old[1], (&[6, 7, 8], 30, 50)], &["overlaps"]);
+    check(COHORTS, &[(&[0, 1, 2, 6], 1, 30), old[1]], &[&mixed[..], &[Fault::CohortTooSmall]].concat());
+    check(CELLS, &[old[0], old[1], (&[6, 7, 8], 30, 50)], &[Fault::RegionsOverlap]);
     let altered = found(COHORTS, &[old[0], old[1]], |release| release.counterfeits[0] = 1);
-    assert!(altered.len() == 1 && altered[0].contains("counterfeits"), "{altered:?}");
+    assert_eq!(altered, [Fault::CounterfeitsMiscounted, Fault::UnexpectedCounterfeits]);
 }
 
 /// A build that goes on cutting old groups, or narrows their regions, breaks no count: every part has k people
@@ -503,11 +500,7 @@ fn a_group_with_cohorts_comes_again_as_it_was_or_not_at_all() {
         let (release, membership) = recode(1, &all, &by_hand(&[(&[0, 1, 2, 3], 0, 9), (&[4, 5], 50, 51)]));
         series.advance(&all, &release, &membership, Regions::default());
         let (release, membership) = recode(2, &all, &by_hand(second));
-        series
-            .judge(&all, &release, &membership)
-            .into_iter()
-            .map(|breach| (breach.fault, breach.people))
-            .collect::<Vec<_>>()
+        series.judge(&all, &release, &membership)
     };
     let rest: (&[u64], u32, u32) = (&[4, 5], 50, 51);
     let cut: [(&[u64], u32, u32); 3] = [(&[0, 1], 0, 2), (&[2, 3], 3, 9), rest];
@@ -531,12 +524,12 @@ fn regions_off_the_grid_and_people_who_are_back_are_named() {
         grouping.push_with_region(&rows, &[], &[Span::new(lo, hi)]);
     }
     let (release, membership) = recode(3, &table, &grouping);
-    let found: Vec<_> = series.judge(&table, &release, &membership).into_iter().map(|breach| breach.people).collect();
-    assert_eq!(found, [3], "the three whose group was withheld are back");
+    let found = series.judge(&table, &release, &membership);
+    assert_eq!(found, [(Fault::CameBack, 3)], "the three whose group was withheld are back");
     schema.quasi[0].grid = Grid::Every { pitch: 10, phase: 0 };
     series.schema = schema;
     let found = series.judge(&table, &release, &membership);
-    assert!(found[0].what.contains("off the grid") && found[0].people == 6);
+    assert_eq!(found[0], (Fault::RegionTooNarrow, 6));
 }
 
 // ---- random histories ----
@@ -690,7 +683,7 @@ proptest! {
         for people in &snapshots {
             let (table, grouping) = match series.publish(people) {
                 Ok(published) => published,
-                Err(PolicyError::TooFew { .. } | PolicyError::Uneven { .. }) => break,
+                Err(GroupingError::TooFew { .. } | GroupingError::Uneven { .. }) => break,
                 Err(error) => panic!("{error}"),
             };
             let cohort = |row| series.history.record(table.key(row)).map_or(0, |record| record.cohort);
@@ -837,7 +830,7 @@ proptest! {
             }
             let (release, membership) = recode(series.history.releases + 1, &table, &mutant);
             let breaches = series.judge(&table, &release, &membership);
-            let fine = breaches.iter().all(|breach| breach.what.contains("off the grid"));
+            let fine = breaches.iter().all(|(fault, _)| *fault == Fault::RegionTooNarrow);
             series.advance(&table, &release, &membership, mutant.cells.clone());
             if !fine {
                 break;

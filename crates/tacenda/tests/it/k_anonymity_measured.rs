@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 use tacenda::measure::loss;
 use tacenda::model::{
-    Domain, Grouping, Hierarchy, History, LossKind, Membership, Published, Quasi, RecordKey, Regions, Release, Rng,
-    Row, Schema, Span, Table, Value, Values,
+    Domain, Grouping, Hierarchy, History, Membership, Published, Quasi, RecordKey, Regions, Release, Rng, Row, Schema,
+    Span, Table, Value, Values,
 };
-use tacenda::policy::{KAnonymity, Policy};
+use tacenda::promise::{Grouper, KAnonymity, LossKind};
 
 const ADULT: [&str; 8] =
     ["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"];

@@ -2,11 +2,8 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tacenda::model::{
-    Choices, Domain, Hierarchy, History, Limits, Output, PolicyFile, Promise, Quasi, RecordKey, Schema, Seed,
-    Sensitive, Series, Table, Values, Views,
-};
-use tacenda::policy::Policy;
+use tacenda::model::{Domain, Hierarchy, History, Quasi, RecordKey, Schema, Seed, Sensitive, Table, Values};
+use tacenda::promise::{Grouper, Limits, Output, PolicyFile, Promised, Reasons, Series};
 use tacenda::publish::{Before, Prepared, PublishError, prepare};
 
 /// A person of a made-up snapshot.
@@ -29,15 +26,14 @@ pub fn schema() -> Schema {
 }
 
 /// A policy file that allows everything the promise allows.
-pub fn file(promise: Promise) -> PolicyFile {
+pub fn file(promise: impl Into<Promised>) -> PolicyFile {
     PolicyFile {
         series: Series { name: "test".into(), title: "Test".into(), contact: "nobody".into() },
         schema: schema(),
-        promise,
-        choices: Choices::default(),
+        promise: promise.into(),
+        reasons: Reasons::default(),
         limits: Limits { counterfeits: 1.0, withheld: 1.0 },
         output: Output::default(),
-        views: Views::default(),
     }
 }
 
@@ -66,7 +62,7 @@ pub fn seed() -> Seed {
 /// Publishes one snapshot after another; every step is judged by the gate.
 pub fn publish_all(
     file: &PolicyFile,
-    policy: &dyn Policy,
+    policy: &dyn Grouper,
     snapshots: &[Vec<Person>],
 ) -> Result<Vec<(Table, Prepared)>, PublishError> {
     let mut done: Vec<(Table, Prepared)> = Vec::new();

@@ -16,6 +16,7 @@ mod gate;
 mod incremental_k_anonymity;
 mod k_anonymity_measured;
 mod kit;
+mod promise;
 mod property;
 mod recode;
 mod round_trip;

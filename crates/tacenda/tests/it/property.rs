@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::worlds::{Counting, Share, Worlds};
 use tacenda::audit::{Fault, candidates, worlds};
-use tacenda::model::{
-    DiversityMode, Grouping, History, LossKind, Membership, OnDelete, OnIneligible, Promise, RecordKey, Release, Rng,
-    Schema, Table, Value,
+use tacenda::grouping::GroupingError;
+use tacenda::model::{Grouping, History, Membership, RecordKey, Release, Rng, Schema, Table, Value};
+use tacenda::promise::{
+    Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, LossKind, MInvariance, OnDelete, OnIneligible,
+    SeriesPromise, XyAnonymity, XyLinkability,
 };
-use tacenda::policy::{IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, Policy, PolicyError};
 use tacenda::publish::{Prepared, PublishError};
 
 fn m_invariance(m: u32, on_ineligible: OnIneligible) -> MInvariance {
@@ -27,10 +28,10 @@ fn any_ineligible() -> impl Strategy<Value = OnIneligible> {
 }
 
 /// Publishes a history; a refusal by the gate or a lost row fails, a policy may say that the data cannot do it.
-fn publish(policy: &dyn Policy, snapshots: &[Vec<Person>]) -> Option<Vec<(Table, Prepared)>> {
+fn publish(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Option<Vec<(Table, Prepared)>> {
     match publish_all(&kit::file(policy.promise()), policy, snapshots) {
         Ok(done) => Some(done),
-        Err(PublishError::Policy(_)) => None,
+        Err(PublishError::Grouping(_)) => None,
         Err(error) => panic!("{error}"),
     }
 }
@@ -52,7 +53,7 @@ proptest! {
         for on_ineligible in [OnIneligible::Defer, OnIneligible::Counterfeit] {
             let policy = m_invariance(m, on_ineligible);
             match publish_all(&kit::file(policy.promise()), &policy, &snapshots) {
-                Err(PublishError::Policy(PolicyError::Ineligible { .. })) => prop_assert!(false, "ineligible"),
+                Err(PublishError::Grouping(GroupingError::Ineligible { .. })) => prop_assert!(false, "ineligible"),
                 Err(PublishError::Refused(findings)) => prop_assert!(false, "{findings:?}"),
                 _ => {}
             }
@@ -100,27 +101,26 @@ proptest! {
     /// Insert-only histories under incremental l-diversity: no counterfeits, risk at most 1/l, nothing to see in differences.
     #[test]
     fn incremental_l_diversity_keeps_its_promise(snapshots in evolution(40, 4, 5, Events::ADD_ONLY), l in 2u32..4) {
-        publish(&IncrementalLDiversity { l, mode: DiversityMode::Safe }, &snapshots);
+        publish(&IncrementalLDiversity::new(l), &snapshots);
     }
 
     /// science E1-20, its second half: whenever classes that hang together received newcomers with fewer than l
     /// values, the gate says so, and refuses data that are not made up.
     #[test]
     fn the_paper_mode_is_always_caught(snapshots in evolution(30, 4, 4, Events::ADD_ONLY), l in 2u32..4) {
-        let policy = IncrementalLDiversity { l, mode: DiversityMode::Paper };
-        let mut file = kit::file(policy.promise());
-        file.choices.made_up = true;
-        let Ok(done) = publish_all(&file, &policy, &snapshots) else { return Ok(()) };
+        let policy = IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(l) };
+        let Ok(done) = publish_all(&kit::file(policy), &policy, &snapshots) else { return Ok(()) };
         let mut is_planted = false;
         for pair in done.windows(2) {
             let planted = few_new_values(&pair[0], &pair[1], l as usize);
-            let told = pair[1].1.findings.iter().any(|finding| finding.fault == Fault::TooFewCandidates);
+            let told = pair[1].1.findings().iter().any(|finding| finding.fault == Fault::TooFewCandidates);
             // The gate may tell of more: old members whom a division gives away.
             prop_assert!(told || !planted);
             is_planted |= planted;
         }
         if is_planted {
-            let real = publish_all(&kit::file(policy.promise()), &policy, &snapshots);
+            let policy = IncrementalLDiversity::as_printed(l);
+            let real = publish_all(&kit::file(policy), &policy, &snapshots);
             prop_assert!(matches!(real, Err(PublishError::Refused(_))));
         }
     }
@@ -131,12 +131,10 @@ proptest! {
     fn property_20_the_gate_counts_everyone_whom_the_paper_mode_gives_away(
         snapshots in evolution(10, 3, 3, Events::ADD_ONLY), l in 2u32..4,
     ) {
-        let policy = IncrementalLDiversity { l, mode: DiversityMode::Paper };
-        let mut file = kit::file(policy.promise());
-        file.choices.made_up = true;
-        let Ok(done) = publish_all(&file, &policy, &snapshots) else { return Ok(()) };
+        let policy = IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(l) };
+        let Ok(done) = publish_all(&kit::file(policy), &policy, &snapshots) else { return Ok(()) };
         for pair in done.windows(2) {
-            let told = pair[1].1.findings.iter().find(|finding| finding.fault == Fault::TooFewCandidates);
+            let told = pair[1].1.findings().iter().find(|finding| finding.fault == Fault::TooFewCandidates);
             prop_assert!(below_in_all_worlds(pair, l) <= told.map_or(0, |finding| finding.people));
         }
     }
@@ -144,7 +142,7 @@ proptest! {
     /// science E1-21: brute-force risk on tiny histories.
     #[test]
     fn incremental_l_diversity_risk_is_at_most_one_in_l(snapshots in evolution(11, 3, 4, Events::ADD_ONLY), l in 2u32..4) {
-        let Some(done) = publish(&IncrementalLDiversity { l, mode: DiversityMode::Safe }, &snapshots) else { return Ok(()) };
+        let Some(done) = publish(&IncrementalLDiversity::new(l), &snapshots) else { return Ok(()) };
         prop_assert_eq!(above_one_in_m(&done, l), 0);
     }
 
@@ -189,7 +187,7 @@ proptest! {
 /// science E1-30, E1-33: every series of views that comes about keeps its promise on the join row by row.
 #[test]
 fn xy_anonymity_keeps_its_promise() {
-    let published = views_kit::keep_their_promise(|rng| Promise::XyAnonymity {
+    let published = views_kit::keep_their_promise(|rng| XyAnonymity {
         x: views_kit::some_x(rng),
         y: views_kit::some_y(rng, true),
         k: 2 + rng.below(2) as u32,
@@ -200,7 +198,7 @@ fn xy_anonymity_keeps_its_promise() {
 /// The same for shares.
 #[test]
 fn xy_linkability_keeps_its_promise() {
-    let published = views_kit::keep_their_promise(|rng| Promise::XyLinkability {
+    let published = views_kit::keep_their_promise(|rng| XyLinkability {
         x: views_kit::some_x(rng),
         y: views_kit::some_y(rng, false),
         max_confidence_permille: 400 + 100 * rng.below(5) as u32,
@@ -213,12 +211,18 @@ fn xy_linkability_keeps_its_promise() {
 /// A policy that forgets people who are not in the last release: the paper's reading.
 struct Forgetful(MInvariance);
 
-impl Policy for Forgetful {
-    fn promise(&self) -> Promise {
+impl Grouper for Forgetful {
+    fn promise(&self) -> SeriesPromise {
         self.0.promise()
     }
 
-    fn group(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Result<Grouping, PolicyError> {
+    fn group(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        rng: &mut Rng,
+    ) -> Result<Grouping, GroupingError> {
         let mut history = history.clone();
         let last = history.releases;
         history.records.retain(|record| record.last_release == last);

@@ -6,9 +6,10 @@ use std::io;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tacenda::folder;
-use tacenda::folder::{ManifestFacts, Target};
-use tacenda::model::{Grouping, PolicyFile, Promise, Public, RecordKey, Release, Role, Row, Table, Value, Values};
-use tacenda::publish::recode;
+use tacenda::folder::{Issue, ManifestFacts, Target};
+use tacenda::model::{Grouping, Public, RecordKey, Release, Role, Row, Table, Value, Values};
+use tacenda::promise::{MInvariance, PolicyFile};
+use tacenda::publish::{Stamp, recode};
 
 /// Two groups of two rows; in the first, one row has a person behind it and the other has not.
 fn release(file: &PolicyFile, person_has: Value, counterfeit_has: Value) -> Release {
@@ -26,11 +27,12 @@ fn release(file: &PolicyFile, person_has: Value, counterfeit_has: Value) -> Rele
     let mut grouping = Grouping::default();
     grouping.push(&[Row(0)], &[counterfeit_has]);
     grouping.push(&[Row(1), Row(2)], &[]);
-    recode(file, &grouping, &table, &kit::seed(), 1, "one").0
+    let stamp = Stamp { seed: &kit::seed(), number: 1, label: "one", linked_ids: file.output.linked_ids };
+    recode(&file.schema, &grouping, &table, stamp).0
 }
 
 fn file() -> PolicyFile {
-    let mut file = kit::file(Promise::MInvariance { m: 2, k: None });
+    let mut file = kit::file(MInvariance::new(2));
     file.schema.public.push(Public { name: "side".into(), because: "a bed plan".into() });
     file.schema.order.push((Role::Public, 0));
     file
@@ -62,7 +64,7 @@ fn bytes(file: &PolicyFile, release: &Release) -> BTreeMap<String, Vec<u8>> {
     let mut create = |name: &str| -> io::Result<Box<dyn Target>> {
         Ok(Box::new(files.entry(name.to_string()).or_default().clone()))
     };
-    folder::write(release, file, &ManifestFacts::default(), &mut create).unwrap();
+    folder::write(&Issue::new(release, file), &ManifestFacts::default(), &mut create).unwrap();
     files.into_iter().map(|(name, memory)| (name, memory.0.lock().unwrap().clone())).collect()
 }
 

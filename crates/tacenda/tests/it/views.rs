@@ -1,11 +1,11 @@
 //! Do views that the policy specialises pass the auditor, who knows nothing of the policy?
 
 use tacenda::audit::{JoinEvidence, judge_join};
+use tacenda::grouping::views::{Measure, Options, Task, Warning, specialise};
 use tacenda::model::{
     Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, View, ViewColumn,
     ViewRows,
 };
-use tacenda::policy::views::{Measure, Options, Task, Warning, specialise};
 
 fn category(name: &str, rows: &[&str]) -> Quasi {
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();

@@ -1,12 +1,12 @@
 //! Views that cheat are refused by the gate, and what holds for publishing views besides.
 
-use crate::views_kit::{category, file, names, publish, table};
+use crate::views_kit::{category, file, names, new_view, publish, table, views, views_mut};
 use tacenda::audit::{Evidence, Fault, ViewEvidence, ViewVerdict, gate_view};
 use tacenda::model::{
-    Grouping, History, ListedShare, Membership, PastView, PolicyFile, Promise, PublishedView, Regions, Release, Row,
-    Schema, Seed, Span, Table,
+    Grouping, History, Membership, PastView, PublishedView, Regions, Release, Row, Schema, Seed, Span, Table,
 };
-use tacenda::publish::{Before, PublishError, prepare_view, recode};
+use tacenda::promise::{ListedShare, PolicyFile, ViewPromise, XyAnonymity, XyLinkability};
+use tacenda::publish::{Before, PublishError, Stamp, prepare_view, recode};
 
 /// Paper 004, Example 1: names and jobs after jobs and diseases, and the class that is told by neither.
 fn example_1() -> (PolicyFile, Table) {
@@ -19,8 +19,8 @@ fn example_1() -> (PolicyFile, Table) {
     (file(vec![name, job, disease], &views, promise), people)
 }
 
-fn share(permille: u32) -> Promise {
-    Promise::XyLinkability {
+fn share(permille: u32) -> XyLinkability {
+    XyLinkability {
         x: names(&["name", "tax.job"]),
         y: names(&["disease"]),
         max_confidence_permille: permille,
@@ -30,15 +30,16 @@ fn share(permille: u32) -> Promise {
 }
 
 /// A release of the tax view with these regions, one a person, whoever stands in them.
-fn tax_release(file: &PolicyFile, people: &Table, regions: &[[Span; 2]]) -> (PolicyFile, Table, Release, Membership) {
+fn tax_release(file: &PolicyFile, people: &Table, regions: &[[Span; 2]]) -> (Schema, Table, Release, Membership) {
     let quasi = vec![file.schema.quasi[0].clone(), file.schema.quasi[1].clone()];
-    let narrow = PolicyFile { schema: Schema::new("id", quasi, Vec::new()), ..file.clone() };
+    let narrow = Schema::new("id", quasi, Vec::new());
     let own = table(vec![people.quasi(0).to_vec(), people.quasi(1).to_vec()]);
     let mut grouping = Grouping::default();
     for (row, region) in (0u32..).zip(regions) {
         grouping.push_with_region(&[Row(row)], &[], region);
     }
-    let (release, membership) = recode(&narrow, &grouping, &own, &Seed([7; 32]), 2, "tax");
+    let (release, membership) =
+        recode(&narrow, &grouping, &own, Stamp { seed: &Seed([7; 32]), number: 2, label: "tax", linked_ids: false });
     (narrow, own, release, membership)
 }
 
@@ -57,11 +58,11 @@ fn gate_tax(
     let is_elsewhere: Vec<bool> = places.iter().map(|&place| place >= history.views.len()).collect();
     let (narrow, own, release, membership) = tax_release(file, people, regions);
     gate_view(&ViewEvidence {
-        release: Evidence { schema: &narrow.schema, history, table: &own, release: &release, membership: &membership },
+        release: Evidence { schema: &narrow, history, table: &own, release: &release, membership: &membership },
         name: "tax",
         earlier: &earlier,
         seen: &[places],
-        promises: &[&file.promise],
+        demands: &views(file).demands(),
         impossible: &[],
         elsewhere: &is_elsewhere,
         pairs_suffice: false,
@@ -70,9 +71,9 @@ fn gate_tax(
 }
 
 /// The faults of it, after health is out as it is.
-fn judged(promise: Promise, regions: &[[Span; 2]], limit: u64) -> Vec<Fault> {
+fn judged(promise: impl Into<ViewPromise>, regions: &[[Span; 2]], limit: u64) -> Vec<Fault> {
     let (mut file, people) = example_1();
-    file.promise = promise;
+    views_mut(&mut file).promise = promise.into();
     let health = publish(&file, "health", &History::default(), &people).unwrap();
     let verdict = gate_tax(&file, &people, &health.history, &[], regions, limit);
     verdict.findings.iter().map(|finding| finding.fault).collect()
@@ -93,7 +94,7 @@ fn the_honest_view_passes() {
 #[test]
 fn a_view_published_as_it_is_is_refused() {
     assert_eq!(judged(share(600), &as_it_is(), 1 << 20), [Fault::JoinShareTooLarge]);
-    let anonymity = Promise::XyAnonymity { x: names(&["name", "tax.job"]), y: names(&["disease"]), k: 2 };
+    let anonymity = XyAnonymity { x: names(&["name", "tax.job"]), y: names(&["disease"]), k: 2 };
     assert_eq!(judged(anonymity, &as_it_is(), 1 << 20), [Fault::JoinTooFewValues]);
 }
 
@@ -111,11 +112,11 @@ fn a_view_that_lies_is_refused() {
 /// science A4.3: everyone but Cathy is told exactly, so she is the engineer, whatever the join says.
 #[test]
 fn what_no_matching_allows_is_left_out() {
-    let anonymity = Promise::XyAnonymity { x: names(&["tax.job"]), y: names(&["disease"]), k: 1 };
+    let anonymity = XyAnonymity { x: names(&["tax.job"]), y: names(&["disease"]), k: 1 };
     let mut regions = as_it_is();
     regions[4] = [ANY_NAME, ANY_JOB];
     assert_eq!(judged(anonymity, &regions, 1 << 20), []);
-    let only_hiv = Promise::XyLinkability {
+    let only_hiv = XyLinkability {
         x: names(&["name"]),
         y: names(&["disease"]),
         max_confidence_permille: 700,
@@ -138,7 +139,7 @@ fn steps_are_taken_back_until_the_matching_tells_no_more() {
     let name = category("name", &["bob;*", "cathy;*"]);
     let job = category("job", &["clerk;*", "driver;*"]);
     let disease = category("disease", &["hiv", "flu"]);
-    let promise = Promise::XyLinkability {
+    let promise = XyLinkability {
         x: names(&["name", "tax.job"]),
         y: names(&["disease"]),
         max_confidence_permille: 600,
@@ -151,9 +152,9 @@ fn steps_are_taken_back_until_the_matching_tells_no_more() {
         past("ward", &["job", "disease"], &[([Span::new(0, 1), Span::exact(0)], 1), ([Span::exact(1); 2], 1)]);
     let history = History::default();
     let before = Before { history: &history, snapshot: None };
-    let tax = file.views.find("tax").unwrap();
-    let prepared = prepare_view(&file, tax, &[adopted], &Seed([7; 32]), before, &people, "tax").unwrap();
-    let view = prepared.view.unwrap();
+    let tax = views(&file).find("tax").unwrap();
+    let prepared = prepare_view(new_view(&file, tax), &[adopted], &Seed([7; 32]), before, &people, "tax").unwrap();
+    let view = prepared.view().unwrap();
     assert!(view.steps_back > 0);
     assert!(view.notes.iter().any(|note| note.contains("taken back")), "{:?}", view.notes);
     assert!((0..prepared.release.group_count()).all(|group| prepared.release.region(group)[1] == Span::new(0, 1)));
@@ -184,22 +185,22 @@ fn other_people_and_other_values_are_refused() {
     assert_eq!(code(publish(&file, "tax", &health.history, &fewer)), "R429");
     let changed = table(vec![vec![0, 0, 1, 1, 2], vec![0, 0, 2, 3, 3], vec![0, 0, 1, 0, 1]]);
     let before = Before { history: &health.history, snapshot: Some(&people) };
-    let tax = file.views.find("tax").unwrap();
-    assert_eq!(code(prepare_view(&file, tax, &[], &Seed([7; 32]), before, &changed, "tax")), "R425");
+    let tax = views(&file).find("tax").unwrap();
+    assert_eq!(code(prepare_view(new_view(&file, tax), &[], &Seed([7; 32]), before, &changed, "tax")), "R425");
 }
 
 /// What only somebody else can see is no part of the join, unless they may pool.
 #[test]
 fn recipients_who_may_not_pool_are_judged_apart() {
     let (mut file, people) = example_1();
-    file.views.list[0].recipients = names(&["clinic"]);
-    file.views.list[1].recipients = names(&["bank"]);
-    file.views.pools = vec![names(&["clinic"]), names(&["bank"])];
+    views_mut(&mut file).list[0].recipients = names(&["clinic"]);
+    views_mut(&mut file).list[1].recipients = names(&["bank"]);
+    views_mut(&mut file).pools = vec![names(&["clinic"]), names(&["bank"])];
     let health = publish(&file, "health", &History::default(), &people).unwrap();
     let tax = publish(&file, "tax", &health.history, &people).unwrap();
     let is_exact = |group: usize| tax.release.region(group).iter().all(|span| span.width() == 1);
     assert!((0..tax.release.group_count()).all(is_exact), "nothing is asked of the tax view alone");
-    file.views.pools = vec![names(&["clinic", "bank"])];
+    views_mut(&mut file).pools = vec![names(&["clinic", "bank"])];
     let tax = publish(&file, "tax", &health.history, &people).unwrap();
     assert!((0..tax.release.group_count()).any(|group| tax.release.region(group).iter().any(|span| span.width() > 1)));
 }
@@ -218,10 +219,10 @@ fn a_locally_recoded_view_made_elsewhere_is_joined() {
         ([exact(1); 2], 2),
     ];
     let adopted = past("ward", &["job", "disease"], &rows);
-    let tax = file.views.find("tax").unwrap();
+    let tax = views(&file).find("tax").unwrap();
     let history = History::default();
     let before = Before { history: &history, snapshot: None };
-    let prepared = prepare_view(&file, tax, &[adopted], &Seed([7; 32]), before, &people, "tax").unwrap();
+    let prepared = prepare_view(new_view(&file, tax), &[adopted], &Seed([7; 32]), before, &people, "tax").unwrap();
     assert_eq!(prepared.history.views.len(), 2);
     assert_eq!((prepared.history.views[0].release, prepared.history.views[1].release), (0, 1));
     // Engineers are all hiv in what is out, so engineers are not told.
@@ -229,8 +230,8 @@ fn a_locally_recoded_view_made_elsewhere_is_joined() {
 }
 
 /// Only the share of hiv is bounded.
-fn share_of_hiv(permille: u32) -> Promise {
-    Promise::XyLinkability {
+fn share_of_hiv(permille: u32) -> XyLinkability {
+    XyLinkability {
         x: names(&["name", "tax.job"]),
         y: names(&["disease"]),
         max_confidence_permille: permille,
@@ -244,13 +245,14 @@ fn share_of_hiv(permille: u32) -> Promise {
 #[test]
 fn who_is_missing_elsewhere_is_judged_without_it() {
     let (mut file, people) = example_1();
-    file.promise = share_of_hiv(600);
+    views_mut(&mut file).promise = share_of_hiv(600).into();
     let health = publish(&file, "health", &History::default(), &people).unwrap();
     let ward = past("ward", &["job"], &[([Span::exact(0)], 2), ([Span::exact(2)], 1), ([Span::exact(3)], 1)]);
     let before = Before { history: &health.history, snapshot: Some(&people) };
-    let tax = file.views.find("tax").unwrap();
+    let tax = views(&file).find("tax").unwrap();
     let prepared =
-        prepare_view(&file, tax, std::slice::from_ref(&ward), &Seed([7; 32]), before, &people, "tax").unwrap();
+        prepare_view(new_view(&file, tax), std::slice::from_ref(&ward), &Seed([7; 32]), before, &people, "tax")
+            .unwrap();
     let tells = |group: usize| prepared.release.region(group) == [Span::exact(2), Span::exact(1)];
     assert!(!(0..prepared.release.group_count()).any(tells), "Cathy is told to be the engineer");
     // And the gate does not rely on the policy for that.
@@ -268,13 +270,13 @@ fn who_is_missing_elsewhere_is_judged_without_it() {
 #[test]
 fn an_error_numbers_the_promises_of_the_policy_file() {
     let (mut file, people) = example_1();
-    file.promise = share_of_hiv(600);
+    views_mut(&mut file).promise = share_of_hiv(600).into();
     let health = publish(&file, "health", &History::default(), &people).unwrap();
-    file.promise = share_of_hiv(1);
+    views_mut(&mut file).promise = share_of_hiv(1).into();
     let ward = past("ward", &["job"], &[([Span::exact(0)], 2), ([Span::exact(2)], 1), ([Span::exact(3)], 1)]);
     let before = Before { history: &health.history, snapshot: Some(&people) };
-    let tax = file.views.find("tax").unwrap();
-    let refused = prepare_view(&file, tax, &[ward], &Seed([7; 32]), before, &people, "tax").unwrap_err();
+    let tax = views(&file).find("tax").unwrap();
+    let refused = prepare_view(new_view(&file, tax), &[ward], &Seed([7; 32]), before, &people, "tax").unwrap_err();
     assert!(refused.to_string().contains("requirement 1"), "{refused}");
 }
 
@@ -282,21 +284,21 @@ fn an_error_numbers_the_promises_of_the_policy_file() {
 #[test]
 fn a_join_of_which_only_pairs_were_judged_is_refused_unless_the_policy_is_content() {
     let quasi = ["a", "b", "c"].map(|name| category(name, &["1", "2", "3", "4"])).to_vec();
-    let promise = Promise::XyAnonymity { x: names(&["a", "c"]), y: names(&["b"]), k: 1 };
+    let promise = XyAnonymity { x: names(&["a", "c"]), y: names(&["b"]), k: 1 };
     let file = file(quasi, &[("new", &["a"])], promise);
     let own = table(vec![vec![0, 1, 2, 3]]);
     let rows = [0, 1, 2, 3].map(|code| ([Span::exact(code)], 1));
     let earlier = ["b", "c"].map(|name| past(name, &[name], &rows).published(&file.schema).unwrap());
-    let narrow =
-        PolicyFile { schema: Schema::new("id", vec![file.schema.quasi[0].clone()], Vec::new()), ..file.clone() };
+    let narrow = Schema::new("id", vec![file.schema.quasi[0].clone()], Vec::new());
     let mut grouping = Grouping::default();
     (0..4).for_each(|row| grouping.push_with_region(&[Row(row)], &[], &[Span::exact(row)]));
-    let (release, membership) = recode(&narrow, &grouping, &own, &Seed([7; 32]), 1, "new");
+    let (release, membership) =
+        recode(&narrow, &grouping, &own, Stamp { seed: &Seed([7; 32]), number: 1, label: "new", linked_ids: false });
     let history = History::default();
     let judged = |pairs_suffice: bool| {
         gate_view(&ViewEvidence {
             release: Evidence {
-                schema: &narrow.schema,
+                schema: &narrow,
                 history: &history,
                 table: &own,
                 release: &release,
@@ -305,7 +307,7 @@ fn a_join_of_which_only_pairs_were_judged_is_refused_unless_the_policy_is_conten
             name: "new",
             earlier: &earlier,
             seen: &[vec![0, 1]],
-            promises: &[&file.promise],
+            demands: &views(&file).demands(),
             impossible: &[],
             elsewhere: &[false, false],
             pairs_suffice,
@@ -324,7 +326,7 @@ fn a_join_of_which_only_pairs_were_judged_is_refused_unless_the_policy_is_conten
 fn a_value_of_y_that_is_out_twice_counts_once() {
     let job = category("job", &["clerk;*", "driver;*"]);
     let disease = category("disease", &["flu;viral;*", "hiv;viral;*", "cancer;cancer;*"]);
-    let promise = Promise::XyAnonymity { x: names(&["job"]), y: names(&["disease"]), k: 2 };
+    let promise = XyAnonymity { x: names(&["job"]), y: names(&["disease"]), k: 2 };
     let file = file(vec![job, disease], &[("lab", &["job", "disease"])], promise);
     // Every clerk has the flu; the ward calls it viral once.
     let people = table(vec![vec![0, 0, 1, 1], vec![0, 0, 1, 2]]);
@@ -338,8 +340,8 @@ fn a_value_of_y_that_is_out_twice_counts_once() {
     let ward = past("ward", &["job", "disease"], &rows);
     let history = History::default();
     let before = Before { history: &history, snapshot: None };
-    let lab = file.views.find("lab").unwrap();
-    let refused = prepare_view(&file, lab, &[ward], &Seed([7; 32]), before, &people, "lab").unwrap_err();
+    let lab = views(&file).find("lab").unwrap();
+    let refused = prepare_view(new_view(&file, lab), &[ward], &Seed([7; 32]), before, &people, "lab").unwrap_err();
     assert!(matches!(refused, PublishError::Views(_) | PublishError::Refused(_)), "{refused}");
 }
 

@@ -2,10 +2,12 @@
 
 use tacenda::audit::{materialise, read_naively};
 use tacenda::model::{
-    Choices, Domain, Hierarchy, History, Limits, NamedView, Output, PolicyFile, Promise, PublishedView, Quasi,
-    RecordKey, Rng, Schema, Seed, Series, Table, Value, Values, View, Views,
+    Domain, Hierarchy, History, PublishedView, Quasi, RecordKey, Rng, Schema, Seed, Table, Value, Values, View,
 };
-use tacenda::publish::{Before, Prepared, PublishError, prepare_view};
+use tacenda::promise::{
+    Limits, NamedView, Output, PolicyFile, Promised, Reasons, Series, ViewPromise, Views, XyAnonymity,
+};
+use tacenda::publish::{Before, NewView, Prepared, PublishError, prepare_view};
 
 pub fn category(name: &str, rows: &[&str]) -> Quasi {
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.split(';').map(String::from).collect()).collect();
@@ -17,7 +19,7 @@ pub fn names(list: &[&str]) -> Vec<String> {
 }
 
 /// A policy file with these columns and views, each for everyone.
-pub fn file(quasi: Vec<Quasi>, views: &[(&str, &[&str])], promise: Promise) -> PolicyFile {
+pub fn file(quasi: Vec<Quasi>, views: &[(&str, &[&str])], promise: impl Into<ViewPromise>) -> PolicyFile {
     let named = |&(name, columns): &(&str, &[&str])| NamedView {
         name: name.into(),
         columns: names(columns),
@@ -27,11 +29,23 @@ pub fn file(quasi: Vec<Quasi>, views: &[(&str, &[&str])], promise: Promise) -> P
     PolicyFile {
         series: Series { name: "views".into(), ..Series::default() },
         schema: Schema::new("id", quasi, Vec::new()),
-        promise,
-        choices: Choices::default(),
+        promise: Promised::Views(Views { list: views.iter().map(named).collect(), ..Views::new(promise) }),
+        reasons: Reasons::default(),
         limits: Limits::default(),
         output: Output::default(),
-        views: Views { list: views.iter().map(named).collect(), ..Views::default() },
+    }
+}
+
+/// The views of such a file.
+pub fn views(file: &PolicyFile) -> &Views {
+    file.views().expect("the file has views")
+}
+
+/// The same, to change them.
+pub fn views_mut(file: &mut PolicyFile) -> &mut Views {
+    match &mut file.promise {
+        Promised::Views(views) => views,
+        Promised::Series(_) => panic!("the file has views"),
     }
 }
 
@@ -43,11 +57,16 @@ pub fn table(columns: Vec<Vec<u32>>) -> Table {
     Table::new(keys, columns, vec![Value(0); people], values, Vec::new(), Vec::new())
 }
 
+/// What is to be published.
+pub fn new_view<'a>(file: &'a PolicyFile, named: &'a NamedView) -> NewView<'a> {
+    NewView { schema: &file.schema, views: views(file), named }
+}
+
 /// Publishes a view after `history`.
 pub fn publish(file: &PolicyFile, view: &str, history: &History, table: &Table) -> Result<Prepared, PublishError> {
-    let named = file.views.find(view).unwrap();
+    let named = views(file).find(view).unwrap();
     let before = Before { history, snapshot: (history.releases > 0).then_some(table) };
-    prepare_view(file, named, &[], &Seed([7; 32]), before, table, view)
+    prepare_view(new_view(file, named), &[], &Seed([7; 32]), before, table, view)
 }
 
 /// Some of the columns an attacker may know.
@@ -73,7 +92,7 @@ pub fn some_y(rng: &mut Rng, with_records: bool) -> Vec<String> {
 
 /// Publishes three views of random people under random promises, and holds each against the join row by
 /// row. How many views were published when another was out already.
-pub fn keep_their_promise(promise: impl Fn(&mut Rng) -> Promise) -> usize {
+pub fn keep_their_promise<P: Into<ViewPromise>>(promise: impl Fn(&mut Rng) -> P) -> usize {
     let mut after_another = 0;
     for seed in 0..300 {
         let mut rng = Rng::from_number(seed);
@@ -92,7 +111,8 @@ pub fn keep_their_promise(promise: impl Fn(&mut Rng) -> Promise) -> usize {
         let list: [(&str, &[&str]); 3] = [("one", &["a", "n", "s"]), ("two", &["a", "t"]), ("three", &["n", "t"])];
         let mut file = file(quasi, &list, promise(&mut rng));
         if rng.below(3) == 0 {
-            file.views.also.push(Promise::XyAnonymity { x: names(&["n"]), y: names(&["record"]), k: 2 });
+            let also = XyAnonymity { x: names(&["n"]), y: names(&["record"]), k: 2 };
+            views_mut(&mut file).also.push(also.into());
         }
         let mut order = ["one", "two", "three"];
         rng.shuffle(&mut order);
@@ -116,13 +136,14 @@ pub fn keep_their_promise(promise: impl Fn(&mut Rng) -> Promise) -> usize {
 fn assert_holds(file: &PolicyFile, history: &History, seed: u64) {
     let published: Vec<PublishedView> =
         history.views.iter().map(|past| past.published(&file.schema).unwrap()).collect();
+    let demands = views(file).demands();
     let all = (1usize << published.len()) - 1;
     for part in 1..=all {
         let held: Vec<PublishedView> =
             (0..published.len()).filter(|view| part >> view & 1 == 1).map(|view| published[view].clone()).collect();
-        let views: Vec<&View> = held.iter().map(|published| &published.view).collect();
-        let joined = materialise(&held, &file.views.impossible);
-        for requirement in file.promises().flat_map(|promise| promise.requirements(&views, |_| false)) {
+        let held_views: Vec<&View> = held.iter().map(|published| &published.view).collect();
+        let joined = materialise(&held, &views(file).impossible);
+        for requirement in demands.iter().flat_map(|demand| demand.requirements(&held_views, |_| false)) {
             if part < all && requirement.x.is_empty() {
                 continue;
             }

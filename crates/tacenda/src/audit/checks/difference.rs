@@ -30,7 +30,7 @@ use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
-use crate::model::{Promise, Release, Span, Value};
+use crate::model::{GroupRule, Release, Span, Value};
 use crate::space::stab::{Stab, United};
 use rustc_hash::FxHashMap;
 
@@ -203,12 +203,10 @@ impl<'a> Pair<'a> {
         let is_whole = |release: &Release, group: u32| {
             let values = release.group_values(group as usize);
             let runs: Vec<usize> = values.chunk_by(|a, b| a == b).map(<[Value]>::len).collect();
-            match ask.series.promise {
-                Some(Promise::MInvariance { .. }) => runs.len() >= l && runs.iter().all(|&run| run == runs[0]),
-                Some(Promise::IncrementalKAnonymity { cohorts: true, .. }) => {
-                    runs.len() >= l && u64::from(release.people(group as usize)) >= k
-                }
-                _ => false,
+            match ask.series.promise.map(|promise| promise.groups) {
+                Some(GroupRule::Balanced) => runs.len() >= l && runs.iter().all(|&run| run == runs[0]),
+                Some(GroupRule::Unchanged) => runs.len() >= l && u64::from(release.people(group as usize)) >= k,
+                Some(GroupRule::Open) | None => false,
             }
         };
         component.earlier.iter().all(|&group| is_whole(self.earlier, group))
@@ -235,7 +233,7 @@ impl<'a, 'b> Judge<'a, 'b> {
             // Under m-invariance groups have k people; that newcomers are k is promised to nobody. And who does not
             // know when people came cannot tell newcomers from the others.
             k: match ask.series.promise {
-                Some(Promise::MInvariance { .. }) => 0,
+                Some(promise) if promise.groups == GroupRule::Balanced => 0,
                 _ if !ask.attacker.presence => 0,
                 _ => ask.thresholds.k.into(),
             },

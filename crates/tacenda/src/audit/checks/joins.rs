@@ -9,7 +9,7 @@ use crate::audit::{
     Check, Coverage, Fault, Finding, JoinCoverage, JoinEvidence, Outcome, Quantity, Reading, Reason, Statement,
     Verdict, Witness, judge_join,
 };
-use crate::model::{Domain, Promise, PublishedView, Quasi, Requirement, Span, SpanColumn, View, ViewColumn};
+use crate::model::{Domain, PublishedView, Quasi, Requirement, Scope, Span, SpanColumn, View, ViewColumn};
 
 /// How many steps one join may take at most, whatever the limits say.
 const STEPS: u64 = 20_000_000;
@@ -24,7 +24,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let coverage = Coverage { looked_at: 0, of: pairs.len() as u64, what: "pairs of releases" };
     let mut outcome = Outcome::new(Check::Joins, coverage);
     let (k, l) = (ask.thresholds.k, ask.thresholds.l);
-    if k <= 1 && l <= 1 && ask.series.promise.is_some_and(Promise::is_about_views) {
+    if k <= 1 && l <= 1 && ask.series.promise.is_some_and(|promise| promise.scope == Scope::Views) {
         outcome.verdict = Verdict::NotAssessed(Reason::NoJoinThresholds);
         return outcome;
     }

@@ -1,7 +1,7 @@
 //! Two releases laid over each other: which groups overlap, and what hangs together.
 
 use crate::audit::checks::Ask;
-use crate::model::{Promise, Release, Span, Value};
+use crate::model::{GroupRule, Release, Span, Terms, Value};
 use crate::space::stab::{Stab, tie_overlapping};
 use crate::space::ties::Ties;
 use rustc_hash::FxHashMap;
@@ -21,14 +21,14 @@ pub(super) fn value_count(ask: &Ask<'_>) -> usize {
 }
 
 /// Whether the promise says that people come and never leave; `None`: nothing was promised.
-pub(super) fn only_grows(promise: Option<&Promise>) -> Option<bool> {
-    promise.map(|promise| !promise.lets_people_leave())
+pub(super) fn only_grows(promise: Option<&Terms>) -> Option<bool> {
+    promise.map(|promise| !promise.lets_people_leave)
 }
 
 /// Whether a group of the earlier release is gone from the later one, under a promise whose groups never
 /// change: then it was withheld as a whole, and its people left.
-pub(super) fn lost_a_group(promise: Option<&Promise>, earlier: &Release, later: &Release) -> bool {
-    if !matches!(promise, Some(Promise::IncrementalKAnonymity { cohorts: true, .. })) {
+pub(super) fn lost_a_group(promise: Option<&Terms>, earlier: &Release, later: &Release) -> bool {
+    if promise.is_none_or(|promise| promise.groups != GroupRule::Unchanged) {
         return false;
     }
     let mut there: FxHashMap<(&[Span], &[Value]), u32> = FxHashMap::default();
@@ -46,8 +46,8 @@ pub(super) fn lost_a_group(promise: Option<&Promise>, earlier: &Release, later: 
 }
 
 /// Whether the promise says that a person's groups all have one value set.
-pub(super) fn keeps_sets(promise: Option<&Promise>) -> bool {
-    promise.is_some_and(Promise::keeps_value_sets)
+pub(super) fn keeps_sets(promise: Option<&Terms>) -> bool {
+    promise.is_some_and(|promise| promise.keeps_value_sets)
 }
 
 /// The components of the overlap graph of two releases.

@@ -17,7 +17,7 @@ use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::worlds::{Counting, Keep, Person, Worlds};
 use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
-use crate::model::{Promise, Regions, Release, Value};
+use crate::model::{GroupRule, Regions, Release, Value};
 use crate::space::ties::Ties;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashSet;
@@ -55,7 +55,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
 /// Whether published ids tell worlds apart that look alike here. Whoever stays in a cohort has one row in all releases.
 fn are_linked(ask: &Ask<'_>) -> bool {
     let linked = ask.series.releases.iter().filter(|release| !release.linked.is_empty()).count();
-    linked > 1 && !matches!(ask.series.promise, Some(Promise::IncrementalKAnonymity { cohorts: true, .. }))
+    linked > 1 && ask.series.promise.is_none_or(|promise| promise.groups != GroupRule::Unchanged)
 }
 
 /// Why the worlds of some people were not counted.
@@ -211,7 +211,7 @@ fn count(ask: &Ask<'_>, component: &Component, truth: &[Option<Value>]) -> Optio
         worlds.count > 0 && people.all(fits)
     };
     let principled = match ask.series.promise {
-        Some(Promise::IncrementalKAnonymity { cohorts: true, .. }) => Some(count(Counting::Cohorts)?),
+        Some(promise) if promise.groups == GroupRule::Unchanged => Some(count(Counting::Cohorts)?),
         promise if pairs::keeps_sets(promise) => Some(count(Counting::Principled)?),
         _ => None,
     };

@@ -26,7 +26,7 @@ use crate::audit::knowledge::Knowledge;
 use crate::audit::second_look::last_release;
 use crate::audit::{Attacker, Check, Evidence, Fault, Limits, Series, Thresholds, Traces, examine_only};
 use crate::model::{
-    History, Membership, Met, Promise, Record, RecordKey, Regions, Release, Row, Span, Table, counted, people,
+    History, Membership, Met, Record, RecordKey, Regions, Release, Row, Span, Table, Terms, counted, people,
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -107,14 +107,14 @@ pub struct Account {
 }
 
 /// Takes a release that is k-anonymous for `k` to account. `snapshot` is the table of the last release.
-pub fn account(k: u32, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Account {
+pub fn account(terms: &Terms, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Account {
     let history = evidence.history;
     let standing = Standing::of(evidence);
     let (mut met, places) = meet(evidence, &standing);
     if history.releases == 0 {
         return Account { risk: None, met, places, facts: BTreeMap::new() };
     }
-    let mut risk = share(k, history, &standing, places.len(), &mut met);
+    let mut risk = share(terms.k.unwrap_or(1), history, &standing, places.len(), &mut met);
     let fact = |name: &str| history.facts.get(name).copied().unwrap_or(0);
     risk.unknown_releases = fact(UNKNOWN_RELEASES);
     if history.met.is_empty() {
@@ -125,7 +125,7 @@ pub fn account(k: u32, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Acc
     risk.given_away = fact(GIVEN_AWAY);
     let is_last_known = history.records.iter().any(|record| is_current(history, record));
     match snapshot.filter(|_| is_last_known) {
-        Some(snapshot) => risk.given_away += given_away(k, evidence, snapshot),
+        Some(snapshot) => risk.given_away += given_away(terms, evidence, snapshot),
         // The sum would be silent about the people between the last release and this one.
         None => risk.unknown_releases = risk.unknown_releases.max(1),
     }
@@ -225,7 +225,7 @@ fn share(k: u32, history: &History, standing: &Standing, places: usize, met: &mu
 
 /// Of how many people who came or left the last release and this one give the value away, by the auditor's
 /// own check and with all that the truth says of quasi values and presence.
-fn given_away(k: u32, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
+fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
     let history = evidence.history;
     let is_out = |record: Option<&Record>| !record.is_some_and(|record| is_current(history, record));
     let records = history.align(snapshot);
@@ -236,16 +236,15 @@ fn given_away(k: u32, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
     let releases = [last_release(history), evidence.release.clone()];
     let without_sensitive = evidence.schema.sensitive.is_empty();
     let traces = vec![Traces { counterfeits_known: true, without_sensitive, ..Traces::default() }; 2];
-    let promise = Promise::KAnonymity { k };
     let series = Series {
         schema: evidence.schema,
         releases: &releases,
         traces: &traces,
-        promise: Some(&promise),
+        promise: Some(terms),
         knowledge: Some(&knowledge),
     };
     // One value left is what gives a person away; the promise itself draws no line for values.
-    let lines = Thresholds { k, l: 2, t: None };
+    let lines = Thresholds { l: 2, ..Thresholds::of(terms) };
     let answer = examine_only(&series, Attacker::default(), &lines, &Limits::default(), &|_| {}, &[Check::Difference]);
     let is_certain = |fault: Fault| matches!(fault, Fault::ArrivalsCertain | Fault::LeaversCertain);
     answer.findings().filter(|finding| is_certain(finding.fault)).map(|finding| finding.people).sum()
@@ -320,7 +319,7 @@ fn groups_of(release: &Release, membership: &Membership, rows: usize) -> Vec<Opt
 mod tests {
     use super::*;
     use crate::audit::sketch;
-    use crate::model::{Domain, Published, Quasi, Schema, Sensitive};
+    use crate::model::{Domain, Published, Quasi, Schema, Scope, Sensitive};
     use proptest::prelude::*;
 
     fn schema() -> Schema {
@@ -368,7 +367,8 @@ mod tests {
                 release: &release,
                 membership: &membership,
             };
-            let account = account(k, &evidence, self.last.as_ref());
+            let terms = Terms { k: Some(k), ..Terms::new("k-anonymity", Scope::EachRelease, String::new(), &[]) };
+            let account = account(&terms, &evidence, self.last.as_ref());
             naive::assert_same(k, &evidence, &account);
             let Account { risk, met, places, facts } = account;
             let published = Published { facts, met, places, ..Published::default() };

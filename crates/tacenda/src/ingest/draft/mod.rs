@@ -8,11 +8,11 @@ mod guess;
 mod print;
 
 use crate::ingest::error::{IngestError, Kind, Problem};
-use crate::ingest::policy_file::MODELS;
 use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, text};
 use crate::model::Role;
+use crate::promise::{ViewPromise, entries};
 use seen::Seen;
 
 /// What was found about a table, and what is proposed.
@@ -99,13 +99,13 @@ impl Draft {
 
     /// Decides the promise by its model's name; false if there is no such model.
     pub fn set_promise(&mut self, name: &str) -> bool {
-        self.model = MODELS.iter().map(|(model, _)| *model).find(|model| *model == name);
+        self.model = entries().map(|entry| entry.name).find(|model| *model == name);
         self.model.is_some()
     }
 
     /// Whether the promise is about views.
     fn has_views(&self) -> bool {
-        self.model.is_some_and(|model| model.starts_with("xy-"))
+        ViewPromise::ENTRIES.iter().any(|entry| Some(entry.name) == self.model)
     }
 
     /// What the draft lacks to be a policy, one sentence each.

@@ -1,9 +1,9 @@
 //! `[columns]`: every column of the source, its role and what its cells may be.
 
 use crate::ingest::policy_file::keys::COLUMN;
-use crate::ingest::policy_file::walk::{Section, Walk, integer_of, number_of};
 use crate::ingest::text::line_of;
 use crate::model::{Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive};
+use crate::settings::{Section, Walk, integer_of, number_of};
 use jiff::civil::Date;
 use sha2::Digest;
 use std::ops::Range;

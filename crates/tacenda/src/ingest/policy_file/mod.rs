@@ -1,28 +1,26 @@
 //! The policy file, `tacenda.toml`: read, checked, and turned into [`PolicyFile`].
 //!
 //! The file is walked by hand over a parse that knows where everything stands, so that each fault
-//! points at its place and an unknown key at the nearest known one. [`KEYS`] is the language: what is
+//! points at its place and an unknown key at the nearest known one. [`keys`] is the language: what is
 //! not in it is an error. Faults are collected; none of them needs the data.
 
 mod keys;
-mod walk;
 mod columns;
 mod promise;
 mod views;
-mod compare;
+mod remembered;
 
-pub use compare::{canonical, is_looser};
-pub use keys::{KEYS, Key};
-pub(in crate::ingest) use promise::MODELS;
+pub use keys::keys;
 pub use promise::faults_of;
+pub use remembered::Remembered;
 
-use crate::model::{Output, PolicyFile, Series, Views, hex};
+use crate::model::hex;
+use crate::promise::{Output, PolicyFile, Promised, Reasons, Series};
+use crate::settings::{PolicyFault, Section, Walk};
 use sha2::Digest;
 use std::fmt;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
-use walk::{Section, Walk};
 
 /// A policy file that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,20 +41,7 @@ pub struct PolicyFileError {
     /// Its text, for showing where a fault stands; empty if it could not be read.
     pub text: String,
     /// The faults, in the order of the file.
-    pub faults: Vec<Fault>,
-}
-
-/// One fault of a policy file.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Fault {
-    /// A code such as `P202`; see [`CODES`].
-    pub code: &'static str,
-    /// What is wrong.
-    pub message: String,
-    /// Where it stands, in bytes of the policy file.
-    pub span: Option<Range<usize>>,
-    /// What to do.
-    pub help: String,
+    pub faults: Vec<PolicyFault>,
 }
 
 impl PolicyFileError {
@@ -71,7 +56,7 @@ impl PolicyFileError {
     }
 
     /// The line a fault starts on, counted from 1.
-    pub fn line(&self, fault: &Fault) -> Option<usize> {
+    pub fn line(&self, fault: &PolicyFault) -> Option<usize> {
         let start = fault.span.as_ref()?.start.min(self.text.len());
         Some(self.text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1)
     }
@@ -232,7 +217,7 @@ pub fn read_policy(path: &Path) -> Result<Loaded, PolicyFileError> {
     let unreadable = |why: String| PolicyFileError {
         file: path.into(),
         text: String::new(),
-        faults: vec![Fault {
+        faults: vec![PolicyFault {
             code: "P200",
             message: format!("cannot read the policy file: {why}"),
             span: None,
@@ -246,13 +231,13 @@ pub fn read_policy(path: &Path) -> Result<Loaded, PolicyFileError> {
 
 /// Checks the text of a policy file; hierarchy files are looked for beside `path`.
 pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> {
-    let failed = |mut faults: Vec<Fault>| {
+    let failed = |mut faults: Vec<PolicyFault>| {
         faults.sort_by_key(|fault| fault.span.as_ref().map_or(usize::MAX, |span| span.start));
         PolicyFileError { file: path.into(), text: text.into(), faults }
     };
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        let fault = |error: &toml::de::Error| Fault {
+        let fault = |error: &toml::de::Error| PolicyFault {
             code: "P201",
             message: format!("not TOML: {}", error.message()),
             span: error.span(),
@@ -260,7 +245,7 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
         };
         return Err(failed(errors.iter().map(fault).collect()));
     }
-    let mut walk = Walk::new(path);
+    let mut walk = Walk::new(path, keys());
     walk.digest.update(text.as_bytes());
     let policy = read_root(&Section::root(root.get_ref()), &mut walk);
     if !walk.faults.is_empty() {
@@ -293,30 +278,27 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     if series.is_none() && root.get("series").is_none() {
         walk.missing(root, "[series]", "name = \"…\"");
     }
-    let of_views = views::is_meant(root);
+    let of_views = promise::is_about_views(root);
     let columns = walk.section(root, "columns").and_then(|section| columns::read(&section, of_views, walk));
     if root.get("columns").is_none() {
         walk.missing(root, "[columns]", "one line a column of the source");
     }
-    let promised = walk.section(root, "promise").and_then(|section| promise::read(&section, columns.as_ref(), walk));
+    let promised = match of_views {
+        false => promise::read_series(root, columns.as_ref(), walk)
+            .map(|(promise, reasons)| (Promised::Series(promise), reasons)),
+        true => {
+            promise::read_views(root, columns.as_ref(), walk).map(|views| (Promised::Views(views), Reasons::default()))
+        }
+    };
     if root.get("promise").is_none() {
         walk.missing(root, "[promise]", "model = \"m-invariance\" and m = 4");
     }
     let limits = promise::read_limits(root, walk);
-    let linkable = promised.as_ref().is_none_or(|(promise, _)| promise.model() == "incremental-k-anonymity");
-    let output = walk
-        .section(root, "output")
-        .map_or_else(Output::default, |section| promise::read_output(&section, linkable, walk));
-    let views = match (of_views, &columns) {
-        (true, Some(schema)) => views::read(root, schema, promised.as_ref().map(|promised| &promised.0), walk),
-        (true, None) => Views::default(),
-        (false, _) => {
-            views::refuse(root, walk);
-            Views::default()
-        }
-    };
-    let (promise, choices) = promised?;
-    Some(PolicyFile { series: series?, schema: columns?, promise, choices, limits, output, views })
+    let output = walk.section(root, "output").map_or_else(Output::default, |section| {
+        promise::read_output(&section, promised.as_ref().map(|promised| &promised.0), walk)
+    });
+    let (promise, reasons) = promised?;
+    Some(PolicyFile { series: series?, schema: columns?, promise, reasons, limits, output })
 }
 
 fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> Series {

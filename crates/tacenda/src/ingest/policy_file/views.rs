@@ -1,12 +1,11 @@
 //! `[views.NAME]`, `[[also]]`, `[[impossible]]`, and what `[promise]` says of X and Y.
 
 use crate::ingest::foreign::Notation;
-use crate::ingest::policy_file::promise;
-use crate::ingest::policy_file::walk::{Section, Walk};
-use crate::model::{
-    EVERYONE, Impossible, ListedShare, NamedView, Promise, Quasi, RECORD, Reading, Schema, Score, Span, View,
-    ViewColumn, Views,
-};
+use crate::ingest::policy_file::promise::own_keys;
+use crate::model::{Demand, Impossible, RECORD, Reading, Schema, Span, View, ViewColumn};
+use crate::promise::views::{column_of, unknown_value};
+use crate::promise::{EVERYONE, Entry, NamedView, Score, ViewPromise, Views};
+use crate::settings::{Section, Walk};
 use sha2::Digest;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,25 +16,8 @@ use toml::de::DeValue;
 /// The section of every view.
 pub(super) const VIEW: &str = "views.NAME";
 
-/// One entry of `thresholds`.
-const THRESHOLD: &str = "promise.thresholds";
-
 const SCORES: [(&str, Score); 3] =
     [("entropy", Score::Entropy), ("distortion", Score::Distortion), ("discernability", Score::Discernability)];
-
-/// The keys of a promise about views that `[[also]]` may have too.
-pub(super) const ANONYMITY: [&str; 4] = ["model", "x", "y", "k"];
-/// The same for shares.
-pub(super) const LINKABILITY: [&str; 6] = ["model", "x", "y", "max_confidence", "sensitive", "thresholds"];
-/// The keys that stand in `[promise]` once for all promises.
-pub(super) const ONCE: [&str; 4] = ["pool", "target", "score", "too_large"];
-
-/// Whether the policy file is about views.
-pub(super) fn is_meant(root: &Section<'_, '_>) -> bool {
-    let promise = root.get("promise").and_then(|value| value.get_ref().as_table());
-    let model = promise.and_then(|table| table.get("model")).and_then(|value| value.get_ref().as_str());
-    model.is_some_and(|model| model.starts_with("xy-"))
-}
 
 /// Faults sections that only a promise about views has.
 pub(super) fn refuse(root: &Section<'_, '_>, walk: &mut Walk) {
@@ -47,63 +29,47 @@ pub(super) fn refuse(root: &Section<'_, '_>, walk: &mut Walk) {
     }
 }
 
-/// A promise about views, but for the names of its columns.
-pub(super) fn read_promise(
-    section: &Section<'_, '_>,
-    is_share: bool,
-    schema: Option<&Schema>,
-    walk: &mut Walk,
-) -> Option<Promise> {
-    let x = names(section, "x", walk)?;
-    let y = names(section, "y", walk)?;
-    if y.is_empty() {
-        walk.fault("P232", "y is empty", at(section, "y"), "name what must not be told apart, or record");
-        return None;
-    }
-    if !is_share {
-        return Some(Promise::XyAnonymity { x, y, k: promise::parameter(section, "k", walk)? });
-    }
-    let max_confidence_permille = read_share(section, walk)?;
-    let columns: Vec<Option<&Quasi>> = y.iter().map(|name| quasi(schema, name)).collect();
-    let mut listed = read_thresholds(section, &columns, walk);
-    let only_listed = section.get("sensitive").is_some();
-    if let Some((items, _)) = walk.list(section, "sensitive") {
-        for item in items {
-            let share = read_values(item, &columns, "sensitive", walk);
-            listed.extend(share.map(|(values, spans)| ListedShare {
-                values,
-                spans,
-                max_permille: max_confidence_permille,
-            }));
-        }
-    }
-    Some(Promise::XyLinkability { x, y, max_confidence_permille, listed, only_listed })
+/// Everything that a policy file says of views beside the first promise.
+#[derive(Default)]
+struct Said {
+    list: Vec<NamedView>,
+    also: Vec<ViewPromise>,
+    impossible: Vec<Impossible>,
+    pools: Vec<Vec<String>>,
+    target: Option<String>,
+    score: Score,
+    pairs_suffice: bool,
 }
 
-/// Everything else about views.
-pub(super) fn read(root: &Section<'_, '_>, schema: &Schema, promise: Option<&Promise>, walk: &mut Walk) -> Views {
-    let mut views = Views::default();
+/// The views and what is promised of them; `None` without a promise. Faults are found either way.
+pub(super) fn read(
+    root: &Section<'_, '_>,
+    schema: &Schema,
+    promise: Option<ViewPromise>,
+    walk: &mut Walk,
+) -> Option<Views> {
+    let mut said = Said::default();
     if let Some(section) = walk.section(root, "views") {
         for (name, span, value) in section.entries() {
-            views.list.extend(read_view(name, span, value, schema, walk));
+            said.list.extend(read_view(name, span, value, schema, walk));
         }
     }
-    if views.list.is_empty() {
+    if said.list.is_empty() {
         let help = "add [views.NAME] with columns = [\"…\"] and recipients = [\"…\"]";
         walk.fault("P234", "the promise is about views, and there are none", root.span(), help);
     }
-    read_also(root, schema, &mut views, walk);
-    read_impossible(root, schema, &mut views, walk);
+    read_also(root, schema, &mut said, walk);
+    read_impossible(root, schema, &mut said, walk);
     if let Some(section) = walk.section(root, "promise") {
-        read_once(&section, schema, &mut views, walk);
-        if let Some(promise) = promise {
-            check_names(&section, promise, &views, schema, walk);
+        read_once(&section, schema, &mut said, walk);
+        if let Some(promise) = &promise {
+            check_names(&section, promise, &said.list, schema, walk);
         }
     }
-    if let Some(promise) = promise {
-        check_columns(root, promise, &views, schema, walk);
-    }
-    views
+    let Said { list, also, impossible, pools, target, score, pairs_suffice } = said;
+    let views = Views { promise: promise?, also, list, pools, impossible, target, score, pairs_suffice };
+    check_columns(root, &views, schema, walk);
+    Some(views)
 }
 
 fn read_view(
@@ -127,23 +93,23 @@ fn read_view(
         let help = "rename the view: tax.job must mean one thing";
         walk.fault("P231", format!("{name} is a column as well as a view"), span, help);
     }
-    let columns = names(&section, "columns", walk).unwrap_or_default();
+    let columns = walk.names(&section, "columns").unwrap_or_default();
     for column in &columns {
-        if quasi(Some(schema), column).is_none() {
+        if column_of(schema, column).is_none() {
             let message = format!("view {name} names a column that is not published");
             let help = nearest(column, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
-            walk.fault("P231", message, at(&section, "columns"), help);
+            walk.fault("P231", message, section.at("columns"), help);
         }
     }
     if columns.is_empty() && section.get("columns").is_some() {
-        walk.fault("P231", format!("view {name} has no columns"), at(&section, "columns"), "name at least one");
+        walk.fault("P231", format!("view {name} has no columns"), section.at("columns"), "name at least one");
     }
     let recipients = match section.get("recipients") {
-        Some(_) => names(&section, "recipients", walk)?,
+        Some(_) => walk.names(&section, "recipients")?,
         None => vec![EVERYONE.to_string()],
     };
     if recipients.is_empty() {
-        walk.fault("P231", format!("view {name} goes to nobody"), at(&section, "recipients"), "name who gets it");
+        walk.fault("P231", format!("view {name} goes to nobody"), section.at("recipients"), "name who gets it");
     }
     let ordered = schema.quasi.iter().map(|quasi| quasi.name.clone()).filter(|name| columns.contains(name));
     let adopted = walk.string(&section, "adopted").map(|(path, _)| walk.folder.join(path));
@@ -216,41 +182,39 @@ fn read_tree(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<PathBuf>
     }
 }
 
-fn read_also(root: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk: &mut Walk) {
+fn read_also(root: &Section<'_, '_>, schema: &Schema, said: &mut Said, walk: &mut Walk) {
     for section in tables(root, "also", "promise", walk) {
         walk.check_keys(&section);
-        let words = [("xy-anonymity", false), ("xy-linkability", true)];
-        let Some(is_share) = walk.word(&section, "model", &words) else {
+        let entries = ViewPromise::ENTRIES;
+        let words: Vec<(&str, &'static Entry)> = entries.iter().map(|entry| (entry.name, *entry)).collect();
+        let Some(entry) = walk.word(&section, "model", &words) else {
             if section.get("model").is_none() {
                 walk.missing(&section, "model", "model = \"xy-anonymity\" or \"xy-linkability\"");
             }
             continue;
         };
-        let (allowed, place): (&[&str], &str) = match is_share {
-            true => (&LINKABILITY, "xy-linkability under [[also]]"),
-            false => (&ANONYMITY, "xy-anonymity under [[also]]"),
-        };
-        walk.only_keys(&section, allowed, place);
-        if let Some(promise) = read_promise(&section, is_share, Some(schema), walk) {
-            check_names(&section, &promise, views, schema, walk);
-            views.also.push(promise);
+        let allowed: Vec<&str> = own_keys(entry).collect();
+        walk.only_keys(&section, &allowed, &format!("{} under [[also]]", entry.name));
+        if let Some(promise) = ViewPromise::read(entry.name, &section, Some(schema), walk) {
+            check_names(&section, &promise, &said.list, schema, walk);
+            said.also.push(promise);
         }
     }
 }
 
 /// Pairs of values that never belong to one person: two columns, a value each.
-fn read_impossible(root: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk: &mut Walk) {
+fn read_impossible(root: &Section<'_, '_>, schema: &Schema, said: &mut Said, walk: &mut Walk) {
     for section in tables(root, "impossible", "impossible", walk) {
         let mut sides: Vec<(String, Span)> = Vec::new();
         for (name, span, value) in section.entries() {
-            let Some(quasi) = quasi(Some(schema), name) else {
+            let Some(quasi) = column_of(schema, name) else {
                 let help = nearest(name, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
                 walk.fault("P235", format!("{name} is not a published column"), span, help);
                 continue;
             };
             // Ranges of two views may cross, and what both leave is narrower than either: the join, which goes by the
             // rows' own ranges, would count pairs that readers can rule out.
-            let holders = views.list.iter().filter(|view| view.columns.iter().any(|column| column == name)).count();
+            let holders = said.list.iter().filter(|view| view.columns.iter().any(|column| column == name)).count();
             if quasi.hierarchy().is_none() && holders > 1 {
                 let message =
                     format!("{name} has ranges and is in {holders} views, so that it cannot be in an impossible pair");
@@ -266,27 +230,27 @@ fn read_impossible(root: &Section<'_, '_>, schema: &Schema, views: &mut Views, w
             let help = "for example [[impossible]] sex = \"M\", condition = \"pregnant\"";
             walk.fault("P235", "an impossible pair has two columns", section.span(), help);
         } else if let Ok([left, right]) = <[(String, Span); 2]>::try_from(sides) {
-            views.impossible.push(Impossible { left, right });
+            said.impossible.push(Impossible { left, right });
         }
     }
 }
 
 /// What `[promise]` says once for all promises.
-fn read_once(section: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk: &mut Walk) {
+fn read_once(section: &Section<'_, '_>, schema: &Schema, said: &mut Said, walk: &mut Walk) {
     if let Some((target, span)) = walk.string(section, "target") {
-        if quasi(Some(schema), target).is_none() {
+        if column_of(schema, target).is_none() {
             let help = nearest(target, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
             walk.fault("P232", "target names a column that is not published", span, help);
         }
-        views.target = Some(target.to_string());
+        said.target = Some(target.to_string());
     }
-    let usual = if views.target.is_some() { Score::Entropy } else { Score::Distortion };
-    views.score = walk.word(section, "score", &SCORES).unwrap_or(usual);
-    if views.score == Score::Entropy && views.target.is_none() {
+    let usual = if said.target.is_some() { Score::Entropy } else { Score::Distortion };
+    said.score = walk.word(section, "score", &SCORES).unwrap_or(usual);
+    if said.score == Score::Entropy && said.target.is_none() {
         let help = "name the class column with target = \"…\", or choose distortion";
-        walk.fault("P214", "score = \"entropy\" needs a target", at(section, "score"), help);
+        walk.fault("P214", "score = \"entropy\" needs a target", section.at("score"), help);
     }
-    views.pairs_suffice = walk.word(section, "too_large", &[("refuse", false), ("pairs", true)]).unwrap_or(false);
+    said.pairs_suffice = walk.word(section, "too_large", &[("refuse", false), ("pairs", true)]).unwrap_or(false);
     let Some((pools, _)) = walk.list(section, "pool") else { return };
     for pool in pools {
         let DeValue::Array(items) = pool.get_ref() else {
@@ -299,58 +263,58 @@ fn read_once(section: &Section<'_, '_>, schema: &Schema, views: &mut Views, walk
                 walk.wrong_kind::<()>("pool", "recipients in quotes", item.span());
                 continue;
             };
-            let known = || views.list.iter().flat_map(|view| view.recipients.iter().map(String::as_str));
+            let known = || said.list.iter().flat_map(|view| view.recipients.iter().map(String::as_str));
             if !known().any(|known| known == name) {
                 let help = nearest(name, known());
                 walk.fault("P236", "pool names a recipient of no view", item.span(), help);
             }
             members.push(name.to_string());
         }
-        views.pools.push(members);
+        said.pools.push(members);
     }
 }
 
 /// Whether X and Y name columns of views, and different ones.
-fn check_names(section: &Section<'_, '_>, promise: &Promise, views: &Views, schema: &Schema, walk: &mut Walk) {
-    let Some((x, y)) = promise.x_and_y() else { return };
-    let all: Vec<View> = views.list.iter().map(|view| as_view(view, schema)).collect();
+fn check_names(section: &Section<'_, '_>, promise: &ViewPromise, list: &[NamedView], schema: &Schema, walk: &mut Walk) {
+    let Demand { x, y, .. } = promise.inner().demand();
+    let all: Vec<View> = list.iter().map(|view| as_view(view, schema)).collect();
     let all: Vec<&View> = all.iter().collect();
     let mut meant: [BTreeSet<ViewColumn>; 2] = [BTreeSet::new(), BTreeSet::new()];
-    for (side, (key, names)) in [("x", x), ("y", y)].into_iter().enumerate() {
+    for (side, (key, names)) in [("x", &x), ("y", &y)].into_iter().enumerate() {
         for name in names {
             let found = ViewColumn::find(&all, name);
             let is_key = name == RECORD || found.iter().any(|column| column.column.is_none());
             if is_key && key == "x" {
                 let help = "take it out: every row would stand alone";
-                walk.fault("P233", "a record cannot stand in x", at(section, key), help);
+                walk.fault("P233", "a record cannot stand in x", section.at(key), help);
             } else if found.is_empty() && !is_key {
-                let columns = views.list.iter().flat_map(|view| {
+                let columns = list.iter().flat_map(|view| {
                     let qualified = view.columns.iter().map(|column| format!("{}.{column}", view.name));
                     view.columns.iter().cloned().chain(qualified).collect::<Vec<String>>()
                 });
                 let columns: Vec<String> = columns.collect();
                 let help = nearest(name, columns.iter().map(String::as_str));
-                walk.fault("P232", format!("{key} names {name}, which no view has"), at(section, key), help);
+                walk.fault("P232", format!("{key} names {name}, which no view has"), section.at(key), help);
             }
             meant[side].extend(found);
         }
     }
     if meant[0].intersection(&meant[1]).next().is_some() {
         let help = "keep it in one of them, or say which view's copy is meant: tax.job";
-        walk.fault("P233", "a column stands both in x and in y", at(section, "y"), help);
+        walk.fault("P233", "a column stands both in x and in y", section.at("y"), help);
     }
 }
 
 /// Columns that no promise speaks of are published as they are; that is said, or refused.
-fn check_columns(root: &Section<'_, '_>, promise: &Promise, views: &Views, schema: &Schema, walk: &mut Walk) {
-    let sides = || std::iter::once(promise).chain(&views.also).filter_map(Promise::x_and_y);
+fn check_columns(root: &Section<'_, '_>, views: &Views, schema: &Schema, walk: &mut Walk) {
+    let demands = views.demands();
     let names =
         |names: &[String], view: &str, column: &str| names.iter().any(|name| ViewColumn::is_meant(name, view, column));
-    for view in views.list.iter().filter(|view| view.adopted.is_none()) {
+    for view in views.own() {
         for column in &view.columns {
-            let in_x = sides().any(|(x, _)| names(x, &view.name, column));
-            let in_y = sides().any(|(_, y)| names(y, &view.name, column));
-            let Some(quasi) = quasi(Some(schema), column) else { continue };
+            let in_x = demands.iter().any(|demand| names(&demand.x, &view.name, column));
+            let in_y = demands.iter().any(|demand| names(&demand.y, &view.name, column));
+            let Some(quasi) = column_of(schema, column) else { continue };
             if (!in_x || in_y) && !quasi.admits(Span::exact(0)) {
                 let message =
                     format!("{column} has a grid or a least width, and view {} publishes it as it is", view.name);
@@ -375,108 +339,8 @@ fn is_sensitive(root: &Section<'_, '_>, column: &str) -> bool {
 }
 
 fn as_view(view: &NamedView, schema: &Schema) -> View {
-    let columns = view.columns.iter().filter_map(|name| quasi(Some(schema), name)).cloned().collect();
+    let columns = view.columns.iter().filter_map(|name| column_of(schema, name)).cloned().collect();
     View { name: view.name.clone(), columns }
-}
-
-fn quasi<'s>(schema: Option<&'s Schema>, name: &str) -> Option<&'s Quasi> {
-    let name = name.rsplit('.').next().unwrap_or(name);
-    schema?.quasi.iter().find(|quasi| quasi.name == name)
-}
-
-fn at(section: &Section<'_, '_>, key: &str) -> Range<usize> {
-    section.get(key).map_or(section.span(), Spanned::span)
-}
-
-/// `max_confidence`, in thousandths.
-fn read_share(section: &Section<'_, '_>, walk: &mut Walk) -> Option<u32> {
-    let Some((share, span)) = walk.number(section, "max_confidence") else {
-        if section.get("max_confidence").is_none() {
-            walk.missing(section, "max_confidence", "max_confidence = 0.5");
-        }
-        return None;
-    };
-    permille(share, span, walk)
-}
-
-fn permille(share: f64, span: Range<usize>, walk: &mut Walk) -> Option<u32> {
-    let thousandths = (share * 1000.0).round();
-    if !(0.001..=1.0).contains(&share) {
-        walk.fault("P220", "max_confidence lies between 0.001 and 1", span, "at most one in two is 0.5");
-        return None;
-    }
-    // The nearest number to a text with three decimals; any other number would be promised as another one.
-    if thousandths / 1000.0 != share {
-        let (below, above) = ((share * 1000.0).floor().max(1.0) / 1000.0, (share * 1000.0).ceil() / 1000.0);
-        let help = format!("write {below}, which promises more, or {above}, which promises less");
-        walk.fault("P220", "max_confidence has at most three decimals", span, help);
-        return None;
-    }
-    Some(thousandths as u32)
-}
-
-fn read_thresholds(section: &Section<'_, '_>, columns: &[Option<&Quasi>], walk: &mut Walk) -> Vec<ListedShare> {
-    let mut listed = Vec::new();
-    let Some((items, _)) = walk.list(section, "thresholds") else { return listed };
-    for item in items {
-        let DeValue::Table(table) = item.get_ref() else {
-            let wanted = "entries such as { value = \"HIV\", max_confidence = 0.2 }";
-            walk.wrong_kind::<()>("thresholds", wanted, item.span());
-            continue;
-        };
-        let entry = Section::named("an entry of thresholds".into(), THRESHOLD, table, item.span());
-        walk.check_keys(&entry);
-        let Some(max_permille) = read_share(&entry, walk) else { continue };
-        let Some(value) = entry.get("value") else {
-            walk.missing(&entry, "value", "value = \"HIV\"");
-            continue;
-        };
-        let found = read_values(value, columns, "value", walk);
-        listed.extend(found.map(|(values, spans)| ListedShare { values, spans, max_permille }));
-    }
-    listed
-}
-
-/// A value of Y: a text, or a list of texts, one a column of Y.
-fn read_values(
-    value: &Spanned<DeValue<'_>>,
-    columns: &[Option<&Quasi>],
-    key: &str,
-    walk: &mut Walk,
-) -> Option<(Vec<String>, Vec<Span>)> {
-    let texts: Option<Vec<String>> = match value.get_ref() {
-        DeValue::String(text) => Some(vec![text.to_string()]),
-        DeValue::Array(items) => items.iter().map(|item| item.get_ref().as_str().map(String::from)).collect(),
-        _ => None,
-    };
-    let Some(texts) = texts.filter(|texts| texts.len() == columns.len()) else {
-        let message = format!("{key} takes one value per column of y: {}", columns.len());
-        walk.fault("P238", message, value.span(), "a text, or a list of texts in the order of y");
-        return None;
-    };
-    let mut spans = Vec::new();
-    for (text, column) in texts.iter().zip(columns) {
-        let Some(quasi) = column else {
-            walk.fault("P238", "a record has no values to list", value.span(), "take record out of y, or list none");
-            return None;
-        };
-        match quasi.read(text) {
-            Some(span) => spans.push(span),
-            None => {
-                unknown_value(&quasi.name, quasi, value.span(), "P238", walk);
-                return None;
-            }
-        }
-    }
-    Some((texts, spans))
-}
-
-fn unknown_value(name: &str, quasi: &Quasi, span: Range<usize>, code: &'static str, walk: &mut Walk) {
-    let help = match quasi.hierarchy() {
-        Some(_) => "a value or a node of its hierarchy, as a release prints it",
-        None => "a range as a release prints it, such as \"[0,18)\"",
-    };
-    walk.fault(code, format!("{name} has no such value"), span, help);
 }
 
 /// The tables of an array of tables.
@@ -497,27 +361,6 @@ fn tables<'t, 'i>(
         }
     }
     found
-}
-
-/// A list of names.
-fn names(section: &Section<'_, '_>, key: &str, walk: &mut Walk) -> Option<Vec<String>> {
-    let Some((items, _)) = walk.list(section, key) else {
-        if section.get(key).is_none() {
-            walk.missing(section, key, &format!("{key} = [\"…\"]"));
-        }
-        return None;
-    };
-    let mut found: Vec<String> = Vec::new();
-    for item in items {
-        match item.get_ref().as_str() {
-            Some(name) if found.iter().any(|known| known == name) => {
-                walk.fault("P218", format!("{key} names something twice"), item.span(), "name it once");
-            }
-            Some(name) => found.push(name.to_string()),
-            None => drop(walk.wrong_kind::<()>(key, "names in quotes", item.span())),
-        }
-    }
-    Some(found)
 }
 
 /// The way out for a name that is not known.

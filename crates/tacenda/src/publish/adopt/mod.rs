@@ -9,15 +9,16 @@ mod seats;
 mod translate;
 
 use crate::audit::k_anonymity::UNKNOWN_RELEASES;
-use crate::audit::{Evidence, Finding, Traces, gate};
+use crate::audit::{Evidence, Finding, Traces};
 use crate::ingest::foreign::{Ask, File, Foreign};
 use crate::ingest::{ReadOptions, Source, foreign};
 use crate::ledger::{Commit, Publication, Staging};
-use crate::model::{Grouping, History, PastGroups, Promise, Reading, Regions, Release, Schema, Table, Values};
+use crate::model::{Grouping, History, PastGroups, Reading, Regions, Release, Schema, Scope, Table, Values};
+use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
 pub(super) use crate::publish::adopt::translate::{ask, express};
-use crate::publish::{Outcome, Project, ProjectError, PublishError, account, project, published};
+use crate::publish::{Outcome, Project, ProjectError, PublishError, project, published};
 use crate::{folder, ingest};
 use serde_json::json;
 use std::io;
@@ -80,6 +81,7 @@ impl Project {
         reading: &Reading,
         options: &ReadOptions,
     ) -> Result<Vec<Adoption>, ProjectError> {
+        self.series_promise()?;
         let (mut history, last) = self.past()?;
         let mut snapshot = last.unwrap_or_else(|| nobody(&self.policy().schema, &history.values));
         let read = read(foundlings, &ask(&self.policy().schema, reading))?;
@@ -117,8 +119,8 @@ impl Project {
 
     /// Takes releases in, each whole or not at all, in order. The files are kept as they are.
     pub fn adopt(&mut self, adoptions: &[Adoption]) -> Result<Vec<Outcome>, ProjectError> {
-        let promise = folder::promise_json(&self.policy().promise);
-        let (digest, canonical) = (self.policy_digest().to_string(), ingest::canonical(self.policy()));
+        let promise = folder::StatedPromise::of(&self.policy().first_promise()).to_json();
+        let (digest, canonical) = (self.policy_digest().to_string(), ingest::Remembered::of(self.policy()).write());
         let mut outcomes = Vec::new();
         for adoption in adoptions {
             let store = self.store_mut();
@@ -154,6 +156,17 @@ impl Project {
         Ok(outcomes)
     }
 
+    /// The promise, where it is about a series: under one about views a release made elsewhere is a view.
+    fn series_promise(&self) -> Result<&SeriesPromise, ProjectError> {
+        match &self.policy().promise {
+            Promised::Series(promise) => Ok(promise),
+            Promised::Views(_) => Err(ProjectError::BadView {
+                what: "under a promise about views a release made elsewhere is a view".into(),
+                way_out: "give it a [views.NAME] with its columns, its recipients and adopted = \"FILE\"".into(),
+            }),
+        }
+    }
+
     fn truth(&self, path: &Path, values: &Values, options: &ReadOptions) -> Result<Table, ProjectError> {
         let key = self.seed().key("identifier");
         let source = Source::open(path)?;
@@ -180,15 +193,11 @@ impl Project {
         // Public columns were dealt out by somebody else, and nothing is promised of them here.
         let schema = Schema { public: Vec::new(), ..self.policy().schema.clone() };
         let evidence = Evidence { schema: &schema, history, table: &table, release: &release, membership: &membership };
-        let findings = gate(&self.policy().promise, evidence);
-        let account = account(&self.policy().promise, &evidence, Some(snapshot));
+        let promise = self.series_promise()?;
+        let findings = promise.judge(evidence);
+        let account = promise.inner().account(&evidence, Some(snapshot));
         let after = history.after(&table, &release, &membership, published(Grouping::default(), account));
-        let exposed = match self.policy().promise {
-            Promise::MInvariance { m, .. } => {
-                after.records.iter().filter(|record| after.exposed(record, m)).count() as u64
-            }
-            _ => 0,
-        };
+        let exposed = promise.inner().exposed(&after);
         Ok(Adoption {
             findings,
             people: Some((table.len() - membership.withheld.len()) as u64),
@@ -214,9 +223,9 @@ impl Project {
         values: &Values,
         known: &Known<'_>,
     ) -> Result<Adoption, ProjectError> {
-        let promise = &self.policy().promise;
-        if !matches!(promise, Promise::KAnonymity { .. }) {
-            return Err(ProjectError::AdoptNeedsTruth { model: promise.model(), file: known.name() });
+        let terms = self.policy().terms();
+        if terms.scope != Scope::EachRelease {
+            return Err(ProjectError::AdoptNeedsTruth { model: terms.name, file: known.name() });
         }
         let groups = PastGroups { regions: Regions::new(self.policy().schema.quasi.len()), cells: Regions::default() };
         let mut after = History { releases: release.number, values: values.clone(), groups, ..history.clone() };
@@ -245,17 +254,15 @@ impl Project {
         if findings.is_empty() {
             return Ok(());
         }
-        match self.policy().promise {
-            Promise::MInvariance { .. } | Promise::KAnonymity { .. } => {
-                if self.policy().choices.accept_adopted.is_some() {
-                    return Ok(());
-                }
-                let exposed = adoptions.last().map_or(0, |adoption| adoption.exposed);
-                Err(ProjectError::AdoptNeedsReason { findings, exposed })
-            }
-            // Groups of these promises are kept as they are: a faulty one would be faulty for ever.
-            _ => Err(PublishError::Refused(findings).into()),
+        // Groups of other promises are kept as they are: a faulty one would be faulty for ever.
+        if !self.series_promise()?.entry().takes("accept_adopted") {
+            return Err(PublishError::Refused(findings).into());
         }
+        if self.policy().reasons.accept_adopted.is_some() {
+            return Ok(());
+        }
+        let exposed = adoptions.last().map_or(0, |adoption| adoption.exposed);
+        Err(ProjectError::AdoptNeedsReason { findings, exposed })
     }
 }
 

@@ -5,7 +5,8 @@
 
 use crate::ingest::foreign::{ColumnNote, File, Foreign};
 use crate::ingest::{IngestError, Source, foreign};
-use crate::model::{GROUP_ID, NamedView, PolicyFile, Quasi, RECORD, ROW_WEIGHT, Schema, Span, SpanColumn};
+use crate::model::{GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Schema, Span, SpanColumn};
+use crate::promise::{NamedView, PolicyFile};
 use crate::publish::ProjectError;
 use crate::publish::adopt::{ask, express};
 use crate::publish::adopted::{Found, fault, refuse_unlisted};

@@ -1,7 +1,8 @@
 //! A view in a release folder of ours, read as a recipient would.
 
 use crate::folder;
-use crate::model::{NamedView, PolicyFile, Quasi, Span, SpanColumn};
+use crate::model::{Quasi, Span, SpanColumn};
+use crate::promise::{NamedView, PolicyFile};
 use crate::publish::ProjectError;
 use crate::publish::adopted::{Found, fault, refuse_unlisted};
 use std::path::Path;

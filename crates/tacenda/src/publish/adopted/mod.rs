@@ -8,9 +8,8 @@ mod file;
 mod fit;
 mod folder;
 
-use crate::model::{
-    NamedView, PastView, PolicyFile, Promise, PublishedView, Quasi, Schema, SpanColumn, Table, View, ViewColumn,
-};
+use crate::model::{PastView, PublishedView, Quasi, Schema, SpanColumn, Table, View, ViewColumn};
+use crate::promise::{NamedView, PolicyFile, Views};
 use crate::publish::ProjectError;
 use crate::publish::adopted::fit::Fit;
 
@@ -34,9 +33,14 @@ struct Found {
 
 /// Reads the adopted views of a policy file that `known` does not hold yet. `table` is the truth: it shows whether they
 /// are about the same people.
-pub(super) fn read(file: &PolicyFile, known: &[PastView], table: &Table) -> Result<TakenIn, ProjectError> {
+pub(super) fn read(
+    file: &PolicyFile,
+    views: &Views,
+    known: &[PastView],
+    table: &Table,
+) -> Result<TakenIn, ProjectError> {
     let mut taken = TakenIn::default();
-    let new = file.views.list.iter().filter(|view| known.iter().all(|past| past.name != view.name));
+    let new = views.list.iter().filter(|view| known.iter().all(|past| past.name != view.name));
     for (named, path) in new.filter_map(|view| Some((view, view.adopted.as_deref()?))) {
         let columns = columns(&file.schema, named);
         let found = match path.is_dir() {
@@ -45,7 +49,7 @@ pub(super) fn read(file: &PolicyFile, known: &[PastView], table: &Table) -> Resu
         };
         let view = View { name: named.name.clone(), columns };
         let published = PublishedView::new(view, found.columns);
-        refuse_inexact(file, named, &published)?;
+        refuse_inexact(views, named, &published)?;
         let past = PastView::of(&published, 0, named.recipients.clone());
         taken.notes.extend(found.notes);
         let fit = Fit::of(&past, &file.schema, table);
@@ -67,12 +71,13 @@ fn columns(schema: &Schema, named: &NamedView) -> Vec<Quasi> {
 
 /// Refuses generalised cells where values are counted or ruled out. A set beside its own values would count as one value
 /// more, and no share of it could be told; ranges that cross rule out more together than each alone.
-fn refuse_inexact(file: &PolicyFile, named: &NamedView, published: &PublishedView) -> Result<(), ProjectError> {
+fn refuse_inexact(views: &Views, named: &NamedView, published: &PublishedView) -> Result<(), ProjectError> {
     let exact = published.exact_columns();
     for (quasi, _) in published.view.columns.iter().zip(exact).filter(|(_, is_exact)| !is_exact) {
-        let mut counted = file.promises().filter_map(Promise::x_and_y).flat_map(|(_, y)| y);
+        let demands = views.demands();
+        let mut counted = demands.iter().flat_map(|demand| &demand.y);
         let is_counted = counted.any(|name| ViewColumn::is_meant(name, &named.name, &quasi.name));
-        let is_ruled = file.views.impossible.iter().any(|rule| [&rule.left.0, &rule.right.0].contains(&&quasi.name));
+        let is_ruled = views.impossible.iter().any(|rule| [&rule.left.0, &rule.right.0].contains(&&quasi.name));
         if is_counted || is_ruled {
             let why = if is_counted { "the promise counts its values" } else { "an impossible pair names it" };
             return Err(fault(

@@ -74,7 +74,7 @@ pub fn timeline(releases: &[ReleaseFacts], caption: &Caption) -> Markup {
     let bar = (step * 0.56).min(72.0);
     // Words stand below as many bars as leave room for them.
     let every = (100.0 / step).ceil().max(1.0) as usize;
-    let has_words = |at: usize| at % every == 0 || at + 1 == releases.len() && at % every > every / 2;
+    let has_words = |at: usize| at.is_multiple_of(every) || at + 1 == releases.len() && at % every > every / 2;
     let body = html! {
         (line("axis", (0.0, base), (f64::from(width), base)))
         @for (at, release) in releases.iter().enumerate() {

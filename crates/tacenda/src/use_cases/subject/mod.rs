@@ -7,7 +7,7 @@ use crate::audit::knowledge::Knowledge;
 use crate::audit::{Series, Thresholds, Traces};
 use crate::ingest::foreign::{Ask, Missing, Notation, Wish};
 use crate::ingest::{Given, foreign};
-use crate::model::{Membership, Promise, RecordKey, Release, Schema, Table};
+use crate::model::{Membership, RecordKey, Release, Schema, Table, Terms};
 use crate::report;
 use crate::report::{About, PrivateFacts};
 use crate::use_cases::{FileOptions, Progress, ProjectFolder, Said, UseCaseError};
@@ -57,7 +57,7 @@ pub struct Subject {
     pub(super) schema: Schema,
     pub(super) releases: Vec<Release>,
     pub(super) traces: Vec<Traces>,
-    pub(super) promise: Option<Promise>,
+    pub(super) promise: Option<Terms>,
     truth: Vec<Table>,
     /// Per private table, who is known to have been left out of the release; empty where nobody is.
     left_out: Vec<Membership>,

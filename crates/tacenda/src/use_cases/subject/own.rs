@@ -1,6 +1,6 @@
 //! Releases of ours: folders with a manifest, and the ledger of a project.
 
-use crate::folder::{FolderError, Published};
+use crate::folder::{FolderError, Published, Written};
 use crate::ingest::{Given, IngestError, Source, foreign};
 use crate::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
 use crate::publish::{Access, PrivateTables, laid_out, software};
@@ -48,7 +48,7 @@ pub(super) fn folders(
         sources: read.iter().zip(&folders).map(|(published, folder)| source(published, folder)).collect(),
         ..About::default()
     };
-    let promise = Some(last.promise.clone());
+    let promise = Some(last.promise.terms());
     let (mut traces, mut releases) = (Vec::new(), Vec::new());
     for published in read {
         let (release, shown) = laid_out(published, &schema);
@@ -119,7 +119,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         schema: policy.schema.clone(),
         releases: read.releases,
         traces: read.traces,
-        promise: Some(policy.promise.clone()),
+        promise: Some(policy.first_promise().terms()),
         left_out: truth.as_ref().map_or_else(Vec::new, |_| read.left_out),
         truth: truth.unwrap_or_default(),
         about,
@@ -129,13 +129,8 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
 
 /// The files that the manifest of a release lists.
 fn listed(published: &Published) -> Vec<FileFacts> {
-    let files = published.manifest["files"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let facts = |file: &serde_json::Value| FileFacts {
-        name: file["name"].as_str().unwrap_or_default().into(),
-        bytes: file["bytes"].as_u64().unwrap_or(0),
-        sha256: file["sha256"].as_str().unwrap_or_default().into(),
-    };
-    files.iter().map(facts).collect()
+    let facts = |file: &Written| FileFacts { name: file.name.clone(), bytes: file.bytes, sha256: file.sha256.clone() };
+    published.manifest.files.iter().map(facts).collect()
 }
 
 fn source(published: &Published, folder: &Path) -> report::Source {

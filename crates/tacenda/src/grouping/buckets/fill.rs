@@ -1,0 +1,271 @@
+//! Which newcomers stand where: nearby ones.
+//!
+//! How many rows of each value every bucket takes is decided before, from counts alone. Here the rows are
+//! chosen, from their own value and their place on the Hilbert curve and from nothing else.
+
+use crate::grouping::buckets::Bucket;
+use crate::grouping::buckets::assign::Step;
+use crate::model::Value;
+use rayon::prelude::*;
+use std::collections::BinaryHeap;
+
+/// Newcomers of each value, in the order of the curve.
+pub struct Waiting {
+    /// Per value: key on the curve, row.
+    pub lists: Vec<Vec<(u64, u32)>>,
+}
+
+impl Waiting {
+    /// Puts the newcomers of each value into the order of the curve; ties by row.
+    pub fn new(newcomers: &[Vec<u32>], keys: &[u64]) -> Waiting {
+        let lists = newcomers
+            .par_iter()
+            .map(|rows| {
+                let mut list: Vec<(u64, u32)> = rows.iter().map(|&row| (keys[row as usize], row)).collect();
+                list.par_sort_unstable();
+                list
+            })
+            .collect();
+        Waiting { lists }
+    }
+
+    /// How many wait, per value.
+    pub fn counts(&self) -> Vec<u64> {
+        self.lists.iter().map(|list| list.len() as u64).collect()
+    }
+
+    /// Fills `moved[value]` gaps of every value with the newcomers nearest to them. Other gaps stay.
+    pub fn fill(&mut self, buckets: &mut [Bucket], keys: &[u64], moved: &[u64]) {
+        let mut slots: Vec<Vec<(u64, u32)>> = vec![Vec::new(); self.lists.len()];
+        let found: Vec<Vec<(Value, u64)>> = buckets.par_iter().map(|bucket| anchors(bucket, keys)).collect();
+        for (index, found) in found.into_iter().enumerate() {
+            for (value, anchor) in found {
+                slots[value.index()].push((anchor, index as u32));
+            }
+        }
+        let chosen: Vec<Vec<(u32, u32)>> = self
+            .lists
+            .par_iter_mut()
+            .zip(slots)
+            .zip(moved)
+            .map(|((list, slots), &moved)| nearest(list, slots, moved as usize))
+            .collect();
+        for (value, chosen) in chosen.into_iter().enumerate() {
+            for (bucket, row) in chosen {
+                let bucket = &mut buckets[bucket as usize];
+                let position = bucket.position(Value(value as u32)).expect("a gap is in the value set");
+                bucket.add(position, row);
+            }
+        }
+        // Where every value of a bucket lacks someone, it has a copy too many. After this one list of every
+        // bucket is all real, so that every group it is cut into has at least one person.
+        for bucket in buckets {
+            bucket.copies = bucket.lists.iter().map(Vec::len).max().unwrap_or(0) as u64;
+        }
+    }
+
+    /// Places everyone who still waits into new buckets, as `steps` says, walking along the curve: as soon
+    /// as all values of a set that is still wanted wait, the longest waiting of each join it.
+    pub fn walk(self, steps: &[Step]) -> Vec<Bucket> {
+        let mut buckets: Vec<Bucket> = steps.iter().map(|step| Bucket::new(&step.set)).collect();
+        let mut wanted: Vec<u64> = steps.iter().map(|step| step.copies).collect();
+        let mut missing: Vec<usize> = steps.iter().map(|step| step.set.len()).collect();
+        let mut sets_of: Vec<Vec<usize>> = vec![Vec::new(); self.lists.len()];
+        for (set, step) in steps.iter().enumerate() {
+            step.set.iter().for_each(|value| sets_of[value.index()].push(set));
+        }
+        let mut arrivals: Vec<(u64, u32, u32)> = Vec::with_capacity(self.lists.iter().map(Vec::len).sum());
+        for (value, list) in self.lists.iter().enumerate() {
+            arrivals.extend(list.iter().map(|&(key, row)| (key, row, value as u32)));
+        }
+        arrivals.par_sort_unstable();
+        let mut heads = vec![0usize; self.lists.len()];
+        let mut tails = vec![0usize; self.lists.len()];
+        let mut take = |set: usize, heads: &mut [usize], number: usize| {
+            for (position, value) in steps[set].set.iter().enumerate() {
+                let head = heads[value.index()];
+                let taken = &self.lists[value.index()][head..head + number];
+                buckets[set].lists[position].extend(taken.iter().map(|&(_, row)| row));
+                heads[value.index()] += number;
+            }
+            buckets[set].copies += number as u64;
+        };
+        for &(_, _, value) in &arrivals {
+            let value = value as usize;
+            tails[value] += 1;
+            if tails[value] - heads[value] > 1 {
+                continue;
+            }
+            sets_of[value].iter().for_each(|&set| missing[set] -= 1);
+            let ready = sets_of[value].iter().copied().filter(|&set| missing[set] == 0 && wanted[set] > 0);
+            // Sets are used up at the same pace: the one with the largest share still wanted goes first.
+            let share = |set: usize| u128::from(wanted[set]) * (1 << 40) / u128::from(steps[set].copies);
+            let Some(set) = ready.max_by_key(|&set| (share(set), std::cmp::Reverse(set))) else { continue };
+            take(set, &mut heads, 1);
+            wanted[set] -= 1;
+            for value in &steps[set].set {
+                let value = value.index();
+                if tails[value] == heads[value] {
+                    sets_of[value].iter().for_each(|&set| missing[set] += 1);
+                }
+            }
+        }
+        for (set, &wanted) in wanted.iter().enumerate() {
+            take(set, &mut heads, wanted as usize);
+        }
+        assert!(heads.iter().zip(&self.lists).all(|(&head, list)| head == list.len()), "the steps place everyone");
+        buckets
+    }
+}
+
+/// Where the gaps of a bucket are on the curve, value by value.
+///
+/// The bucket's rows of all values together mark where its copies should stand. The gaps of a value are
+/// where its own rows fall behind those marks.
+fn anchors(bucket: &Bucket, keys: &[u64]) -> Vec<(Value, u64)> {
+    if (0..bucket.set.len()).all(|position| bucket.gap(position) == 0) {
+        return Vec::new();
+    }
+    let sorted = |rows: &mut dyn Iterator<Item = &u32>| {
+        let mut places: Vec<u64> = rows.map(|&row| keys[row as usize]).collect();
+        places.sort_unstable();
+        places
+    };
+    let everyone = sorted(&mut bucket.lists.iter().flatten());
+    let copies = bucket.copies as usize;
+    let marks: Vec<u64> = (0..copies).map(|copy| everyone[(2 * copy + 1) * everyone.len() / (2 * copies)]).collect();
+    let mut anchors = Vec::new();
+    for (position, list) in bucket.lists.iter().enumerate() {
+        let gaps = copies - list.len();
+        if gaps == 0 {
+            continue;
+        }
+        let places = sorted(&mut list.iter());
+        let behind = lag(&marks, &places, gaps as i64);
+        let mut before = 0;
+        for (&mark, &behind) in marks.iter().zip(&behind) {
+            for _ in before..behind {
+                anchors.push((bucket.set[position], mark));
+            }
+            before = behind;
+        }
+    }
+    anchors
+}
+
+/// How many gaps stand at or before each mark: the ascending numbers from 0 to `gaps` nearest to how far
+/// `places` has fallen behind the marks there, by least absolute deviations.
+fn lag(marks: &[u64], places: &[u64], gaps: i64) -> Vec<i64> {
+    let mut heap = BinaryHeap::new();
+    let mut met = 0;
+    let mut fit: Vec<i64> = (0..marks.len())
+        .map(|index| {
+            let border = marks.get(index + 1).map_or(u64::MAX, |&next| marks[index] + (next - marks[index]) / 2);
+            met += places[met..].partition_point(|&place| place <= border);
+            let behind = index as i64 + 1 - met as i64;
+            heap.push(behind);
+            if *heap.peek().expect("just pushed") > behind {
+                heap.pop();
+                heap.push(behind);
+            }
+            *heap.peek().expect("just pushed")
+        })
+        .collect();
+    let mut least = gaps;
+    for behind in fit.iter_mut().rev() {
+        least = least.min(*behind).max(0);
+        *behind = least;
+    }
+    *fit.last_mut().expect("a bucket with gaps has copies") = gaps;
+    fit
+}
+
+/// Gives `number` of the slots the nearest newcomer that is still there, the slots with a newcomer close by
+/// first if not all are served. Answers with bucket and row, and takes the newcomers out of the list.
+fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, number: usize) -> Vec<(u32, u32)> {
+    if number == 0 {
+        return Vec::new();
+    }
+    slots.sort_unstable();
+    if number < slots.len() {
+        let distance = |anchor: u64| {
+            let at = list.partition_point(|&(key, _)| key < anchor);
+            let before = at.checked_sub(1).map_or(u64::MAX, |at| anchor - list[at].0);
+            before.min(list.get(at).map_or(u64::MAX, |&(key, _)| key - anchor))
+        };
+        let mut by_distance: Vec<(u64, u64, u32)> =
+            slots.iter().map(|&(anchor, bucket)| (distance(anchor), anchor, bucket)).collect();
+        by_distance.sort_unstable();
+        slots = by_distance[..number].iter().map(|&(_, anchor, bucket)| (anchor, bucket)).collect();
+        slots.sort_unstable();
+    }
+    let mut there = There::new(list.len());
+    let mut chosen = Vec::with_capacity(number);
+    for (anchor, bucket) in slots {
+        let at = list.partition_point(|&(key, _)| key < anchor);
+        let (before, after) = (there.before(at), there.from(at));
+        let index = match (before, after) {
+            (Some(before), Some(after)) if anchor - list[before].0 <= list[after].0 - anchor => before,
+            (_, Some(after)) => after,
+            (Some(before), None) => before,
+            (None, None) => unreachable!("there are at least as many newcomers as moves"),
+        };
+        there.take(index);
+        chosen.push((bucket, index as u32));
+    }
+    // The same newcomers and slots, but in the same order along the curve: never farther in all.
+    let mut taken: Vec<u32> = chosen.iter().map(|&(_, index)| index).collect();
+    taken.sort_unstable();
+    for (chosen, index) in chosen.iter_mut().zip(taken) {
+        chosen.1 = list[index as usize].1;
+    }
+    let mut index = 0;
+    list.retain(|_| {
+        index += 1;
+        there.is_there(index - 1)
+    });
+    chosen
+}
+
+/// Which places of a list are still taken, with quick steps to the next one either way.
+struct There {
+    /// For place `i`, some place at or after it; itself if it is there.
+    next: Vec<u32>,
+    /// For place `i`, one past some place before it.
+    last: Vec<u32>,
+}
+
+impl There {
+    fn new(len: usize) -> There {
+        There { next: (0..=len as u32).collect(), last: (0..=len as u32).collect() }
+    }
+
+    fn is_there(&self, index: usize) -> bool {
+        self.next[index] == index as u32
+    }
+
+    fn take(&mut self, index: usize) {
+        self.next[index] = index as u32 + 1;
+        self.last[index + 1] = index as u32;
+    }
+
+    /// The first at or after `index`.
+    fn from(&mut self, index: usize) -> Option<usize> {
+        let found = find(&mut self.next, index);
+        (found + 1 < self.next.len()).then_some(found)
+    }
+
+    /// The last before `index`.
+    fn before(&mut self, index: usize) -> Option<usize> {
+        find(&mut self.last, index).checked_sub(1)
+    }
+}
+
+/// Follows links to the end, and shortens them.
+fn find(links: &mut [u32], mut index: usize) -> usize {
+    while links[index] as usize != index {
+        links[index] = links[links[index] as usize];
+        index = links[index] as usize;
+    }
+    index
+}

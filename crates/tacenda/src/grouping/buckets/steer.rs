@@ -1,0 +1,254 @@
+//! Sends newcomers into value sets that exist already.
+//!
+//! New value sets cost twice: their few members stand far apart, and every one of them who leaves later
+//! leaves a gap that someone from far away must fill. So newcomers who are left after the gaps are filled
+//! first join buckets that exist, a whole copy of the value set at a time. Only counts are looked at, and
+//! the rest stays eligible.
+
+use crate::grouping::buckets::assign::{Step, assign};
+use crate::grouping::buckets::balance::is_eligible;
+use crate::model::Value;
+
+/// How often one more new set is tried before the fewest so far are taken.
+const ROUNDS: usize = 6;
+
+/// How often a copy is exchanged for another without gain, in search of a gain.
+const DETOURS: usize = 60;
+
+/// Sets at least one in so many times as large as the largest are tried first, then smaller ones; 0: all.
+/// Members of a large bucket stand close together, and it can give way when people leave.
+const TIERS: [u64; 4] = [4, 16, 64, 0];
+
+/// The most counterfeits that one copy is worth.
+const FEW: u64 = 3;
+
+/// A way to place newcomers.
+pub struct Plan {
+    /// How many copies each of the sets that exist takes.
+    pub copies: Vec<u64>,
+    /// The new sets.
+    pub new: Vec<Step>,
+}
+
+/// Places newcomers with these counts, preferably in `sets`, whose buckets have `sizes` copies, the larger
+/// ones first; in as few new sets as it finds. At most `spare` places of large sets are left to counterfeits.
+///
+/// What the sets that exist cannot take shows which set is lacking; with that one added, all is tried
+/// again from the beginning, because one well chosen set often frees many others.
+pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u64) -> Plan {
+    let mut lacking: Vec<Vec<Value>> = Vec::new();
+    let mut best: Option<Plan> = None;
+    for _ in 0..=ROUNDS {
+        let mut rest = counts.to_vec();
+        let family: Vec<&[Value]> = sets.iter().copied().chain(lacking.iter().map(|set| &set[..])).collect();
+        let mut copies = vec![0; family.len()];
+        // Copies with counterfeits in them stay apart: they hold fewer newcomers than values, so taking
+        // one back would find newcomers who do not exist.
+        let mut completed = vec![0; family.len()];
+        for share in TIERS {
+            let largest = sizes.iter().copied().max().unwrap_or(0);
+            let tier: Vec<usize> = (0..family.len())
+                .filter(|&set| share == 0 || sizes.get(set).is_some_and(|&size| size * share >= largest))
+                .collect();
+            let chosen: Vec<&[Value]> = tier.iter().map(|&set| family[set]).collect();
+            let mut taken: Vec<u64> = tier.iter().map(|&set| copies[set]).collect();
+            steer(&mut rest, &mut taken, &chosen, m);
+            tier.iter().zip(taken).for_each(|(&set, taken)| copies[set] = taken);
+            if share == TIERS[0] {
+                let mut more = vec![0; tier.len()];
+                complete(&mut rest, &mut more, &chosen, spare, m);
+                tier.iter().zip(more).for_each(|(&set, more)| completed[set] = more);
+            }
+        }
+        copies.iter_mut().zip(completed).for_each(|(copies, completed)| *copies += completed);
+        let mut new = Vec::new();
+        for step in assign(&rest, m) {
+            match family.iter().position(|set| **set == *step.set) {
+                Some(index) => copies[index] += step.copies,
+                None => new.push(step),
+            }
+        }
+        let next = new.first().map(|step| step.set.clone());
+        let added = lacking.iter().cloned().zip(copies.split_off(sets.len()));
+        new.extend(added.filter(|&(_, copies)| copies > 0).map(|(set, copies)| Step { copies, set }));
+        if best.as_ref().is_none_or(|best| new.len() < best.new.len()) {
+            best = Some(Plan { copies, new });
+        }
+        match next {
+            Some(set) if !sets.is_empty() => lacking.push(set),
+            _ => break,
+        }
+    }
+    best.expect("at least one way was tried")
+}
+
+/// Adds copies for which a few values are missing, `spare` in all: a counterfeit in a large set, which is
+/// gone when the bucket next gives way, instead of a new set that stays.
+///
+/// Sets with the most frequent value come first: it is what keeps the rest from being eligible.
+fn complete(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], mut spare: u64, m: u64) {
+    loop {
+        let most = rest.iter().copied().max().unwrap_or(0);
+        let there = |set: usize| sets[set].iter().filter(|value| rest[value.index()] > 0).copied().collect::<Vec<_>>();
+        let open = (0..sets.len()).filter_map(|set| {
+            let there = there(set);
+            let missing = (sets[set].len() - there.len()) as u64;
+            let helps = there.iter().any(|value| rest[value.index()] == most);
+            let fits = missing <= spare.min(FEW) && !there.is_empty() && leaves_eligible(rest, &there, 1, m);
+            fits.then(|| (std::cmp::Reverse(missing), helps, score(rest, sets[set]), std::cmp::Reverse(set)))
+        });
+        let Some((std::cmp::Reverse(missing), _, _, std::cmp::Reverse(set))) = open.max() else { return };
+        let there = there(set);
+        take(rest, &there);
+        copies[set] += 1;
+        spare -= missing;
+    }
+}
+
+/// Adds to `copies` how often the newcomers in `rest` fill each set, and takes them out of `rest`.
+fn steer(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
+    let mut total: u64 = rest.iter().sum();
+    let mut open: Vec<usize> = (0..sets.len()).collect();
+    while total > 0 {
+        open.retain(|&set| least(rest, sets[set]) > 0);
+        let mut order: Vec<(u64, usize)> = open.iter().map(|&set| (score(rest, sets[set]), set)).collect();
+        order.sort_unstable_by_key(|&(score, set)| (std::cmp::Reverse(score), set));
+        let Some((set, number)) = order.iter().find_map(|&(_, set)| {
+            let most = (least(rest, sets[set]) / 4).max(1);
+            [most, 1]
+                .into_iter()
+                .find(|&number| leaves_eligible(rest, sets[set], number, m))
+                .map(|number| (set, number))
+        }) else {
+            break;
+        };
+        copies[set] += number;
+        sets[set].iter().for_each(|value| rest[value.index()] -= number);
+        total -= number * sets[set].len() as u64;
+    }
+    improve(rest, copies, sets, m);
+}
+
+/// Looks for one copy that can be exchanged for two, over and over; where there is none, exchanges one
+/// for another that leaves other values over, and looks again.
+fn improve(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
+    let mut tried = vec![0u32; sets.len()];
+    let mut idle = 0;
+    while idle < DETOURS && rest.iter().any(|&count| count > 0) {
+        let mut sideways: Option<(u32, usize, usize)> = None;
+        let mut gained = false;
+        for out in 0..sets.len() {
+            if copies[out] == 0 {
+                continue;
+            }
+            add(rest, sets[out]);
+            let mut found = None;
+            'search: for one in 0..sets.len() {
+                if one == out || least(rest, sets[one]) == 0 {
+                    continue;
+                }
+                take(rest, sets[one]);
+                let eligible = is_eligible(rest, m);
+                let fits = |set: &&[Value]| least(rest, set) > 0 && leaves_eligible(rest, set, 1, m);
+                if let Some(two) = sets.iter().position(fits) {
+                    found = Some((one, two));
+                    break 'search;
+                }
+                if eligible && sideways.is_none_or(|best| tried[one] < best.0) {
+                    sideways = Some((tried[one], out, one));
+                }
+                add(rest, sets[one]);
+            }
+            if let Some((one, two)) = found {
+                take(rest, sets[two]);
+                copies[out] -= 1;
+                copies[one] += 1;
+                copies[two] += 1;
+                gained = true;
+                break;
+            }
+            take(rest, sets[out]);
+        }
+        if gained {
+            continue;
+        }
+        idle += 1;
+        let Some((_, out, one)) = sideways else { break };
+        add(rest, sets[out]);
+        take(rest, sets[one]);
+        copies[out] -= 1;
+        copies[one] += 1;
+        tried[one] += 1;
+        tried[out] += 1;
+    }
+}
+
+fn add(rest: &mut [u64], set: &[Value]) {
+    set.iter().for_each(|value| rest[value.index()] += 1);
+}
+
+fn take(rest: &mut [u64], set: &[Value]) {
+    set.iter().for_each(|value| rest[value.index()] -= 1);
+}
+
+fn least(rest: &[u64], set: &[Value]) -> u64 {
+    set.iter().map(|value| rest[value.index()]).min().unwrap_or(0)
+}
+
+/// The mean number of newcomers waiting per value, in fixed point: sets of frequent values first.
+fn score(rest: &[u64], set: &[Value]) -> u64 {
+    set.iter().map(|value| rest[value.index()]).sum::<u64>() * 1024 / set.len() as u64
+}
+
+fn leaves_eligible(rest: &[u64], set: &[Value], number: u64, m: u64) -> bool {
+    let mut after = rest.to_vec();
+    set.iter().for_each(|value| after[value.index()] -= number);
+    is_eligible(&after, m)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn family() -> impl Strategy<Value = (Vec<u64>, Vec<Vec<Value>>, Vec<u64>)> {
+        let values = 4usize..9;
+        values.prop_flat_map(|values| {
+            let counts = prop::collection::vec(0u64..12, values);
+            let set = prop::collection::btree_set(0..values as u32, 2..values);
+            let sets = prop::collection::vec(set, 1..8);
+            (counts, sets, prop::collection::vec(1u64..100, 8)).prop_map(|(counts, sets, sizes)| {
+                let sets: Vec<Vec<Value>> = sets.into_iter().map(|set| set.into_iter().map(Value).collect()).collect();
+                let sizes = sizes[..sets.len()].to_vec();
+                (counts, sets, sizes)
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Everyone is placed, new sets hold newcomers only, and no more places than allowed stay empty.
+        #[test]
+        fn everyone_is_placed_and_nobody_who_does_not_exist((counts, sets, sizes) in family(), spare in 0u64..8) {
+            let m = 2;
+            prop_assume!(is_eligible(&counts, m));
+            let sets: Vec<&[Value]> = sets.iter().map(|set| &set[..]).collect();
+            let plan = place(&counts, &sets, &sizes, spare, m);
+            let (mut placed, mut new) = (vec![0u64; counts.len()], vec![0u64; counts.len()]);
+            for (set, copies) in sets.iter().zip(&plan.copies) {
+                set.iter().for_each(|value| placed[value.index()] += copies);
+            }
+            for step in &plan.new {
+                step.set.iter().for_each(|value| new[value.index()] += step.copies);
+            }
+            let mut empty = 0;
+            for value in 0..counts.len() {
+                prop_assert!(new[value] <= counts[value], "a new set holds newcomers only");
+                prop_assert!(placed[value] + new[value] >= counts[value], "everyone is placed");
+                empty += placed[value] + new[value] - counts[value];
+            }
+            prop_assert!(empty <= spare, "{} places stay empty", empty);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Clusters: groups formed by likeness, kept from release to release.
+//!
+//! `cost` says what a cluster loses, `store` holds clusters, `index` finds the best one for a row.
+//! `k_member` is the paper's base; `cut`, `even` and `exchange` are ours, for less loss in less time.
+//! `maintain` takes people in and out, `split` keeps clusters small, `optimise` breaks needless ones.
+
+/// Up to so many clusters no effort is spared. With more, the work stays in proportion to reading the
+/// table: fewer exchanges, and only clusters that changed are tested for breaking.
+pub(crate) const FEW: usize = 1 << 12;
+
+pub(crate) mod cost;
+pub(crate) mod store;
+pub(crate) mod index;
+pub(crate) mod k_member;
+pub(crate) mod cut;
+pub(crate) mod even;
+pub(crate) mod exchange;
+pub(crate) mod split;
+pub(crate) mod maintain;
+pub(crate) mod optimise;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+/// What a clustering from scratch begins with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// Greedy k-member, as in paper 001.
+    #[serde(alias = "kmember")]
+    KMember,
+    /// Cuts from the top, then exchanges between neighbours.
+    Tree,
+}
+
+/// From where k-member looks for its next seed: the farthest row from there.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeedRule {
+    /// From the last row added to a cluster, as its pseudo-code says.
+    #[default]
+    #[serde(alias = "lastadded")]
+    LastAdded,
+    /// From the last seed, as some programs do.
+    #[serde(alias = "lastseed")]
+    LastSeed,
+}
+
+/// What clusterings minimise.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// Height of the lowest common ancestor, as in paper 001.
+    Height,
+    /// Share of the leaves that are left open.
+    #[default]
+    #[serde(alias = "leafshare")]
+    LeafShare,
+}
+
+/// How far a maintained clustering is from one made anew. Losses are of a row, as shares of the greatest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    /// The loss with the clusters of the last release and the changes since.
+    pub kept: f64,
+    /// The loss when everything was last clustered from scratch: the "static" of the rule. Where that is not
+    /// known, that of doing so now.
+    pub last_scratch: f64,
+    /// The loss of clustering this table from scratch.
+    pub scratch: f64,
+    /// The factor of the rule, if there is one.
+    pub factor: Option<f64>,
+    /// Whether the rule will cluster from scratch.
+    pub refreshes: bool,
+}

@@ -1,0 +1,43 @@
+//! The worst of many groups that come and go.
+
+use crate::grouping::views::worst::Worst;
+use std::collections::BinaryHeap;
+
+/// Which state of which group said something; a later state of the group makes it void.
+pub(super) type Stamp = (u32, u32);
+
+/// The worst over groups: the largest cost that still stands, and how many break the requirement.
+#[derive(Clone, Default)]
+pub(super) struct Tally {
+    costs: BinaryHeap<(u64, Stamp)>,
+    broken: u32,
+}
+
+impl Tally {
+    /// Counts what a group says.
+    pub(super) fn add(&mut self, worst: Worst, stamp: Stamp) {
+        self.costs.push((worst.cost, stamp));
+        self.broken += u32::from(!worst.holds);
+    }
+
+    /// Takes back what a group said; its cost is dropped once its stamp is void.
+    pub(super) fn take_back(&mut self, worst: Worst) {
+        self.broken -= u32::from(!worst.holds);
+    }
+
+    /// How many groups break the requirement.
+    pub(super) fn broken(&self) -> u32 {
+        self.broken
+    }
+
+    /// The largest cost that still stands, given the current version of every group.
+    pub(super) fn cost(&mut self, versions: &[u32]) -> u64 {
+        while let Some(&(cost, (group, version))) = self.costs.peek() {
+            if versions[group as usize] == version {
+                return cost;
+            }
+            self.costs.pop();
+        }
+        0
+    }
+}

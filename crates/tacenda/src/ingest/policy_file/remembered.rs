@@ -1,0 +1,287 @@
+//! The policy of the last release, as a series remembers it, and whether another policy may follow on it.
+//!
+//! A [`Remembered`] policy is everything of a policy file that bears on what is published. The vault keeps it as a
+//! text. Texts of version 1, which listed the parameters of all promises under every promise, are read too. What this
+//! version does not know in a text is refused, never ignored: it may be what was promised.
+
+use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, Sensitive, Span, hex};
+use crate::promise::{Looser, PolicyFile, Promise, Promised, ViewPromise, Views, entries};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The version that is written.
+const VERSION: u32 = 2;
+
+/// What a series remembers of the policy of its last release. Left out is what says nothing about a release: titles,
+/// weights, reasons, dropped columns. Hierarchies and labels are given by digest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remembered {
+    #[serde(default = "first_version")]
+    version: u32,
+    series: String,
+    columns: BTreeMap<String, RememberedColumn>,
+    order: Vec<String>,
+    promise: Promise,
+    /// What the policy file says of views; nothing where the promise is about a series.
+    views: Option<RememberedViews>,
+    counterfeits: f64,
+    withheld: f64,
+    linked_ids: bool,
+    row_weight: bool,
+}
+
+fn first_version() -> u32 {
+    1
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum RememberedColumn {
+    /// `identifier` or `public`.
+    Plain(String),
+    Declared(DeclaredColumn),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "kebab-case", deny_unknown_fields)]
+enum DeclaredColumn {
+    Quasi {
+        domain: RememberedDomain,
+        nullable: bool,
+        grid: RememberedGrid,
+        min_width: u32,
+    },
+    Sensitive {
+        nullable: bool,
+        /// The digest of the labels; `None`: any value is accepted.
+        labels: Option<String>,
+    },
+}
+
+/// The type of the domain, and its bounds or the digest of its tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum RememberedDomain {
+    Real(String, i64, i64, u8),
+    Whole(String, i64, i64),
+    Category(String, String),
+}
+
+/// `free`, or the numbers that say where boundaries may fall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum RememberedGrid {
+    Free(String),
+    Numbers(Vec<u32>),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RememberedViews {
+    /// Per view its columns, and whether it was made elsewhere.
+    list: BTreeMap<String, (Vec<String>, bool)>,
+    also: Vec<ViewPromise>,
+    impossible: Vec<[(String, u32, u32); 2]>,
+    pools: Vec<Vec<String>>,
+    pairs_suffice: bool,
+}
+
+impl Remembered {
+    /// What is to be remembered of a policy file.
+    pub fn of(policy: &PolicyFile) -> Remembered {
+        let schema = &policy.schema;
+        let mut columns = BTreeMap::from([(schema.identifier.clone(), RememberedColumn::Plain("identifier".into()))]);
+        columns.extend(schema.quasi.iter().map(|quasi| (quasi.name.clone(), quasi_column(quasi))));
+        columns.extend(schema.sensitive.iter().map(|sensitive| (sensitive.name.clone(), sensitive_column(sensitive))));
+        let public = |name: &String| (name.clone(), RememberedColumn::Plain("public".into()));
+        columns.extend(schema.public.iter().map(|column| public(&column.name)));
+        Remembered {
+            version: VERSION,
+            series: policy.series.name.clone(),
+            columns,
+            order: schema.published_columns().map(String::from).collect(),
+            promise: policy.first_promise(),
+            views: match &policy.promise {
+                Promised::Series(_) => None,
+                Promised::Views(views) => Some(RememberedViews::of(views)),
+            },
+            counterfeits: policy.limits.counterfeits,
+            withheld: policy.limits.withheld,
+            linked_ids: policy.output.linked_ids,
+            row_weight: policy.output.row_weight,
+        }
+    }
+
+    /// As a text: the same policy, the same text.
+    pub fn write(&self) -> String {
+        // By way of a value, whose keys are sorted.
+        serde_json::to_value(self).expect("names and numbers are JSON").to_string()
+    }
+
+    /// Reads what [`Remembered::write`] wrote, in this version or an earlier one; `None` where it does not make sense.
+    pub fn read(text: &str) -> Option<Remembered> {
+        let mut written: Json = serde_json::from_str(text).ok()?;
+        if written.get("version").is_none() {
+            from_first_version(&mut written)?;
+        }
+        let read: Remembered = serde_json::from_value(written).ok()?;
+        let is_of_views = matches!(read.promise, Promise::View(_));
+        Some(read).filter(|read| read.version <= VERSION && is_of_views == read.views.is_some())
+    }
+
+    /// Whether a series that was published under this policy may go on under `new`.
+    ///
+    /// Refused is what demands less, and what demands more of people than past releases gave them: their promise
+    /// cannot be strengthened after the fact. The limits of counterfeits and withheld rows may move either way: no
+    /// promise rests on them, and a larger one is the way out when a release would exceed it.
+    pub fn may_be_followed_by(&self, new: &Remembered) -> Result<(), Looser> {
+        if self.series != new.series {
+            return Err(Looser::because("the series has another name: that is a new series"));
+        }
+        self.columns_stay(new)?;
+        match (&self.promise, &new.promise) {
+            (Promise::Series(before), Promise::Series(now)) => now.may_follow(before)?,
+            (Promise::View(before), Promise::View(now)) => now.may_follow(before)?,
+            _ => return Err(Looser::another_promise()),
+        }
+        if let (Some(before), Some(now)) = (&self.views, &new.views) {
+            before.may_be_followed_by(now)?;
+        }
+        match !self.linked_ids && new.linked_ids {
+            true => Err(Looser::because("linked_ids is new: it ties rows together that were published apart")),
+            false => Ok(()),
+        }
+    }
+
+    fn columns_stay(&self, new: &Remembered) -> Result<(), Looser> {
+        let mut names: Vec<&String> = self.columns.keys().chain(new.columns.keys()).collect();
+        names.sort_unstable();
+        let differs = |name: &&String| self.columns.get(*name) != new.columns.get(*name);
+        let Some(name) = names.into_iter().find(differs) else { return Ok(()) };
+        let what = match (self.columns.get(name), new.columns.get(name)) {
+            (Some(_), None) => "is no longer listed",
+            (None, Some(_)) => "was not listed at the last release",
+            _ => "has another role, domain, grid, width or hierarchy than at the last release",
+        };
+        Err(Looser::because(format!("column {name} {what}: that needs a new series")))
+    }
+}
+
+impl RememberedViews {
+    fn of(views: &Views) -> RememberedViews {
+        let view = |name: &str, columns: &[String], adopted: bool| (name.to_string(), (columns.to_vec(), adopted));
+        let list = views.list.iter().map(|named| view(&named.name, &named.columns, named.adopted.is_some()));
+        let side = |side: &(String, Span)| (side.0.clone(), side.1.lo, side.1.hi);
+        let rule = |rule: &Impossible| [side(&rule.left), side(&rule.right)];
+        RememberedViews {
+            list: list.collect(),
+            also: views.also.clone(),
+            impossible: views.impossible.iter().map(rule).collect(),
+            pools: views.pools.clone(),
+            pairs_suffice: views.pairs_suffice,
+        }
+    }
+
+    /// Refuses views that are gone or changed, demands that were dropped, and people who may no longer pool.
+    fn may_be_followed_by(&self, new: &RememberedViews) -> Result<(), Looser> {
+        if let Some((name, _)) = self.list.iter().find(|(name, view)| new.list.get(*name) != Some(view)) {
+            let why = format!("view {name} is gone or has other columns: what is out of it stays out");
+            return Err(Looser::because(why));
+        }
+        // What may follow on each other both ways asks the same.
+        let is_kept = |before: &ViewPromise| {
+            new.also.iter().any(|now| now.may_follow(before).is_ok() && before.may_follow(now).is_ok())
+        };
+        if !self.also.iter().all(is_kept) {
+            let why = "an [[also]] of the last release is gone or another one: that needs a new series";
+            return Err(Looser::because(why));
+        }
+        if !self.impossible.iter().all(|rule| new.impossible.contains(rule)) {
+            let why = "an [[impossible]] of the last release is gone: a reader still knows it";
+            return Err(Looser::because(why));
+        }
+        if new.pairs_suffice && !self.pairs_suffice {
+            let why = "too_large is looser than at the last release: that needs a new series";
+            return Err(Looser::because(why));
+        }
+        // Without a list everyone may pool with everyone, which asks for most.
+        if self.pools != new.pools && !new.pools.is_empty() {
+            let why = "pool is not what it was: only taking it out, so that all may pool, asks for more";
+            return Err(Looser::because(why));
+        }
+        Ok(())
+    }
+}
+
+/// Texts of version 1 name the parameters of every promise under each: those that a promise does not have are taken
+/// out, if they are unset. `None` where the text has no promise.
+fn from_first_version(written: &mut Json) -> Option<()> {
+    own_parameters(written.get_mut("promise")?.as_object_mut()?)?;
+    if let Some(also) = written.get_mut("views").and_then(|views| views.get_mut("also")) {
+        for promise in also.as_array_mut()? {
+            own_parameters(promise.as_object_mut()?)?;
+        }
+    }
+    Some(())
+}
+
+fn own_parameters(promise: &mut Map<String, Json>) -> Option<()> {
+    let model = promise.get("model")?.as_str()?;
+    let entry = entries().find(|entry| entry.name == model)?;
+    let unset = json!({
+        "m": null, "k": null, "l": null, "cohorts": null, "mode": null, "tight": false, "made_up": false,
+        "on_ineligible": "refuse", "on_delete": "refuse", "optimise": true, "base": null, "seed_rule": "lastadded",
+        "refresh": null, "loss": "leafshare",
+    });
+    // A reason is no parameter.
+    promise.remove("accept_series_risk");
+    promise.retain(|key, value| entry.takes(key) || unset.get(key) != Some(value));
+    Some(())
+}
+
+fn quasi_column(quasi: &Quasi) -> RememberedColumn {
+    let domain = match &quasi.domain {
+        Domain::Integer { lo, hi } => RememberedDomain::Whole("integer".into(), *lo, *hi),
+        Domain::Real { lo, hi, decimals } => RememberedDomain::Real("real".into(), *lo, *hi, *decimals),
+        Domain::Date { lo, hi } => RememberedDomain::Whole("date".into(), *lo, *hi),
+        Domain::Category(tree) => RememberedDomain::Category("category".into(), tree_digest(tree)),
+    };
+    let grid = match &quasi.grid {
+        Grid::Free => RememberedGrid::Free("free".into()),
+        Grid::Every { pitch, phase } => RememberedGrid::Numbers(vec![*pitch, *phase]),
+        Grid::Lines(lines) => RememberedGrid::Numbers(lines.clone()),
+    };
+    let (nullable, min_width) = (quasi.nullable, quasi.min_width);
+    RememberedColumn::Declared(DeclaredColumn::Quasi { domain, nullable, grid, min_width })
+}
+
+fn sensitive_column(sensitive: &Sensitive) -> RememberedColumn {
+    let mut digest = Sha256::new();
+    for text in sensitive.labels.iter().flat_map(|(cell, label)| [cell, label]) {
+        add_text(&mut digest, text);
+    }
+    let labels = (!sensitive.labels.is_empty()).then(|| hex(&digest.finalize()));
+    RememberedColumn::Declared(DeclaredColumn::Sensitive { nullable: sensitive.nullable, labels })
+}
+
+/// A digest of all leaves, each with its ancestors.
+fn tree_digest(tree: &Hierarchy) -> String {
+    let mut digest = Sha256::new();
+    for code in 0..tree.leaf_count() {
+        add_text(&mut digest, tree.leaf_label(code));
+        let mut span = Span::exact(code);
+        while span.width() < tree.leaf_count() {
+            span = tree.cover_at_least(span, span.width() + 1);
+            add_text(&mut digest, tree.node_label(span).unwrap_or_default());
+        }
+    }
+    hex(&digest.finalize())
+}
+
+fn add_text(digest: &mut Sha256, text: &str) {
+    digest.update((text.len() as u64).to_le_bytes());
+    digest.update(text.as_bytes());
+}

@@ -1,0 +1,109 @@
+//! The terms of a promise: what an auditor and a reader are told of it, as plain data.
+//!
+//! A promise gives its terms; whoever checks or reports a series asks them and never which promise it is. So a new
+//! promise needs no new branch in the auditor or in the report.
+
+/// What is claimed, in words and numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// The name used in the policy file.
+    pub name: &'static str,
+    /// Its parameters as a reader is told them, such as `m = 4`.
+    pub parameters: Vec<String>,
+    /// The promise in one sentence.
+    pub sentence: String,
+    /// What it does not cover, one sentence each.
+    pub limits: Vec<&'static str>,
+    /// What it speaks of.
+    pub scope: Scope,
+    /// The least number of people that cannot be told apart; `None`: it says nothing of that.
+    pub k: Option<u32>,
+    /// The least number of sensitive values that stay possible; `None`: it says nothing of that.
+    pub l: Option<u32>,
+    /// What is hidden, and among how many.
+    pub hides: Hides,
+    /// The least number of rows of a group.
+    pub least_group: u32,
+    /// Whether it holds even for a reader who knows who is in which release.
+    pub holds_with_presence_known: bool,
+    /// Whether people may leave between releases.
+    pub lets_people_leave: bool,
+    /// Whether the groups of one person all have one value set.
+    pub keeps_value_sets: bool,
+    /// What it says of a published group as a whole.
+    pub groups: GroupRule,
+    /// Whether rows may be artificial; how many there are is published then, even if there are none.
+    pub adds_counterfeits: bool,
+}
+
+/// What a promise speaks of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Scope {
+    /// All releases of a series together.
+    Series,
+    /// Each release on its own.
+    EachRelease,
+    /// The join of views, releases with different columns.
+    Views,
+}
+
+/// What a promise hides, and among how many.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hides {
+    /// Who a person is, among so many.
+    Identity(u32),
+    /// Which sensitive value a person has, among so many.
+    Value(u32),
+    /// Neither in these terms: its bound is on combinations of columns.
+    Combinations,
+}
+
+/// What a promise says of a published group as a whole, which a comparison of two releases may rest on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum GroupRule {
+    /// Nothing more than of its people.
+    Open,
+    /// Every value of a group occurs equally often, counterfeits included. How many newcomers a group has is open.
+    Balanced,
+    /// A group comes again with the same people and the same region, or not at all.
+    Unchanged,
+}
+
+/// What no promise covers.
+const NEVER: [&str; 2] =
+    ["Not differential privacy.", "No protection against other data sets about the same people published elsewhere."];
+
+impl Terms {
+    /// Terms that claim nothing yet: one sentence, and what it does not cover beside what no promise covers.
+    pub fn new(name: &'static str, scope: Scope, sentence: String, limits: &[&'static str]) -> Terms {
+        Terms {
+            name,
+            parameters: Vec::new(),
+            sentence,
+            limits: limits.iter().copied().chain(NEVER).collect(),
+            scope,
+            k: None,
+            l: None,
+            hides: Hides::Combinations,
+            least_group: 1,
+            holds_with_presence_known: true,
+            lets_people_leave: true,
+            keeps_value_sets: false,
+            groups: GroupRule::Open,
+            adds_counterfeits: false,
+        }
+    }
+
+    /// The largest risk it allows, as one in so many.
+    pub fn one_in(&self) -> Option<u32> {
+        match self.hides {
+            Hides::Identity(number) | Hides::Value(number) => Some(number),
+            Hides::Combinations => None,
+        }
+    }
+
+    /// Whether newcomers are hidden among themselves because nobody leaves and value sets are kept.
+    pub fn only_adds(&self) -> bool {
+        !self.lets_people_leave && self.keeps_value_sets
+    }
+}

@@ -1,0 +1,57 @@
+//! What may follow on a promise within one series, and what may not.
+//!
+//! Refused is what demands less, and what demands more of people than past releases gave them: their promise cannot
+//! be strengthened after the fact. Each promise says in `may_follow` which of its parameters is judged how.
+
+use std::fmt;
+
+/// Why a policy may not follow on another one in the same series.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Looser(String);
+
+impl Looser {
+    /// For a reason in words.
+    pub fn because(why: impl Into<String>) -> Looser {
+        Looser(why.into())
+    }
+
+    /// The promise is another one.
+    pub fn another_promise() -> Looser {
+        Looser("the promise is another one: that needs a new series".into())
+    }
+
+    /// A number that may grow at any time and never shrink; none is less than any.
+    pub fn unless_at_least(key: &str, before: Option<u32>, after: Option<u32>) -> Result<(), Looser> {
+        let (before, after) = (before.unwrap_or(0), after.unwrap_or(0));
+        if after < before {
+            return Err(Looser(format!("{key} was {before} at the last release: less would break what was promised")));
+        }
+        Ok(())
+    }
+
+    /// A number that the people published so far rely on: it may neither shrink nor grow.
+    pub fn unless_kept(key: &str, before: Option<u32>, after: Option<u32>) -> Result<(), Looser> {
+        Looser::unless_at_least(key, before, after)?;
+        match (before, after) {
+            (before, Some(after)) if before.unwrap_or(0) < after => Err(Looser(format!(
+                "{key} was {}: the people published so far stand among fewer than {after}; that needs a new series",
+                before.map_or("not given".into(), |before| before.to_string())
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Anything else that must stay as it is.
+    pub fn unless_same<T: PartialEq + ?Sized>(key: &str, before: &T, after: &T) -> Result<(), Looser> {
+        match before == after {
+            true => Ok(()),
+            false => Err(Looser(format!("{key} is not what it was at the last release: that needs a new series"))),
+        }
+    }
+}
+
+impl fmt::Display for Looser {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}

@@ -1,0 +1,190 @@
+//! What is promised: one folder a promise.
+//!
+//! There are two kinds. [`SeriesPromise`] is about all releases of one table, and forms groups; [`ViewPromise`] is
+//! about releases with different columns, and asks something of their join. What both can do is small and stands
+//! here: [`Parameters`] are read from the policy file, written down, put into words and numbers ([`Terms`]), and
+//! compared with those of the release before. [`Promise`] is one of either kind.
+//!
+//! A promise is its parameters, a struct of its own. Beside them in its folder stand `group.rs`, which forms the
+//! groups, and `check.rs`, which judges a finished release from the promise's definition and knows nothing of the
+//! groups' making. A row in `series` or `views` lists it; names, help, reading, writing and words follow from the row.
+
+#[macro_use]
+mod registry;
+mod loosening;
+mod policy_file;
+pub mod series;
+pub mod views;
+
+pub use loosening::Looser;
+pub use policy_file::{Format, Limits, Output, PolicyFile, Promised, Reasons, Series};
+// Everything that a promise brings is found here, so that a new one is listed in one place.
+pub use series::*;
+pub use views::*;
+
+use crate::model::{Page, Schema, Terms};
+use crate::settings::{Key, Section, Walk};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value as Json, json};
+
+/// A promise as help, docs and Python list it.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name used in the policy file.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub line: &'static str,
+    /// Its parameters, in one line.
+    pub parameters: &'static str,
+    /// The key of its paper in docs/papers.md.
+    pub paper: &'static str,
+    /// Its keys in the policy file, beside `model`.
+    pub keys: &'static [Key],
+    /// What `tacenda explain` says of its warnings.
+    pub pages: &'static [Page],
+    /// The parameters that a release states to its recipients. The others say how the promise is kept.
+    pub stated: &'static [&'static str],
+}
+
+impl Entry {
+    /// Whether the policy file may have a key under this promise.
+    pub fn takes(&self, key: &str) -> bool {
+        self.keys.iter().any(|row| row.key == key)
+    }
+}
+
+/// The parameters of one promise: all that any promise can do, whatever it is about.
+pub trait Parameters: Clone + PartialEq + Serialize + DeserializeOwned {
+    /// Its row for help and docs.
+    const ENTRY: &'static Entry;
+
+    /// Reads them from a section of the policy file; `None` if a fault leaves no sense in them.
+    fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mut Walk) -> Option<Self>;
+
+    /// What is claimed, in words and numbers.
+    fn terms(&self) -> Terms;
+
+    /// Whether a series that was published under `before` may go on under these.
+    fn may_follow(&self, before: &Self) -> Result<(), Looser>;
+
+    /// What in them does not go together, or not with the columns.
+    fn contradictions(&self, _: Option<&Schema>) -> Vec<Contradiction> {
+        Vec::new()
+    }
+
+    /// Sets a number by its key in the policy file; false if there is no such number.
+    fn set(&mut self, key: &str, value: u32) -> bool;
+}
+
+/// What in a promise does not go together, and the key that says it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Contradiction {
+    /// The code of the fault.
+    pub code: &'static str,
+    /// The key in the policy file.
+    pub key: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Contradiction {
+    fn new(code: &'static str, key: &'static str, message: &str, help: &str) -> Contradiction {
+        Contradiction { code, key, message: message.into(), help: help.into() }
+    }
+}
+
+/// A promise of either kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Promise {
+    /// About all releases of one table.
+    Series(SeriesPromise),
+    /// About the join of views.
+    View(ViewPromise),
+}
+
+/// Every promise there is. Nothing is listed here before it is audited.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    SeriesPromise::ENTRIES.iter().chain(ViewPromise::ENTRIES).copied()
+}
+
+impl Promise {
+    /// Its row in the registry.
+    pub fn entry(&self) -> &'static Entry {
+        match self {
+            Promise::Series(promise) => promise.entry(),
+            Promise::View(promise) => promise.entry(),
+        }
+    }
+
+    /// What is claimed, in words and numbers.
+    pub fn terms(&self) -> Terms {
+        match self {
+            Promise::Series(promise) => promise.terms(),
+            Promise::View(promise) => promise.terms(),
+        }
+    }
+
+    /// The parameters that are stated to recipients' programs.
+    pub fn stated(&self) -> Map<String, Json> {
+        let written = serde_json::to_value(self).expect("names and numbers are JSON");
+        let is_stated = |key: &String| self.entry().stated.contains(&key.as_str());
+        let all = written.as_object().into_iter().flatten();
+        all.filter(|(key, _)| is_stated(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// Reads back what [`Promise::stated`] wrote. What is not stated is at its default.
+    ///
+    /// A parameter that this version does not know is refused: it may say something of the promise.
+    pub fn read_stated(model: &str, parameters: &Map<String, Json>) -> Result<Promise, String> {
+        let mut written = parameters.clone();
+        written.insert(MODEL.into(), json!(model));
+        Promise::from_written(written)
+    }
+
+    /// From its parameters and its name under `model`.
+    fn from_written(written: Map<String, Json>) -> Result<Promise, String> {
+        let model = written.get(MODEL).and_then(Json::as_str).ok_or("model is missing or of another kind")?;
+        let is_of = |entries: &[&Entry]| entries.iter().any(|entry| entry.name == model);
+        let read = if is_of(SeriesPromise::ENTRIES) {
+            serde_json::from_value(Json::Object(written)).map(Promise::Series)
+        } else if is_of(ViewPromise::ENTRIES) {
+            serde_json::from_value(Json::Object(written)).map(Promise::View)
+        } else {
+            return Err("the model is unknown to this version".into());
+        };
+        read.map_err(|error| error.to_string())
+    }
+}
+
+impl Serialize for Promise {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Promise::Series(promise) => promise.serialize(out),
+            Promise::View(promise) => promise.serialize(out),
+        }
+    }
+}
+
+impl<'d> Deserialize<'d> for Promise {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Promise, D::Error> {
+        Promise::from_written(Map::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+/// The key that names a promise.
+const MODEL: &str = "model";
+
+impl From<SeriesPromise> for Promise {
+    fn from(promise: SeriesPromise) -> Promise {
+        Promise::Series(promise)
+    }
+}
+
+impl From<ViewPromise> for Promise {
+    fn from(promise: ViewPromise) -> Promise {
+        Promise::View(promise)
+    }
+}

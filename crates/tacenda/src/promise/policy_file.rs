@@ -1,0 +1,162 @@
+//! The policy file, parsed: what a steward has decided.
+
+use crate::model::{Schema, Terms};
+use crate::promise::{Promise, SeriesPromise, Views};
+
+/// Everything `tacenda.toml` says, as types.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyFile {
+    /// What the series is called and whom to ask.
+    pub series: Series,
+    /// The columns.
+    pub schema: Schema,
+    /// What must hold, and of what.
+    pub promise: Promised,
+    /// Why risks are accepted that the promise does not cover.
+    pub reasons: Reasons,
+    /// How much may be added or left out.
+    pub limits: Limits,
+    /// What is written.
+    pub output: Output,
+}
+
+/// What a policy file promises: something of a series of one table, or of views.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Promised {
+    /// Of all releases of one table.
+    Series(SeriesPromise),
+    /// Of views, which it names.
+    Views(Views),
+}
+
+/// Why a risk is accepted, in the steward's words.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Reasons {
+    /// Why a promise that holds per release only may be published a second time.
+    pub accept_series_risk: Option<String>,
+    /// Why a series may go on from adopted releases that do not keep the promise.
+    pub accept_adopted: Option<String>,
+}
+
+/// What is not covered where releases made elsewhere were taken in though they do not keep the promise.
+const ADOPTED: &str = "Releases made elsewhere belong to this series and do not keep its promise. What they give away stays \
+                       given away, and laid beside later releases they may give away more about the people in them: \
+                       the promise is about the later releases among themselves.";
+
+impl PolicyFile {
+    /// Everything that is promised, what stands in `[promise]` first.
+    pub fn promises(&self) -> Vec<Promise> {
+        match &self.promise {
+            Promised::Series(promise) => vec![promise.clone().into()],
+            Promised::Views(views) => views.promises().cloned().map(Promise::View).collect(),
+        }
+    }
+
+    /// What stands in `[promise]`.
+    pub fn first_promise(&self) -> Promise {
+        match &self.promise {
+            Promised::Series(promise) => promise.clone().into(),
+            Promised::Views(views) => views.promise.clone().into(),
+        }
+    }
+
+    /// What is claimed first of all, and all that is not covered: by the promise, because recipients are judged
+    /// apart, and because of releases made elsewhere.
+    pub fn terms(&self) -> Terms {
+        let mut terms = match &self.promise {
+            Promised::Series(promise) => promise.terms(),
+            Promised::Views(views) => views.terms(),
+        };
+        if self.reasons.accept_adopted.is_some() {
+            terms.limits.insert(0, ADOPTED);
+        }
+        terms
+    }
+
+    /// Sets a number of the first promise by its key in the policy file; false if there is no such number.
+    pub fn set(&mut self, key: &str, value: u32) -> bool {
+        match &mut self.promise {
+            Promised::Series(promise) => promise.set(key, value),
+            Promised::Views(views) => views.promise.set(key, value),
+        }
+    }
+
+    /// Whether it is a study on made-up data, which may publish what breaks the promise.
+    pub fn is_study(&self) -> bool {
+        matches!(&self.promise, Promised::Series(promise) if promise.inner().is_study())
+    }
+
+    /// The views, where it has some.
+    pub fn views(&self) -> Option<&Views> {
+        match &self.promise {
+            Promised::Series(_) => None,
+            Promised::Views(views) => Some(views),
+        }
+    }
+
+    /// How people who leave the data are treated, for the report.
+    pub fn departures(&self) -> &'static str {
+        match &self.promise {
+            Promised::Series(promise) => promise.inner().departures(),
+            Promised::Views(_) => "All views show the same records. When a person leaves, further views are refused.",
+        }
+    }
+}
+
+impl<P: Into<SeriesPromise>> From<P> for Promised {
+    fn from(promise: P) -> Promised {
+        Promised::Series(promise.into())
+    }
+}
+
+/// What the series is called and whom to ask.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Series {
+    /// A short name, used for folders and files: lower case letters, digits and dashes.
+    pub name: String,
+    /// A title for people.
+    pub title: String,
+    /// Whom to ask.
+    pub contact: String,
+}
+
+/// How much may be added or left out, as shares of the published rows and of the table's rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The largest share of counterfeits among published rows.
+    pub counterfeits: f64,
+    /// The largest share of the table's rows that may be withheld.
+    pub withheld: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { counterfeits: 0.02, withheld: 0.01 }
+    }
+}
+
+/// What is written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Output {
+    /// The file formats, each once.
+    pub formats: Vec<Format>,
+    /// Whether rows carry a weight that sums up to people.
+    pub row_weight: bool,
+    /// Whether rows carry a keyed hash that is stable over the series.
+    pub linked_ids: bool,
+}
+
+impl Default for Output {
+    fn default() -> Output {
+        Output { formats: vec![Format::Csv, Format::Parquet], row_weight: true, linked_ids: false }
+    }
+}
+
+/// A file format of a release.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Format {
+    /// Comma-separated text.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+}

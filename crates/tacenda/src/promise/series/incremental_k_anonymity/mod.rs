@@ -1,0 +1,232 @@
+//! Incremental k-anonymity, paper 000: records are only added, and each person stays one of `k` over all releases.
+
+mod check;
+mod group;
+mod warnings;
+
+use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
+use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
+use crate::promise::{Contradiction, Entry, Looser, Parameters};
+use crate::settings::{Section, Walk, key};
+use serde::{Deserialize, Serialize};
+
+/// The inference table of any set of releases is k-anonymous.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IncrementalKAnonymity {
+    /// The least number of people that cannot be told apart.
+    pub k: u32,
+    /// Whether that holds even for someone who knows who arrived when: people of different first releases are kept
+    /// apart.
+    pub cohorts: bool,
+    /// No value may make up more than one in `l` of a group, where given. With cohorts that holds of what all
+    /// releases together tell; without, of each group of each release alone.
+    pub l: Option<u32>,
+    /// Without cohorts: publish boxes fixed at birth instead of cells.
+    #[serde(default)]
+    pub tight: bool,
+    /// What happens when a published record disappears.
+    #[serde(default)]
+    pub on_delete: OnDelete,
+}
+
+/// What happens when a record disappears under an insert-only promise.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnDelete {
+    /// Nothing is published.
+    #[default]
+    Refuse,
+    /// The whole unit is withheld, for good.
+    Withhold,
+}
+
+/// The ways to keep it: name, setting, cohorts, tight.
+const WAYS: [(&str, &str, bool, bool); 3] = [
+    ("cohorts", "cohorts = true", true, false),
+    ("cells", "cohorts = false", false, false),
+    ("tight", "cohorts = false, tight = true", false, true),
+];
+
+impl IncrementalKAnonymity {
+    /// With cohorts, and nothing chosen but `k`.
+    pub const fn new(k: u32) -> IncrementalKAnonymity {
+        IncrementalKAnonymity { k, cohorts: true, l: None, tight: false, on_delete: OnDelete::Refuse }
+    }
+
+    /// As the paper has it: safe only where nobody knows who arrived when.
+    pub const fn without_cohorts(k: u32) -> IncrementalKAnonymity {
+        IncrementalKAnonymity { cohorts: false, ..IncrementalKAnonymity::new(k) }
+    }
+}
+
+impl Parameters for IncrementalKAnonymity {
+    const ENTRY: &'static Entry = &Entry {
+        name: "incremental-k-anonymity",
+        line: "records are only added; each person is one of k records, over all releases",
+        parameters: "k; cohorts = true | false; l (of the series with cohorts, else of each release); tight; on_delete = refuse | withhold",
+        paper: "000",
+        keys: &[
+            key("promise", "k", "a number, at least 2", "", "the least number of people of a group"),
+            key("promise", "cohorts", "true, false", "true", "safe even if it is known who arrived when"),
+            key(
+                "promise",
+                "l",
+                "a number, at least 2",
+                "none",
+                "no value makes up more than one in l of a group: over all releases with cohorts, of each release without",
+            ),
+            key(
+                "promise",
+                "tight",
+                "true, false",
+                "false",
+                "without cohorts: publish fixed tight boxes instead of cells",
+            ),
+            key("promise", "on_delete", "refuse, withhold", "refuse", "what happens when a record disappears"),
+        ],
+        pages: &[warnings::NOT_CUT],
+        stated: &["k", "cohorts", "l"],
+    };
+
+    fn read(section: &Section<'_, '_>, _: Option<&Schema>, walk: &mut Walk) -> Option<IncrementalKAnonymity> {
+        let words = [("refuse", OnDelete::Refuse), ("withhold", OnDelete::Withhold)];
+        Some(IncrementalKAnonymity {
+            on_delete: walk.word(section, "on_delete", &words).unwrap_or_default(),
+            tight: walk.boolean(section, "tight").unwrap_or(false),
+            cohorts: walk.boolean(section, "cohorts").unwrap_or(true),
+            k: walk.parameter(section, "k")?,
+            l: walk.optional_parameter(section, "l"),
+        })
+    }
+
+    fn terms(&self) -> Terms {
+        let IncrementalKAnonymity { k, cohorts, l, .. } = *self;
+        let parameters =
+            [Some(format!("k = {k}")), Some(format!("cohorts = {cohorts}")), l.map(|l| format!("l = {l}"))];
+        Terms {
+            parameters: parameters.into_iter().flatten().collect(),
+            k: Some(k),
+            l,
+            hides: Hides::Identity(k),
+            least_group: l.unwrap_or(k).max(k),
+            holds_with_presence_known: cohorts,
+            lets_people_leave: false,
+            keeps_value_sets: cohorts,
+            groups: if cohorts { GroupRule::Unchanged } else { GroupRule::Open },
+            ..Terms::new(Self::ENTRY.name, Scope::Series, self.sentence(), self.limits())
+        }
+    }
+
+    fn may_follow(&self, before: &IncrementalKAnonymity) -> Result<(), Looser> {
+        Looser::unless_kept("k", Some(before.k), Some(self.k))?;
+        Looser::unless_kept("l", before.l, self.l)?;
+        Looser::unless_same("cohorts", &before.cohorts, &self.cohorts)?;
+        Looser::unless_same("tight", &before.tight, &self.tight)
+    }
+
+    fn contradictions(&self, schema: Option<&Schema>) -> Vec<Contradiction> {
+        let mut found = Vec::new();
+        found.extend(self.l.and(without_sensitive(schema)));
+        if self.cohorts && self.tight {
+            let help = "set cohorts = false, or take tight out";
+            found.push(Contradiction::new("P214", "tight", "tight says nothing with cohorts", help));
+        }
+        found.extend(self.l.and_then(|l| too_few_declared("l", l, schema)));
+        found
+    }
+
+    fn set(&mut self, key: &str, value: u32) -> bool {
+        match key {
+            "k" => self.k = value,
+            "l" => self.l = Some(value),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl IncrementalKAnonymity {
+    fn sentence(&self) -> String {
+        let k = self.k;
+        if self.cohorts {
+            let guard = self.l.map_or(String::new(), |l| {
+                format!(" and no sensitive value can be attributed to them with more than frequency 1/{l}")
+            });
+            return format!(
+                "Across all releases in this series, including the record ids we publish, even for someone who knows \
+                 exact quasi-identifiers and which releases contain which people, each person is one of at least {k} \
+                 records{guard}. Some records are withheld until enough others arrive."
+            );
+        }
+        let guard = self.l.map_or(String::new(), |l| {
+            format!(" In each release alone, no sensitive value is held by more than one in {l} of a group.")
+        });
+        format!(
+            "Across all releases in this series, including the record ids we publish, each person stays \
+             indistinguishable from at least {} others for anyone who knows exact quasi-identifiers but not when \
+             any person entered the data.{guard} Records are only added.",
+            k - 1
+        )
+    }
+
+    fn limits(&self) -> &'static [&'static str] {
+        match (self.cohorts, self.l) {
+            (true, Some(_)) => &[
+                "It does not hide who is in the data.",
+                "That a person known to be in the data waits is itself a hint at a frequent value.",
+            ],
+            (true, None) => &[
+                "It does not hide who is in the data.",
+                "It does not limit what is learned about sensitive values: no guard is named.",
+            ],
+            (false, None) => &[
+                "It does not protect against someone who knows when a person entered the data.",
+                "It does not limit what is learned about sensitive values: no guard is named.",
+            ],
+            (false, Some(_)) => &[
+                "It does not protect against someone who knows when a person entered the data.",
+                "Its guard holds for each group of each release alone: not for what is learned by comparing releases, \
+                 nor against someone who knows how we cut or who arrived when.",
+            ],
+        }
+    }
+}
+
+impl OfSeries for IncrementalKAnonymity {
+    fn departures(&self) -> &'static str {
+        match self.on_delete {
+            OnDelete::Withhold => {
+                "Records are only added. When a person leaves, their whole group is withheld for good, because a single gap would \
+                 give its member away. Keyed hashes stay in the vault while the series runs."
+            }
+            OnDelete::Refuse => {
+                "Records are only added: a release that lacks a person who was published before is refused. Erasure ends the series, \
+                 or needs on_delete = \"withhold\"."
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<&'static str> {
+        let guard_of_one_release = "without cohorts the guard l holds for each group of each release alone: whoever compares \
+                                    releases may learn more about sensitive values; cohorts = true guards the series";
+        self.l.filter(|_| !self.cohorts).map(|_| guard_of_one_release).into_iter().collect()
+    }
+
+    fn warnings(&self, schema: &Schema, table: &Table, release: &Release) -> Vec<String> {
+        warnings::warnings(self, schema, table, release)
+    }
+
+    fn alternatives(&self) -> Vec<Alternative> {
+        let way = |&(name, setting, cohorts, tight): &(&'static str, &'static str, bool, bool)| Alternative {
+            name,
+            setting,
+            promise: IncrementalKAnonymity { cohorts, tight, ..*self }.into(),
+        };
+        WAYS.iter().map(way).collect()
+    }
+
+    fn covers_linked_ids(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,61 @@
+//! What a steward should know before publishing, though the release is sound: columns of which it says nothing.
+//!
+//! A warning has a code with a page in `explain`, names a column and a way out, and no cell. It stands among the notes
+//! of `check`, `plan` and `publish`.
+
+use crate::model::{Page, Quasi, Release, Schema, Table, counted};
+use crate::promise::IncrementalKAnonymity;
+
+/// The page of the one warning there is.
+pub(super) const NOT_CUT: Page = (
+    "R801",
+    "a column is not cut",
+    "A warning, not an error. Under incremental-k-anonymity without cohorts every group is published with its cell, \
+     and no printable value holds an empty cell together with some of the numbers. So a column of numbers or dates \
+     with missing = \"value\", which is the default, is cut between numbers and empty cells first, or not at all: \
+     where fewer than k cells are empty, or fewer than k are not, every cell says *, and boxes fixed at birth are as \
+     wide as their people lie apart. If no cell will ever be empty, set missing = \"error\" before the first \
+     release; it cannot be changed later. Or publish with cohorts = true, where only the group of an empty cell is \
+     widened.",
+);
+
+/// What there is to say of publishing `table` under this promise.
+///
+/// Under incremental k-anonymity without cohorts cells are published, and no printable value holds NULL and some of
+/// the numbers. So a column of numbers or dates with room for missing values is cut between the two first, or never:
+/// with fewer than k people on one side of that cut it stays whole in every group, even if no cell is empty.
+pub(super) fn warnings(
+    promise: &IncrementalKAnonymity,
+    schema: &Schema,
+    table: &Table,
+    release: &Release,
+) -> Vec<String> {
+    if promise.cohorts {
+        return Vec::new();
+    }
+    let stays_whole = |(attribute, quasi): (usize, &Quasi)| {
+        let null = quasi.null().filter(|_| quasi.hierarchy().is_none())?;
+        let empty = table.quasi(attribute).iter().filter(|&&code| code == null).count();
+        // A box that is tighter than its cell does not show whether it was cut: then it is asked whether it could be.
+        let is_cut = match promise.tight {
+            true => empty.min(table.len() - empty) >= promise.k as usize,
+            false => release.regions.iter().any(|region| region[attribute] != quasi.root()),
+        };
+        (!is_cut).then(|| warning(&quasi.name, empty, table.len()))
+    };
+    schema.quasi.iter().enumerate().filter_map(stays_whole).collect()
+}
+
+fn warning(column: &str, empty: usize, all: usize) -> String {
+    let cells = counted(all as u64, "cell", "cells");
+    let empty = match empty {
+        0 => format!("none of its {cells} is empty"),
+        empty => format!("{empty} of its {cells} {} empty", if empty == 1 { "is" } else { "are" }),
+    };
+    format!(
+        "{}: column {column} is not cut at all: {empty}, and without cohorts a number or date with missing = \"value\" is \
+         cut only where at least k cells of a group are empty and k are not, and both pass the guard; before the first release set missing = \"error\" for \
+         it, or cohorts = true",
+        NOT_CUT.0
+    )
+}

@@ -1,0 +1,304 @@
+//! Records are only added, and nobody's sensitive value can be told from fewer than `l`.
+//!
+//! # Source
+//! Paper 002 (science A2). The paper's own algorithm is kept as [`DiversityMode::Paper`], in
+//! `paper.rs`, for study; it breaks its promise.
+//!
+//! # Promise
+//! Safe mode: that of m-invariance with `m = l`, without counterfeits. A person's groups carry one value
+//! set of at least `l` values in all releases, each value equally often. It does not say when a newcomer
+//! is published: holders of a value that more than one in `l` newcomers have may wait, and that somebody
+//! known to be in the data waits is itself a hint at a frequent value.
+//!
+//! Paper mode: every group holds at least `l` different values. Nothing of the series.
+//!
+//! # Steps
+//! | science A2.4 | here |
+//! |---|---|
+//! | refuse deletions and changes | `check_only_added` |
+//! | largest `l`-eligible subset of waiting and new, the rest waits | [`MInvariance`] with `Defer` |
+//! | assign, split | the same |
+//!
+//! # Departures
+//! The paper adds single records to old classes and divides classes whose parts keep the set of values.
+//! Both tell newcomers (and after a division old members) apart by the numbers of the values (science A2.3). In safe
+//! mode newcomers enter only in whole copies of a value set, so every class stays balanced.
+//!
+//! Who left a release that was made elsewhere and adopted is out for good: a single member who came back would
+//! have to be matched by a counterfeit.
+//!
+//! # Cost
+//! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
+
+use crate::grouping::GroupingError;
+use crate::model::{Grouping, History, Record, Rng, Row, Schema, Table};
+use crate::promise::series::incremental_l_diversity::paper;
+use crate::promise::series::{Grouper, SeriesPromise};
+use crate::promise::{DiversityMode, IncrementalLDiversity, MInvariance, OnIneligible};
+
+impl Grouper for IncrementalLDiversity {
+    fn promise(&self) -> SeriesPromise {
+        (*self).into()
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, GroupingError> {
+        check_only_added(history, table)?;
+        let is_back = |record: Option<&Record>| {
+            record.is_some_and(|record| !is_current(history, record) && record.is_published())
+        };
+        let records = table.rows().zip(history.align(table));
+        let back: Vec<Row> = records.filter(|(_, record)| is_back(*record)).map(|(row, _)| row).collect();
+        if back.is_empty() {
+            return self.group_present(schema, history, table);
+        }
+        // They left a release that was made elsewhere, and a class they came back to would be out of balance.
+        let (present, rows) = without(table, &back);
+        let inner = self.group_present(schema, history, &present)?;
+        let place = |row: &Row| rows[row.index()];
+        let mut grouping = Grouping::default();
+        for group in inner.groups() {
+            grouping.push(&group.rows.iter().map(place).collect::<Vec<Row>>(), group.counterfeits);
+        }
+        grouping.withheld = inner.withheld.iter().map(place).chain(back).collect();
+        grouping.withheld.sort_unstable();
+        grouping.facts = inner.facts;
+        Ok(grouping)
+    }
+}
+
+impl IncrementalLDiversity {
+    /// Groups a table in which everyone published before was in the last release.
+    fn group_present(&self, schema: &Schema, history: &History, table: &Table) -> Result<Grouping, GroupingError> {
+        match self.mode {
+            DiversityMode::Paper => paper::group(self.l, schema, history, table),
+            DiversityMode::Safe => {
+                let engine = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(self.l) };
+                // None may be spent on steering either, as m-invariance does in large tables.
+                let grouping = engine.group_with(schema, history, table, 0)?;
+                assert_eq!(grouping.counterfeit_count(), 0, "where nobody leaves there is no gap to fill");
+                Ok(grouping)
+            }
+        }
+    }
+}
+
+fn is_current(history: &History, record: &Record) -> bool {
+    record.is_published() && record.last_release == history.releases
+}
+
+/// The table without some rows, which ascend, and for each row of it the row it was.
+fn without(table: &Table, some: &[Row]) -> (Table, Vec<Row>) {
+    let rows: Vec<Row> = table.rows().filter(|row| some.binary_search(row).is_err()).collect();
+    let pick = |column: &[u32]| rows.iter().map(|row| column[row.index()]).collect::<Vec<u32>>();
+    let public = if table.public().is_empty() { Vec::new() } else { pick(table.public()) };
+    let present = Table::new(
+        rows.iter().map(|&row| table.key(row)).collect(),
+        (0..table.quasi_count()).map(|attribute| pick(table.quasi(attribute))).collect(),
+        rows.iter().map(|row| table.sensitive()[row.index()]).collect(),
+        table.values.clone(),
+        public,
+        table.public_texts.clone(),
+    );
+    (present, rows)
+}
+
+/// Refuses a table in which somebody published before is gone or has another value.
+///
+/// Of a quasi value only a change beyond the published region can be seen here, and only that matters:
+/// value sets are kept whatever the quasi values. Who was not in the last release left before: only a
+/// series that goes on from releases made elsewhere has such people, and they stay out.
+fn check_only_added(history: &History, table: &Table) -> Result<(), GroupingError> {
+    let published = history.records.iter().filter(|record| is_current(history, record)).count();
+    let (mut found, mut sensitive, mut quasi) = (0, 0, 0);
+    for (row, record) in table.rows().zip(history.align(table)) {
+        let Some(record) = record.filter(|record| is_current(history, record)) else { continue };
+        found += 1;
+        sensitive += usize::from(table.sensitive()[row.index()] != record.value);
+        let region = history.groups.regions.get(record.group as usize);
+        let inside =
+            |(attribute, span): (usize, &crate::model::Span)| span.contains(table.quasi(attribute)[row.index()]);
+        quasi += usize::from(!region.iter().enumerate().all(inside));
+    }
+    let way_out = "use the model m-invariance, which allows it";
+    if found < published {
+        return Err(GroupingError::Deleted { records: published - found, way_out });
+    }
+    match (sensitive, quasi) {
+        (0, 0) => Ok(()),
+        (0, records) => Err(GroupingError::Changed { records, what: "quasi", way_out }),
+        (records, _) => Err(GroupingError::Changed { records, what: "sensitive", way_out }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grouping::evolve::{Person, Watch, after, group_values, schema, table, values};
+    use crate::model::Value;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn run(mode: DiversityMode, l: u32, history: &History, table: &Table) -> Result<Grouping, GroupingError> {
+        let policy = IncrementalLDiversity { mode, ..IncrementalLDiversity::new(l) };
+        policy.group(&schema(&[100]), history, table, &mut crate::model::Rng::from_number(1))
+    }
+
+    /// People at ages; value 0 is cancer, 1 is flu.
+    fn ward(people: &[(u64, u32, u32)]) -> Table {
+        let people: Vec<Person> = people.iter().map(|&(id, age, value)| (id, vec![age], value)).collect();
+        table(&values(2), 1, &people)
+    }
+
+    /// The groups as sorted numbers of people.
+    fn groups(table: &Table, grouping: &Grouping) -> BTreeSet<BTreeSet<u64>> {
+        grouping.groups().map(|group| group.rows.iter().map(|&row| table.key(row).lo).collect()).collect()
+    }
+
+    fn sets<const N: usize>(groups: [&[u64]; N]) -> BTreeSet<BTreeSet<u64>> {
+        groups.iter().map(|group| group.iter().copied().collect()).collect()
+    }
+
+    /// In tables of thousands m-invariance spends a few counterfeits to keep value sets few; here none.
+    #[test]
+    fn a_large_table_gets_no_counterfeits_either() {
+        let mut rng = crate::model::Rng::from_number(3);
+        let mut people: Vec<Person> = Vec::new();
+        let mut history = History::default();
+        for (release, batch) in [9_000, 37, 111, 503].into_iter().enumerate() {
+            people.extend((0..batch).map(|number| {
+                let value = rng.below(8).min(rng.below(8)) as u32;
+                (release as u64 * 10_000 + number, vec![rng.below(100) as u32], value)
+            }));
+            let now = table(&values(8), 1, &people);
+            let grouping = run(DiversityMode::Safe, 3, &history, &now).unwrap();
+            assert_eq!(grouping.counterfeit_count(), 0);
+            history = after(&schema(&[100]), &history, &now, &grouping);
+        }
+    }
+
+    /// science A2.3, CE-1, G9: the newcomer C is the only difference, so C has flu.
+    #[test]
+    fn the_papers_algorithm_adds_a_single_newcomer_to_a_class() {
+        let first = ward(&[(1, 20, 1), (2, 30, 0)]);
+        let grouping = run(DiversityMode::Paper, 2, &History::default(), &first).unwrap();
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let second = ward(&[(1, 20, 1), (2, 30, 0), (3, 25, 1)]);
+        let grouping = run(DiversityMode::Paper, 2, &history, &second).unwrap();
+        assert_eq!(groups(&second, &grouping), sets([&[1, 2, 3]]));
+        assert_eq!(group_values(&second, &grouping), [[Value(0), Value(1), Value(1)]]);
+        // The safe mode lets C wait.
+        let grouping = run(DiversityMode::Safe, 2, &history, &second).unwrap();
+        assert_eq!((groups(&second, &grouping), grouping.withheld.len()), (sets([&[1, 2]]), 1));
+    }
+
+    /// science A2.3, CE-2, G10: after the division C and D have flu and F has cancer in all three worlds.
+    #[test]
+    fn the_papers_algorithm_divides_a_class_and_gives_old_members_away() {
+        let old = [(1, 10, 1), (2, 11, 1), (3, 80, 1), (4, 81, 1), (5, 12, 0)];
+        let first = ward(&old);
+        let grouping = run(DiversityMode::Paper, 2, &History::default(), &first).unwrap();
+        assert_eq!(groups(&first, &grouping), sets([&[1, 2, 3, 4, 5]]));
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let mut people = old.to_vec();
+        people.push((6, 82, 0));
+        let second = ward(&people);
+        let grouping = run(DiversityMode::Paper, 2, &history, &second).unwrap();
+        assert_eq!(groups(&second, &grouping), sets([&[1, 2, 5], &[3, 4, 6]]));
+    }
+
+    #[test]
+    fn departures_and_changes_are_refused() {
+        let first = ward(&[(1, 20, 1), (2, 30, 0)]);
+        let grouping = run(DiversityMode::Safe, 2, &History::default(), &first).unwrap();
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let answer = |people: &[(u64, u32, u32)]| run(DiversityMode::Safe, 2, &history, &ward(people)).unwrap_err();
+        assert!(matches!(answer(&[(1, 20, 1)]), GroupingError::Deleted { records: 1, .. }));
+        assert!(matches!(
+            answer(&[(1, 20, 0), (2, 30, 0)]),
+            GroupingError::Changed { records: 1, what: "sensitive", .. }
+        ));
+        assert!(matches!(answer(&[(1, 20, 1), (2, 31, 0)]), GroupingError::Changed { records: 1, what: "quasi", .. }));
+    }
+
+    /// A second release made elsewhere lacks people of the first. They are back in the table, or not.
+    #[test]
+    fn who_left_an_adopted_release_stays_out() {
+        let everyone = [(1, 20, 1), (2, 30, 0), (3, 80, 1), (4, 90, 0)];
+        let first = ward(&everyone);
+        let mut grouping = Grouping::default();
+        for group in [[0, 1], [2, 3]] {
+            grouping.push(&group.map(Row), &[]);
+        }
+        let history = after(&schema(&[100]), &History::default(), &first, &grouping);
+        let second = ward(&everyone[..2]);
+        let mut grouping = Grouping::default();
+        grouping.push(&[Row(0), Row(1)], &[]);
+        let history = after(&schema(&[100]), &history, &second, &grouping);
+        for mode in [DiversityMode::Safe, DiversityMode::Paper] {
+            let third = ward(&everyone);
+            let grouping = run(mode, 2, &history, &third).unwrap();
+            grouping.assert_covers(&third);
+            assert_eq!(groups(&third, &grouping), sets([&[1, 2]]), "{mode:?}");
+            assert_eq!(grouping.withheld, [Row(2), Row(3)]);
+            // One who is back alone does not ask for a counterfeit.
+            let one = ward(&everyone[..3]);
+            assert_eq!(run(mode, 2, &history, &one).unwrap().withheld, [Row(2)]);
+            let gone = ward(&everyone[..2]);
+            assert_eq!(groups(&gone, &run(mode, 2, &history, &gone).unwrap()), sets([&[1, 2]]));
+        }
+    }
+
+    fn batches() -> impl Strategy<Value = Vec<Vec<(u32, u32)>>> {
+        proptest::collection::vec(proptest::collection::vec((0u32..100, 0u32..5), 0..20), 4)
+    }
+
+    fn snapshots(batches: &[Vec<(u32, u32)>]) -> Vec<Table> {
+        let mut people: Vec<Person> = Vec::new();
+        let grow = |batch: &Vec<(u32, u32)>| {
+            for &(age, value) in batch {
+                people.push((people.len() as u64, vec![age], value));
+            }
+            table(&values(5), 1, &people)
+        };
+        batches.iter().map(grow).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        /// science E1-21: no counterfeits, nobody lost, once published always published, m-invariant.
+        #[test]
+        fn the_safe_mode_keeps_its_promise(batches in batches(), l in 2u32..4) {
+            let mut history = History::default();
+            let mut watch = Watch::default();
+            for table in snapshots(&batches) {
+                let grouping = run(DiversityMode::Safe, l, &history, &table).unwrap();
+                watch.look(&table, &grouping, l, None);
+                prop_assert_eq!(grouping.counterfeit_count(), 0);
+                for &row in &grouping.withheld {
+                    prop_assert!(history.record(table.key(row)).is_none_or(|record| !record.is_published()));
+                }
+                history = after(&schema(&[100]), &history, &table, &grouping);
+            }
+        }
+
+        /// science E1-20, its first half: the classes of old members keep their set of values.
+        #[test]
+        fn the_paper_mode_keeps_the_set_of_values_of_every_class(batches in batches(), l in 2u32..4) {
+            let mut history = History::default();
+            for table in snapshots(&batches) {
+                let Ok(grouping) = run(DiversityMode::Paper, l, &history, &table) else { continue };
+                grouping.assert_covers(&table);
+                for (group, mut values) in grouping.groups().zip(group_values(&table, &grouping)) {
+                    values.dedup();
+                    prop_assert!(values.len() >= l as usize);
+                    for &row in group.rows {
+                        if let Some(record) = history.record(table.key(row)).filter(|record| record.is_published()) {
+                            prop_assert_eq!(history.value_sets.get(record.value_set), &values[..]);
+                        }
+                    }
+                }
+                history = after(&schema(&[100]), &history, &table, &grouping);
+            }
+        }
+    }
+}

@@ -1,0 +1,553 @@
+//! Everyone keeps one set of possible values for life, so that laying releases over each other narrows
+//! nothing down.
+//!
+//! # Source
+//! Paper 003 (Xiao and Tao, SIGMOD 2007): definition 17 and lemmas 3 and 4 in section 3.3, the algorithm in
+//! section 4. Corrected as science A3 says.
+//!
+//! # Promise
+//! In every release every group holds at least `m` different values, each equally often (once, without
+//! `k`); all groups of a person over all releases carry the same value set, or disjoint ones where their
+//! value changed. Then someone who knows everyone's quasi values and presence, and counts all worlds that
+//! keep this rule equally, is right about a person with probability at most `1/m`. With `k`, every group
+//! also holds at least `k` people. It does not hide who is in the data, nor that two people share a value,
+//! and it does not resist knowledge of other people's values.
+//!
+//! # Steps
+//! | section 4.1 | here |
+//! |---|---|
+//! | division: `S∩` by signature, `S−` | [`divide`] |
+//! | – (science A3.6-3: values that changed) | [`updated::place`] |
+//! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
+//! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Waiting::walk`] |
+//! | split (4.3): least perimeter sum | [`split`] |
+//!
+//! # Departures
+//! - A value set is permanent: it is kept for people who leave, and counts when they return or when only
+//!   their quasi values changed. The paper looks one release back (science A3.6-1, A3.6-2).
+//! - A person whose value has left all their sets may only enter a set that shares nothing with any of them,
+//!   and waits where there is none (science A3.6-3).
+//! - Balancing moves the largest feasible number of newcomers, by a closed form; the paper goes bucket by
+//!   bucket, and needs eligible newcomers before it starts (science A3.3).
+//! - Newcomers too uneven even so are refused, or wait (newest first), or get counterfeits beside them.
+//! - Assignment sends whole copies into value sets that exist before it opens new ones. Otherwise every
+//!   release adds value sets that never die: their few members stand far apart and every leaver's place
+//!   must be filled from afar.
+//!   One counterfeit in 2000 rows may be spent on that: the paper only counts them, and never asks what it
+//!   costs later to have saved one.
+//! - The paper picks rows at random. Here a gap is where a value falls behind the other values of its
+//!   bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve. Only a row's own value
+//!   and its quasi codes are looked at.
+//! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
+//!   is all that the proof of lemma 3 needs (science A3.10-b). A bucket with fewer people is withheld.
+//! - Someone whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is
+//!   withheld for good: no group can hide them, and rows about them would only confirm it.
+//! - Intervals are measured by the share of the declared domain they leave open, trees by the leaves of the
+//!   lowest common ancestor.
+//! - Every release cuts every bucket anew, also where nobody came or left: groups that are kept would force
+//!   newcomers into the thin rest between them.
+//!
+//! # Cost
+//! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts. Counts are worked out per value and value
+//! set, whatever `n`. Memory: 16 bytes a newcomer, 8 a row, and `12 d` a row of the buckets that are being cut.
+
+use crate::grouping::GroupingError;
+use crate::grouping::buckets::balance::{Counts, admissible, balance};
+use crate::grouping::buckets::division::divide;
+use crate::grouping::buckets::fill::Waiting;
+use crate::grouping::buckets::hilbert::Hilbert;
+use crate::grouping::buckets::split::{Costs, Groups, NOBODY, split};
+use crate::grouping::buckets::{Bucket, split, steer, updated};
+use crate::model::{Grouping, History, Rng, Row, Schema, Table, Value};
+use crate::promise::series::{Grouper, SeriesPromise};
+use crate::promise::{MInvariance, OnIneligible};
+use rayon::prelude::*;
+
+/// One counterfeit in so many rows may be spent to keep newcomers out of new value sets.
+const SPARE: u64 = 2000;
+
+impl Grouper for MInvariance {
+    fn promise(&self) -> SeriesPromise {
+        (*self).into()
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, GroupingError> {
+        self.group_with(schema, history, table, table.len() as u64 / SPARE)
+    }
+}
+
+impl MInvariance {
+    /// Groups with at most `spare` counterfeits beyond those that fill the gaps of leavers.
+    pub(in crate::promise::series) fn group_with(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        spare: u64,
+    ) -> Result<Grouping, GroupingError> {
+        if schema.quasi.len() > split::MOST_ATTRIBUTES {
+            return Err(GroupingError::TooWide { attributes: schema.quasi.len(), most: split::MOST_ATTRIBUTES });
+        }
+        let division = divide(history, table, self.m);
+        let mut buckets = division.buckets;
+        let mut newcomers = division.newcomers;
+        let counts: Vec<u64> = newcomers.iter().map(|rows| rows.len() as u64).collect();
+        let m = u64::from(self.m);
+        let mut withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
+        withheld.extend(division.exposed);
+        let excess = self.admit(history, table, &mut newcomers, &buckets)?;
+        fill(schema, table, &newcomers, &mut buckets, m, spare);
+        match self.on_ineligible {
+            OnIneligible::Counterfeit => add_with_counterfeits(table, &excess, &mut buckets, m)?,
+            OnIneligible::Refuse | OnIneligible::Defer => withheld.extend(excess),
+        }
+        let people = self.k.unwrap_or(1).max(1) as usize;
+        let grouping = cut(schema, table, buckets, people, withheld);
+        Ok(grouping)
+    }
+
+    /// Takes those newcomers out who cannot be placed: the newest holders of values that are too frequent.
+    fn admit(
+        &self,
+        history: &History,
+        table: &Table,
+        newcomers: &mut [Vec<u32>],
+        buckets: &[Bucket],
+    ) -> Result<Vec<u32>, GroupingError> {
+        let m = u64::from(self.m);
+        let counts = Counts {
+            newcomers: newcomers.iter().map(|rows| rows.len() as u64).collect(),
+            gaps: gaps(buckets, newcomers.len()),
+        };
+        if balance(&counts, m).is_some() {
+            return Ok(Vec::new());
+        }
+        let kept = admissible(&counts, m);
+        if self.on_ineligible == OnIneligible::Refuse {
+            return Err(ineligible(self.m, &counts, &kept));
+        }
+        let mut first_seen: Vec<u32> = vec![history.releases + 1; table.len()];
+        for (seen, record) in first_seen.iter_mut().zip(history.align(table)) {
+            if let Some(record) = record {
+                *seen = record.first_seen;
+            }
+        }
+        let mut excess = Vec::new();
+        for (rows, kept) in newcomers.iter_mut().zip(kept) {
+            // Rows stand in the order of their keys.
+            rows.sort_by_key(|&row| (first_seen[row as usize], row));
+            excess.extend(rows.drain(kept as usize..));
+            rows.sort_unstable();
+        }
+        Ok(excess)
+    }
+}
+
+fn ineligible(m: u32, counts: &Counts, kept: &[u64]) -> GroupingError {
+    let refused = |value: &usize| (counts.newcomers[*value] - kept[*value], std::cmp::Reverse(*value));
+    let worst = (0..kept.len()).max_by_key(refused).expect("someone cannot be placed");
+    GroupingError::Ineligible {
+        m,
+        newcomers: counts.newcomers.iter().sum::<u64>() as usize,
+        most: counts.newcomers[worst] as usize,
+        allowed: kept[worst] as usize,
+    }
+}
+
+impl MInvariance {
+    /// Groups with counterfeits in the places of leavers only, as the paper does. For comparing with it.
+    pub fn group_without_spares(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+    ) -> Result<Grouping, GroupingError> {
+        self.group_with(schema, history, table, 0)
+    }
+}
+
+fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
+    let mut gaps = vec![0; values];
+    for bucket in buckets {
+        for (position, value) in bucket.set.iter().enumerate() {
+            gaps[value.index()] += bucket.gap(position);
+        }
+    }
+    gaps
+}
+
+/// Gives all newcomers a place: in gaps, in whole copies of sets that exist, and in new sets.
+fn fill(schema: &Schema, table: &Table, newcomers: &[Vec<u32>], buckets: &mut Vec<Bucket>, m: u64, spare: u64) {
+    let keys = Hilbert::new(schema).keys(table);
+    let mut waiting = Waiting::new(newcomers, &keys);
+    let counts = Counts { newcomers: waiting.counts(), gaps: gaps(buckets, newcomers.len()) };
+    let moved = balance(&counts, m).expect("those who are left can be balanced");
+    let rest: Vec<u64> = counts.newcomers.iter().zip(&moved).map(|(have, moved)| have - moved).collect();
+    let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
+    let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
+    let unfilled = counts.gaps.iter().sum::<u64>() - moved.iter().sum::<u64>();
+    let plan = steer::place(&rest, &sets, &sizes, spare.saturating_sub(unfilled), m);
+    for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
+        bucket.copies += copies;
+    }
+    // Everyone who is not in a new set goes to a bucket that exists.
+    let mut moved = counts.newcomers;
+    for step in &plan.new {
+        step.set.iter().for_each(|value| moved[value.index()] -= step.copies);
+    }
+    waiting.fill(buckets, &keys, &moved);
+    buckets.extend(waiting.walk(&plan.new));
+}
+
+/// Places people of values that are too frequent, each with counterfeits of the other values of a set.
+fn add_with_counterfeits(table: &Table, rows: &[u32], buckets: &mut Vec<Bucket>, m: u64) -> Result<(), GroupingError> {
+    for &row in rows {
+        let value = table.sensitive()[row as usize];
+        let holding = |bucket: &&mut Bucket| bucket.position(value).is_some();
+        // A gap costs nothing; after that, the fewest values cost the fewest counterfeits.
+        let best = buckets.iter_mut().filter(holding).min_by_key(|bucket| {
+            let gap = bucket.gap(bucket.position(value).expect("the set holds the value"));
+            (gap == 0, bucket.set.len())
+        });
+        let bucket = match best {
+            Some(bucket) => bucket,
+            None => {
+                buckets.push(Bucket::new(&set_around(table, value, m)?));
+                buckets.last_mut().expect("just pushed")
+            }
+        };
+        let position = bucket.position(value).expect("the set holds the value");
+        bucket.add(position, row);
+    }
+    Ok(())
+}
+
+/// The value and the `m - 1` other values most people of the table have.
+fn set_around(table: &Table, value: Value, m: u64) -> Result<Vec<Value>, GroupingError> {
+    let mut counts = vec![0u64; table.values.len()];
+    table.sensitive().iter().for_each(|value| counts[value.index()] += 1);
+    let mut others: Vec<Value> = (0..counts.len() as u32).map(Value).filter(|&other| other != value).collect();
+    others.sort_by_key(|other| (std::cmp::Reverse(counts[other.index()]), *other));
+    if (others.len() as u64) < m - 1 {
+        return Err(GroupingError::TooFewValues { found: others.len() + 1, wanted: m as u32 });
+    }
+    others.truncate(m as usize - 1);
+    others.push(value);
+    others.sort_unstable();
+    Ok(others)
+}
+
+/// Cuts all buckets into groups with at least `people` people; smaller buckets are withheld.
+fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, people: usize, withheld: Vec<u32>) -> Grouping {
+    let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
+        buckets.into_iter().partition(|bucket| bucket.people() >= people);
+    let costs = Costs::new(schema);
+    let cuts: Vec<(Vec<Value>, Groups)> = buckets
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| {
+            let groups = split(table, &costs, &bucket.lists, bucket.copies as usize, people);
+            (bucket.set, groups)
+        })
+        .collect();
+    let mut grouping = Grouping::default();
+    let (mut rows, mut counterfeits) = (Vec::new(), Vec::new());
+    for (set, groups) in cuts {
+        let mut at = 0;
+        for &copies in &groups.copies {
+            let end = at + copies as usize * set.len();
+            rows.clear();
+            counterfeits.clear();
+            for (place, &row) in groups.places[at..end].iter().enumerate() {
+                if row == NOBODY {
+                    counterfeits.push(set[place / copies as usize]);
+                } else {
+                    rows.push(Row(row));
+                }
+            }
+            grouping.push(&rows, &counterfeits);
+            at = end;
+        }
+    }
+    let small = small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied());
+    grouping.withheld = withheld.into_iter().chain(small).map(Row).collect();
+    grouping.withheld.sort_unstable();
+    grouping
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grouping::evolve::{Person, Watch, after, group_values, schema, schema_with_tree, table, values};
+    use crate::model::{Rng, Values};
+    use proptest::prelude::*;
+
+    fn policy(m: u32) -> MInvariance {
+        MInvariance { m, k: None, on_ineligible: OnIneligible::Refuse }
+    }
+
+    fn run(policy: &MInvariance, schema: &Schema, history: &History, table: &Table) -> Result<Grouping, GroupingError> {
+        policy.group(schema, history, table, &mut Rng::from_number(1))
+    }
+
+    /// Paper 003's people: number, age, zip code in thousands, disease; values bro, dys, flu, gas.
+    const BOB: (u64, u32, u32, u32) = (1, 21, 12, 1);
+    const FIRST: [(u64, u32, u32, u32); 11] = [
+        BOB,
+        (2, 22, 14, 0),
+        (3, 24, 18, 2),
+        (4, 23, 25, 3),
+        (5, 41, 20, 2),
+        (6, 36, 27, 3),
+        (7, 37, 33, 1),
+        (8, 40, 35, 2),
+        (9, 43, 26, 3),
+        (10, 52, 33, 1),
+        (11, 56, 34, 3),
+    ];
+    const SECOND: [(u64, u32, u32, u32); 11] = [
+        BOB,
+        (4, 23, 25, 3),
+        (12, 25, 21, 2),
+        (7, 37, 33, 1),
+        (9, 43, 26, 3),
+        (5, 41, 20, 2),
+        (13, 46, 30, 3),
+        (14, 54, 31, 1),
+        (11, 56, 34, 3),
+        (15, 60, 44, 3),
+        (16, 65, 36, 2),
+    ];
+
+    fn hospital(people: &[(u64, u32, u32, u32)]) -> Table {
+        let people: Vec<Person> = people.iter().map(|&(id, age, zip, value)| (id, vec![age, zip], value)).collect();
+        table(&Values::of(["bronchitis", "dyspepsia", "flu", "gastritis"]), 2, &people)
+    }
+
+    /// Table 1b as a grouping: by rows of the sorted table.
+    fn table_1b() -> Grouping {
+        let mut grouping = Grouping::default();
+        for rows in [&[0, 1][..], &[2, 3], &[4, 5], &[6, 7, 8], &[9, 10]] {
+            grouping.push(&rows.iter().map(|&row| Row(row)).collect::<Vec<_>>(), &[]);
+        }
+        grouping
+    }
+
+    /// science G13: the value sets of the paper's table 3a and as many counterfeits. The paper fills the
+    /// gap of dyspepsia and leaves that of flu; either will do (science A3.6-10).
+    #[test]
+    fn after_table_1b_table_2a_gives_the_papers_value_sets_and_two_counterfeits() {
+        let schema = schema(&[120, 100]);
+        let first = hospital(&FIRST);
+        let history = after(&schema, &History::default(), &first, &table_1b());
+        let second = hospital(&SECOND);
+        let grouping = run(&policy(2), &schema, &history, &second).unwrap();
+        assert_eq!(grouping.counterfeit_count(), 2);
+        let mut sets = group_values(&second, &grouping);
+        sets.sort();
+        sets.dedup();
+        let paper: [&[u32]; 4] = [&[0, 1], &[1, 2, 3], &[1, 3], &[2, 3]];
+        assert_eq!(sets, paper.map(|set| set.iter().map(|&value| Value(value)).collect::<Vec<_>>()));
+    }
+
+    /// science G15.
+    #[test]
+    fn someone_who_returns_meets_the_old_value_set() {
+        let schema = schema(&[120, 100]);
+        let first = hospital(&FIRST);
+        let history = after(&schema, &History::default(), &first, &table_1b());
+        let without_bob: Vec<_> = SECOND[1..].to_vec();
+        let second = hospital(&without_bob);
+        let grouping = run(&policy(2), &schema, &history, &second).unwrap();
+        let history = after(&schema, &history, &second, &grouping);
+        let mut back = without_bob.clone();
+        back.push(BOB);
+        let third = hospital(&back);
+        let grouping = run(&policy(2), &schema, &history, &third).unwrap();
+        let bob = grouping.groups().position(|group| group.rows.iter().any(|&row| third.key(row).lo == 1)).unwrap();
+        assert_eq!(group_values(&third, &grouping)[bob], [Value(0), Value(1)]);
+    }
+
+    #[test]
+    fn too_uneven_newcomers_are_refused_or_wait_or_get_counterfeits() {
+        let schema = schema(&[10]);
+        let values = values(3);
+        let people: Vec<Person> =
+            [0, 0, 0, 0, 1, 2].iter().enumerate().map(|(id, &value)| (id as u64, vec![id as u32], value)).collect();
+        let table = table(&values, 1, &people);
+        let history = History::default();
+        let refused = run(&policy(2), &schema, &history, &table);
+        assert_eq!(refused, Err(GroupingError::Ineligible { m: 2, newcomers: 6, most: 4, allowed: 2 }));
+        let deferring = MInvariance { on_ineligible: OnIneligible::Defer, ..policy(2) };
+        let grouping = run(&deferring, &schema, &history, &table).unwrap();
+        assert_eq!(grouping.withheld, [Row(2), Row(3)], "the newest wait");
+        assert_eq!(grouping.counterfeit_count(), 0);
+        let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
+        let grouping = run(&adding, &schema, &history, &table).unwrap();
+        assert_eq!((grouping.withheld.len(), grouping.counterfeit_count()), (0, 2));
+    }
+
+    /// Groups as the numbers of their people and their values.
+    fn groups_of(table: &Table, grouping: &Grouping) -> Vec<(Vec<u64>, Vec<u32>)> {
+        let people = grouping.groups().map(|group| group.rows.iter().map(|&row| table.key(row).lo).collect());
+        let values =
+            group_values(table, grouping).into_iter().map(|values| values.iter().map(|value| value.0).collect());
+        let mut groups: Vec<(Vec<u64>, Vec<u32>)> = people.zip(values).collect();
+        groups.sort();
+        groups
+    }
+
+    /// science CE-5: someone who reruns the program on every assignment that fits one release is left with the
+    /// truth alone. The bound of 1/m is for someone who knows the rule only (science A3.11).
+    #[test]
+    fn rerunning_the_program_on_one_release_leaves_one_assignment() {
+        let schema = schema(&[10]);
+        let release = |held: [u32; 4]| {
+            let people: Vec<Person> =
+                held.iter().zip(1u32..).map(|(&value, age)| (u64::from(age), vec![age], value)).collect();
+            let table = table(&values(3), 1, &people);
+            groups_of(&table, &run(&policy(2), &schema, &History::default(), &table).unwrap())
+        };
+        let truth = [0, 0, 2, 1];
+        assert_eq!(release(truth), [(vec![1, 3], vec![0, 2]), (vec![2, 4], vec![0, 1])]);
+        // As far as the rule says, both people of a group may have either of its values.
+        let all = (0..81u32).map(|number| [number % 3, number / 3 % 3, number / 9 % 3, number / 27]);
+        let is_of_these = |held: &[u32; 4]| {
+            (0..3).all(|value| held.iter().filter(|&&one| one == value).count() == [2, 1, 1][value as usize])
+        };
+        let fitting: Vec<[u32; 4]> = all.filter(is_of_these).collect();
+        assert_eq!(fitting.len(), 12);
+        let left: Vec<[u32; 4]> = fitting.into_iter().filter(|&held| release(held) == release(truth)).collect();
+        assert_eq!(left, [truth]);
+    }
+
+    /// science CE-6: a gap that stays open tells which value it is not. Two people share {f, g}; one leaves, and
+    /// four come with f, f, g and h. A gap of f is filled, a gap of g is not.
+    #[test]
+    fn a_gap_left_to_a_counterfeit_tells_its_value_to_who_reruns_the_program() {
+        let schema = schema(&[10]);
+        let lonely_after = |leaver: u32, stayer: u32| {
+            let first = table(&values(3), 1, &[(1, vec![1], leaver), (2, vec![2], stayer)]);
+            let grouping = run(&policy(2), &schema, &History::default(), &first).unwrap();
+            let history = after(&schema, &History::default(), &first, &grouping);
+            let people: Vec<Person> = [(2, stayer), (3, 0), (4, 0), (5, 1), (6, 2)]
+                .into_iter()
+                .map(|(id, value)| (id, vec![id as u32], value))
+                .collect();
+            let second = table(&values(3), 1, &people);
+            let grouping = run(&policy(2), &schema, &history, &second).unwrap();
+            groups_of(&second, &grouping).contains(&(vec![2], vec![0, 1]))
+        };
+        assert!(lonely_after(1, 0), "the leaver had g, so that the one who stays has f");
+        assert!(!lonely_after(0, 1));
+    }
+
+    /// science CE-7: whoever stands alone with counterfeits under `on_ineligible = "counterfeit"` has the value
+    /// that is too frequent.
+    #[test]
+    fn lone_people_beside_counterfeits_have_the_value_that_is_too_frequent() {
+        let held = [0, 0, 0, 0, 1, 2];
+        let people: Vec<Person> =
+            held.iter().zip(1u32..).map(|(&value, age)| (u64::from(age), vec![age], value)).collect();
+        let table = table(&values(3), 1, &people);
+        let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
+        let grouping = run(&adding, &schema(&[10]), &History::default(), &table).unwrap();
+        let alone: Vec<Value> = grouping
+            .groups()
+            .filter(|group| !group.counterfeits.is_empty())
+            .map(|group| table.sensitive()[group.rows[0].index()])
+            .collect();
+        assert_eq!(alone, [Value(0), Value(0)]);
+    }
+
+    #[test]
+    fn one_value_alone_cannot_be_hidden_even_with_counterfeits() {
+        let table = table(&values(1), 1, &[(1, vec![1], 0)]);
+        let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
+        let answer = run(&adding, &schema(&[10]), &History::default(), &table);
+        assert_eq!(answer, Err(GroupingError::TooFewValues { found: 1, wanted: 2 }));
+    }
+
+    #[test]
+    fn an_empty_table_gives_no_groups() {
+        let grouping = run(&policy(3), &schema(&[10]), &History::default(), &table(&values(3), 1, &[])).unwrap();
+        assert_eq!(grouping, Grouping::default());
+    }
+
+    /// What happens to a person in a release: 0..=5 present, 6..=7 absent; sometimes with another value or
+    /// another place.
+    fn life() -> impl Strategy<Value = Vec<(u8, u32, Vec<u32>)>> {
+        let place = || (0u32..20, 0u32..5, 0u32..12).prop_map(|(a, b, c)| vec![a, b, c]);
+        (0u32..6, place()).prop_flat_map(move |(value, home)| {
+            let home = prop_oneof![3 => Just(home), 1 => place()];
+            let value = prop_oneof![6 => Just(value), 1 => 0u32..6];
+            proptest::collection::vec((0u8..8, value, home), 4)
+        })
+    }
+
+    fn snapshots(lives: &[Vec<(u8, u32, Vec<u32>)>]) -> Vec<Table> {
+        let values = values(6);
+        (0..4)
+            .map(|release| {
+                let people: Vec<Person> = lives
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, life)| life[release].0 < 6)
+                    .map(|(id, life)| (id as u64, life[release].2.clone(), life[release].1))
+                    .collect();
+                table(&values, 3, &people)
+            })
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(150))]
+        /// science E1-22, E1-23, over arrivals, departures, returns and updates of both kinds.
+        #[test]
+        fn every_history_stays_m_invariant(
+            lives in proptest::collection::vec(life(), 1..60),
+            m in 2u32..5,
+            k in prop_oneof![Just(None), (1u32..9).prop_map(Some)],
+            on_ineligible in prop_oneof![Just(OnIneligible::Refuse), Just(OnIneligible::Defer), Just(OnIneligible::Counterfeit)],
+        ) {
+            let policy = MInvariance { m, k, on_ineligible };
+            let schema = schema_with_tree(&[20, 5]);
+            let mut history = History::default();
+            let mut watch = Watch::default();
+            for table in snapshots(&lives) {
+                match run(&policy, &schema, &history, &table) {
+                    Ok(grouping) => {
+                        watch.look(&table, &grouping, m, k);
+                        history = after(&schema, &history, &table, &grouping);
+                    }
+                    Err(GroupingError::Ineligible { .. }) => prop_assert_eq!(on_ineligible, OnIneligible::Refuse),
+                    Err(other) => prop_assert!(false, "{other}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let schema = schema_with_tree(&[80, 17]);
+        let mut rng = Rng::from_number(5);
+        let people: Vec<Person> = (0..30_000)
+            .map(|id| {
+                let value = rng.below(12).min(rng.below(12)) as u32;
+                (id, vec![rng.below(80) as u32, rng.below(17) as u32, rng.below(12) as u32], value)
+            })
+            .collect();
+        let first = table(&values(12), 3, &people);
+        let second =
+            table(&values(12), 3, &people.iter().filter(|person| person.0 % 9 != 0).cloned().collect::<Vec<_>>());
+        let with_threads = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let one = run(&policy(4), &schema, &History::default(), &first).unwrap();
+                let history = after(&schema, &History::default(), &first, &one);
+                (run(&policy(4), &schema, &history, &second).unwrap(), one)
+            })
+        };
+        assert_eq!(with_threads(1), with_threads(4));
+    }
+}

@@ -1,0 +1,154 @@
+//! Promises about all releases of one table.
+//!
+//! Each has a folder: its parameters and words (`mod.rs`), how groups are formed (`group.rs`), and how a finished
+//! release is judged from the definition (`check.rs`).
+
+mod m_invariance;
+mod incremental_k_anonymity;
+mod incremental_l_diversity;
+mod k_anonymity;
+
+pub use crate::grouping::{Base, LossKind, SeedRule};
+pub use incremental_k_anonymity::{IncrementalKAnonymity, OnDelete};
+pub use incremental_l_diversity::{DiversityMode, IncrementalLDiversity};
+pub use k_anonymity::KAnonymity;
+pub use m_invariance::{MInvariance, OnIneligible};
+
+use crate::audit::k_anonymity::Account;
+use crate::audit::{Evidence, Faults, Finding, gate};
+use crate::grouping::{Drift, GroupingError};
+use crate::model::{Grouping, History, Release, Rng, Schema, Sensitive, Table};
+use crate::promise::Contradiction;
+use std::collections::BTreeSet;
+
+promises! {
+    /// A promise about all releases of one table, taken together.
+    SeriesPromise: OfSeries {
+        /// Paper 003: a person's groups carry one value set of at least `m` values over their whole life.
+        MInvariance,
+        /// Paper 000: the inference table of any set of releases is k-anonymous.
+        IncrementalKAnonymity,
+        /// Paper 002: a person's sensitive value is one of `l`, records are only added.
+        IncrementalLDiversity,
+        /// Paper 001: each release on its own is k-anonymous. Says nothing of the series.
+        KAnonymity,
+    }
+}
+
+/// Something that forms the groups of a promise. It is not trusted: the gate judges what comes of it.
+pub trait Grouper: Sync {
+    /// What it claims of every series it has built.
+    fn promise(&self) -> SeriesPromise;
+
+    /// Groups the rows of `table`, given everything published before.
+    fn group(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        rng: &mut Rng,
+    ) -> Result<Grouping, GroupingError>;
+
+    /// How far groups that are kept up are from groups made anew; `None` where none are kept up.
+    fn drift(&self, _: &Schema, _: &History, _: &Table, _: &mut Rng) -> Option<Drift> {
+        None
+    }
+}
+
+/// How a promise is judged, from its definition.
+pub trait Checked {
+    /// What in a finished release breaks the promise. That it is true and whole has been checked.
+    fn check(&self, evidence: &Evidence<'_>) -> Faults;
+
+    /// What comparing with the earlier releases reveals, for a promise that holds per release only.
+    fn account(&self, _: &Evidence<'_>, _snapshot: Option<&Table>) -> Account {
+        Account::default()
+    }
+}
+
+/// What else a promise about a series says and knows.
+pub trait OfSeries: Grouper + Checked {
+    /// How people who leave the data are treated, for the report.
+    fn departures(&self) -> &'static str;
+
+    /// What is worth saying about the parameters though it is no fault.
+    fn notes(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// What a steward should know before publishing though the release is sound, each with a code.
+    fn warnings(&self, _: &Schema, _: &Table, _: &Release) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The ways to keep the promise that a steward may compare, this one among them.
+    fn alternatives(&self) -> Vec<Alternative> {
+        Vec::new()
+    }
+
+    /// Whether ids that are stable over the series may be published.
+    fn covers_linked_ids(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a study on made-up data, which may publish what breaks the promise.
+    fn is_study(&self) -> bool {
+        false
+    }
+
+    /// How many people earlier releases have given away, so that no group can hide them.
+    fn exposed(&self, _: &History) -> u64 {
+        0
+    }
+}
+
+/// A way to keep a promise, beside others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// What is published.
+    pub name: &'static str,
+    /// How the policy file asks for it.
+    pub setting: &'static str,
+    /// The promise kept that way.
+    pub promise: SeriesPromise,
+}
+
+impl SeriesPromise {
+    /// Judges a finished release. An empty answer means that it is true, whole, and keeps the promise.
+    pub fn judge(&self, evidence: Evidence<'_>) -> Vec<Finding> {
+        gate(&self.terms(), &|evidence| self.inner().check(evidence), evidence)
+    }
+}
+
+/// The fault of a promise about sensitive values where there are none.
+fn without_sensitive(schema: Option<&Schema>) -> Option<Contradiction> {
+    schema.filter(|schema| schema.sensitive.is_empty()).map(|_| {
+        let help = "give a column role = \"sensitive\", or choose a k-anonymity promise";
+        let message = "the promise is about sensitive values, and no column has that role";
+        Contradiction::new("P209", "model", message, help)
+    })
+}
+
+/// The fault of a promise of more values than are declared.
+fn too_few_declared(key: &'static str, wanted: u32, schema: Option<&Schema>) -> Option<Contradiction> {
+    let declared = schema.and_then(declared_values).filter(|&declared| declared < u64::from(wanted))?;
+    let message =
+        format!("{key} = {wanted} needs at least {wanted} sensitive values, and the policy file declares {declared}");
+    let help = format!("lower {key}, or declare every sensitive value that may ever come");
+    Some(Contradiction { code: "P228", key, message, help })
+}
+
+/// How many combinations of sensitive values there can be; `None` where any value is accepted.
+fn declared_values(schema: &Schema) -> Option<u64> {
+    let count = |sensitive: &Sensitive| {
+        let labels: BTreeSet<&str> = sensitive.labels.iter().map(|(_, label)| label.as_str()).collect();
+        (!labels.is_empty()).then(|| labels.len() as u64 + u64::from(sensitive.nullable))
+    };
+    if schema.sensitive.is_empty() {
+        return None;
+    }
+    schema.sensitive.iter().try_fold(1u64, |all, sensitive| Some(all.saturating_mul(count(sensitive)?)))
+}
+
+#[cfg(test)]
+mod tests;

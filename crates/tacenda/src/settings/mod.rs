@@ -1,0 +1,49 @@
+//! Settings: a parsed TOML file, walked by hand so that each fault points at its place.
+//!
+//! The policy file and every promise in it are read with these few means: [`Section`] is a table of the file,
+//! [`Walk`] gives typed access and collects faults, [`Key`] is a word of the language.
+
+mod walk;
+
+pub use walk::{Section, Walk, integer_of, number_of};
+
+use std::ops::Range;
+
+/// One fault of a policy file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PolicyFault {
+    /// A code such as `P202`, with a page in `explain`.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Where it stands, in bytes of the policy file.
+    pub span: Option<Range<usize>>,
+    /// What to do.
+    pub help: String,
+}
+
+/// A key of the policy file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Key {
+    /// The section it stands in; empty for the top, `columns.NAME` for every column.
+    pub section: &'static str,
+    /// Its name.
+    pub key: &'static str,
+    /// What it takes.
+    pub takes: &'static str,
+    /// What holds when it is absent; empty if it must be there.
+    pub default: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// A row of the language.
+pub const fn key(
+    section: &'static str,
+    key: &'static str,
+    takes: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key { section, key, takes, default, meaning }
+}
