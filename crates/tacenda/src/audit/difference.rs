@@ -24,8 +24,7 @@
 //! values are no bound on a probability. The check is for the study mode of paper 002; the gate asks for
 //! more.
 
-use crate::audit::Fault;
-use crate::audit::gate::{Evidence, Faults, each_group};
+use crate::audit::{Evidence, Fault, Faults, each_group};
 use crate::model::Value;
 use crate::space::matching::Matching;
 use crate::space::ties::Ties;

@@ -10,8 +10,7 @@
 //! # Not concluded
 //! Nothing about identity or presence, and nothing for a reader who knows other people's values.
 
-use crate::audit::Fault;
-use crate::audit::gate::{Evidence, Faults, each_group};
+use crate::audit::{Evidence, Fault, Faults, each_group};
 use crate::model::{Record, Value, ValueSetId};
 
 /// Checks the groups of the release, and every person against all value sets they ever had.

@@ -36,7 +36,7 @@ pub use crate::model::Traces;
 pub use examine::{examine, examine_only, stories_of};
 pub use finding::{Fault, Finding};
 pub use gate::{Evidence, Faults, gate};
-pub(crate) use gate::{enough_people, no_counterfeits};
+pub(crate) use gate::{each_group, enough_people, no_counterfeits};
 pub use join::{
     Coverage as JoinCoverage, JoinEvidence, JoinReport, Reading, RequirementReport, judge_join, judge_joins,
     materialise, read_naively,

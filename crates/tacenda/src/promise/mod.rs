@@ -41,10 +41,23 @@ pub struct Entry {
     pub paper: &'static str,
     /// Its keys in the policy file, beside `model`.
     pub keys: &'static [Key],
+    /// How `tacenda init` drafts it.
+    pub draft: Drafted,
     /// What `tacenda explain` says of its warnings.
     pub pages: &'static [Page],
     /// The parameters that a release states to its recipients. The others say how the promise is kept.
     pub stated: &'static [&'static str],
+}
+
+/// How a first policy file says a promise.
+#[derive(Debug)]
+pub struct Drafted {
+    /// What stands above its section: lines that begin with `#`.
+    pub comment: &'static str,
+    /// Its parameters, one a line, where no sensitive value is held by more than one in so many rows.
+    pub parameters: fn(u64) -> String,
+    /// Whether it is about sensitive values, so that some column must be sensitive.
+    pub needs_sensitive: bool,
 }
 
 impl Entry {

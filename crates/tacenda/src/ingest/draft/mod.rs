@@ -12,7 +12,7 @@ use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, text};
 use crate::model::Role;
-use crate::promise::{ViewPromise, entries};
+use crate::promise::{Entry, ViewPromise, entries};
 use seen::Seen;
 
 /// What was found about a table, and what is proposed.
@@ -24,7 +24,7 @@ pub struct Draft {
     /// What was concluded about the input, one sentence each.
     pub notes: Vec<String>,
     /// The model of the promise; the one that fits the columns where none was asked for.
-    model: Option<&'static str>,
+    model: Option<&'static Entry>,
 }
 
 /// What was found about one column, and what is proposed for it.
@@ -99,13 +99,13 @@ impl Draft {
 
     /// Decides the promise by its model's name; false if there is no such model.
     pub fn set_promise(&mut self, name: &str) -> bool {
-        self.model = entries().map(|entry| entry.name).find(|model| *model == name);
+        self.model = entries().find(|entry| entry.name == name);
         self.model.is_some()
     }
 
     /// Whether the promise is about views.
     fn has_views(&self) -> bool {
-        ViewPromise::ENTRIES.iter().any(|entry| Some(entry.name) == self.model)
+        self.model.is_some_and(|model| ViewPromise::ENTRIES.iter().any(|entry| entry.name == model.name))
     }
 
     /// What the draft lacks to be a policy, one sentence each.
@@ -124,8 +124,7 @@ impl Draft {
                  \"quasi\"",
             );
         }
-        let about_values = self.has_views() || matches!(self.model, Some("m-invariance" | "incremental-l-diversity"));
-        if about_values && !has(Role::Sensitive) {
+        if self.model.is_some_and(|model| model.draft.needs_sensitive) && !has(Role::Sensitive) {
             lacking.push("the promise is about sensitive values, and no column has that role");
         }
         lacking

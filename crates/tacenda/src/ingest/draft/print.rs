@@ -2,6 +2,7 @@
 
 use crate::ingest::draft::{Draft, Finding, Guess};
 use crate::model::Role;
+use crate::promise::{IncrementalKAnonymity, MInvariance, Parameters};
 use std::fmt::Write;
 
 /// The most values that are listed in the policy file itself.
@@ -13,7 +14,6 @@ const EVERY_VALUE: &str = "# list every value that may ever come: the list is pu
 
 pub(super) fn policy(draft: &Draft, series: &str) -> String {
     let mut out = String::new();
-    let line = |out: &mut String, text: &str| writeln!(out, "{text}").expect("writing to a string cannot fail");
     line(
         &mut out,
         &format!("# Drafted from {} rows. Read every line: what is published is your decision.", draft.rows),
@@ -47,54 +47,46 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
     out
 }
 
+fn line(out: &mut String, text: &str) {
+    writeln!(out, "{text}").expect("writing to a string cannot fail");
+}
+
 fn promise(draft: &Draft, out: &mut String) {
     let sensitive: Vec<&Finding> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
     // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
     let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
     let m = (draft.rows / most).min(4);
     let has_even_values = !sensitive.is_empty() && m >= 2;
-    let model = draft.model.unwrap_or(if has_even_values { "m-invariance" } else { "incremental-k-anonymity" });
+    let usual = if has_even_values { MInvariance::ENTRY } else { IncrementalKAnonymity::ENTRY };
+    let entry = draft.model.unwrap_or(usual);
     let m = m.max(2);
-    let text = match model {
-        "m-invariance" => format!(
-            "# Each person's sensitive value is one of m, over all releases together.\n\
-             [promise]\nmodel = \"m-invariance\"\nm     = {m}\n"
-        ),
-        "incremental-l-diversity" => format!(
-            "# Each person's sensitive value is one of l, over all releases together. Records may only be added; some wait.\n\
-             [promise]\nmodel = \"incremental-l-diversity\"\nl     = {m}\n"
-        ),
-        "k-anonymity" => {
-            "# People are hidden among k others in each release alone. To publish a second one, say why what the two\n\
-             # together reveal is acceptable: accept_series_risk = \"…\".\n\
-             [promise]\nmodel = \"k-anonymity\"\nk     = 5\n"
-                .into()
-        }
-        "xy-anonymity" | "xy-linkability" => views(draft, model, m),
-        _ => {
-            let why = match (draft.model, sensitive.is_empty()) {
-                (Some(_), _) => "As asked",
-                (None, true) => "No column is sensitive",
-                (None, false) => "More than half of the rows have one sensitive value",
-            };
-            let full: Vec<&str> =
-                draft.columns.iter().filter(|column| is_full(column)).map(|column| &*column.name).collect();
-            let cut = match full.is_empty() {
-                true => String::new(),
-                // With cohorts, the default, an empty cell may well come later; what is right depends on the choice.
-                false => format!(
-                    "# With cohorts = false, numbers and dates without empty cells are cut only with missing = \"error\": give it to {}\n\
-                     # before the first release if no cell of theirs will ever be empty. Afterwards it cannot be changed.\n",
-                    full.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ")
-                ),
-            };
-            format!(
-                "# {why}: people are hidden among k others. Records may only be added.\n\
-                 {cut}[promise]\nmodel = \"incremental-k-anonymity\"\nk     = 5\n"
-            )
-        }
+    let why = match (draft.model, sensitive.is_empty()) {
+        (Some(_), _) => "As asked",
+        (None, true) => "No column is sensitive",
+        (None, false) => "More than half of the rows have one sensitive value",
     };
-    out.push_str(&text);
+    if draft.has_views() {
+        out.push_str(&views(draft));
+    }
+    out.push_str(&entry.draft.comment.replace("As asked", why));
+    let full: Vec<&str> = draft.columns.iter().filter(|column| is_full(column)).map(|column| &*column.name).collect();
+    if entry.name == IncrementalKAnonymity::ENTRY.name && !full.is_empty() {
+        // With cohorts, the default, an empty cell may well come later; what is right depends on the choice.
+        line(
+            out,
+            &format!(
+                "# With cohorts = false, numbers and dates without empty cells are cut only with missing = \"error\": give it to {}\n\
+                 # before the first release if no cell of theirs will ever be empty. Afterwards it cannot be changed.",
+                full.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ")
+            ),
+        );
+    }
+    line(out, &format!("[promise]\nmodel = \"{}\"", entry.name));
+    if draft.has_views() {
+        let (x, y) = (names(draft, Role::Quasi), names(draft, Role::Sensitive));
+        line(out, &format!("x     = [{}]\ny     = [{}]", x.join(", "), y.join(", ")));
+    }
+    out.push_str(&(entry.draft.parameters)(m));
 }
 
 /// Whether a column is of numbers or dates, none of which is missing.
@@ -102,28 +94,23 @@ fn is_full(column: &Finding) -> bool {
     column.role == Role::Quasi && column.kind != Guess::Category && column.missing == 0
 }
 
-/// Two views to begin with, and a promise about whoever lays them side by side.
-fn views(draft: &Draft, model: &str, m: u64) -> String {
-    let names = |role: Role| -> Vec<String> {
-        let columns = draft.columns.iter().filter(|column| column.role == role);
-        columns.map(|column| quoted(&column.name)).collect()
-    };
-    let (quasi, sensitive) = (names(Role::Quasi), names(Role::Sensitive));
+/// Two views to begin with.
+fn views(draft: &Draft) -> String {
+    let (quasi, sensitive) = (names(draft, Role::Quasi), names(draft, Role::Sensitive));
     let joined: Vec<String> = quasi.iter().take(1).chain(&sensitive).cloned().collect();
-    let line = match model {
-        "xy-anonymity" => format!("k     = {m}"),
-        _ => format!("max_confidence = {:.3}", 1.0 / m as f64),
-    };
     format!(
         "# Which columns go to whom, one view after another; rows of two views are matched on the columns they share.\n\
-         [views.people]\ncolumns    = [{all}]\nrecipients = [\"everyone\"]\n\n\
-         [views.values]\ncolumns    = [{joined}]\nrecipients = [\"everyone\"]\n\n\
-         # Whoever knows x is left with this many values of y, or with shares of at most this.\n\
-         [promise]\nmodel = \"{model}\"\nx     = [{all}]\ny     = [{sensitive}]\n{line}\n",
-        all = quasi.join(", "),
-        joined = joined.join(", "),
-        sensitive = sensitive.join(", "),
+         [views.people]\ncolumns    = [{}]\nrecipients = [\"everyone\"]\n\n\
+         [views.values]\ncolumns    = [{}]\nrecipients = [\"everyone\"]\n\n",
+        quasi.join(", "),
+        joined.join(", "),
     )
+}
+
+/// The names of the columns with a role, in quotes.
+fn names(draft: &Draft, role: Role) -> Vec<String> {
+    let columns = draft.columns.iter().filter(|column| column.role == role);
+    columns.map(|column| quoted(&column.name)).collect()
 }
 
 fn describe(column: &Finding) -> String {

@@ -2,7 +2,7 @@
 
 use crate::model::{Bound, Demand, Schema, Terms};
 use crate::promise::views::{OfViews, X_KEY, Y_KEY, read_y, terms};
-use crate::promise::{Entry, Looser, Parameters};
+use crate::promise::{Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,11 @@ impl Parameters for XyAnonymity {
         parameters: "x; y; k; pool; target; score = entropy | distortion | discernability; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: &[X_KEY, Y_KEY, key("promise", "k", "a number, at least 2", "", "the least number of values of y")],
+        draft: Drafted {
+            comment: "# Whoever knows x is left with this many values of y, or with shares of at most this.\n",
+            parameters: |k| format!("k     = {k}\n"),
+            needs_sensitive: true,
+        },
         pages: &[],
         stated: &["x", "y", "k"],
     };

@@ -2,7 +2,7 @@
 
 use crate::model::{Bound, Demand, Quasi, Schema, Span, Terms, Threshold};
 use crate::promise::views::{OfViews, X_KEY, Y_KEY, column_of, read_y, terms, unknown_value};
-use crate::promise::{Entry, Looser, Parameters};
+use crate::promise::{Drafted, Entry, Looser, Parameters};
 use crate::settings::{Key, Section, Walk, key};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -65,6 +65,11 @@ impl Parameters for XyLinkability {
         parameters: "x; y; max_confidence; sensitive; thresholds; pool; target; score; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: KEYS,
+        draft: Drafted {
+            comment: "# Whoever knows x is left with this many values of y, or with shares of at most this.\n",
+            parameters: |l| format!("max_confidence = {:.3}\n", 1.0 / l as f64),
+            needs_sensitive: true,
+        },
         pages: &[],
         stated: &["x", "y", "max_confidence_permille", "listed", "only_listed"],
     };

@@ -6,7 +6,7 @@ mod warnings;
 
 use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
-use crate::promise::{Contradiction, Entry, Looser, Parameters};
+use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,11 @@ impl Parameters for IncrementalKAnonymity {
             ),
             key("promise", "on_delete", "refuse, withhold", "refuse", "what happens when a record disappears"),
         ],
+        draft: Drafted {
+            comment: "# As asked: people are hidden among k others. Records may only be added.\n",
+            parameters: |_| "k     = 5\n".into(),
+            needs_sensitive: false,
+        },
         pages: &[warnings::NOT_CUT],
         stated: &["k", "cohorts", "l"],
     };

@@ -6,7 +6,7 @@ mod paper;
 
 use crate::model::{Hides, Schema, Scope, Terms};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
-use crate::promise::{Contradiction, Entry, Looser, Parameters};
+use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,11 @@ impl Parameters for IncrementalLDiversity {
                 "the data are made up, so a study mode may publish what it breaks",
             ),
         ],
+        draft: Drafted {
+            comment: "# Each person's sensitive value is one of l, over all releases together. Records may only be added; some wait.\n",
+            parameters: |l| format!("l     = {l}\n"),
+            needs_sensitive: true,
+        },
         pages: &[],
         stated: &["l", "mode"],
     };

@@ -6,7 +6,7 @@ mod group;
 use crate::grouping::{Base, LossKind, SeedRule};
 use crate::model::{Hides, Schema, Scope, Terms};
 use crate::promise::series::OfSeries;
-use crate::promise::{Contradiction, Entry, Looser, Parameters};
+use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key, number_of};
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
@@ -92,6 +92,12 @@ impl Parameters for KAnonymity {
                 "why the series may go on from adopted releases that do not keep the promise",
             ),
         ],
+        draft: Drafted {
+            comment: "# People are hidden among k others in each release alone. To publish a second one, say why what the two\n\
+                      # together reveal is acceptable: accept_series_risk = \"…\".\n",
+            parameters: |_| "k     = 5\n".into(),
+            needs_sensitive: false,
+        },
         pages: &[],
         stated: &["k"],
     };

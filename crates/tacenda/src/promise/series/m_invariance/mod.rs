@@ -5,7 +5,7 @@ mod group;
 
 use crate::model::{GroupRule, Hides, History, Schema, Scope, Terms};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
-use crate::promise::{Contradiction, Entry, Looser, Parameters};
+use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,11 @@ impl Parameters for MInvariance {
                 "why the series may go on from adopted releases that do not keep the promise",
             ),
         ],
+        draft: Drafted {
+            comment: "# Each person's sensitive value is one of m, over all releases together.\n",
+            parameters: |m| format!("m     = {m}\n"),
+            needs_sensitive: true,
+        },
         pages: &[],
         stated: &["m", "k"],
     };
