@@ -45,7 +45,7 @@ impl Project {
     ) -> PyResult<Release> {
         let request = self.next(data, label, delta, threads);
         let planned = py.detach(|| request.rehearse(&|_, _| {})).map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(planned.rehearsal, planned.project.policy().clone(), None))
+        Ok(Release::new(planned.rehearsal.into(), planned.project.policy().clone(), None))
     }
 
     /// Publishes the next release.
@@ -65,7 +65,7 @@ impl Project {
             Ok((rehearsed, report))
         });
         let (rehearsed, report) = published.map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(rehearsed.rehearsal, rehearsed.project.policy().clone(), Some(report)))
+        Ok(Release::new(rehearsed.rehearsal.into(), rehearsed.project.policy().clone(), Some(report)))
     }
 
     /// Attacks everything published so far, with the private tables where they are given.

@@ -11,24 +11,24 @@ use std::sync::Arc;
 use tacenda::folder;
 use tacenda::folder::Issue;
 use tacenda::promise::PolicyFile;
-use tacenda::publish::Rehearsal;
+use tacenda::publish::Judged;
 use tacenda::use_cases::PublishReport;
 
 /// A release that the auditor found no fault with.
 #[pyclass(frozen, module = "tacenda")]
 pub struct Release {
-    made: Rehearsal,
+    made: Judged,
     policy: PolicyFile,
     published: Option<PublishReport>,
 }
 
 impl Release {
-    pub fn new(made: Rehearsal, policy: PolicyFile, published: Option<PublishReport>) -> Release {
+    pub fn new(made: Judged, policy: PolicyFile, published: Option<PublishReport>) -> Release {
         Release { made, policy, published }
     }
 
     fn release(&self) -> &tacenda::model::Release {
-        &self.made.prepared.release
+        &self.made.release
     }
 }
 
@@ -84,7 +84,7 @@ impl Release {
     /// Private: how many rows of the snapshot were left out of this release.
     #[getter]
     fn withheld(&self) -> usize {
-        self.made.prepared.membership.withheld.len()
+        self.made.withheld
     }
 
     /// How much less the release says than its snapshot.
@@ -96,7 +96,7 @@ impl Release {
     /// Private: who came, left and changed since the last snapshot, as numbers.
     #[getter]
     fn change<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let change = &self.made.prepared.change;
+        let change = &self.made.change;
         let numbers = json!({
             "arrived": change.arrived,
             "returned": change.returned,
@@ -111,13 +111,13 @@ impl Release {
     /// What a study mode breaks on made-up data; always empty for real data, which would be refused.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain::to_python(py, &self.made.prepared.findings().iter().map(error::finding).collect::<Value>())
+        plain::to_python(py, &self.made.findings.iter().map(error::finding).collect::<Value>())
     }
 
     /// A digest of everything published, for telling whether two releases are the same.
     #[getter]
     fn digest(&self) -> String {
-        self.made.release_digest()
+        self.made.release.digest()
     }
 
     /// The release folder, for a release of a project that was published.

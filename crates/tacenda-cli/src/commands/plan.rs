@@ -5,9 +5,10 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
+use tacenda::publish::{Against, Choice, Comparison};
 use tacenda::report::percent;
 use tacenda::use_cases;
-use tacenda::use_cases::{ChoiceReport, ComparisonReport, DriftReport};
+use tacenda::use_cases::DriftReport;
 
 pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let request = shared::release(&args.data, args.label.as_ref(), args.view.as_ref(), common);
@@ -35,29 +36,29 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
 }
 
 /// What each choice costs, one line each, below a head.
-fn choices_text(choices: &[ChoiceReport]) -> String {
+fn choices_text(choices: &[Choice]) -> String {
     if choices.is_empty() {
         return String::new();
     }
     let mut out = format!("\n  {:<9} {:>10} {:>10} {:>9}\n", "choices", "groups", "withheld", "loss");
     for choice in choices {
-        let chosen = if choice.chosen { " (chosen)" } else { "" };
+        let chosen = if choice.is_chosen { " (chosen)" } else { "" };
         let _ = match (choice.groups, choice.withheld, choice.loss) {
             (Some(groups), Some(withheld), Some(loss)) => writeln!(
                 out,
                 "  {:<9} {:>10} {:>10} {:>9}  {}{chosen}",
-                choice.choice,
+                choice.name,
                 number(groups),
                 number(withheld),
                 percent(loss),
                 choice.setting
             ),
-            _ => writeln!(out, "  {:<9} not now: {}", choice.choice, choice.refused.as_deref().unwrap_or_default()),
+            _ => writeln!(out, "  {:<9} not now: {}", choice.name, choice.refused.as_deref().unwrap_or_default()),
         };
     }
     out.push_str("  cells and tight do not protect against someone who knows when a person entered the data, and a guard l\n  holds in each of their releases alone\n");
     // What is chosen has its warnings among the notes; each column is told of once.
-    let chosen = choices.iter().filter(|choice| choice.chosen);
+    let chosen = choices.iter().filter(|choice| choice.is_chosen);
     let mut told: Vec<&String> = chosen.flat_map(|choice| &choice.warnings).collect();
     for warning in choices.iter().flat_map(|choice| &choice.warnings) {
         if !told.contains(&warning) {
@@ -69,18 +70,18 @@ fn choices_text(choices: &[ChoiceReport]) -> String {
 }
 
 /// A view next to what else could be published, one line each, below a head.
-fn compared_text(found: &ComparisonReport) -> String {
+fn compared_text(found: &Comparison) -> String {
     let has_classes = found.lines.iter().any(|line| line.classification_error.is_some());
     let (told, wrong) = (if found.target.is_some() { "told" } else { "" }, if has_classes { "wrong" } else { "" });
     let head = format!("  {:<22} {:>10} {:>9} {told:>9} {wrong:>9}", "compared", "categories", "numbers");
     let mut out = format!("\n{}\n", head.trim_end());
     let share = |share: Option<f64>| share.map_or(String::new(), percent);
     for line in &found.lines {
-        let of = match (line.of.as_str(), line.k) {
-            ("view", _) => "this view".to_string(),
-            ("as-it-is", _) => "the rows as they are".into(),
-            (_, Some(k)) => format!("k-anonymity, k = {k}"),
-            _ => "without join columns".into(),
+        let of = match (line.of, line.k) {
+            (Against::View, _) => "this view".to_string(),
+            (Against::AsItIs, _) => "the rows as they are".into(),
+            (Against::KAnonymity, k) => k.map_or("k-anonymity".into(), |k| format!("k-anonymity, k = {k}")),
+            (Against::WithoutJoin, _) => "without join columns".into(),
         };
         let (categories, numbers) = (line.distortion_categories, line.distortion_numbers);
         let (told, wrong) = (share(line.information_kept), share(line.classification_error));

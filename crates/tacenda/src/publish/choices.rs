@@ -5,40 +5,61 @@
 
 use crate::grouping::Drift;
 use crate::ingest::Remembered;
-use crate::promise::{Alternative, Limits, PolicyFile, Promised};
+use crate::promise::{Alternative, Limits, PolicyFile, Promised, SeriesPromise};
 use crate::publish::{Material, NextRelease, Project, ProjectError, Rehearsal};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// One way to keep the promise, and what it costs now.
-#[derive(Clone, Debug, PartialEq)]
+/// One way to keep incremental-k-anonymity.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ChoiceReport")]
 pub struct Choice {
-    /// What is published, such as `cohorts`, `cells` or `tight`.
+    /// What is published: `cohorts`, `cells` or `tight`.
+    #[serde(rename = "choice")]
     pub name: &'static str,
     /// How the policy file asks for it.
     pub setting: &'static str,
     /// Whether the policy file does.
+    #[serde(rename = "chosen")]
     pub is_chosen: bool,
-    /// What it costs, or why the series or the data do not allow it.
-    pub cost: Result<Cost, String>,
+    /// Why it cannot be chosen, if it cannot.
+    pub refused: Option<String>,
+    /// Groups.
+    pub groups: Option<u64>,
+    /// People who are left out.
+    pub withheld: Option<u64>,
+    /// Mean loss.
+    pub loss: Option<f64>,
     /// What to know of it, each with a code.
     pub warnings: Vec<String>,
 }
 
-/// What a release says and leaves out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// Groups.
-    pub groups: u64,
-    /// People who are left out.
-    pub withheld: u64,
-    /// The mean share of the values that a published row leaves open.
-    pub loss: f64,
-}
+impl Choice {
+    fn refused(alternative: &Alternative, why: String) -> Choice {
+        Choice {
+            name: alternative.name,
+            setting: alternative.setting,
+            is_chosen: false,
+            refused: Some(why),
+            groups: None,
+            withheld: None,
+            loss: None,
+            warnings: Vec::new(),
+        }
+    }
 
-impl Cost {
-    fn of(rehearsal: &Rehearsal) -> Cost {
+    fn possible(alternative: &Alternative, is_chosen: bool, rehearsal: &Rehearsal) -> Choice {
         let prepared = &rehearsal.prepared;
-        let (groups, withheld) = (prepared.release.group_count(), prepared.membership.withheld.len());
-        Cost { groups: groups as u64, withheld: withheld as u64, loss: rehearsal.loss.leaf_share }
+        Choice {
+            name: alternative.name,
+            setting: alternative.setting,
+            is_chosen,
+            refused: None,
+            groups: Some(prepared.release.group_count() as u64),
+            withheld: Some(prepared.membership.withheld.len() as u64),
+            loss: Some(rehearsal.loss.leaf_share),
+            warnings: rehearsal.warnings.clone(),
+        }
     }
 }
 
@@ -50,17 +71,8 @@ impl Project {
     pub fn choices(&self, material: &Material, rehearsal: &Rehearsal) -> Result<Vec<Choice>, ProjectError> {
         let file = self.policy();
         let Promised::Series(chosen) = &file.promise else { return Ok(Vec::new()) };
-        let tried = chosen.inner().alternatives().into_iter().map(|Alternative { name, setting, promise }| {
-            let is_chosen = promise == *chosen;
-            let (cost, warnings) = if is_chosen {
-                (Ok(Cost::of(rehearsal)), rehearsal.warnings.clone())
-            } else {
-                let limits = Limits { counterfeits: 1.0, withheld: 1.0 };
-                self.cost(&PolicyFile { promise: promise.into(), limits, ..file.clone() }, material)?
-            };
-            Ok(Choice { name, setting, is_chosen, cost, warnings })
-        });
-        tried.collect()
+        let alternatives = chosen.inner().alternatives();
+        alternatives.into_iter().map(|alternative| self.choice(alternative, chosen, material, rehearsal)).collect()
     }
 
     /// How far groups that are kept up are from groups made anew from this material, where some are.
@@ -79,18 +91,25 @@ impl Project {
         old.may_be_followed_by(&new).err().filter(|_| begun).map(|looser| looser.to_string())
     }
 
-    /// What a release would cost under another policy file, and what to know of it.
-    fn cost(
+    /// What one way of keeping the promise costs.
+    fn choice(
         &self,
-        other: &PolicyFile,
+        alternative: Alternative,
+        chosen: &SeriesPromise,
         material: &Material,
-    ) -> Result<(Result<Cost, String>, Vec<String>), ProjectError> {
-        if let Some(why) = self.barred(other, material) {
-            return Ok((Err(why), Vec::new()));
+        rehearsal: &Rehearsal,
+    ) -> Result<Choice, ProjectError> {
+        if alternative.promise == *chosen {
+            return Ok(Choice::possible(&alternative, true, rehearsal));
         }
-        match self.rehearse(material, NextRelease { policy: Some(other), ..NextRelease::default() }, &|_| {}) {
-            Ok(rehearsal) => Ok((Ok(Cost::of(&rehearsal)), rehearsal.warnings)),
-            Err(ProjectError::Publish(error)) => Ok((Err(error.to_string()), Vec::new())),
+        let limits = Limits { counterfeits: 1.0, withheld: 1.0 };
+        let other = PolicyFile { promise: alternative.promise.clone().into(), limits, ..self.policy().clone() };
+        if let Some(why) = self.barred(&other, material) {
+            return Ok(Choice::refused(&alternative, why));
+        }
+        match self.rehearse(material, NextRelease { policy: Some(&other), ..NextRelease::default() }, &|_| {}) {
+            Ok(rehearsal) => Ok(Choice::possible(&alternative, false, &rehearsal)),
+            Err(ProjectError::Publish(error)) => Ok(Choice::refused(&alternative, error.to_string())),
             Err(error) => Err(error),
         }
     }

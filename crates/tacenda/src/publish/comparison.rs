@@ -15,6 +15,8 @@ use crate::model::{Bound, Cuts, Demand, PublishedView, Requirement, Schema, Tabl
 use crate::promise::Views;
 use crate::publish::PreparedView;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// How many rows trees are grown and tested on at most.
 pub const MOST_ROWS: usize = 60_000;
@@ -22,45 +24,50 @@ pub const MOST_ROWS: usize = 60_000;
 /// How many classes a tree is asked to tell apart at most.
 pub const MOST_CLASSES: usize = 50;
 
-/// A view next to what else could have been published.
-#[derive(Clone, Debug, PartialEq)]
+/// A view next to what else could be published. Private: for the steward.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ComparisonReport")]
 pub struct Comparison {
     /// The class that is told, if the view has it.
     pub target: Option<String>,
     /// The view first.
     pub lines: Vec<Compared>,
-    /// How many rows trees were grown on, and tested on; zeros where there were no trees.
-    pub rows: (u64, u64),
-    /// What was not measured, one sentence each.
+    /// Rows that trees were grown on: two of three in the order of the keyed identifiers.
+    pub training_rows: u64,
+    /// Rows that trees were tested on: every third one.
+    pub test_rows: u64,
+    /// What was not measured.
     pub notes: Vec<String>,
 }
 
 /// What was compared.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Against {
     /// The view.
     View,
     /// Its rows as they are.
     AsItIs,
     /// Plain k-anonymity on all columns.
-    KAnonymity {
-        /// The k of the promise.
-        k: u64,
-    },
+    KAnonymity,
     /// Its rows as they are, without the columns that readers can join on.
     WithoutJoin,
 }
 
-/// One line of a comparison.
-#[derive(Clone, Debug, PartialEq)]
+/// One line of the comparison.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "ComparedReport")]
 pub struct Compared {
-    /// What it is of.
+    /// `view`, `as-it-is`, `k-anonymity` on all columns, or `without-join`: without the columns readers can join on.
+    #[schemars(with = "String")]
     pub of: Against,
+    /// The k of `k-anonymity`.
+    pub k: Option<u64>,
     /// Per row, how many levels its categories were lifted, summed over the columns.
     pub distortion_categories: f64,
     /// Per row, the share of the domain its numbers leave open, summed over the columns.
     pub distortion_numbers: f64,
-    /// The share of the bits that the columns tell of the target one by one that they still tell.
+    /// The share of the bits that its columns tell of the target one by one that they still tell.
     pub information_kept: Option<f64>,
     /// The share of test rows whose class a decision tree tells wrongly.
     pub classification_error: Option<f64>,
@@ -86,26 +93,29 @@ impl Comparison {
         let mut notes = Vec::new();
         let mut asked: Vec<(Against, Cuts)> =
             vec![(Against::View, prepared.cuts.clone()), (Against::AsItIs, setting.as_it_is())];
-        match least(views) {
+        let least = least(views);
+        match least {
             None => notes.push("plain k-anonymity was not measured: no k is promised".to_string()),
             Some(k) => match setting.anonymous(k) {
-                Some(cuts) => asked.push((Against::KAnonymity { k }, cuts)),
+                Some(cuts) => asked.push((Against::KAnonymity, cuts)),
                 None => notes.push(format!("plain k-anonymity was not measured: these rows cannot have k = {k}")),
             },
         }
         if !prepared.joined.is_empty() {
             asked.push((Against::WithoutJoin, setting.without_join()));
         }
-        let lines = asked.par_iter().map(|(of, cuts)| setting.line(*of, cuts)).collect();
+        let k = |of: Against| least.filter(|_| of == Against::KAnonymity);
+        let lines = asked.par_iter().map(|(of, cuts)| Compared { k: k(*of), ..setting.line(*of, cuts) }).collect();
         if setting.target.is_some() && setting.split.is_none() {
             notes.push(format!("no tree was grown: the target has one value, or more than {MOST_CLASSES}"));
         }
         if setting.rows.len() > MOST_ROWS && setting.split.is_some() {
             notes.push(format!("trees saw every {}th row only", setting.rows.len().div_ceil(MOST_ROWS)));
         }
-        let rows = setting.split.as_ref().map_or((0, 0), |(training, test)| (training.len() as u64, test.len() as u64));
+        // There may be no trees.
+        let (training, test) = setting.split.as_ref().map_or((0, 0), |(training, test)| (training.len(), test.len()));
         let target = setting.target.map(|at| setting.view.columns[at].name.clone());
-        Comparison { target, lines, rows, notes }
+        Comparison { target, lines, training_rows: training as u64, test_rows: test as u64, notes }
     }
 }
 
@@ -164,6 +174,7 @@ impl<'a> Laid<'a> {
         let [kept, exact] = told.fold([0.0, 0.0], |sum, (_, told)| [sum[0] + told[0], sum[1] + told[1]]);
         Compared {
             of,
+            k: None,
             distortion_categories: utility.distortion_categories,
             distortion_numbers: utility.distortion_numbers,
             information_kept: (self.target.is_some() && exact > 1e-9).then(|| (kept / exact).clamp(0.0, 1.0)),

@@ -8,7 +8,7 @@ use crate::ingest::{Loaded, ReadOptions, Source};
 use crate::measure::loss;
 use crate::model::{History, Seed, Table};
 use crate::promise::{PolicyFile, Promised, SeriesPromise};
-use crate::publish::{Before, ProjectError, Rehearsal, prepare, project};
+use crate::publish::{Before, Judged, ProjectError, prepare, project};
 
 /// A series that lives as long as this value. Private.
 #[derive(Debug)]
@@ -50,35 +50,27 @@ impl InMemory {
         self.history.releases
     }
 
-    /// Makes the next release, has it judged, and remembers it; or changes nothing. The answer's history
-    /// is empty: it is the series' now.
+    /// Makes the next release, has it judged, and remembers it; or changes nothing.
     pub fn publish(
         &mut self,
         source: &Source,
         delta: bool,
         label: Option<&str>,
         options: &ReadOptions,
-    ) -> Result<Rehearsal, ProjectError> {
+    ) -> Result<Judged, ProjectError> {
         let file = &self.loaded.policy;
         let before = Before { history: &self.history, snapshot: self.last.as_ref() };
         let used = self.labels.iter().zip(1..).map(|(label, number)| (number, label.as_str()));
         let label = project::free_label(label, self.history.releases + 1, used)?;
         let snapshot = project::read(source, delta, &file.schema, &self.seed, before, options)?;
-        let mut prepared = prepare(file, self.promise.inner(), &self.seed, before, &snapshot.table, &label)?;
+        let prepared = prepare(file, self.promise.inner(), &self.seed, before, &snapshot.table, &label)?;
         project::assert_reason(file, &prepared)?;
         let loss = loss(&prepared.release, &file.schema, self.promise.terms().least_group);
         let warnings = self.promise.inner().warnings(&file.schema, &snapshot.table, &prepared.release);
-        self.history = std::mem::take(&mut prepared.history);
+        let (judged, history) = Judged::of(prepared, loss, warnings);
+        self.history = history;
         self.last = Some(snapshot.table);
         self.labels.push(label);
-        Ok(Rehearsal {
-            prepared,
-            loss,
-            query_error: None,
-            comparison: None,
-            warnings,
-            data_digest: snapshot.digest,
-            ledger_head: String::new(),
-        })
+        Ok(judged)
     }
 }

@@ -4,11 +4,12 @@
 //! a rehearsal whose inputs are remembered by their digests: publishing it makes the same bytes, or
 //! says what has changed since.
 
+use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
 use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
 use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, loss, query_error};
-use crate::model::{History, PastView, Rng, Schema, Seed, Table};
+use crate::model::{Change, History, PastView, Release, Rng, Schema, Seed, Table};
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::report::{page, series_report, software};
 use crate::publish::staged::write_staged;
@@ -115,8 +116,6 @@ pub struct Rehearsal {
     pub loss: Loss,
     /// How far random count queries are off, once measured.
     pub query_error: Option<QueryError>,
-    /// What a view is good for next to what else could be published, once measured.
-    pub comparison: Option<Comparison>,
     /// What the steward should know though nothing is wrong, each with a code. Private.
     pub warnings: Vec<String>,
     /// The SHA-256 of the input.
@@ -140,17 +139,49 @@ impl Rehearsal {
         self.query_error = Some(error);
     }
 
-    /// Measures a view next to the data as they are, plain k-anonymity, and the view without its join columns.
-    pub fn compare_view(&mut self, file: &PolicyFile, material: &Material) {
+    /// A view next to the data as they are, plain k-anonymity, and the view without its join columns.
+    pub fn compared(&self, file: &PolicyFile, material: &Material) -> Option<Comparison> {
         let schema = &self.prepared.schema;
-        let compared = file.views().zip(self.prepared.view());
-        self.comparison = compared
-            .map(|(views, view)| Comparison::of(views, view, schema, &narrow(material.table(), &file.schema, schema)));
+        let (views, view) = file.views().zip(self.prepared.view())?;
+        Some(Comparison::of(views, view, schema, &narrow(material.table(), &file.schema, schema)))
     }
 
     /// A digest of everything public about the release.
     pub fn release_digest(&self) -> String {
         self.prepared.release.digest()
+    }
+}
+
+/// A release that was judged, and what its steward may know of it. Private but for the release.
+#[derive(Debug)]
+pub struct Judged {
+    /// The release.
+    pub release: Release,
+    /// How many rows of the snapshot were left out of it.
+    pub withheld: usize,
+    /// Who came, left and changed.
+    pub change: Change,
+    /// What a study mode breaks on made-up data; always empty for real data.
+    pub findings: Vec<Finding>,
+    /// How much less the release says than the snapshot.
+    pub loss: Loss,
+    /// What the steward should know though nothing is wrong, each with a code.
+    pub warnings: Vec<String>,
+}
+
+impl Judged {
+    /// Parts a release from the history that it leaves behind.
+    pub(super) fn of(prepared: Prepared, loss: Loss, warnings: Vec<String>) -> (Judged, History) {
+        let findings = prepared.findings().to_vec();
+        let withheld = prepared.membership.withheld.len();
+        let Prepared { release, change, history, .. } = prepared;
+        (Judged { release, withheld, change, findings, loss, warnings }, history)
+    }
+}
+
+impl From<Rehearsal> for Judged {
+    fn from(rehearsal: Rehearsal) -> Judged {
+        Judged::of(rehearsal.prepared, rehearsal.loss, rehearsal.warnings).0
     }
 }
 
@@ -276,7 +307,6 @@ impl Project {
             loss: loss(&prepared.release, &prepared.schema, file.terms().least_group),
             prepared,
             query_error: None,
-            comparison: None,
             warnings,
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),

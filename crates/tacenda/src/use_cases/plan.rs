@@ -2,7 +2,7 @@
 
 use crate::grouping::Drift;
 use crate::ingest::Given;
-use crate::publish::{Access, Against, Choice, Compared, Comparison, ProjectError};
+use crate::publish::{Access, Choice, Comparison, ProjectError};
 use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
 use schemars::JsonSchema;
@@ -18,64 +18,11 @@ pub struct PlanReport {
     /// The rehearsed release.
     pub summary: Summary,
     /// What each way of keeping incremental-k-anonymity costs; empty for other promises.
-    pub choices: Vec<ChoiceReport>,
+    pub choices: Vec<Choice>,
     /// How far a maintained clustering has drifted; only for k-anonymity, from the second release on.
     pub drift: Option<DriftReport>,
     /// A view next to what else could be published; only for promises about views.
-    pub comparison: Option<ComparisonReport>,
-}
-
-/// A view next to what else could be published. Private: for the steward.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct ComparisonReport {
-    /// The class that is told, if the view has it.
-    pub target: Option<String>,
-    /// The view first.
-    pub lines: Vec<ComparedReport>,
-    /// Rows that trees were grown on: two of three in the order of the keyed identifiers.
-    pub training_rows: u64,
-    /// Rows that trees were tested on: every third one.
-    pub test_rows: u64,
-    /// What was not measured.
-    pub notes: Vec<String>,
-}
-
-/// One line of the comparison.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct ComparedReport {
-    /// `view`, `as-it-is`, `k-anonymity` on all columns, or `without-join`: without the columns readers can join on.
-    pub of: String,
-    /// The k of `k-anonymity`.
-    pub k: Option<u64>,
-    /// Per row, how many levels its categories were lifted, summed over the columns.
-    pub distortion_categories: f64,
-    /// Per row, the share of the domain its numbers leave open, summed over the columns.
-    pub distortion_numbers: f64,
-    /// The share of the bits that its columns tell of the target one by one that they still tell.
-    pub information_kept: Option<f64>,
-    /// The share of test rows whose class a decision tree tells wrongly.
-    pub classification_error: Option<f64>,
-}
-
-/// One way to keep incremental-k-anonymity.
-#[derive(Debug, JsonSchema, Serialize)]
-pub struct ChoiceReport {
-    /// What is published: `cohorts`, `cells` or `tight`.
-    pub choice: String,
-    /// How the policy file asks for it.
-    pub setting: String,
-    /// Whether the policy file does.
-    pub chosen: bool,
-    /// Why it cannot be chosen, if it cannot.
-    pub refused: Option<String>,
-    /// Groups.
-    pub groups: Option<u64>,
-    /// People who are left out.
-    pub withheld: Option<u64>,
-    /// Mean loss.
-    pub loss: Option<f64>,
-    /// What to know of it, each with a code.
-    pub warnings: Vec<String>,
+    pub comparison: Option<Comparison>,
 }
 
 /// A maintained clustering next to one from scratch. Losses as `loss` in the policy file measures them.
@@ -142,59 +89,14 @@ pub fn plan(
     let mut rehearsed = rehearsed(project, input, &request, &step)?;
     let Rehearsed { project, material, rehearsal } = &mut rehearsed;
     rehearsal.measure_queries(project.policy(), material);
-    rehearsal.compare_view(project.policy(), material);
+    let comparison = rehearsal.compared(project.policy(), material);
     step("comparing choices");
-    let choices = project.choices(material, rehearsal)?.into_iter().map(ChoiceReport::from).collect();
+    let choices = project.choices(material, rehearsal)?;
     let drift = project.drift(material).map(DriftReport::from);
-    let comparison = rehearsal.comparison.take().map(ComparisonReport::from);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
     let text = serde_json::to_string_pretty(&Plan::new(&rehearsed, data, delta)).expect("paths and digests are JSON");
     fs::write(&plan, text + "\n").map_err(UseCaseError::file(&plan))?;
     Ok(PlanReport { plan, summary: rehearsed.summary(), choices, drift, comparison })
-}
-
-impl From<Choice> for ChoiceReport {
-    fn from(choice: Choice) -> ChoiceReport {
-        let cost = choice.cost.as_ref().ok();
-        ChoiceReport {
-            choice: choice.name.to_string(),
-            setting: choice.setting.to_string(),
-            chosen: choice.is_chosen,
-            groups: cost.map(|cost| cost.groups),
-            withheld: cost.map(|cost| cost.withheld),
-            loss: cost.map(|cost| cost.loss),
-            refused: choice.cost.err(),
-            warnings: choice.warnings,
-        }
-    }
-}
-
-impl From<Comparison> for ComparisonReport {
-    fn from(found: Comparison) -> ComparisonReport {
-        let line = |line: &Compared| {
-            let (of, k) = match line.of {
-                Against::View => ("view", None),
-                Against::AsItIs => ("as-it-is", None),
-                Against::KAnonymity { k } => ("k-anonymity", Some(k)),
-                Against::WithoutJoin => ("without-join", None),
-            };
-            ComparedReport {
-                of: of.into(),
-                k,
-                distortion_categories: line.distortion_categories,
-                distortion_numbers: line.distortion_numbers,
-                information_kept: line.information_kept,
-                classification_error: line.classification_error,
-            }
-        };
-        ComparisonReport {
-            lines: found.lines.iter().map(line).collect(),
-            training_rows: found.rows.0,
-            test_rows: found.rows.1,
-            target: found.target,
-            notes: found.notes,
-        }
-    }
 }
 
 impl From<Drift> for DriftReport {
