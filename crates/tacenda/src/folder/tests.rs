@@ -152,7 +152,8 @@ fn a_folder_holds_every_file_and_every_checksum() {
 fn the_page_for_the_recipient_says_promise_and_limits_word_by_word() {
     let (release, schema) = table_3a();
     let policy = policy(schema);
-    let page = describe::readme(&Issue::new(&release, &policy));
+    let page = describe::readme(&Issue::new(&release, &policy), Some("It was not so."));
+    assert!(page.contains("**Erratum.** It was not so."));
     assert!(page.contains(&policy.terms().sentence));
     assert!(policy.terms().limits.iter().all(|limit| page.contains(limit)));
     assert!(page.contains("13 rows in 6 groups, standing for 11 people. 2 rows are artificial."));

@@ -11,6 +11,7 @@ mod project;
 mod choices;
 mod in_memory;
 mod adopt;
+mod erratum;
 mod error;
 mod views;
 mod adopted;

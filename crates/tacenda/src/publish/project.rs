@@ -16,7 +16,7 @@ use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, Comparison, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
-    prepare, series,
+    erratum, prepare, series,
 };
 use crate::report::Report;
 use crate::{folder, ingest};
@@ -372,6 +372,10 @@ impl Project {
             at: &now(),
         };
         store.commit(staging, commit)?;
+        // After the release: should this fail, the next release does it.
+        if let Some(text) = facts.erratum.filter(|_| !erratum::is_written(store)) {
+            store.correct(&now(), &text)?;
+        }
         Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
     }
 
@@ -441,6 +445,7 @@ impl Project {
             ledger_head: rehearsal.ledger_head.clone(),
             policy_digest: self.loaded.digest.clone(),
             loss: rehearsal.loss.to_json(),
+            erratum: self.store.as_ref().and_then(erratum::text),
             more_files: Vec::new(),
             software: software(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
