@@ -540,8 +540,12 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
     Ok(Store::init(Arc::new(RealDisk), root, new)?)
 }
 
-/// A promise that holds per release only needs a reason for a second release.
+/// A promise that holds per release only needs a reason for a second release; one that gives people away, for the first.
 pub(super) fn assert_reason(file: &PolicyFile, prepared: &Prepared) -> Result<(), ProjectError> {
+    let gives_away = matches!(&file.promise, Promised::Series(promise) if promise.inner().gives_people_away());
+    if gives_away && prepared.release.number == 1 && file.reasons.accept_counterfeit.is_none() {
+        return Err(ProjectError::GivesPeopleAway);
+    }
     match (prepared.series_risk(), &file.reasons.accept_series_risk) {
         (Some(risk), None) => Err(ProjectError::NeedsReason { what: risk.to_string() }),
         _ => Ok(()),

@@ -123,7 +123,7 @@ fn every_promise_is_read() {
     let height = KAnonymity { optimise: false, refresh: Some(1.1), loss: LossKind::Height, ..five };
     promise(&single(study), height.into());
     let reasons = policy(&single(study)).reasons;
-    assert_eq!(reasons, Reasons { accept_series_risk: Some("a study".into()), accept_adopted: None });
+    assert_eq!(reasons, Reasons { accept_series_risk: Some("a study".into()), ..Reasons::default() });
     promise(&single("refresh = 2\n"), KAnonymity { refresh: Some(2.0), ..five }.into());
     promise(
         &single("base = \"k-member\"\nseed_rule = \"last-seed\"\n"),

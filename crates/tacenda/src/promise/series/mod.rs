@@ -88,6 +88,11 @@ pub trait OfSeries: Grouper + Checked {
         false
     }
 
+    /// Whether its parameters give some people away, so that a new series needs a reason.
+    fn gives_people_away(&self) -> bool {
+        false
+    }
+
     /// Whether it is a study on made-up data, which may publish what breaks the promise.
     fn is_study(&self) -> bool {
         false

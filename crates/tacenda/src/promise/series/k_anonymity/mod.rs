@@ -5,6 +5,7 @@ mod group;
 
 use crate::grouping::{Base, LossKind, SeedRule};
 use crate::model::{Hides, Schema, Scope, Terms};
+use crate::promise::series::readers::TIGHT_BOXES;
 use crate::promise::series::OfSeries;
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key, number_of};
@@ -121,12 +122,13 @@ impl Parameters for KAnonymity {
         let k = self.k;
         let sentence = format!(
             "Protects against someone who sees only this release and knows everyone's quasi-identifiers: each person is \
-             one of at least {k} records. It gives no protection to anyone who can compare it with another release of \
+             one of at least {k} records. It gives no protection against anyone who can compare it with another release of \
              the same data."
         );
         let limits = [
             "It does not protect against a comparison with any other release of the same data.",
             "It does not limit what is learned about sensitive values.",
+            TIGHT_BOXES,
         ];
         Terms {
             parameters: vec![format!("k = {k}")],

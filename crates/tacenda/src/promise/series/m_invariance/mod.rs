@@ -100,6 +100,13 @@ impl Parameters for MInvariance {
             ),
             key(
                 "promise",
+                "accept_counterfeit",
+                "text",
+                "none",
+                "why a new series may use on_ineligible = \"counterfeit\", which gives people away",
+            ),
+            key(
+                "promise",
                 "accept_adopted",
                 "text",
                 "none",
@@ -214,6 +221,10 @@ impl OfSeries for MInvariance {
         "People who leave are published no more; counterfeits stand in for them where a group would fall short. Their value \
          set and the keyed hash of their identifier stay in the vault while the series runs, because a return must meet the \
          same value set. Erasing these too is possible only if the person never returns to the data."
+    }
+
+    fn gives_people_away(&self) -> bool {
+        self.on_ineligible == OnIneligible::Counterfeit
     }
 
     fn exposed(&self, history: &History) -> u64 {
