@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::{fs, io};
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Assessment, Attacker, Evidence, Limits, Series, Thresholds};
-use tacenda::folder::{Issue, ManifestFacts};
+use tacenda::folder::{Issue, ManifestFacts, Target};
 use tacenda::ingest::foreign::{Ask, Foreign};
 use tacenda::ingest::{ReadOptions, Source, foreign};
 use tacenda::made_up::naive::{Diversity, Naive};
@@ -160,7 +160,8 @@ fn view() {
         let views = file.views().expect("the promise is about views");
         let named = views.find(name).expect("the policy has this view");
         let before = Before { history, snapshot: None };
-        prepare_view(NewView { schema: &file.schema, views, named }, &[], &SEED, before, &table, "scale").expect("a view that passes the gate")
+        prepare_view(NewView { schema: &file.schema, views, named }, &[], &SEED, before, &table, "scale")
+            .expect("a view that passes the gate")
     };
     let history = publish("places", &History::default()).history;
     on_the_scale(&mut || {
@@ -168,28 +169,49 @@ fn view() {
     });
 }
 
+/// A file that keeps nothing.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Target for Nowhere {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes all files of a release, to nowhere.
 fn write_folder() {
     let Tables { file, first, .. } = churning();
     let release = release(&file, &History::default(), None, &first).release;
     on_the_scale(&mut || {
-        let nowhere = &mut |_: &str| Ok(Box::new(io::sink()) as Box<dyn Write + Send>);
+        let nowhere = &mut |_: &str| Ok(Box::new(Nowhere) as Box<dyn Target>);
         folder::write(&Issue::new(&release, &file), &ManifestFacts::default(), nowhere).expect("nothing can fail");
     });
 }
 
 fn read_csv() {
     let made = census::snapshots(30_000, 1, Churn::of(0.0), 1);
+    let table = made.tables().next().expect("one snapshot");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("table.csv");
-    made.write_first_csv(File::create(&path).expect("a file")).expect("a table");
+    made.write_csv(&table, File::create(&path).expect("a file")).expect("a table");
     read(&path, &policy_file(&made, M_INVARIANCE));
 }
 
 fn read_parquet() {
     let made = census::snapshots(30_000, 1, Churn::of(0.0), 1);
+    let table = made.tables().next().expect("one snapshot");
     let mut text = Vec::new();
-    made.write_first_csv(&mut text).expect("a table");
+    made.write_csv(&table, &mut text).expect("a table");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("table.parquet");
     let batch = batch(std::str::from_utf8(&text).expect("text"));
