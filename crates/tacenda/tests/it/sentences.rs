@@ -18,7 +18,8 @@ fn named(sentence: &str, numbers: &[(&str, &str)]) -> String {
 
 #[test]
 fn the_page_of_guarantees_quotes_every_promise_word_by_word() {
-    let page = flat(&std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guarantees.md")).unwrap());
+    let page =
+        flat(&std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guarantees.md")).unwrap());
     let mut said: Vec<String> = Vec::new();
     for reader in [Reader::Rule, Reader::Method] {
         said.push(named(&MInvariance { reader, ..MInvariance::new(97) }.terms().sentence, &[("97", "m")]));
@@ -43,7 +44,9 @@ fn the_page_of_guarantees_quotes_every_promise_word_by_word() {
 #[test]
 fn only_the_method_reader_is_said_to_know_the_program() {
     let rule = MInvariance::new(4).terms();
-    assert!(!rule.sentence.contains("program") && rule.limits.iter().any(|limit| limit.contains("how this program places")));
+    assert!(
+        !rule.sentence.contains("program") && rule.limits.iter().any(|limit| limit.contains("how this program places"))
+    );
     let method = MInvariance { reader: Reader::Method, ..MInvariance::new(4) }.terms();
     assert!(method.sentence.contains("exactly how this program works"));
 }

@@ -62,16 +62,16 @@ pub struct JoinReport {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RequirementReport {
     /// On the join as defined.
-    pub raw: Reading,
+    pub raw: JoinReading,
     /// On the kernel; `None` where it could not be worked out.
-    pub kernel: Option<Reading>,
+    pub kernel: Option<JoinReading>,
     /// What was covered.
-    pub coverage: Coverage,
+    pub coverage: JoinCoverage,
 }
 
 /// How a requirement fares.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Reading {
+pub struct JoinReading {
     /// Whether it holds for every x that was looked at.
     pub holds: bool,
     /// Joined rows.
@@ -90,7 +90,7 @@ pub struct Reading {
 
 /// What a reading covers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Coverage {
+pub enum JoinCoverage {
     /// The join of all views.
     All,
     /// Each two views only: the whole join was too large.
@@ -104,7 +104,7 @@ impl JoinReport {
     pub fn holds(&self) -> bool {
         self.has_assignment == Some(true)
             && self.requirements.iter().all(|report| {
-                report.coverage == Coverage::All
+                report.coverage == JoinCoverage::All
                     && report.raw.holds
                     && report.kernel.as_ref().is_some_and(|kernel| kernel.holds)
             })
@@ -116,16 +116,16 @@ impl JoinReport {
     }
 }
 
-impl Default for Reading {
-    fn default() -> Reading {
-        Reading { holds: true, rows: 0, least: None, largest_ppm: None, combinations: 0, broken: 0, people: 0 }
+impl Default for JoinReading {
+    fn default() -> JoinReading {
+        JoinReading { holds: true, rows: 0, least: None, largest_ppm: None, combinations: 0, broken: 0, people: 0 }
     }
 }
 
-impl Reading {
+impl JoinReading {
     /// What two readings of parts say together.
-    pub(super) fn and(self, other: Reading) -> Reading {
-        Reading {
+    pub(super) fn and(self, other: JoinReading) -> JoinReading {
+        JoinReading {
             holds: self.holds && other.holds,
             rows: self.rows.saturating_add(other.rows),
             least: [self.least, other.least].into_iter().flatten().min(),
@@ -169,7 +169,8 @@ struct Part<'a> {
 
 impl Part<'_> {
     fn read(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
-        let nothing = || RequirementReport { raw: Reading::default(), kernel: None, coverage: Coverage::NotAssessed };
+        let nothing =
+            || RequirementReport { raw: JoinReading::default(), kernel: None, coverage: JoinCoverage::NotAssessed };
         if !self.pairs.is_small {
             return nothing();
         }
@@ -179,8 +180,10 @@ impl Part<'_> {
         let raw = join.read(&self.pairs.only(members));
         let both = raw.map(|raw| (raw, self.kernel.map(|kernel| join.read(&kernel.only(members)))));
         match both {
-            Some((raw, None)) => RequirementReport { raw, kernel: None, coverage: Coverage::All },
-            Some((raw, Some(Some(kernel)))) => RequirementReport { raw, kernel: Some(kernel), coverage: Coverage::All },
+            Some((raw, None)) => RequirementReport { raw, kernel: None, coverage: JoinCoverage::All },
+            Some((raw, Some(Some(kernel)))) => {
+                RequirementReport { raw, kernel: Some(kernel), coverage: JoinCoverage::All }
+            }
             _ if members.len() > 2 => self.read_pairs(requirement, members),
             _ => nothing(),
         }
@@ -189,9 +192,9 @@ impl Part<'_> {
     /// The fall-back: every two views on their own, with what the requirement says of them.
     fn read_pairs(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
         let mut report = RequirementReport {
-            raw: Reading::default(),
-            kernel: Some(Reading::default()),
-            coverage: Coverage::PairsOnly,
+            raw: JoinReading::default(),
+            kernel: Some(JoinReading::default()),
+            coverage: JoinCoverage::PairsOnly,
         };
         for (at, &second) in members.iter().enumerate() {
             for &first in &members[..at] {
@@ -200,8 +203,8 @@ impl Part<'_> {
                     continue;
                 }
                 let part = self.read(requirement, &two);
-                if part.coverage == Coverage::NotAssessed {
-                    report.coverage = Coverage::NotAssessed;
+                if part.coverage == JoinCoverage::NotAssessed {
+                    report.coverage = JoinCoverage::NotAssessed;
                 }
                 report.raw = report.raw.and(part.raw);
                 report.kernel = report.kernel.zip(part.kernel).map(|(all, part)| all.and(part));

@@ -209,13 +209,13 @@ fn work_past_the_limit_is_said_not_to_be_done() {
     let requirements = [Requirement::anonymity(vec![at(0, 0)], vec![ViewColumn::record(1)], 1)];
     let two = [one.clone(), one];
     let report = judge_join(&JoinEvidence { views: &two, requirements: &requirements, impossible: &[], limit: 1 });
-    assert_eq!(report.requirements[0].coverage, Coverage::NotAssessed);
+    assert_eq!(report.requirements[0].coverage, JoinCoverage::NotAssessed);
     assert!(!report.holds());
     // Nothing joins these three: each four rows meet each four.
     let three = ["a", "b", "c"].map(|name| view(&[category(name, &["1", "2", "3", "4"])], "1 2 3 4"));
     let requirements = [Requirement::anonymity(vec![at(0, 0), at(2, 0)], vec![at(1, 0)], 1)];
     let report = judge_join(&JoinEvidence { views: &three, requirements: &requirements, impossible: &[], limit: 20 });
-    assert_eq!(report.requirements[0].coverage, Coverage::PairsOnly);
+    assert_eq!(report.requirements[0].coverage, JoinCoverage::PairsOnly);
     assert!(!report.holds());
 }
 
@@ -320,7 +320,7 @@ proptest! {
         let joined = materialise(&views, &impossible);
         for (report, requirement) in judge_join(&evidence).requirements.iter().zip(&requirements) {
             prop_assert_eq!(&report.raw, &read_naively(&views, &joined, requirement));
-            prop_assert_eq!(report.coverage, Coverage::All);
+            prop_assert_eq!(report.coverage, JoinCoverage::All);
         }
     }
 

@@ -4,7 +4,7 @@
 //! its seed. For every assignment of values to people, and for every way the lots can fall, the program is run. Then
 //! Bayes' rule is applied in whole numbers.
 
-use crate::grouping::evolve::{Person, after, group_values, schema, table, values};
+use crate::grouping::evolve::{SnapshotRow, after, group_values, schema, table, values};
 use crate::model::lots::Given;
 use crate::model::{Grouping, History, Lots, Reader, RecordKey, Table, Value};
 use crate::promise::series::Grouper;
@@ -118,7 +118,7 @@ fn ranks(people: &[usize], held: &[u32], values: u32) -> Vec<HashMap<u64, u64>> 
 
 impl Script {
     fn table(&self, present: &[usize], held: &[u32]) -> Table {
-        let people: Vec<Person> =
+        let people: Vec<SnapshotRow> =
             present.iter().map(|&one| (one as u64, self.places[one].to_vec(), held[one])).collect();
         table(&values(self.values), self.places[0].len(), &people)
     }

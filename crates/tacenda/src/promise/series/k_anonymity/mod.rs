@@ -5,8 +5,8 @@ mod group;
 
 use crate::grouping::{Base, LossKind, SeedRule};
 use crate::model::{Hides, Schema, Scope, Terms};
-use crate::promise::series::readers::TIGHT_BOXES;
 use crate::promise::series::OfSeries;
+use crate::promise::series::readers::TIGHT_BOXES;
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key, number_of};
 use serde::{Deserialize, Serialize};
