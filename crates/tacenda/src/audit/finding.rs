@@ -49,6 +49,9 @@ coded! {
              nothing of the input.";
         NobodyThere = "A608", "a group holds nobody",
             "A group made of counterfeits alone would be pure invention.";
+        SpelledTwice = "A609", "one value stands in a group in two spellings",
+            "Two spellings of one value (Flu and flu) are one value to a reader. Counted apart they would make a group look \
+             more diverse than it is.";
         TooFewPeople = "A611", "a group holds too few people",
             "The promise names the least number of people who are published alike. A smaller group singles its \
              members out.";

@@ -383,9 +383,10 @@ kinds! {
          made from: one value a cell.";
     /// One value in two forms.
     WrittenTwice, "D133", "one value written in two ways",
-        "write it alike in all files, without blanks around it and without .0 behind whole numbers",
+        "write it alike everywhere, without blanks around it and without .0 behind whole numbers",
         "Texts of this column stand for themselves, and some differ only in blanks around them or in how a number is written \
-         (25 and 25.0). Taken for two values they would count twice, and releases would seem to have nothing in common.";
+         (25 and 25.0). Taken for two values they would count twice, and releases would seem to have nothing in common. In the \
+         sensitive columns of a table that is to be published, capital letters count as spelling too (Flu and flu).";
 }
 
 impl Kind {
