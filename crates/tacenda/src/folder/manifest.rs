@@ -81,18 +81,15 @@ pub struct Manifest {
     /// The program and its version.
     pub software: String,
     /// The number of the engine that formed the groups: with the snapshot, the policy and the seed the same engine makes
-    /// the same release. Before there were numbers it was 1.
-    #[serde(default = "first_engine")]
-    pub engine: u32,
+    /// the same release. Before there were numbers it was 1, and not written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<u32>,
 }
 
 /// The number of the engine that forms groups now. It grows with every change after which the same data and seed give
 /// another release.
 const ENGINE: u32 = 2;
 
-fn first_engine() -> u32 {
-    1
-}
 
 /// What a series is called, and whom to ask.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -199,7 +196,7 @@ impl Manifest {
             ledger_head: facts.ledger_head.clone(),
             policy_sha256: facts.policy_digest.clone(),
             software: facts.software.clone(),
-            engine: ENGINE,
+            engine: Some(ENGINE),
         }
     }
 

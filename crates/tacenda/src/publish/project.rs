@@ -287,7 +287,8 @@ impl Project {
                 let label = label()?;
                 step("grouping and judging");
                 let prepared = prepare(file, promise.inner(), self.seed(), before, material.table(), &label)?;
-                let warnings = promise.inner().warnings(&file.schema, material.table(), &prepared.release);
+                let last = material.last.as_ref();
+                let warnings = promise.inner().warnings(&file.schema, material.table(), &prepared.release, last);
                 (prepared, warnings)
             }
             (Promised::Views(views), Some(view)) => {

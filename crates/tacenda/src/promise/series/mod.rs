@@ -73,8 +73,9 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
-    /// What a steward should know before publishing though the release is sound, each with a code.
-    fn warnings(&self, _: &Schema, _: &Table, _: &Release) -> Vec<String> {
+    /// What a steward should know before publishing though the release is sound, each with a code. `last` is the table of
+    /// the release before.
+    fn warnings(&self, _: &Schema, _: &Table, _: &Release, _last: Option<&Table>) -> Vec<String> {
         Vec::new()
     }
 

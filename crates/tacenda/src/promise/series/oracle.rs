@@ -6,7 +6,7 @@
 
 use crate::grouping::evolve::{SnapshotRow, after, group_values, schema, table, values};
 use crate::model::lots::Given;
-use crate::model::{Grouping, History, Lots, Reader, RecordKey, Table, Value};
+use crate::model::{Grouping, History, Lots, Reader, RecordKey, Rng, Table, Value};
 use crate::promise::series::Grouper;
 use crate::promise::{IncrementalLDiversity, MInvariance, Surplus};
 use rayon::prelude::*;
@@ -315,4 +315,102 @@ fn filling_gaps_is_caught() {
     assert!(worst.above > 0, "{} outcomes, worst {:?}", worst.outcomes, worst.share);
     let worst = script.worst(&method(2), false, Draws::ByLot, 2);
     assert_eq!((worst.share, worst.above), ((1, 2), 0));
+}
+
+/// Lots of a table of any size, some of them handed over.
+struct Handed {
+    seed: Lots,
+    /// Lots that people have instead of their own.
+    lots: HashMap<u64, u64>,
+    /// A value set, and whose draws each of its values takes.
+    draws: Option<(Vec<u32>, Vec<usize>)>,
+}
+
+impl Given for Handed {
+    fn of(&self, record: RecordKey) -> u64 {
+        self.lots.get(&record.lo).copied().unwrap_or_else(|| self.seed.of(record))
+    }
+
+    fn below(&self, unit: &[u32], bound: u64) -> u64 {
+        let mut unit = unit.to_vec();
+        let set = unit.len() - 2;
+        if let Some((exchanged, from)) = &self.draws
+            && unit[..set] == exchanged[..]
+        {
+            unit[set] = from[unit[set] as usize] as u32;
+        }
+        self.seed.below(&unit, bound)
+    }
+}
+
+/// science A3.11-b at any size: exchange the values of everyone in a bucket and hand their lots over in order, and all
+/// groups of all releases are the same.
+#[test]
+fn exchanging_the_values_of_a_bucket_changes_no_group() {
+    let mut rng = Rng::from_number(7);
+    let people = 900;
+    let places: Vec<Vec<u32>> = (0..people).map(|_| vec![rng.below(20) as u32, rng.below(20) as u32]).collect();
+    let held: Vec<u32> = (0..people).map(|_| rng.below(9).min(rng.below(9)) as u32).collect();
+    // A third comes later, and a tenth of the first leave.
+    let present = [(0..600).collect::<Vec<usize>>(), (0..people).filter(|one| one % 10 != 3 || *one >= 600).collect()];
+    let schema = schema(&[20, 20]);
+    let run = |held: &[u32], handed: &[Handed; 2]| -> Seen {
+        let mut history = History::default();
+        let mut seen = Vec::new();
+        for (present, handed) in present.iter().zip(handed) {
+            let rows: Vec<SnapshotRow> =
+                present.iter().map(|&one| (one as u64, places[one].clone(), held[one])).collect();
+            let table = table(&values(9), 2, &rows);
+            let Handed { seed, lots, draws } = handed;
+            let handed = Handed { seed: seed.clone(), lots: lots.clone(), draws: draws.clone() };
+            let grouping = method(3).group(&schema, &history, &table, &Lots::given(Arc::new(handed))).unwrap();
+            seen.push(groups(&table, &grouping));
+            history = after(&schema, &history, &table, &grouping);
+        }
+        seen
+    };
+    let seeds = [Lots::from_number(1), Lots::from_number(2)];
+    let plain = seeds.clone().map(|seed| Handed { seed, lots: HashMap::new(), draws: None });
+    let before = run(&held, &plain);
+    assert!(before[1].iter().any(|(people, values)| people.len() < values.len()), "somebody who left has a stand-in");
+    let mut sets: Vec<Vec<Value>> = before[0].iter().map(|group| group.1.clone()).collect();
+    sets.sort();
+    sets.dedup();
+    assert!(sets.len() > 3);
+    for set in sets {
+        // Each value becomes the next one of the set.
+        let next = |value: u32| set[(set.iter().position(|one| one.0 == value).unwrap() + 1) % set.len()].0;
+        let of_release = |release: usize| -> Vec<usize> {
+            before[release].iter().filter(|group| group.1 == set).flat_map(|group| group.0.clone()).collect()
+        };
+        let first = of_release(0);
+        let cohorts = [first.clone(), of_release(1).into_iter().filter(|one| *one >= 600).collect()];
+        let mut other = held.clone();
+        let from: Vec<usize> = (0..set.len()).map(|at| (at + set.len() - 1) % set.len()).collect();
+        let draws = Some((set.iter().map(|value| value.0).collect::<Vec<u32>>(), from));
+        let mut handed = plain.each_ref().map(|plain| Handed {
+            seed: plain.seed.clone(),
+            lots: HashMap::new(),
+            draws: draws.clone(),
+        });
+        for (cohort, handed) in cohorts.iter().zip(&mut handed) {
+            let by_lot = |value: u32| {
+                let lot = |one: usize| handed.seed.of(RecordKey { hi: 0, lo: one as u64 });
+                let mut holders: Vec<(u64, usize)> =
+                    cohort.iter().filter(|&&one| held[one] == value).map(|&one| (lot(one), one)).collect();
+                holders.sort_unstable();
+                holders
+            };
+            let mut lots = HashMap::new();
+            for value in &set {
+                for ((_, one), (lot, _)) in by_lot(value.0).into_iter().zip(by_lot(next(value.0))) {
+                    lots.insert(one as u64, lot);
+                    other[one] = next(value.0);
+                }
+            }
+            handed.lots = lots;
+        }
+        assert_ne!(other, held);
+        assert_eq!(run(&other, &handed), before, "{set:?}");
+    }
 }

@@ -222,7 +222,7 @@ impl OfSeries for IncrementalKAnonymity {
         self.l.filter(|_| !self.cohorts).map(|_| guard_of_one_release).into_iter().collect()
     }
 
-    fn warnings(&self, schema: &Schema, table: &Table, release: &Release) -> Vec<String> {
+    fn warnings(&self, schema: &Schema, table: &Table, release: &Release, _: Option<&Table>) -> Vec<String> {
         warnings::warnings(self, schema, table, release)
     }
 

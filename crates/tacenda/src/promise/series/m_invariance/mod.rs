@@ -1,9 +1,10 @@
 //! m-invariance, paper 003: people arrive, leave, return and change, and a sensitive value stays one of `m`.
 
 mod check;
+mod forecast;
 mod group;
 
-use crate::model::{GroupRule, Hides, History, Reader, Schema, Scope, Terms};
+use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::{READERS, WAITING, may_follow_reader, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
@@ -118,8 +119,8 @@ impl Parameters for MInvariance {
             parameters: |m| format!("m     = {m}\n"),
             needs_sensitive: true,
         },
-        pages: &[],
-        stated: &["m", "k", "reader"],
+        pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE],
+        stated: &["m", "k", "reader", "on_ineligible"],
     };
 
     fn read(section: &Section<'_, '_>, _: Option<&Schema>, walk: &mut Walk) -> Option<MInvariance> {
@@ -221,6 +222,13 @@ impl OfSeries for MInvariance {
         "People who leave are published no more; counterfeits stand in for them where a group would fall short. Their value \
          set and the keyed hash of their identifier stay in the vault while the series runs, because a return must meet the \
          same value set. Erasing these too is possible only if the person never returns to the data."
+    }
+
+    fn warnings(&self, _: &Schema, table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
+        match self.reader {
+            Reader::Rule => Vec::new(),
+            Reader::Method => forecast::warnings(table, release, last),
+        }
     }
 
     fn gives_people_away(&self) -> bool {
