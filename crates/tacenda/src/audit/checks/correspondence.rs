@@ -50,15 +50,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     for (at, (edge, rows)) in told.into_iter().enumerate() {
         let Some(count) = people.count(at, rows) else { continue };
         let (old, new) = flows.over(edge);
-        let witness = || Witness {
-            claim: Statement::FewCorresponding,
-            groups: names(flows, &old, &new),
-            values: Vec::new(),
-            person: None,
-            attribute: None,
-            number: rows,
-            line: k,
-        };
+        let witness = || Witness::new(Statement::FewCorresponding, names(flows, &old, &new), rows, k);
         let tally = if rows == 1 { &mut one } else { &mut few };
         tally.add(count, rows, witness);
     }
@@ -81,14 +73,8 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         if came == 0 {
             continue;
         }
-        newcomers.add(came, open, || Witness {
-            claim: Statement::FewLeftForArrivals,
-            groups: vec![(flows.places.1, group as u32)],
-            values: Vec::new(),
-            person: None,
-            attribute: None,
-            number: open,
-            line: k,
+        newcomers.add(came, open, || {
+            Witness::new(Statement::FewLeftForArrivals, vec![(flows.places.1, group as u32)], open, k)
         });
     }
     let edges = flows.edges.len() as u64;
@@ -99,9 +85,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     }
     for mut tally in [one, few, newcomers] {
         tally.at_most(flows.later.row_count() as u64);
-        if let Some(finding) = tally.finding(flows.later.number, vec![flows.earlier.number]) {
-            outcome = outcome.found(finding);
-        }
+        outcome.found(tally.finding(flows.later.number, vec![flows.earlier.number]));
     }
     outcome
 }
