@@ -28,7 +28,6 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     let k = u64::from(ask.thresholds.k);
     let mut one = Tally::new(Fault::OneCorresponding);
     let mut few = Tally::new(Fault::FewCorresponding);
-    let mut newcomers = Tally::new(Fault::FewNewcomers);
     let (mut unclear, mut least) = (flows.bounded + flows.passed_over, u64::MAX);
     let mut told: Vec<(&Edge, u64)> = Vec::new();
     for edge in flows.edges.iter().filter(|edge| edge.rows() > 0) {
@@ -54,6 +53,25 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         let tally = if rows == 1 { &mut one } else { &mut few };
         tally.add(count, rows, witness);
     }
+    let (newcomers, crowded) = few_arrivals(ask, flows);
+    unclear += crowded;
+    let edges = flows.edges.len() as u64;
+    outcome.coverage.of += edges;
+    outcome.coverage.looked_at += edges.saturating_sub(unclear);
+    if least < u64::MAX {
+        outcome.measure(Some(flows.later.number), Quantity::LeastCorresponding, least as f64);
+    }
+    for mut tally in [one, few, newcomers] {
+        tally.at_most(flows.later.row_count() as u64);
+        outcome.found(tally.finding(flows.later.number, vec![flows.earlier.number]));
+    }
+    outcome
+}
+
+/// Groups in which few rows are left for arrivals; and in how many groups that is not clear.
+fn few_arrivals(ask: &Ask<'_>, flows: &Flows<'_>) -> (Tally, u64) {
+    let k = u64::from(ask.thresholds.k);
+    let (mut newcomers, mut unclear) = (Tally::new(Fault::FewNewcomers), 0);
     for (group, &forced) in flows.forced.iter().enumerate() {
         let rows = flows.later.group_rows(group).len() as u64;
         let open = rows - u64::from(forced);
@@ -77,17 +95,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
             Witness::new(Statement::FewLeftForArrivals, vec![(flows.places.1, group as u32)], open, k)
         });
     }
-    let edges = flows.edges.len() as u64;
-    outcome.coverage.of += edges;
-    outcome.coverage.looked_at += edges.saturating_sub(unclear);
-    if least < u64::MAX {
-        outcome.measure(Some(flows.later.number), Quantity::LeastCorresponding, least as f64);
-    }
-    for mut tally in [one, few, newcomers] {
-        tally.at_most(flows.later.row_count() as u64);
-        outcome.found(tally.finding(flows.later.number, vec![flows.earlier.number]));
-    }
-    outcome
+    (newcomers, unclear)
 }
 
 /// Who was told of already, where people are known.
