@@ -90,7 +90,6 @@ pub struct Manifest {
 /// another release.
 const ENGINE: u32 = 2;
 
-
 /// What a series is called, and whom to ask.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
 pub struct SeriesNames {

@@ -251,7 +251,11 @@ fn each_problem_has_its_code_its_column_and_its_lines() {
 fn a_sensitive_value_in_another_spelling_is_refused() {
     for spelling in ["FLU", " flu", "Flu "] {
         let text = format!("{}e,1,1234,2020-01-01,{spelling},A,\n", text());
-        assert_eq!(only_problem(read(text.as_bytes())), ("D133".into(), Some("illness".into()), 0, vec![]), "{spelling}");
+        assert_eq!(
+            only_problem(read(text.as_bytes())),
+            ("D133".into(), Some("illness".into()), 0, vec![]),
+            "{spelling}"
+        );
     }
 }
 

@@ -42,7 +42,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             let reading = part.kernel.as_ref().unwrap_or(&part.raw);
             outcome.measure(Some(second.number), Quantity::RowsOfJoin, reading.rows as f64);
             if !reading.holds {
-                outcome = outcome.found(finding(ask, fault, reading, (a, b), (first.number, second.number)));
+                outcome.found([finding(ask, fault, reading, (a, b), (first.number, second.number))]);
             }
         }
     }
@@ -108,14 +108,6 @@ fn finding(ask: &Ask<'_>, fault: Fault, reading: &JoinReading, places: (u32, u32
         groups: 0,
         example: None,
         others: vec![numbers.0],
-        witness: Some(Witness {
-            claim: statement,
-            groups: vec![(places.0, 0), (places.1, 0)],
-            values: Vec::new(),
-            person: None,
-            attribute: None,
-            number,
-            line,
-        }),
+        witness: Some(Witness::new(statement, vec![(places.0, 0), (places.1, 0)], number, line)),
     }
 }

@@ -39,7 +39,8 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     let ahead = counterfeits_ahead(release, leave);
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let shares: Vec<String> = ahead.iter().map(|&share| percent(share)).collect();
-    let assumed = if stayed.is_some() { "as many people leave each time as did now" } else { "that many people leave each time" };
+    let assumed =
+        if stayed.is_some() { "as many people leave each time as did now" } else { "that many people leave each time" };
     let mut warnings = vec![format!(
         "{}: with reader = \"method\" counterfeits of about {} are to be expected over the next {AHEAD} releases, if {assumed} ({}); \
          where that is too many, use reader = \"rule\"",
@@ -113,8 +114,12 @@ impl Stayed {
     /// The least and the greatest share of people who left, by value, where they differ by more than chance would do.
     fn by_value(&self) -> Option<(f64, f64)> {
         let overall = self.leave();
-        let large: Vec<(f64, f64)> =
-            self.counts.iter().filter(|count| count.0 >= ENOUGH).map(|&(were, left)| (were as f64, left as f64)).collect();
+        let large: Vec<(f64, f64)> = self
+            .counts
+            .iter()
+            .filter(|count| count.0 >= ENOUGH)
+            .map(|&(were, left)| (were as f64, left as f64))
+            .collect();
         if large.len() < 2 || overall == 0.0 || overall == 1.0 {
             return None;
         }
