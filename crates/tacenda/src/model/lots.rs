@@ -11,12 +11,12 @@ use crate::model::{RecordKey, Rng, Seed};
 pub struct Lots {
     key: [u8; 32],
     #[cfg(test)]
-    given: Option<std::sync::Arc<dyn Given>>,
+    given: Option<std::sync::Arc<dyn GivenLots>>,
 }
 
 /// Lots that a test gives, to try all of them.
 #[cfg(test)]
-pub trait Given: Send + Sync {
+pub trait GivenLots: Send + Sync {
     /// The lot of a record.
     fn of(&self, record: RecordKey) -> u64;
 
@@ -51,7 +51,7 @@ impl Lots {
 
     /// Lots that a test gives.
     #[cfg(test)]
-    pub fn given(given: std::sync::Arc<dyn Given>) -> Lots {
+    pub fn given(given: std::sync::Arc<dyn GivenLots>) -> Lots {
         Lots { key: [0; 32], given: Some(given) }
     }
 

@@ -79,7 +79,7 @@ coded! {
             "on_ineligible = \"counterfeit\" gives away people who stand alone with counterfeits: they have the value that is too \
              frequent; use \"refuse\" or \"defer\", or put accept_counterfeit = \"your reason\" under [promise]"
         )]
-        GivesPeopleAway = "R607", "counterfeits give people away",
+        GivesPeopleAway = "R606", "counterfeits give people away",
             "With on_ineligible = \"counterfeit\" a person who stands alone with counterfeits has, almost certainly, the value that \
              is too frequent. No way of placing counterfeits mends that. Use \"refuse\" and coarsen the sensitive attribute or \
              lower m. If it is acceptable nevertheless, say why in the policy file: accept_counterfeit = \"…\" under [promise]. \

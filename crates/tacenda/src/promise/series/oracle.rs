@@ -5,7 +5,7 @@
 //! Bayes' rule is applied in whole numbers.
 
 use crate::grouping::evolve::{SnapshotRow, after, group_values, schema, table, values};
-use crate::model::lots::Given;
+use crate::model::lots::GivenLots;
 use crate::model::{Grouping, History, Lots, Reader, RecordKey, Rng, Table, Value};
 use crate::promise::series::Grouper;
 use crate::promise::{IncrementalLDiversity, MInvariance, Surplus};
@@ -65,7 +65,7 @@ struct Fallen {
     drawn: Mutex<(usize, Vec<(u64, u64)>)>,
 }
 
-impl Given for Fallen {
+impl GivenLots for Fallen {
     fn of(&self, record: RecordKey) -> u64 {
         self.ranks.get(&record.lo).copied().unwrap_or(0)
     }
@@ -326,7 +326,7 @@ struct Handed {
     draws: Option<(Vec<u32>, Vec<usize>)>,
 }
 
-impl Given for Handed {
+impl GivenLots for Handed {
     fn of(&self, record: RecordKey) -> u64 {
         self.lots.get(&record.lo).copied().unwrap_or_else(|| self.seed.of(record))
     }
