@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn that_leaving_depends_on_the_value_is_seen_and_chance_is_not() {
         let last = people(|_, _| false);
-        let by_chance = Stayed::between(&last, &people(|id, _| Lots::from_number(id).of(key(id)) % 10 == 0));
+        let by_chance = Stayed::between(&last, &people(|id, _| Lots::from_number(id).of(key(id)).is_multiple_of(10)));
         assert!((by_chance.leave() - 0.1).abs() < 0.02);
         assert_eq!(by_chance.by_value(), None);
         let by_value = Stayed::between(&last, &people(|id, value| id % 60 < 6 * (1 + value as u64)));
