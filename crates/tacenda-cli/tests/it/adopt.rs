@@ -111,6 +111,24 @@ fn groups(project: &TestProject, number: u32) -> BTreeMap<String, (String, BTree
     groups
 }
 
+/// The proof against a reader who knows the program does not cover groups that another program formed.
+#[test]
+fn nothing_is_adopted_against_a_reader_who_knows_the_method() {
+    let project = project("model = \"m-invariance\"\nm = 2\nreader = \"method\"");
+    project.fails(&["adopt", "1b.csv", "--truth", "1a.csv", "--yes"], 6, "R607");
+}
+
+/// Who stands alone with counterfeits is given away, so that a new series needs a reason.
+#[test]
+fn counterfeits_for_uneven_values_need_a_reason() {
+    let promise = "model = \"m-invariance\"\nm = 2\non_ineligible = \"counterfeit\"";
+    let without = project(promise);
+    without.fails(&["publish", "1a.csv", "--yes"], 6, "R606");
+    let with = project(&format!("{promise}\naccept_counterfeit = \"a study\""));
+    with.ok(&["publish", "1a.csv", "--yes"]);
+    assert!(with.read("releases/microdata/r0001/README.md").contains("alone with counterfeits"));
+}
+
 #[test]
 fn the_papers_first_release_is_adopted_and_everyone_keeps_their_value_set() {
     let project = project("model = \"m-invariance\"\nm = 2\non_ineligible = \"counterfeit\"");

@@ -5,16 +5,19 @@
 //! what is promised now held before, and the rest never did.
 
 use crate::ledger::{Store, What};
+use serde_json::Value as Json;
 
 /// The words of the old sentences that are not true.
 const CLAIM: &str = "and how we work";
 
 /// What is to be said about the series, where a release of it has an old sentence.
 pub(super) fn text(store: &Store) -> Option<String> {
-    let said =
-        |promise: &serde_json::Value| promise["sentence"].as_str().is_some_and(|sentence| sentence.contains(CLAIM));
-    let numbers: Vec<u32> =
-        store.publications().filter(|publication| said(&publication.promise)).map(|one| one.number).collect();
+    about(store.publications().map(|publication| (publication.number, &publication.promise)))
+}
+
+fn about<'a>(releases: impl Iterator<Item = (u32, &'a Json)>) -> Option<String> {
+    let claims = |promise: &Json| promise["sentence"].as_str().is_some_and(|sentence| sentence.contains(CLAIM));
+    let numbers: Vec<u32> = releases.filter(|(_, promise)| claims(promise)).map(|(number, _)| number).collect();
     let which = match (numbers.first()?, numbers.last()?) {
         (first, last) if first == last => format!("Release {first} said"),
         (first, last) => format!("Releases {first} to {last} said"),
@@ -28,4 +31,20 @@ pub(super) fn text(store: &Store) -> Option<String> {
 /// Whether the ledger says it already.
 pub(super) fn is_written(store: &Store) -> bool {
     store.events().iter().any(|event| matches!(event.what, What::Erratum { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_releases_with_the_old_sentence_are_corrected() {
+        let old = json!({ "sentence": "Someone who knows everything, and how we work, learns nothing." });
+        let new = json!({ "sentence": "Nothing is claimed." });
+        assert_eq!(about([(1, &new), (2, &json!({}))].into_iter()), None);
+        let said = about([(1, &old), (2, &old), (3, &new)].into_iter()).unwrap();
+        assert!(said.starts_with("Releases 1 to 2 said that the promise holds"), "{said}");
+        assert!(about([(4, &old)].into_iter()).unwrap().starts_with("Release 4 said"));
+    }
 }

@@ -186,6 +186,10 @@ coded! {
         AdoptLinked = "R605", "an adopted release links records",
             "A column that is the same in every release links a person's rows. Only incremental-k-anonymity with \
              linked_ids = true covers that.";
+        #[error("reader = \"method\" does not cover releases made elsewhere; set reader = \"rule\" to adopt them, or start a new series")]
+        AdoptedUnderMethod = "R607", "adopting is not covered",
+            "The proof of reader = \"method\" rests on how this program forms groups. Releases made elsewhere were formed in \
+             another way. Set reader = \"rule\", which needs only the rule that the releases keep.";
         #[error(
             "the releases to be adopted do not keep the promise: {}; {} can no longer be protected and would be \
              withheld from now on; \

@@ -13,7 +13,7 @@ use crate::audit::{Evidence, Finding, Traces};
 use crate::ingest::foreign::{Ask, File, Foreign};
 use crate::ingest::{ReadOptions, Source, foreign};
 use crate::ledger::{Commit, Publication, Staging};
-use crate::model::{Grouping, History, PastGroups, Reading, Regions, Release, Schema, Scope, Table, Values};
+use crate::model::{Grouping, History, PastGroups, Reader, Reading, Regions, Release, Schema, Scope, Table, Values};
 use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
@@ -81,7 +81,9 @@ impl Project {
         reading: &Reading,
         options: &ReadOptions,
     ) -> Result<Vec<Adoption>, ProjectError> {
-        self.series_promise()?;
+        if self.series_promise()?.terms().reader == Reader::Method {
+            return Err(ProjectError::AdoptedUnderMethod);
+        }
         let (mut history, last) = self.past()?;
         let mut snapshot = last.unwrap_or_else(|| nobody(&self.policy().schema, &history.values));
         let read = read(foundlings, &ask(&self.policy().schema, reading))?;

@@ -42,11 +42,10 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     let ahead = counterfeits_ahead(release, leave);
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let shares: Vec<String> = ahead.iter().map(|&share| percent(share)).collect();
-    let assumed =
-        if stayed.is_some() { "as many people leave each time as did now" } else { "that many people leave each time" };
+    let as_now = if stayed.is_some() { ", as now" } else { "" };
     let mut warnings = vec![format!(
-        "{}: with reader = \"method\" counterfeits of about {} are to be expected over the next {AHEAD} releases, if {assumed} ({}); \
-         where that is too many, use reader = \"rule\"",
+        "{}: with reader = \"method\" counterfeits of about {} are to be expected over the next {AHEAD} releases, if {} of the \
+         people leave each time{as_now}; where that is too many, use reader = \"rule\"",
         COUNTERFEITS_AHEAD.0,
         shares.join(", "),
         percent(leave),

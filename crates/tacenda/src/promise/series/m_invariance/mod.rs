@@ -144,10 +144,14 @@ impl Parameters for MInvariance {
         let people = k.map_or(String::new(), |k| format!(" Every group of a release holds at least {k} people."));
         let sentence = format!("{}{people}", value_sentence(m, reader));
         let mut limits = value_limits(reader);
-        limits.push("A person's value set changes only when their value changed, so a changed value set tells that.");
-        limits.push(
-            "A reader who knows that a value never goes away, as with HIV, can learn more from people whose value set changed.",
-        );
+        // Against the method a value never leaves its set.
+        if reader == Reader::Rule {
+            limits
+                .push("A person's value set changes only when their value changed, so a changed value set tells that.");
+            limits.push(
+                "A reader who knows that a value never goes away, as with HIV, can learn more from people whose value set changed.",
+            );
+        }
         match self.on_ineligible {
             OnIneligible::Refuse => {}
             OnIneligible::Defer => limits.push(WAITING),
