@@ -189,6 +189,13 @@ coded! {
              rows that can be part of a whole.";
         JoinLikelyValue = "A766", "joining releases with different columns gives a value away",
             "Among the rows that a combination of both releases joins with, a value is more frequent than one in l.";
+        AtOnceFewRows = "A767", "matching all releases at once leaves too few rows",
+            "Three or more releases have different columns of the same people. When everyone is given a row of each of \
+             them, what one release says of a person leaves fewer rows of another than the line k.";
+        AtOnceFewValues = "A768", "matching all releases at once leaves too few values",
+            "Three or more releases have different columns of the same people. When everyone is given a row of each of \
+             them, what one release says of a person leaves fewer values than the line l. Two releases at a time need \
+             not show it.";
         OrderLinks = "A771", "the order of rows links two releases",
             "Rows that occur once in both files stand in the same order far more often than by chance, and not \
              because the files are sorted by what they show. The order of the input is a linked id.";

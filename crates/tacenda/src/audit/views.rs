@@ -9,8 +9,8 @@
 //!
 //! # Not concluded
 //! Where more views are seen together than all selections can be tried of, some are, and a warning says
-//! so. With three and more views the kernel looks at two at a time. A join that is too large to be counted
-//! is a finding, unless the policy is content with each two views (`too_large = "pairs"`).
+//! so. A join that is too large to be counted, or whose kernel over all views takes too many steps, is a finding,
+//! unless the policy is content with each two views (`too_large = "pairs"`).
 
 use crate::audit::join::Coverage;
 use crate::audit::{Evidence, Fault, Finding, JoinEvidence, JoinReport, Reading, RequirementReport, gate, judge_joins};
@@ -152,8 +152,15 @@ fn collect(
             );
         }
     }
-    if report.dangling.len() > 2 {
-        warn("with three and more views, pairs of rows that lie in no matching are left out for two views at a time");
+    if report.requirements.iter().any(|report| report.coverage == Coverage::Unassigned) {
+        if (0..=seen.len()).all(is_ours) {
+            add(Fault::ViewsNotRelated, rows, 0);
+        } else {
+            warn(
+                "with a view made elsewhere, the rows of all views cannot all be matched at once: what lies in no \
+                 matching was left out for two views at a time",
+            );
+        }
     }
     for requirement in &report.requirements {
         judge(evidence, requirement, &mut add, &mut warn);
@@ -168,7 +175,7 @@ fn judge(
 ) {
     match report.coverage {
         Coverage::NotAssessed => add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0),
-        Coverage::PairsOnly if !evidence.pairs_suffice => {
+        Coverage::PairsOnly | Coverage::KernelOfTwo if !evidence.pairs_suffice => {
             add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0);
         }
         Coverage::PairsOnly => {
@@ -176,7 +183,11 @@ fn judge(
                 "the join of all views is too large: each two were judged alone, and what three tell together was not",
             );
         }
-        Coverage::All => {}
+        Coverage::KernelOfTwo => warn(
+            "matching the rows of all views at once takes too many steps: what lies in no matching was left out for two \
+             views at a time",
+        ),
+        Coverage::All | Coverage::Unassigned => {}
     }
     if !report.raw.holds {
         let fault = if report.raw.least.is_some() { Fault::JoinTooFewValues } else { Fault::JoinShareTooLarge };
