@@ -58,9 +58,7 @@ const VIEWS: [(&str, &[&str]); 3] = [("v3", &["b", "c", "dis"]), ("v2", &["a", "
 
 fn quasi(people: usize) -> Vec<Quasi> {
     let list = |count: usize| (0..count).map(|at| at.to_string()).collect::<Vec<String>>();
-    let of = |name: &str, count: usize| {
-        category(name, &list(count).iter().map(String::as_str).collect::<Vec<&str>>())
-    };
+    let of = |name: &str, count: usize| category(name, &list(count).iter().map(String::as_str).collect::<Vec<&str>>());
     vec![of("name", people), of("a", 2), of("b", 2), of("c", 2), of("dis", 3)]
 }
 
@@ -68,7 +66,8 @@ fn quasi(people: usize) -> Vec<Quasi> {
 fn exact(table: &Table, columns: &[&str]) -> PublishedView {
     let all = quasi(table.len());
     let place = |name: &&str| COLUMNS.iter().position(|known| known == name).unwrap();
-    let spans = |at: usize| SpanColumn::new(&table.quasi(at).iter().map(|&code| Span::exact(code)).collect::<Vec<Span>>());
+    let spans =
+        |at: usize| SpanColumn::new(&table.quasi(at).iter().map(|&code| Span::exact(code)).collect::<Vec<Span>>());
     let view = View { name: columns.concat(), columns: columns.iter().map(|name| all[place(name)].clone()).collect() };
     PublishedView::new(view, columns.iter().map(|name| spans(place(name))).collect())
 }
@@ -164,9 +163,10 @@ fn crafted_views_fail_the_audit_with_a_witness() {
         let outcome = releases(&table).lines(1, 2).ask(Check::Joins);
         assert_eq!(outcome.verdict, Verdict::Fail);
         // What the first release, with the names, leaves of the third, with the diseases.
-        let told = outcome.findings.iter().find(|finding| {
-            (finding.fault.code(), finding.release, finding.others.first()) == ("A768", 3, Some(&1))
-        });
+        let told = outcome
+            .findings
+            .iter()
+            .find(|finding| (finding.fault.code(), finding.release, finding.others.first()) == ("A768", 3, Some(&1)));
         assert_eq!(told.unwrap().witness.as_ref().unwrap().number, 1);
         outcome.findings.iter().for_each(|finding| verify(&releases(&table).lines(1, 2), finding));
     }
@@ -214,7 +214,7 @@ fn views_that_take_too_many_steps_are_not_cleared() {
     assert!(first > 0 && reasons[first..].iter().all(Option::is_none), "{reasons:?}");
 }
 
-/// science E1-33b: three to five views of a few people, under both promises: each that goes out keeps its promise among
+/// science E1-39: three to five views of a few people, under both promises: each that goes out keeps its promise among
 /// all assignments, whichever of them somebody lays side by side.
 #[test]
 fn series_of_three_to_five_views_keep_their_promise_among_all_assignments() {
@@ -230,9 +230,8 @@ fn series_of_three_to_five_views_keep_their_promise_among_all_assignments() {
             category("s", &["0", "1", "2"]),
             category("t", &["0", "1"]),
         ];
-        let mut column = |quasi: &Quasi| -> Vec<u32> {
-            (0..people).map(|_| rng.below(quasi.size().into()) as u32).collect()
-        };
+        let mut column =
+            |quasi: &Quasi| -> Vec<u32> { (0..people).map(|_| rng.below(quasi.size().into()) as u32).collect() };
         let table = table(base.iter().map(&mut column).collect());
         let list: [(&str, &[&str]); 5] = [
             ("one", &["a", "n", "s"]),
@@ -246,8 +245,7 @@ fn series_of_three_to_five_views_keep_their_promise_among_all_assignments() {
             file(base, &list[..count], XyAnonymity { x, y: names(&["s"]), k: 2 })
         } else {
             let y = names(&["s"]);
-            let promise =
-                XyLinkability { x, y, max_confidence_permille: 700, listed: Vec::new(), only_listed: false };
+            let promise = XyLinkability { x, y, max_confidence_permille: 700, listed: Vec::new(), only_listed: false };
             file(base, &list[..count], promise)
         };
         let mut order: Vec<&str> = list[..count].iter().map(|view| view.0).collect();

@@ -429,14 +429,15 @@ fn thinned(rng: &mut Rng, views: Vec<PublishedView>) -> Vec<PublishedView> {
     let thin = |(at, published): (usize, PublishedView)| {
         let rows: Vec<usize> = (0..published.len()).filter(|_| at == 0 || rng.below(5) > 0).collect();
         let columns = 0..published.view.columns.len();
-        let column = |column: usize| -> Vec<Span> { rows.iter().map(|&row| published.column(column).span(row)).collect() };
+        let column =
+            |column: usize| -> Vec<Span> { rows.iter().map(|&row| published.column(column).span(row)).collect() };
         let columns = columns.map(|at| SpanColumn::new(&column(at))).collect();
         PublishedView::new(published.view.clone(), columns)
     };
     views.into_iter().enumerate().map(thin).collect()
 }
 
-/// science E1-33b: three to five views, against all assignments: of rings and of any columns, with rules, with people
+/// science E1-39: three to five views, against all assignments: of rings and of any columns, with rules, with people
 /// whom some views lack.
 #[test]
 fn the_kernel_of_all_views_is_what_some_assignment_uses() {

@@ -206,7 +206,8 @@ impl Views {
             }
         };
         if self.list.iter().any(|view| view.adopted.is_some()) {
-            text += " Views made elsewhere whose rows have no such assignment with all others were judged two at a time.";
+            text +=
+                " Views made elsewhere whose rows have no such assignment with all others were judged two at a time.";
         }
         Some(text)
     }
