@@ -19,7 +19,7 @@ pub const KEY: [u8; 32] = [1; 32];
 
 /// One column with its codes.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct CodedColumn {
     /// Its name and domain.
     pub quasi: Quasi,
     /// The code of each row.
@@ -32,7 +32,7 @@ pub struct Raw {
     /// Who.
     pub keys: Vec<RecordKey>,
     /// The columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<CodedColumn>,
     /// Where they come from, for the results.
     pub origin: String,
 }
@@ -48,9 +48,9 @@ pub struct Data {
     pub origin: String,
 }
 
-impl Column {
+impl CodedColumn {
     /// The same values without a tree, in the order of the tree's leaves: any run of them may be published.
-    pub fn ordered(mut self) -> Column {
+    pub fn ordered(mut self) -> CodedColumn {
         if let Domain::Category(tree) = &self.quasi.domain {
             let labels: Vec<String> = (0..tree.leaf_count()).map(|leaf| tree.leaf_label(leaf).to_string()).collect();
             self.quasi.domain = Domain::Category(Hierarchy::flat(labels).expect("leaves are apart"));
@@ -59,7 +59,7 @@ impl Column {
     }
 
     /// Coarser values: `label` of each leaf, numbered in the order of the leaves. No tree is left.
-    pub fn grouped(self, label: impl Fn(&Hierarchy, u32) -> String) -> Column {
+    pub fn grouped(self, label: impl Fn(&Hierarchy, u32) -> String) -> CodedColumn {
         let Domain::Category(tree) = &self.quasi.domain else { return self };
         let mut labels: Vec<String> = Vec::new();
         let codes: Vec<u32> = (0..tree.leaf_count())
@@ -73,7 +73,7 @@ impl Column {
             })
             .collect();
         let domain = Domain::Category(Hierarchy::flat(labels).expect("labels are apart"));
-        Column {
+        CodedColumn {
             quasi: Quasi::new(&self.quasi.name, domain),
             codes: self.codes.iter().map(|&code| codes[code as usize]).collect(),
         }
@@ -99,7 +99,7 @@ impl Raw {
         let read = ingest::read_snapshot(&source, &schema, &KEY, &Values::default(), &ReadOptions::default());
         let table = read.map_err(|error| anyhow!("{}: {error}", path.display()))?.table;
         let columns = schema.quasi.iter().enumerate();
-        let columns = columns.map(|(at, quasi)| Column { quasi: quasi.clone(), codes: table.quasi(at).to_vec() });
+        let columns = columns.map(|(at, quasi)| CodedColumn { quasi: quasi.clone(), codes: table.quasi(at).to_vec() });
         Ok(Raw { keys: table.keys().to_vec(), columns: columns.collect(), origin: origin.to_string() })
     }
 
@@ -107,7 +107,7 @@ impl Raw {
     ///
     /// # Panics
     /// If there is none of that name.
-    pub fn column(&self, name: &str) -> Column {
+    pub fn column(&self, name: &str) -> CodedColumn {
         self.columns
             .iter()
             .find(|column| column.quasi.name == name)
@@ -129,13 +129,17 @@ impl Raw {
         let take = |codes: &[u32]| rows.iter().map(|&row| codes[row as usize]).collect();
         Raw {
             keys: rows.iter().map(|&row| self.keys[row as usize]).collect(),
-            columns: self.columns.into_iter().map(|column| Column { codes: take(&column.codes), ..column }).collect(),
+            columns: self
+                .columns
+                .into_iter()
+                .map(|column| CodedColumn { codes: take(&column.codes), ..column })
+                .collect(),
             origin: self.origin,
         }
     }
 
     /// A table with these quasi attributes, and one more column as the sensitive one.
-    pub fn data(&self, quasi: Vec<Column>, sensitive: Option<&Column>) -> Data {
+    pub fn data(&self, quasi: Vec<CodedColumn>, sensitive: Option<&CodedColumn>) -> Data {
         let (values, column) = match sensitive {
             None => (Values::of(["-"]), vec![Value(0); self.keys.len()]),
             Some(column) => sensitive_values(column),
@@ -152,7 +156,7 @@ impl Raw {
 }
 
 /// Values in the order of their texts, as the reader would number them.
-fn sensitive_values(column: &Column) -> (Values, Vec<Value>) {
+fn sensitive_values(column: &CodedColumn) -> (Values, Vec<Value>) {
     let texts: Vec<String> = (0..column.quasi.size()).map(|code| column.text(code)).collect();
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|&code| &texts[code]);
@@ -303,7 +307,7 @@ fn census_columns(folder: &Path) -> Result<Vec<(&'static str, Domain)>> {
 
 /// The four quasi attributes with the domain sizes of the paper's table 5: 17 levels of education, 57
 /// birthplaces (the states, the island areas, the continents), published as runs.
-fn census_quasi(raw: &Raw) -> Vec<Column> {
+fn census_quasi(raw: &Raw) -> Vec<CodedColumn> {
     let education = raw.column("education").grouped(|tree, leaf| {
         let label = tree.leaf_label(leaf);
         let grade = label.strip_prefix("Grade ").and_then(|grade| grade.parse::<u32>().ok());
@@ -329,7 +333,7 @@ fn census_quasi(raw: &Raw) -> Vec<Column> {
 
 /// Cuts each of the 26 groups of occupations into runs of neighbours, so that there are about `wanted`
 /// values of about equal weight.
-fn group_occupations(column: Column, wanted: usize) -> Column {
+fn group_occupations(column: CodedColumn, wanted: usize) -> CodedColumn {
     let Domain::Category(tree) = &column.quasi.domain else { return column };
     let mut counts = vec![0usize; tree.leaf_count() as usize];
     column.codes.iter().for_each(|&code| counts[code as usize] += 1);
@@ -389,7 +393,7 @@ pub fn numbers(spread: Spread, count: usize, seed: u64) -> Data {
         (number * 1000.0) as u32
     };
     let names = ["a", "b", "c", "d"];
-    let columns = names.map(|name| Column {
+    let columns = names.map(|name| CodedColumn {
         quasi: Quasi::new(name, Domain::Real { lo: 0, hi: 15_001, decimals: 3 }),
         codes: (0..count).map(|_| draw()).collect(),
     });

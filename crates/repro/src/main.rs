@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p repro -- all` writes one table and one plot a figure, and `RESULTS.md`. One
 //! subcommand a paper does that paper alone and leaves the others' results as they are. Each paper is one
-//! file and answers with [`results::Report`]s; everything that is said in `RESULTS.md` is printed from them.
+//! file and answers with [`results::FigureReport`]s; everything that is said in `RESULTS.md` is printed from them.
 
 mod settings;
 mod clock;
@@ -20,15 +20,15 @@ mod peers;
 
 use anyhow::Result;
 use clap::Parser;
-use results::Section;
-use settings::{Cli, Part, Settings};
+use results::PartResults;
+use settings::{Part, ReproArgs, Settings};
 
 /// The same allocator as the command's, so that times compare.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> Result<()> {
-    let cli = Cli::parse();
+    let cli = ReproArgs::parse();
     let settings = Settings::new(&cli)?;
     let parts: Vec<Part> = match cli.part {
         Part::All => vec![Part::P000, Part::P001, Part::P002, Part::P003, Part::P004, Part::Peers],
@@ -54,6 +54,6 @@ fn run(part: Part, settings: &Settings) -> Result<()> {
         Part::Peers => peers::run(settings),
         Part::All => unreachable!("all is a list of parts"),
     });
-    let section = Section { part, reports: reports?, spent };
+    let section = PartResults { part, reports: reports?, spent };
     results::write(settings, &section)
 }

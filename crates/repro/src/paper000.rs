@@ -9,8 +9,8 @@ use crate::clock::{Spent, timed};
 use crate::data;
 use crate::data::{Data, Spread};
 use crate::figure::{Axis, Figure, Line};
-use crate::results::{Claim, Report, Verdict};
-use crate::series::{Series, Step};
+use crate::results::{Claim, ClaimVerdict, FigureReport};
+use crate::series::{OwnRelease, OwnSeries};
 use crate::settings::Settings;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
@@ -65,7 +65,7 @@ struct Sweep {
 }
 
 /// Runs all sweeps.
-pub fn run(settings: &Settings) -> Result<Vec<Report>> {
+pub fn run(settings: &Settings) -> Result<Vec<FigureReport>> {
     let raw = data::adult(settings, true)?;
     let adult = raw.data(ADULT.map(|name| raw.column(name).ordered()).into(), None);
     let most = settings.pick(30_000, 3_000);
@@ -85,7 +85,7 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
         let measured: Vec<Measured> = sweep.points.iter().map(|point| mean(data, point, settings.runs)).collect();
         reports.extend(tell(settings, data, name, &sweep, &measured));
     }
-    let order = |report: &Report| report.figure.name.clone();
+    let order = |report: &FigureReport| report.figure.name.clone();
     reports.sort_by_key(order);
     bias(&mut reports);
     Ok(reports)
@@ -138,13 +138,13 @@ fn measure(data: &Data, point: &Point, seed: u64) -> Measured {
     let truth = [&tables[0], &tables[1]];
     measured.safe[0] = safe(point.k, truth, [(&old, &old_rows), (&new, &new_rows)], false);
     measured.discernability[0] = discernability(&new, 0);
-    let alone = |table: &Table| Series::new(&data.schema, promise(point.k, false)).publish(table).passed();
+    let alone = |table: &Table| OwnSeries::new(&data.schema, promise(point.k, false)).publish(table).passed();
     let (first, scratch) = (alone(&tables[0]), alone(&tables[1]));
     measured.safe[1] = safe(point.k, truth, [part(&first), part(&scratch)], false);
     measured.time[0] = milliseconds(naive_spent);
     measured.time[3] = milliseconds(scratch.spent);
     for (cohorts, at) in [(false, 2), (true, 4)] {
-        let mut series = Series::new(&data.schema, promise(point.k, cohorts));
+        let mut series = OwnSeries::new(&data.schema, promise(point.k, cohorts));
         let steps = [series.publish(&tables[0]).passed(), series.publish(&tables[1]).passed()];
         let seen = [part(&steps[0]), part(&steps[1])];
         measured.safe[at] = safe(point.k, truth, seen, false);
@@ -164,7 +164,7 @@ fn promise(k: u32, cohorts: bool) -> IncrementalKAnonymity {
     IncrementalKAnonymity { cohorts, ..IncrementalKAnonymity::new(k) }
 }
 
-fn part(step: &Step) -> (&Release, &Membership) {
+fn part(step: &OwnRelease) -> (&Release, &Membership) {
     (&step.release, &step.membership)
 }
 
@@ -206,7 +206,7 @@ fn safe(k: u32, tables: [&Table; 2], releases: [(&Release, &Membership); 2], arr
 }
 
 /// The figures of a sweep.
-fn tell(settings: &Settings, data: &Data, name: &str, sweep: &Sweep, measured: &[Measured]) -> Vec<Report> {
+fn tell(settings: &Settings, data: &Data, name: &str, sweep: &Sweep, measured: &[Measured]) -> Vec<FigureReport> {
     let line = |name: &str, value: &dyn Fn(&Measured) -> f64| {
         Line::new(name, sweep.points.iter().zip(measured).map(|(point, measured)| (point.x, value(measured))).collect())
     };
@@ -218,7 +218,7 @@ fn tell(settings: &Settings, data: &Data, name: &str, sweep: &Sweep, measured: &
     };
     let runs = settings.runs;
     let setting = format!("{}; {sizes}; mean of {runs} runs with other random rows.", data.origin);
-    let figure = |number: u32, what: &str, y: Axis, lines: Vec<Line>| Report {
+    let figure = |number: u32, what: &str, y: Axis, lines: Vec<Line>| FigureReport {
         figure: Figure {
             name: format!("000-fig{number:02}"),
             title: format!("{what} against {} ({name})", sweep.of),
@@ -346,7 +346,7 @@ fn quality_claims(figure: &Figure) -> Vec<Claim> {
         Claim::ranked(
             "independent releases always have a little smaller penalty (6.1.2)",
             format!("the tree's is {} at its best.", if lo < 1.0 { "smaller" } else { "larger even" }),
-            Verdict::of(lo >= 1.0, lo < 1.0 && hi < 1.0),
+            ClaimVerdict::of(lo >= 1.0, lo < 1.0 && hi < 1.0),
             "at some k the tree is finer than Mondrian, for the same cause.",
         ),
         Claim::new(format!(
@@ -407,8 +407,8 @@ fn factor_of(slow: &Line, fast: &Line) -> f64 {
 }
 
 /// Section 6.2 compares the two distributions: the claim needs both figures.
-fn bias(reports: &mut [Report]) {
-    let unsafe_at = |reports: &[Report], name: &str| {
+fn bias(reports: &mut [FigureReport]) {
+    let unsafe_at = |reports: &[FigureReport], name: &str| {
         let report = reports.iter().find(|report| report.figure.name == name)?;
         Some(100.0 - report.figure.line(INDEPENDENT).mean())
     };

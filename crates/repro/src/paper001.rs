@@ -7,8 +7,8 @@
 use crate::data;
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Line};
-use crate::results::{Claim, Report, Verdict};
-use crate::series::{Series, Step};
+use crate::results::{Claim, ClaimVerdict, FigureReport};
+use crate::series::{OwnRelease, OwnSeries};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::measure;
@@ -50,7 +50,7 @@ enum Direction {
 }
 
 /// Runs everything.
-pub fn run(settings: &Settings) -> Result<Vec<Report>> {
+pub fn run(settings: &Settings) -> Result<Vec<FigureReport>> {
     let raw = data::adult(settings, true)?;
     let data = raw.data(ADULT.map(|name| raw.column(name)).into(), None);
     let changes: &[usize] = settings.pick(&[50, 100, 200, 300, 500, 1000, 1500, 2500, 5000], &[10, 100, 300]);
@@ -76,12 +76,12 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
 }
 
 /// The paper's algorithms, or ours; both measured by the paper's loss.
-fn series(data: &Data, k: u32, optimise: bool, refresh: Option<f64>, history: History) -> Series {
+fn series(data: &Data, k: u32, optimise: bool, refresh: Option<f64>, history: History) -> OwnSeries {
     let promise = KAnonymity { optimise, refresh, loss: LossKind::Height, ..KAnonymity::new(k) };
-    Series::after(&data.schema, promise, history)
+    OwnSeries::after(&data.schema, promise, history)
 }
 
-fn loss(data: &Data, step: &Step, k: u32) -> f64 {
+fn loss(data: &Data, step: &OwnRelease, k: u32) -> f64 {
     measure::loss(&step.release, &data.schema, k).information_loss
 }
 
@@ -158,12 +158,12 @@ impl Sweep<'_> {
         format!("{}; {what}; k = {}; one run, as the paper.", self.data.origin, self.k)
     }
 
-    fn report(&self, name: String, of: String, what: &str, y: &str, lines: Vec<Line>) -> Report {
+    fn report(&self, name: String, of: String, what: &str, y: &str, lines: Vec<Line>) -> FigureReport {
         let (sign, share) = match self.direction {
             Direction::Come => ("I3M+", "increment, %"),
             Direction::Go => ("I3M-", "decrement, %"),
         };
-        Report {
+        FigureReport {
             figure: Figure {
                 name,
                 title: format!("{what}, {sign} against static (k = {})", self.k),
@@ -177,7 +177,7 @@ impl Sweep<'_> {
         }
     }
 
-    fn tell(&self, name: &str, suffix: &str, measured: &[Measured]) -> Vec<Report> {
+    fn tell(&self, name: &str, suffix: &str, measured: &[Measured]) -> Vec<FigureReport> {
         let of = if self.direction == Direction::Come { "Figure 4" } else { "Figure 5" };
         let k = if suffix.is_empty() { String::new() } else { format!(" with k = {}", self.k) };
         let lines = vec![
@@ -232,7 +232,7 @@ impl Sweep<'_> {
             claims.push(Claim::ranked(
                 "the axis of figure 5.a runs from 6000 to 10000 for 10,000 rows (5)",
                 format!("static loses {} to {}.", anew.min().round(), anew.max().round()),
-                Verdict::of(anew.max() <= 10_000.0 && anew.min() >= 6_000.0, false),
+                ClaimVerdict::of(anew.max() <= 10_000.0 && anew.min() >= 6_000.0, false),
                 "the loss depends on the trees and ranges, which the paper does not print: in taller trees a low ancestor costs \
                  less. Only ratios compare.",
             ));
@@ -244,7 +244,7 @@ impl Sweep<'_> {
     }
 
     /// Figure 6: what IL_Optimization gains and costs.
-    fn tell_optimisation(&self, measured: &[Measured]) -> Vec<Report> {
+    fn tell_optimisation(&self, measured: &[Measured]) -> Vec<FigureReport> {
         let lines = vec![
             self.line("static, before", measured, |m| m.anew.before),
             self.line("static, after", measured, |m| m.anew.after),
@@ -312,7 +312,7 @@ fn time_claims(figure: &Figure) -> Vec<Claim> {
 }
 
 /// Many small updates: how the loss drifts, and what the refresh rule saves.
-fn drift(settings: &Settings, data: &Data, base: usize) -> Vec<Report> {
+fn drift(settings: &Settings, data: &Data, base: usize) -> Vec<FigureReport> {
     let (k, updates) = (5, settings.pick(50, 6));
     let change = base / 100;
     let rows = data.shuffled(2);
@@ -346,7 +346,7 @@ fn drift(settings: &Settings, data: &Data, base: usize) -> Vec<Report> {
         "{}; {base} rows; {updates} updates, each of which takes {change} rows away and adds {change} others; k = {k}; one run.",
         data.origin
     );
-    let report = |name: &str, title: &str, y: Axis, lines: Vec<Line>, claims: Vec<Claim>| Report {
+    let report = |name: &str, title: &str, y: Axis, lines: Vec<Line>, claims: Vec<Claim>| FigureReport {
         figure: Figure { name: name.into(), title: title.into(), x: Axis::of("update"), y, lines },
         of: "New".into(),
         setting: setting.clone(),
@@ -362,7 +362,7 @@ fn drift(settings: &Settings, data: &Data, base: usize) -> Vec<Report> {
              {:+.1} % with the refresh rule and {:+.1} % from scratch; never refreshed is {worst:.3} times from scratch.",
             drifts[0], drifts[1], drifts[2], drifts[3]
         ),
-        Verdict::of(worst > 1.0, false),
+        ClaimVerdict::of(worst > 1.0, false),
         "the optimiser that runs after every update keeps up with the changes; no refresh was needed.",
     )];
     let saved = 100.0 * (1.0 - last(&times[2]) / last(&times[3]));

@@ -9,8 +9,8 @@ use crate::clock::timed;
 use crate::data;
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Line};
-use crate::results::{Claim, Report, Verdict};
-use crate::series::Series;
+use crate::results::{Claim, ClaimVerdict, FigureReport};
+use crate::series::OwnSeries;
 use crate::settings::Settings;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
@@ -56,7 +56,7 @@ struct Seen<'a> {
 }
 
 /// Runs everything.
-pub fn run(settings: &Settings) -> Result<Vec<Report>> {
+pub fn run(settings: &Settings) -> Result<Vec<FigureReport>> {
     let raw = data::adult(settings, false)?;
     let occupation = raw.column("occupation");
     let data = raw.data(ADULT.map(|name| raw.column(name)).into(), Some(&occupation));
@@ -64,10 +64,10 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
     let shares: &[usize] = settings.pick(&[10, 20, 30, 40, 50, 60, 70, 80, 90, 100], &[10, 50, 100]);
     let rows = data.shuffled(1);
     let old = data.some(&rows[..half]);
-    let mut paper = Series::new(&data.schema, promise(DiversityMode::Paper));
+    let mut paper = OwnSeries::new(&data.schema, promise(DiversityMode::Paper));
     println!("002: first release by the paper's algorithm");
     let paper_old = paper.publish(&old);
-    let mut safe = Series::new(&data.schema, promise(DiversityMode::Safe));
+    let mut safe = OwnSeries::new(&data.schema, promise(DiversityMode::Safe));
     let safe_old = safe.publish(&old).passed();
     let naive = Naive { k: L, l: L, diversity: Diversity::Distinct };
     let (naive_old, naive_members) = naive.publish(&data.schema, &old, 1, "old").expect("Adult is diverse");
@@ -92,7 +92,7 @@ pub fn run(settings: &Settings) -> Result<Vec<Report>> {
         for (at, mode, history, first) in
             [(2, DiversityMode::Paper, &paper.history, &paper_old), (3, DiversityMode::Safe, &safe.history, &safe_old)]
         {
-            let step = Series::after(&data.schema, promise(mode), history.clone()).publish(&all);
+            let step = OwnSeries::after(&data.schema, promise(mode), history.clone()).publish(&all);
             let step = if mode == DiversityMode::Safe { step.passed() } else { step };
             let before = Seen { table: &old, release: &first.release, membership: &first.membership };
             let after = Seen { table: &all, release: &step.release, membership: &step.membership };
@@ -215,7 +215,7 @@ fn root(parents: &mut [usize], mut at: usize) -> usize {
 }
 
 /// `first` is the loss of the first release: Mondrian, the paper's algorithm, safe mode.
-fn tell(data: &Data, half: usize, measured: &[Vec<(f64, Measured)>], first: [f64; 3]) -> Vec<Report> {
+fn tell(data: &Data, half: usize, measured: &[Vec<(f64, Measured)>], first: [f64; 3]) -> Vec<FigureReport> {
     let setting = format!(
         "{}; {half} random rows at first, then 10 % to 100 % as many more in one update; l = {L}; occupation sensitive. \
          Everything again and the increment alone are anonymised by an l-diverse Mondrian; the paper used full-domain \
@@ -227,7 +227,7 @@ fn tell(data: &Data, half: usize, measured: &[Vec<(f64, Measured)>], first: [f64
     };
     let all =
         |value: &dyn Fn(&Measured) -> f64| WAYS.iter().enumerate().map(|(at, name)| line(at, name, value)).collect();
-    let report = |name: &str, of: &str, title: &str, y: Axis, lines: Vec<Line>| Report {
+    let report = |name: &str, of: &str, title: &str, y: Axis, lines: Vec<Line>| FigureReport {
         figure: Figure { name: name.into(), title: title.into(), x: Axis::of("increment, %"), y, lines },
         of: of.into(),
         setting: setting.clone(),
@@ -342,7 +342,7 @@ fn difference_claims(figure: &Figure) -> Vec<Claim> {
                 most(PAPER),
                 most("the paper's: value certain")
             ),
-            Verdict::of(most(PAPER) == 0.0, false),
+            ClaimVerdict::of(most(PAPER) == 0.0, false),
             "the definitions compare sets of values, and a release shows how often each occurs: who joins a class alone is the \
              difference.",
         ),

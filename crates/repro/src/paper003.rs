@@ -8,8 +8,8 @@
 use crate::data;
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Line};
-use crate::results::{Claim, Report, Verdict};
-use crate::series::Series;
+use crate::results::{Claim, ClaimVerdict, FigureReport};
+use crate::series::OwnSeries;
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::audit::candidates::attack;
@@ -64,7 +64,7 @@ struct Told {
 }
 
 /// Runs everything on both sets.
-pub fn run(settings: &Settings) -> Result<Vec<Report>> {
+pub fn run(settings: &Settings) -> Result<Vec<FigureReport>> {
     let third = |data: &Data| data.table.len() / 3;
     let (occ, sal) = (data::occupations(settings)?, data::incomes(settings)?);
     let mut sets =
@@ -141,7 +141,7 @@ impl Course<'_> {
 }
 
 /// Figure 4: l-diversity by Mondrian, each release on its own.
-fn vulnerable(settings: &Settings, set: &Set, letter: &str) -> Report {
+fn vulnerable(settings: &Settings, set: &Set, letter: &str) -> FigureReport {
     let mut lines = Vec::new();
     let mut releases_of = Vec::new();
     for &l in diversities(settings) {
@@ -210,7 +210,7 @@ fn vulnerable(settings: &Settings, set: &Set, letter: &str) -> Report {
          release on its own; the attacker knows quasi values and presence. One history a point.",
         set.data.origin, set.first
     );
-    Report { figure, of: format!("Figure 4{letter}"), setting, claims }
+    FigureReport { figure, of: format!("Figure 4{letter}"), setting, claims }
 }
 
 /// All histories of a set: every r at the largest m, every m at the smallest r.
@@ -242,7 +242,7 @@ fn history(settings: &Settings, course: &Course<'_>, m: u32, plain: bool) -> Tol
     println!("003: {how} on {}, m = {m}, r = {}, {} releases", set.name, course.r, course.releases());
     let policy = MInvariance { m, k: None, on_ineligible: OnIneligible::Defer };
     let promise = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(m) };
-    let mut series = Series::new(&set.data.schema, promise);
+    let mut series = OwnSeries::new(&set.data.schema, promise);
     let mut told = Told { r: course.r, m, plain, ..Told::default() };
     let is_main = course.r == volumes(settings)[0] && m == 10 && !plain;
     let mut seen: Vec<(Table, Release, Membership)> = Vec::new();
@@ -305,7 +305,7 @@ fn setting(settings: &Settings, sets: &[&Set], what: &str) -> String {
 }
 
 /// Figure 5: counterfeits at each release.
-fn counterfeits_over_time(settings: &Settings, set: &Set, told: &[Told], letter: &str, why: &str) -> Report {
+fn counterfeits_over_time(settings: &Settings, set: &Set, told: &[Told], letter: &str, why: &str) -> FigureReport {
     let main = main_history(told);
     let plain = told.iter().find(|told| told.plain && told.r == main.r && told.m == 10).expect("that history was made");
     let line = |name: &str, told: &Told| {
@@ -329,19 +329,19 @@ fn counterfeits_over_time(settings: &Settings, set: &Set, told: &[Told], letter:
             format!(
                 "with counterfeits in leavers' places only, at most {most}, none in {none} of {releases} releases."
             ),
-            Verdict::of(most <= 1.2 * paper_most && share >= 0.8 * wanted, most < paper_most && share > wanted),
+            ClaimVerdict::of(most <= 1.2 * paper_most && share >= 0.8 * wanted, most < paper_most && share > wanted),
             why,
         ),
         spares(&figure.lines[1], main, plain),
         Claim::ranked(
             "no one's value can be told from fewer than m (Lemma 3)",
             format!("{} people have fewer than 10 candidates after all releases.", main.below.unwrap_or(0)),
-            Verdict::of(main.below == Some(0), false),
+            ClaimVerdict::of(main.below == Some(0), false),
             "",
         ),
     ];
     let setting = setting(settings, &[set], &format!("r = {}, m = 10, {releases} releases.", main.r));
-    Report { figure, of: format!("Figure 5{letter}"), setting, claims }
+    FigureReport { figure, of: format!("Figure 5{letter}"), setting, claims }
 }
 
 /// Why a history may need more counterfeits than the paper's: the same people once more, with occupations grouped
@@ -414,7 +414,7 @@ fn both<'a>(told: &Histories<'a>) -> Vec<&'a Set> {
 }
 
 /// Figure 6a.
-fn average_by_r(settings: &Settings, told: &Histories<'_>, why: &str) -> Report {
+fn average_by_r(settings: &Settings, told: &Histories<'_>, why: &str) -> FigureReport {
     let mut lines = by_r(told, true, average);
     lines.extend(by_r(told, false, average));
     let figure = Figure {
@@ -439,11 +439,11 @@ fn average_by_r(settings: &Settings, told: &Histories<'_>, why: &str) -> Report 
         last.1 < first.1 && late < 0.05,
         why,
     )];
-    Report { figure, of: "Figure 6a".into(), setting: setting(settings, &both(told), "m = 10."), claims }
+    FigureReport { figure, of: "Figure 6a".into(), setting: setting(settings, &both(told), "m = 10."), claims }
 }
 
 /// Figure 6b.
-fn average_by_m(settings: &Settings, told: &Histories<'_>, why: &str) -> Report {
+fn average_by_m(settings: &Settings, told: &Histories<'_>, why: &str) -> FigureReport {
     let mut lines = by_m(told, true, average);
     lines.extend(by_m(told, false, average));
     let figure = Figure {
@@ -457,15 +457,15 @@ fn average_by_m(settings: &Settings, told: &Histories<'_>, why: &str) -> Report 
     let claims = vec![Claim::ranked(
         "the average never exceeds 2.5 (5.2)",
         format!("{PLAIN}: OCC at most {}, SAL at most {}.", crate::figure::number(occ), crate::figure::number(sal)),
-        Verdict::of(occ.max(sal) <= 2.5, occ.max(sal) < 1.25),
+        ClaimVerdict::of(occ.max(sal) <= 2.5, occ.max(sal) < 1.25),
         why,
     )];
     let what = format!("r = {}.", volumes(settings)[0]);
-    Report { figure, of: "Figure 6b".into(), setting: setting(settings, &both(told), &what), claims }
+    FigureReport { figure, of: "Figure 6b".into(), setting: setting(settings, &both(told), &what), claims }
 }
 
 /// Figure 7: error of count queries over time, at the smallest and the largest r.
-fn error_over_time(settings: &Settings, set: &Set, told: &[Told], letter: &str) -> Report {
+fn error_over_time(settings: &Settings, set: &Set, told: &[Told], letter: &str) -> FigureReport {
     let volumes = volumes(settings);
     let line = |r: usize| {
         let told = told.iter().find(|told| told.r == r && told.m == 10 && !told.plain).expect("that history was made");
@@ -486,7 +486,7 @@ fn error_over_time(settings: &Settings, set: &Set, told: &[Told], letter: &str) 
         Claim::ranked(
             "at all timestamps the error is at most 10 % (5.2)",
             format!("at most {most:.2} %."),
-            Verdict::of(most <= 10.0, most < 5.0),
+            ClaimVerdict::of(most <= 10.0, most < 5.0),
             &format!(
                 "not found. It is not drift: {:.2} % are there in the first release. It is not size alone: OCC has twice the people \
                  of SAL and the larger error. The paper gives neither θ nor the order of its categories, and both count.",
@@ -504,11 +504,11 @@ fn error_over_time(settings: &Settings, set: &Set, told: &[Told], letter: &str) 
     let what = format!(
         "θ = 10 %, {queries} queries a workload (the paper: 10,000; it names no θ for this figure), every eighth or so release."
     );
-    Report { figure, of: format!("Figure 7{letter}"), setting: setting(settings, &[set], &what), claims }
+    FigureReport { figure, of: format!("Figure 7{letter}"), setting: setting(settings, &[set], &what), claims }
 }
 
 /// Figure 8a.
-fn error_by_selectivity(settings: &Settings, told: &Histories<'_>) -> Report {
+fn error_by_selectivity(settings: &Settings, told: &Histories<'_>) -> FigureReport {
     let line = |(set, told): &(&Set, Vec<Told>)| {
         let main = main_history(told);
         let of = |share: u32| mean(main.errors.iter().filter(move |error| error.1 == share).map(|error| error.2));
@@ -530,11 +530,11 @@ fn error_by_selectivity(settings: &Settings, told: &Histories<'_>) -> Report {
         "",
     )];
     let what = format!("r = {}, m = 10.", volumes(settings)[0]);
-    Report { figure, of: "Figure 8a".into(), setting: setting(settings, &both(told), &what), claims }
+    FigureReport { figure, of: "Figure 8a".into(), setting: setting(settings, &both(told), &what), claims }
 }
 
 /// Figure 8b.
-fn error_by_m(settings: &Settings, told: &Histories<'_>) -> Report {
+fn error_by_m(settings: &Settings, told: &Histories<'_>) -> FigureReport {
     let error = |told: &Told| mean(told.errors.iter().filter(|error| error.1 == 10).map(|error| error.2));
     let figure = Figure {
         name: "003-fig08b".into(),
@@ -552,11 +552,11 @@ fn error_by_m(settings: &Settings, told: &Histories<'_>) -> Report {
         "",
     )];
     let what = format!("r = {}.", volumes(settings)[0]);
-    Report { figure, of: "Figure 8b".into(), setting: setting(settings, &both(told), &what), claims }
+    FigureReport { figure, of: "Figure 8b".into(), setting: setting(settings, &both(told), &what), claims }
 }
 
 /// Figure 9a.
-fn cost_by_r(settings: &Settings, told: &Histories<'_>) -> Report {
+fn cost_by_r(settings: &Settings, told: &Histories<'_>) -> FigureReport {
     let figure = Figure {
         name: "003-fig09a".into(),
         title: "CPU time of a release against update volume (m = 10)".into(),
@@ -576,7 +576,7 @@ fn cost_by_r(settings: &Settings, told: &Histories<'_>) -> Report {
              newcomers cost little on top.",
         ),
     ];
-    Report {
+    FigureReport {
         figure,
         of: "Figure 9a".into(),
         setting: setting(settings, &both(told), "m = 10; forming groups only."),
@@ -585,7 +585,7 @@ fn cost_by_r(settings: &Settings, told: &Histories<'_>) -> Report {
 }
 
 /// Figure 9b.
-fn cost_by_m(settings: &Settings, told: &Histories<'_>) -> Report {
+fn cost_by_m(settings: &Settings, told: &Histories<'_>) -> FigureReport {
     let figure = Figure {
         name: "003-fig09b".into(),
         title: "CPU time of a release against m (smallest r)".into(),
@@ -604,7 +604,7 @@ fn cost_by_m(settings: &Settings, told: &Histories<'_>) -> Report {
         ),
     ];
     let what = format!("r = {}; forming groups only.", volumes(settings)[0]);
-    Report { figure, of: "Figure 9b".into(), setting: setting(settings, &both(told), &what), claims }
+    FigureReport { figure, of: "Figure 9b".into(), setting: setting(settings, &both(told), &what), claims }
 }
 
 fn within_twelve(told: &Histories<'_>) -> Claim {
@@ -616,7 +616,7 @@ fn within_twelve(told: &Histories<'_>) -> Claim {
     Claim::ranked(
         "in all cases a release is computed within 12 seconds (5.2; a 3 GHz CPU of 2007)",
         format!("at most {cpu:.2} CPU s ({wall:.2} s on the wall) over all releases of all histories."),
-        Verdict::of(cpu < 12.0, cpu < 3.0),
+        ClaimVerdict::of(cpu < 12.0, cpu < 3.0),
         "",
     )
 }

@@ -9,7 +9,7 @@ use crate::clock::timed;
 use crate::data;
 use crate::data::Raw;
 use crate::figure::{Axis, Figure, Line};
-use crate::results::{Claim, Report, Verdict};
+use crate::results::{Claim, ClaimVerdict, FigureReport};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::audit::{JoinEvidence, judge_join};
@@ -43,7 +43,7 @@ struct Set {
 }
 
 /// Runs everything.
-pub fn run(settings: &Settings) -> Result<Vec<Report>> {
+pub fn run(settings: &Settings) -> Result<Vec<FigureReport>> {
     let raw = data::adult(settings, false)?;
     let limit = settings.pick(usize::MAX, 3_000);
     let set_a = Set::new("A", &raw, &CATEGORIES, limit);
@@ -140,7 +140,7 @@ fn mean(values: impl IntoIterator<Item = f64>) -> (f64, usize) {
 }
 
 /// Figures 1 and 2 (Set A), 3 and 4 (Set B).
-fn anonymity(settings: &Settings, set: &Set, tops: &[usize], best: &[&str], numbers: [u32; 2]) -> Vec<Report> {
+fn anonymity(settings: &Settings, set: &Set, tops: &[usize], best: &[&str], numbers: [u32; 2]) -> Vec<FigureReport> {
     let tops: Vec<usize> = if settings.quick { vec![tops[0], tops[tops.len() - 1]] } else { tops.to_vec() };
     let ks: &[u64] = settings.pick(&KS[..], &KS[..1]);
     let names: Vec<String> = tops.iter().map(|top| format!("Top{top}")).collect();
@@ -199,7 +199,7 @@ fn anonymity(settings: &Settings, set: &Set, tops: &[usize], best: &[&str], numb
         set.training.len(),
         set.test.len()
     );
-    let report = |number: u32, what: &str, y: &str, lines: Vec<Line>| Report {
+    let report = |number: u32, what: &str, y: &str, lines: Vec<Line>| FigureReport {
         figure: Figure {
             name: format!("004-fig{number:02}"),
             title: format!("{what}, (X,Y)-anonymity, Set {}", set.name),
@@ -263,7 +263,7 @@ fn error_claims(is_b: bool, figure: &Figure) -> Vec<Claim> {
         Claim::ranked(
             said,
             format!("BLE = {ble:.1} %, RJE = {rje:.1} %, KAE = {kae:.1} %; XYE − BLE is {loss:.2} %."),
-            Verdict::of(near && loss <= paper[3] + 0.3, near && loss < 0.5 * paper[3]),
+            ClaimVerdict::of(near && loss <= paper[3] + 0.3, near && loss < 0.5 * paper[3]),
             "",
         ),
         Claim::judged(
@@ -327,7 +327,7 @@ fn linkability_requirements(set: &Set, top: usize, permille: u32) -> Vec<Require
 }
 
 /// Figures 6 and 7.
-fn linkability(settings: &Settings, set: &Set, number: u32) -> Report {
+fn linkability(settings: &Settings, set: &Set, number: u32) -> FigureReport {
     let tops: &[usize] = settings.pick(&[1, 2, 3, 4], &[1, 2]);
     let thresholds: &[u32] = settings.pick(&[100, 300, 500, 700, 900], &[500, 900]);
     let names: Vec<String> = tops.iter().map(|top| format!("Top{top}")).collect();
@@ -379,7 +379,7 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> Report {
                 xye.mean(),
                 if is_b { "that is" } else { "it is at most" }
             ),
-            Verdict::of(loss <= if is_b { 1.4 } else { 1.0 }, loss < if is_b { 0.5 } else { 0.35 }),
+            ClaimVerdict::of(loss <= if is_b { 1.4 } else { 1.0 }, loss < if is_b { 0.5 } else { 0.35 }),
             "",
         ),
         Claim::judged(
@@ -417,11 +417,11 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> Report {
          sensitive; {unmet}.",
         set.origin, set.name, thresholds
     );
-    Report { figure, of: format!("Figure {number}"), setting, claims }
+    FigureReport { figure, of: format!("Figure {number}"), setting, claims }
 }
 
 /// Figures 5 (anonymity, Top6, k = 40) and 8 (linkability, Top1, 90 %): Set A, enlarged by variations of its rows.
-fn scalability(settings: &Settings, set: &Set, number: u32) -> Report {
+fn scalability(settings: &Settings, set: &Set, number: u32) -> FigureReport {
     let sizes: &[usize] = settings.pick(&[200_000, 400_000, 600_000, 800_000, 1_000_000], &[5_000, 10_000]);
     let mut parts: [Vec<(f64, f64)>; 3] = Default::default();
     let mut last = String::new();
@@ -486,7 +486,7 @@ fn scalability(settings: &Settings, set: &Set, number: u32) -> Report {
     let claims = vec![Claim::ranked(
         said,
         format!("{most:.2} CPU s for {} records.{last}", total.points.last().map_or(0.0, |point| point.0)),
-        Verdict::of(most < paper && linear, most < paper / 5.0),
+        ClaimVerdict::of(most < paper && linear, most < paper / 5.0),
         "",
     )];
     let setting = format!(
@@ -494,7 +494,7 @@ fn scalability(settings: &Settings, set: &Set, number: u32) -> Report {
          Forming and publishing the view; no files.",
         set.origin
     );
-    Report { figure, of: format!("Figure {number}"), setting, claims }
+    FigureReport { figure, of: format!("Figure {number}"), setting, claims }
 }
 
 /// Copies of the rows in which two columns have random values. The common columns stay the same person's in both views.

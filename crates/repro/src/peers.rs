@@ -7,8 +7,8 @@
 use crate::data;
 use crate::data::Data;
 use crate::figure::{Axis, Figure, Line};
-use crate::results::{Claim, Report};
-use crate::series::Series;
+use crate::results::{Claim, FigureReport};
+use crate::series::OwnSeries;
 use crate::settings::Settings;
 use anyhow::{Context, Result, anyhow};
 use std::fs;
@@ -43,7 +43,7 @@ struct Measured {
 }
 
 /// Runs our policies and every peer there is.
-pub fn run(settings: &Settings) -> Result<Vec<Report>> {
+pub fn run(settings: &Settings) -> Result<Vec<FigureReport>> {
     let raw = data::adult(settings, true)?;
     let data = raw.data(ADULT.map(|name| raw.column(name)).into(), None);
     let data = if settings.quick { sample(&data) } else { data };
@@ -79,7 +79,7 @@ fn ours(data: &Data) -> Vec<Measured> {
     let one = |(name, promise): (&str, SeriesPromise)| {
         println!("peers: {name}");
         forget_peak();
-        let step = Series::new(&data.schema, promise).publish(&data.table).passed();
+        let step = OwnSeries::new(&data.schema, promise).publish(&data.table).passed();
         let groups: Vec<Vec<Row>> = (0..step.release.group_count())
             .map(|group| step.release.group_rows(group).filter_map(|row| step.membership.person(row)).collect())
             .collect();
@@ -192,7 +192,7 @@ fn peer(settings: &Settings, python: &Path, folder: &Path, data: &Data, tool: &s
     })
 }
 
-fn tell(data: &Data, measured: &[Measured], skipped: &[String]) -> Vec<Report> {
+fn tell(data: &Data, measured: &[Measured], skipped: &[String]) -> Vec<FigureReport> {
     let names: Vec<&str> = measured.iter().map(|one| one.name.as_str()).collect();
     let short: Vec<String> = names.iter().map(|name| name.split(" (").next().unwrap_or(name).to_string()).collect();
     let short: Vec<&str> = short.iter().map(String::as_str).collect();
@@ -211,7 +211,7 @@ fn tell(data: &Data, measured: &[Measured], skipped: &[String]) -> Vec<Report> {
         let best = &measured[0];
         let ratios: Vec<String> =
             measured[1..].iter().map(|one| format!("{} {:.2}", one.name, value(one) / value(best))).collect();
-        Report {
+        FigureReport {
             figure: Figure {
                 name: name.into(),
                 title: title.into(),

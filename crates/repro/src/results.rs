@@ -12,7 +12,7 @@ use std::fs;
 
 /// One figure with all there is to say about it.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct FigureReport {
     /// The figure.
     pub figure: Figure,
     /// Which figure of the paper it is, such as `Figure 4`; or what it adds.
@@ -31,12 +31,12 @@ pub struct Claim {
     /// What we find, with numbers.
     pub found: String,
     /// How the two compare.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
 }
 
 /// How our numbers compare with a paper's claim.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// The same shape, and numbers where there are any.
     Confirmed,
     /// Better than the paper says.
@@ -50,50 +50,53 @@ pub enum Verdict {
 impl Claim {
     /// A claim that holds or does not. `why` is the reason in case it does not.
     pub fn judged(said: &str, found: String, holds: bool, why: &str) -> Claim {
-        let verdict = if holds { Verdict::Confirmed } else { Verdict::Contradicted };
+        let verdict = if holds { ClaimVerdict::Confirmed } else { ClaimVerdict::Contradicted };
         let found = if holds || why.is_empty() { found } else { format!("{found} Reason: {why}") };
         Claim { said: said.into(), found, verdict }
     }
 
     /// A claim that is beaten, confirmed or contradicted.
-    pub fn ranked(said: &str, found: String, verdict: Verdict, why: &str) -> Claim {
-        let found =
-            if verdict == Verdict::Contradicted && !why.is_empty() { format!("{found} Reason: {why}") } else { found };
+    pub fn ranked(said: &str, found: String, verdict: ClaimVerdict, why: &str) -> Claim {
+        let found = if verdict == ClaimVerdict::Contradicted && !why.is_empty() {
+            format!("{found} Reason: {why}")
+        } else {
+            found
+        };
         Claim { said: said.into(), found, verdict }
     }
 
     /// Something the paper does not measure.
     pub fn new(found: String) -> Claim {
-        Claim { said: "not measured".into(), found, verdict: Verdict::New }
+        Claim { said: "not measured".into(), found, verdict: ClaimVerdict::New }
     }
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// Beaten if `better`, else confirmed if `holds`.
-    pub fn of(holds: bool, better: bool) -> Verdict {
+    pub fn of(holds: bool, better: bool) -> ClaimVerdict {
         match (holds, better) {
-            (_, true) => Verdict::Beaten,
-            (true, false) => Verdict::Confirmed,
-            (false, false) => Verdict::Contradicted,
+            (_, true) => ClaimVerdict::Beaten,
+            (true, false) => ClaimVerdict::Confirmed,
+            (false, false) => ClaimVerdict::Contradicted,
         }
     }
 
     fn word(self) -> &'static str {
         match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Beaten => "beaten",
-            Verdict::Contradicted => "contradicted",
-            Verdict::New => "new",
+            ClaimVerdict::Confirmed => "confirmed",
+            ClaimVerdict::Beaten => "beaten",
+            ClaimVerdict::Contradicted => "contradicted",
+            ClaimVerdict::New => "new",
         }
     }
 }
 
 /// What one part found.
-pub struct Section {
+pub struct PartResults {
     /// Which part.
     pub part: Part,
     /// Its figures.
-    pub reports: Vec<Report>,
+    pub reports: Vec<FigureReport>,
     /// What it took.
     pub spent: Spent,
 }
@@ -110,7 +113,7 @@ unless it says wall: the machine may be shared. Data are read from `--data`; whe
 Each figure has a `.csv` with every number, an `.svg` and a `.png` beside this file.\n";
 
 /// Writes the figures of a section, and its part of `RESULTS.md`.
-pub fn write(settings: &Settings, section: &Section) -> Result<()> {
+pub fn write(settings: &Settings, section: &PartResults) -> Result<()> {
     for report in &section.reports {
         report.figure.write(&settings.out)?;
     }
@@ -127,7 +130,7 @@ pub fn write_total(settings: &Settings, spent: Spent) -> Result<()> {
     replace(settings, "total", &text)
 }
 
-fn text(settings: &Settings, section: &Section) -> Result<String> {
+fn text(settings: &Settings, section: &PartResults) -> Result<String> {
     let mut text = String::new();
     let mode = if settings.quick { " Quick mode: small samples, few points." } else { "" };
     writeln!(text, "## {}\n", section.part.title())?;

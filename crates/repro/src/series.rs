@@ -8,7 +8,7 @@ use tacenda::promise::SeriesPromise;
 use tacenda::publish::{Stamp, recode};
 
 /// A series of releases of our own.
-pub struct Series {
+pub struct OwnSeries {
     schema: Schema,
     promise: SeriesPromise,
     /// Everything published so far.
@@ -17,7 +17,7 @@ pub struct Series {
 }
 
 /// One release of a series.
-pub struct Step {
+pub struct OwnRelease {
     /// What leaves.
     pub release: Release,
     /// Who stands where.
@@ -28,23 +28,23 @@ pub struct Step {
     pub findings: Vec<Finding>,
 }
 
-impl Series {
+impl OwnSeries {
     /// Nothing published yet.
-    pub fn new(schema: &Schema, promise: impl Into<SeriesPromise>) -> Series {
+    pub fn new(schema: &Schema, promise: impl Into<SeriesPromise>) -> OwnSeries {
         let (schema, promise) = (schema.clone(), promise.into());
-        Series { schema, promise, history: History::default(), seed: Seed([1; 32]) }
+        OwnSeries { schema, promise, history: History::default(), seed: Seed([1; 32]) }
     }
 
     /// A series that goes on from where `history` ends.
-    pub fn after(schema: &Schema, promise: impl Into<SeriesPromise>, history: History) -> Series {
-        Series { history, ..Series::new(schema, promise) }
+    pub fn after(schema: &Schema, promise: impl Into<SeriesPromise>, history: History) -> OwnSeries {
+        OwnSeries { history, ..OwnSeries::new(schema, promise) }
     }
 
     /// Publishes one more release. The policy is asked once per release; the gate judges, and is not timed.
     ///
     /// # Panics
     /// If the policy cannot form groups: the experiments are made so that it can.
-    pub fn publish(&mut self, table: &Table) -> Step {
+    pub fn publish(&mut self, table: &Table) -> OwnRelease {
         let mut rng = self.seed.rng("group", self.history.releases + 1);
         let (schema, history) = (&self.schema, &self.history);
         let (grouping, spent) = timed(|| self.promise.inner().group(schema, history, table, &mut rng));
@@ -56,13 +56,13 @@ impl Series {
         &mut self,
         table: &Table,
         form: impl FnOnce(&Schema, &History) -> Result<Grouping, GroupingError>,
-    ) -> Step {
+    ) -> OwnRelease {
         let (grouping, spent) = timed(|| form(&self.schema, &self.history));
         self.finish(table, grouping, spent)
     }
 
     /// Recodes, judges and remembers.
-    fn finish(&mut self, table: &Table, grouping: Result<Grouping, GroupingError>, spent: Spent) -> Step {
+    fn finish(&mut self, table: &Table, grouping: Result<Grouping, GroupingError>, spent: Spent) -> OwnRelease {
         let number = self.history.releases + 1;
         let schema = &self.schema;
         let grouping = grouping.unwrap_or_else(|error| panic!("the policy cannot form groups: {error}"));
@@ -73,16 +73,16 @@ impl Series {
         let findings = self.promise.judge(evidence);
         let published = Published { cells: grouping.cells, facts: grouping.facts, ..Published::default() };
         self.history = self.history.after(table, &release, &membership, published);
-        Step { release, membership, spent, findings }
+        OwnRelease { release, membership, spent, findings }
     }
 }
 
-impl Step {
+impl OwnRelease {
     /// The release, with the assurance that the gate found nothing.
     ///
     /// # Panics
     /// If it found something: our policies keep their promises.
-    pub fn passed(self) -> Step {
+    pub fn passed(self) -> OwnRelease {
         assert!(self.findings.is_empty(), "the gate found {:?}", self.findings);
         self
     }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// <https://www.census.gov/programs-surveys/acs/microdata.html>). What is absent is made up, and the results say so.
 #[derive(Debug, Parser)]
 #[command(name = "repro")]
-pub struct Cli {
+pub struct ReproArgs {
     /// Which experiments.
     pub part: Part,
     /// The folder with the real data.
@@ -97,7 +97,7 @@ pub struct Settings {
 
 impl Settings {
     /// Makes the output folder and looks whether there are data.
-    pub fn new(cli: &Cli) -> Result<Settings> {
+    pub fn new(cli: &ReproArgs) -> Result<Settings> {
         fs::create_dir_all(&cli.out).with_context(|| format!("cannot make the folder {}", cli.out.display()))?;
         let data = cli.data.is_dir().then(|| cli.data.clone());
         if data.is_none() {

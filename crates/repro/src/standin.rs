@@ -1,6 +1,6 @@
 //! Made-up columns for where the real files are absent, shaped like them. Every result says so.
 
-use crate::data::{Column, Data, Raw};
+use crate::data::{CodedColumn, Data, Raw};
 use tacenda::made_up;
 use tacenda::made_up::Churn;
 use tacenda::model::{Domain, Hierarchy, Quasi, Rng, Table};
@@ -13,12 +13,12 @@ pub fn adult(people: u32) -> Raw {
     let made = made_up::adult::snapshots(people, 1, Churn::of(0.0), 1);
     let table = made.tables().next().expect("there is one snapshot");
     let names = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
-    let mut columns: Vec<Column> = names
+    let mut columns: Vec<CodedColumn> = names
         .iter()
         .enumerate()
         .map(|(at, name)| {
             let quasi = Quasi { name: name.to_string(), ..made.schema().quasi[at].clone() };
-            Column { quasi, codes: table.quasi(at).to_vec() }
+            CodedColumn { quasi, codes: table.quasi(at).to_vec() }
         })
         .collect();
     columns.extend(["occupation", "relationship"].iter().enumerate().map(|(at, name)| cells(&table, at, name)));
@@ -27,7 +27,7 @@ pub fn adult(people: u32) -> Raw {
 }
 
 /// One cell of the combined sensitive value as a column.
-fn cells(table: &Table, at: usize, name: &str) -> Column {
+fn cells(table: &Table, at: usize, name: &str) -> CodedColumn {
     let mut labels: Vec<String> = table.values.iter().map(|(_, cells)| cells[at].to_string()).collect();
     labels.sort_unstable();
     labels.dedup();
@@ -44,13 +44,13 @@ fn cells(table: &Table, at: usize, name: &str) -> Column {
     };
     let rows: Vec<Vec<String>> = labels.iter().enumerate().map(row).collect();
     let tree = Hierarchy::from_rows(&rows).expect("labels are apart");
-    Column { quasi: Quasi::new(name, Domain::Category(tree)), codes }
+    CodedColumn { quasi: Quasi::new(name, Domain::Category(tree)), codes }
 }
 
 /// The class, which depends on age, education and marriage, and the numbers, some of which depend on it.
-fn numbers(table: &Table) -> Vec<Column> {
+fn numbers(table: &Table) -> Vec<CodedColumn> {
     let mut rng = Rng::from_number(7);
-    let number = |name: &str, lo: i64, hi: i64| Column {
+    let number = |name: &str, lo: i64, hi: i64| CodedColumn {
         quasi: Quasi::new(name, Domain::Integer { lo, hi }),
         codes: Vec::with_capacity(table.len()),
     };
@@ -60,7 +60,7 @@ fn numbers(table: &Table) -> Vec<Column> {
     let mut loss = number("capital-loss", 0, 4_357);
     let mut hours = number("hours-per-week", 1, 100);
     let classes = Hierarchy::flat(["<=50K", ">50K"]).expect("two labels");
-    let mut class = Column { quasi: Quasi::new("salary-class", Domain::Category(classes)), codes: Vec::new() };
+    let mut class = CodedColumn { quasi: Quasi::new("salary-class", Domain::Category(classes)), codes: Vec::new() };
     for row in 0..table.len() {
         let (age, school, married) = (table.quasi(0)[row], table.quasi(2)[row], table.quasi(3)[row] <= 1);
         let years = f64::from(age.min(35)) / 35.0;
@@ -83,7 +83,7 @@ pub fn census(people: u32, seed: u64) -> Data {
     let table = made.tables().next().expect("there is one snapshot");
     let mut schema = made.schema().clone();
     for quasi in &mut schema.quasi {
-        let column = Column { quasi: quasi.clone(), codes: vec![] }.ordered();
+        let column = CodedColumn { quasi: quasi.clone(), codes: vec![] }.ordered();
         *quasi = column.quasi;
     }
     Data { schema, table, origin: format!("{MADE_UP}, {people} census-shaped rows") }

@@ -3,8 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tacenda::ingest::Given;
-use tacenda::use_cases;
-use tacenda::use_cases::{FileOptions, ProjectFolder, Said, SubjectRequest};
+use tacenda::use_cases::{FileOptions, Order, ProjectFolder, Said, SubjectRequest};
 
 /// Publish a changing table of people again and again, so that all releases together betray no one.
 #[derive(Debug, Parser)]
@@ -33,7 +32,7 @@ pub struct Common {
     pub policy: Option<PathBuf>,
     /// How results are printed [default: text; in audit and report what the ending of -o stands for]
     #[arg(long, value_enum, global = true, hide_default_value = true)]
-    pub format: Option<Format>,
+    pub format: Option<FormatArg>,
     /// Write the result to a file instead of standard output.
     #[arg(short, long, value_name = "FILE", global = true)]
     pub output: Option<PathBuf>,
@@ -62,7 +61,7 @@ pub struct Common {
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Format {
+pub enum FormatArg {
     /// For people.
     Text,
     /// For programs; the schema is in docs/schema.
@@ -84,20 +83,20 @@ impl Common {
     }
 
     /// The form that is asked for; text where none is.
-    pub fn format(&self) -> Format {
-        self.format.unwrap_or(Format::Text)
+    pub fn format(&self) -> FormatArg {
+        self.format.unwrap_or(FormatArg::Text)
     }
 
     /// The form of a report: what is asked for, or else what the ending of the file stands for, or else `otherwise`.
-    pub fn form(&self, otherwise: Format) -> Format {
+    pub fn form(&self, otherwise: FormatArg) -> FormatArg {
         let ending = self.output.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
         self.format.unwrap_or_else(|| match ending.map(str::to_ascii_lowercase).as_deref() {
-            Some("txt") => Format::Text,
-            Some("json") => Format::Json,
-            Some("md") => Format::Markdown,
-            Some("html" | "htm") => Format::Html,
-            Some("sarif") => Format::Sarif,
-            Some("xml") => Format::Junit,
+            Some("txt") => FormatArg::Text,
+            Some("json") => FormatArg::Json,
+            Some("md") => FormatArg::Markdown,
+            Some("html" | "htm") => FormatArg::Html,
+            Some("sarif") => FormatArg::Sarif,
+            Some("xml") => FormatArg::Junit,
             _ => otherwise,
         })
     }
@@ -155,7 +154,7 @@ pub enum Command {
 
 /// A table to read.
 #[derive(Args, Clone, Debug)]
-pub struct Data {
+pub struct DataArgs {
     /// The table: CSV, TSV or Parquet, plain or compressed; `-` for standard input
     #[arg(value_name = "DATA")]
     pub path: Option<PathBuf>,
@@ -196,7 +195,7 @@ pub struct InitArgs {
 #[derive(Args, Debug)]
 pub struct CheckArgs {
     #[command(flatten)]
-    pub data: Data,
+    pub data: DataArgs,
     /// Try other parameters, such as `m=2..6`
     #[arg(long, value_name = "PARAMETER=FROM..TO")]
     pub what_if: Option<String>,
@@ -208,7 +207,7 @@ pub struct CheckArgs {
 #[derive(Args, Debug)]
 pub struct PlanArgs {
     #[command(flatten)]
-    pub data: Data,
+    pub data: DataArgs,
     /// The release's label, such as 2026-Q3
     #[arg(long)]
     pub label: Option<String>,
@@ -223,7 +222,7 @@ pub struct PlanArgs {
 #[derive(Args, Debug)]
 pub struct PublishArgs {
     #[command(flatten)]
-    pub data: Data,
+    pub data: DataArgs,
     /// The release's label, such as 2026-Q3
     #[arg(long)]
     pub label: Option<String>,
@@ -351,8 +350,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "[COLUMN=]any|value")]
     pub missing: Vec<String>,
     /// The order of the files: as given, or by the dates in their names
-    #[arg(long, value_enum, default_value_t = Order::Given)]
-    pub order: Order,
+    #[arg(long, value_enum, default_value_t = OrderArg::Given)]
+    pub order: OrderArg,
     /// The files' dates, in the order of the files; they are then put in order of time
     #[arg(long, value_name = "DATES", value_delimiter = ',')]
     pub dates: Vec<String>,
@@ -373,9 +372,9 @@ impl ReadingArgs {
             domain: said(&self.domain),
             missing: said(&self.missing),
             order: match (self.dates.is_empty(), self.order) {
-                (false, _) => use_cases::Order::Dated(self.dates.clone()),
-                (true, Order::Date) => use_cases::Order::Named,
-                (true, Order::Given) => use_cases::Order::Given,
+                (false, _) => Order::Dated(self.dates.clone()),
+                (true, OrderArg::Date) => Order::Named,
+                (true, OrderArg::Given) => Order::Given,
             },
         }
     }
@@ -398,7 +397,7 @@ fn said(words: &[String]) -> Vec<Said> {
 
 /// The order of files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Order {
+pub enum OrderArg {
     /// As they stand on the command line.
     Given,
     /// By the dates in their names.
@@ -439,8 +438,8 @@ pub struct ExplainArgs {
 #[derive(Args, Debug)]
 pub struct ReportArgs {
     /// Whom it is for. The steward's holds private numbers; the auditor's holds every proof, and nothing from the vault
-    #[arg(long, value_enum, default_value_t = Edition::Steward)]
-    pub edition: Edition,
+    #[arg(long, value_enum, default_value_t = EditionArg::Steward)]
+    pub edition: EditionArg,
     /// Until when it is to hold, such as 2027-06-30 [default: a year after the last release]
     #[arg(long, value_name = "DATE")]
     pub review_by: Option<String>,
@@ -451,7 +450,7 @@ pub struct ReportArgs {
 
 /// Whom a report is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Edition {
+pub enum EditionArg {
     /// Whoever has the releases: only what the published files and the policy say.
     Recipient,
     /// Who answers for the releases: what they cost, what is private, what to sign.

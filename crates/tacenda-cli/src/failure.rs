@@ -1,6 +1,6 @@
 //! How a command ends badly: a code, what is wrong, one thing to do, and an exit code.
 
-use crate::args::Format;
+use crate::args::FormatArg;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Display;
@@ -88,9 +88,9 @@ impl Failure {
         self
     }
 
-    fn print(self, format: Format) {
+    fn print(self, format: FormatArg) {
         let text = match format {
-            Format::Json => {
+            FormatArg::Json => {
                 let Failure { code, exit, message, problems, .. } = self;
                 let report = ErrorReport { error: ErrorBody { code, exit, message, problems } };
                 serde_json::to_string(&report).unwrap_or_default() + "\n"
@@ -107,7 +107,7 @@ impl Failure {
 
 /// Runs a command and turns its end into an exit code. A bug of ours says so and loses nothing:
 /// whatever was half done is finished or removed at the next run.
-pub fn catch(format: Format, run: impl FnOnce() -> Result<u8, Failure> + panic::UnwindSafe) -> ExitCode {
+pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + panic::UnwindSafe) -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
     let end = panic::catch_unwind(run);
     let _ = panic::take_hook();

@@ -1,6 +1,6 @@
 //! What the user sees: results on standard output, everything else on standard error.
 
-use crate::args::{Color, Common, Format};
+use crate::args::{Color, Common, FormatArg};
 use crate::failure::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -23,8 +23,8 @@ impl Screen {
     /// Prints a result: the text for people, or the value as JSON.
     pub fn result(&self, text: &str, value: &impl Serialize) -> Result<(), Failure> {
         let printed = match self.common.format() {
-            Format::Text => text.to_string(),
-            Format::Json => {
+            FormatArg::Text => text.to_string(),
+            FormatArg::Json => {
                 let json = serde_json::to_string_pretty(value);
                 json.map_err(|error| Failure::new("B701", 70, error))? + "\n"
             }

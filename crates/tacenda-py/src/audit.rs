@@ -1,6 +1,6 @@
 //! An audit of releases made by anyone.
 
-use crate::series::Data;
+use crate::series::PyData;
 use crate::{error, plain};
 use pyo3::prelude::*;
 use tacenda::ingest::Given;
@@ -13,10 +13,10 @@ use tacenda::use_cases::{AuditRequest, Said, SubjectRequest, UseCaseError};
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn audit<'py>(
     py: Python<'py>,
-    releases: Vec<Data>,
+    releases: Vec<PyData>,
     quasi: Vec<String>,
     sensitive: Vec<String>,
-    truth: Vec<Data>,
+    truth: Vec<PyData>,
     id: Option<String>,
     k: u32,
     l: u32,

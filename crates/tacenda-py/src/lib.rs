@@ -32,7 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(promises, module)?)?;
     module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
     module.add_class::<frame::Frame>()?;
-    module.add_class::<release::Release>()?;
-    module.add_class::<series::Series>()?;
-    module.add_class::<project::Project>()
+    module.add_class::<release::PyRelease>()?;
+    module.add_class::<series::PySeries>()?;
+    module.add_class::<project::PyProject>()
 }

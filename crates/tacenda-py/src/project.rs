@@ -1,7 +1,7 @@
 //! A project folder.
 
-use crate::release::Release;
-use crate::series::Data;
+use crate::release::PyRelease;
+use crate::series::PyData;
 use crate::{audit, error, plain};
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -11,26 +11,26 @@ use tacenda::publish::Access;
 use tacenda::use_cases::{AuditRequest, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
-#[pyclass(frozen, module = "tacenda._native")]
-pub struct Project {
+#[pyclass(name = "Project", frozen, module = "tacenda._native")]
+pub struct PyProject {
     folder: ProjectFolder,
 }
 
-impl Project {
-    fn next(&self, data: Data, label: Option<String>, delta: bool, threads: usize) -> ReleaseRequest {
+impl PyProject {
+    fn next(&self, data: PyData, label: Option<String>, delta: bool, threads: usize) -> ReleaseRequest {
         let data = Some(Given::from(data));
         ReleaseRequest { project: self.folder.clone(), data, delta, label, threads, ..ReleaseRequest::default() }
     }
 }
 
 #[pymethods]
-impl Project {
+impl PyProject {
     #[new]
     #[pyo3(signature = (root, policy=None))]
-    fn new(py: Python<'_>, root: PathBuf, policy: Option<PathBuf>) -> PyResult<Project> {
+    fn new(py: Python<'_>, root: PathBuf, policy: Option<PathBuf>) -> PyResult<PyProject> {
         let folder = ProjectFolder { root, policy };
         folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
-        Ok(Project { folder })
+        Ok(PyProject { folder })
     }
 
     /// Rehearses the next release.
@@ -38,14 +38,14 @@ impl Project {
     fn plan(
         &self,
         py: Python<'_>,
-        data: Data,
+        data: PyData,
         label: Option<String>,
         delta: bool,
         threads: usize,
-    ) -> PyResult<Release> {
+    ) -> PyResult<PyRelease> {
         let request = self.next(data, label, delta, threads);
         let planned = py.detach(|| request.rehearse(&|_, _| {})).map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(planned.rehearsal.into(), planned.project.policy().clone(), None))
+        Ok(PyRelease::new(planned.rehearsal.into(), planned.project.policy().clone(), None))
     }
 
     /// Publishes the next release.
@@ -53,11 +53,11 @@ impl Project {
     fn publish(
         &self,
         py: Python<'_>,
-        data: Data,
+        data: PyData,
         label: Option<String>,
         delta: bool,
         threads: usize,
-    ) -> PyResult<Release> {
+    ) -> PyResult<PyRelease> {
         let request = self.next(data, label, delta, threads);
         let published = py.detach(|| -> Result<_, UseCaseError> {
             let mut rehearsed = request.prepare(None, &|_, _| {})?;
@@ -65,7 +65,7 @@ impl Project {
             Ok((rehearsed, report))
         });
         let (rehearsed, report) = published.map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(rehearsed.rehearsal.into(), rehearsed.project.policy().clone(), Some(report)))
+        Ok(PyRelease::new(rehearsed.rehearsal.into(), rehearsed.project.policy().clone(), Some(report)))
     }
 
     /// Attacks everything published so far, with the private tables where they are given.
@@ -73,7 +73,7 @@ impl Project {
     fn audit<'py>(
         &self,
         py: Python<'py>,
-        truth: Vec<Data>,
+        truth: Vec<PyData>,
         k: Option<u32>,
         l: Option<u32>,
         presence: bool,

@@ -15,16 +15,16 @@ use tacenda::publish::Judged;
 use tacenda::use_cases::PublishReport;
 
 /// A release that the auditor found no fault with.
-#[pyclass(frozen, module = "tacenda")]
-pub struct Release {
+#[pyclass(name = "Release", frozen, module = "tacenda")]
+pub struct PyRelease {
     made: Judged,
     policy: PolicyFile,
     published: Option<PublishReport>,
 }
 
-impl Release {
-    pub fn new(made: Judged, policy: PolicyFile, published: Option<PublishReport>) -> Release {
-        Release { made, policy, published }
+impl PyRelease {
+    pub fn new(made: Judged, policy: PolicyFile, published: Option<PublishReport>) -> PyRelease {
+        PyRelease { made, policy, published }
     }
 
     fn release(&self) -> &tacenda::model::Release {
@@ -33,7 +33,7 @@ impl Release {
 }
 
 #[pymethods]
-impl Release {
+impl PyRelease {
     /// Its number, from 1.
     #[getter]
     fn number(&self) -> u32 {

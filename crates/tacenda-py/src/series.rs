@@ -1,7 +1,7 @@
 //! A series in memory.
 
 use crate::error;
-use crate::release::Release;
+use crate::release::PyRelease;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use tacenda::model::Seed;
 use tacenda::publish::InMemory;
 
 /// A series that lives as long as this object.
-#[pyclass(module = "tacenda._native")]
-pub struct Series {
+#[pyclass(name = "Series", module = "tacenda._native")]
+pub struct PySeries {
     inner: InMemory,
 }
 
 #[pymethods]
-impl Series {
+impl PySeries {
     /// `policy` is the text of a policy file; hierarchy files are looked for beside `path`.
     #[new]
     #[pyo3(signature = (policy, path, seed=None))]
-    fn new(py: Python<'_>, policy: &str, path: PathBuf, seed: Option<[u8; 32]>) -> PyResult<Series> {
+    fn new(py: Python<'_>, policy: &str, path: PathBuf, seed: Option<[u8; 32]>) -> PyResult<PySeries> {
         let loaded = parse_policy(policy, &path).map_err(|fault| error::raise(py, fault))?;
         let inner = InMemory::new(loaded, seed.map(Seed)).map_err(|fault| error::raise(py, fault))?;
-        Ok(Series { inner })
+        Ok(PySeries { inner })
     }
 
     /// Publishes `data`, a frame or a path.
@@ -32,17 +32,17 @@ impl Series {
     fn publish(
         &mut self,
         py: Python<'_>,
-        data: Data,
+        data: PyData,
         label: Option<String>,
         delta: bool,
         threads: usize,
-    ) -> PyResult<Release> {
+    ) -> PyResult<PyRelease> {
         let options = ReadOptions { threads, show_values: false };
         let made = py.detach(|| -> Result<_, tacenda::publish::ProjectError> {
             self.inner.publish(&Given::from(data).open()?, delta, label.as_deref(), &options)
         });
         let made = made.map_err(|fault| error::raise(py, fault))?;
-        Ok(Release::new(made, self.inner.policy().clone(), None))
+        Ok(PyRelease::new(made, self.inner.policy().clone(), None))
     }
 
     /// How many releases there are.
@@ -60,18 +60,18 @@ impl Series {
 
 /// A table: a file, or a frame in memory.
 #[derive(FromPyObject)]
-pub enum Data {
+pub enum PyData {
     /// A file.
     Path(PathBuf),
     /// Anything with `__arrow_c_stream__`.
     Frame(PyTable),
 }
 
-impl From<Data> for Given {
-    fn from(data: Data) -> Given {
+impl From<PyData> for Given {
+    fn from(data: PyData) -> Given {
         match data {
-            Data::Path(path) => Given::Path(path),
-            Data::Frame(table) => {
+            PyData::Path(path) => Given::Path(path),
+            PyData::Frame(table) => {
                 let (batches, schema) = table.into_inner();
                 Given::Frame(Source::frame("the frame", schema, batches))
             }

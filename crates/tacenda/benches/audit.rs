@@ -17,13 +17,15 @@ use std::sync::Mutex;
 use std::time::Instant;
 use std::{env, fs};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Attacker, Check, Series as Audited, Thresholds, Traces};
+use tacenda::audit::{Attacker, Check, Series, Thresholds, Traces};
 use tacenda::folder::{Issue, ManifestFacts};
 use tacenda::ingest::{ReadOptions, Source};
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::made_up::{Churn, census};
 use tacenda::model::{History, Release, Seed, Table, Values};
-use tacenda::promise::{Format, Limits, MInvariance, OnIneligible, Output, Parameters, PolicyFile, Reasons, Series};
+use tacenda::promise::{
+    Format, MInvariance, OnIneligible, Output, Parameters, PolicyFile, Reasons, SeriesSettings, ShareLimits,
+};
 use tacenda::publish::{Before, prepare};
 use tacenda::{audit, folder, ingest};
 use usage::{cpu_seconds, peak_bytes};
@@ -86,11 +88,11 @@ fn make(name: &str, people: u32, releases: u32, root: &Path) {
     }
     let promise = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..MInvariance::new(M) };
     let file = PolicyFile {
-        series: Series { name: name.into(), title: name.into(), contact: "nobody".into() },
+        series: SeriesSettings { name: name.into(), title: name.into(), contact: "nobody".into() },
         schema: made.schema().clone(),
         promise: promise.into(),
         reasons: Reasons::default(),
-        limits: Limits { counterfeits: 1.0, withheld: 1.0 },
+        limits: ShareLimits { counterfeits: 1.0, withheld: 1.0 },
         output: Output { formats: vec![Format::Csv], ..Output::default() },
     };
     let naive = Naive { k: M, l: M, diversity: Diversity::Frequency };
@@ -125,7 +127,7 @@ fn audit_folder(name: &str, root: &Path) -> Json {
     let knowledge = Knowledge::from_tables(&tables);
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
     let promise = MInvariance::new(M).terms();
-    let series = Audited {
+    let series = Series {
         schema: &schema,
         releases: &releases,
         traces: &traces,

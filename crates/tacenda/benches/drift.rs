@@ -10,7 +10,7 @@ use tacenda::made_up::{Churn, Generated, Shape, adult, census};
 use tacenda::measure;
 use tacenda::measure::Workload;
 use tacenda::model::{History, Rng, Seed};
-use tacenda::promise::{Limits, MInvariance, OnIneligible, Output, PolicyFile, Reasons, Series};
+use tacenda::promise::{MInvariance, OnIneligible, Output, PolicyFile, Reasons, SeriesSettings, ShareLimits};
 use tacenda::publish::{Before, prepare};
 
 fn main() {
@@ -29,11 +29,11 @@ fn main() {
 fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
     let promise = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(m) };
     let file = PolicyFile {
-        series: Series::default(),
+        series: SeriesSettings::default(),
         schema: made.schema().clone(),
         promise: promise.into(),
         reasons: Reasons::default(),
-        limits: Limits { counterfeits: 1.0, withheld: 1.0 },
+        limits: ShareLimits { counterfeits: 1.0, withheld: 1.0 },
         output: Output::default(),
     };
     let mut history = History::default();

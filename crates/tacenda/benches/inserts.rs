@@ -10,7 +10,7 @@ use std::env;
 use std::time::Instant;
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
 use tacenda::model::{History, Rng, Seed, Table};
-use tacenda::promise::{Grouper, KAnonymity, Limits, Output, PolicyFile, Reasons, Series};
+use tacenda::promise::{Grouper, KAnonymity, Output, PolicyFile, Reasons, SeriesSettings, ShareLimits};
 
 use tacenda::publish::{Before, prepare};
 
@@ -40,11 +40,11 @@ fn insert_seconds<S: Shape>(made: &Generated<S>, people: usize) -> (usize, f64) 
     let some = first(&everyone, people);
     let policy = KAnonymity { optimise: false, ..KAnonymity::new(10) };
     let file = PolicyFile {
-        series: Series::default(),
+        series: SeriesSettings::default(),
         schema: made.schema().clone(),
         promise: policy.into(),
         reasons: Reasons::default(),
-        limits: Limits::default(),
+        limits: ShareLimits::default(),
         output: Output::default(),
     };
     let nothing = History::default();

@@ -1,6 +1,6 @@
 //! What can anyone learn from these releases, whoever made them?
 
-use crate::args::{AuditArgs, Common, FailOn, Format};
+use crate::args::{AuditArgs, Common, FailOn, FormatArg};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
@@ -29,7 +29,7 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let bar = screen.bar();
     let answer = audit.judge(&telling(&bar));
     bar.finish_and_clear();
-    screen.print(&shared::printed(&answer.report, common.form(Format::Text), TextOptions::default()))?;
+    screen.print(&shared::printed(&answer.report, common.form(FormatArg::Text), TextOptions::default()))?;
     Ok(u8::from(fails(&answer, args.fail_on)))
 }
 

@@ -19,7 +19,7 @@ mod man;
 mod schemas;
 mod shared;
 
-use crate::args::{Cli, Command, Format};
+use crate::args::{Cli, Command, FormatArg};
 use crate::failure::Failure;
 use crate::screen::Screen;
 
@@ -55,7 +55,7 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
 /// Refuses a form of output that the command does not have, before anything is done.
 fn refuse_format(cli: &Cli) -> Result<(), Failure> {
     let has_all = matches!(cli.command, Command::Audit(_) | Command::Report(_));
-    if has_all || matches!(cli.common.format(), Format::Text | Format::Json) {
+    if has_all || matches!(cli.common.format(), FormatArg::Text | FormatArg::Json) {
         return Ok(());
     }
     Err(Failure::usage("this command prints --format text or json; audit and report print more"))

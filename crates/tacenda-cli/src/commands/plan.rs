@@ -5,7 +5,7 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
-use tacenda::publish::{Against, Choice, Comparison};
+use tacenda::publish::{Against, Choice, ComparisonReport};
 use tacenda::report::percent;
 use tacenda::use_cases;
 use tacenda::use_cases::DriftReport;
@@ -70,7 +70,7 @@ fn choices_text(choices: &[Choice]) -> String {
 }
 
 /// A view next to what else could be published, one line each, below a head.
-fn compared_text(found: &Comparison) -> String {
+fn compared_text(found: &ComparisonReport) -> String {
     let has_classes = found.lines.iter().any(|line| line.classification_error.is_some());
     let (told, wrong) = (if found.target.is_some() { "told" } else { "" }, if has_classes { "wrong" } else { "" });
     let head = format!("  {:<22} {:>10} {:>9} {told:>9} {wrong:>9}", "compared", "categories", "numbers");

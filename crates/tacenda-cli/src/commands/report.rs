@@ -3,8 +3,7 @@
 //! Without `-o` it is printed as text; into a file it is written as HTML, unless the file's ending or
 //! `--format` says otherwise. It ends with 0 whatever the verdict: it was asked for a report, and made one.
 
-use crate::args;
-use crate::args::{Common, Format, ReportArgs};
+use crate::args::{Common, EditionArg, FormatArg, ReportArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
@@ -15,9 +14,9 @@ use tacenda::use_cases;
 
 pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let edition = match args.edition {
-        args::Edition::Recipient => Edition::Recipient,
-        args::Edition::Steward => Edition::Steward,
-        args::Edition::Auditor => Edition::Auditor,
+        EditionArg::Recipient => Edition::Recipient,
+        EditionArg::Steward => Edition::Steward,
+        EditionArg::Auditor => Edition::Auditor,
     };
     let truth = args.truth.iter().cloned().map(Given::Path).collect();
     let request = ReportRequest { edition, truth, review_by: args.review_by.clone() };
@@ -26,7 +25,7 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     let report = use_cases::report(&common.folder(), request, &telling(&bar));
     let report = report.map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
-    let otherwise = if common.output.is_some() { Format::Html } else { Format::Text };
+    let otherwise = if common.output.is_some() { FormatArg::Html } else { FormatArg::Text };
     let options = TextOptions { color: false, measures: false };
     screen.print(&shared::printed(&report, common.form(otherwise), options))?;
     if let Some(path) = &common.output {

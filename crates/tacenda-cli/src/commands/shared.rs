@@ -1,6 +1,6 @@
 //! What several commands say in the same words.
 
-use crate::args::{Common, Data, Format};
+use crate::args::{Common, DataArgs, FormatArg};
 use crate::failure::{Failure, ProblemReport};
 use crate::screen::{Screen, number};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -14,7 +14,7 @@ use tacenda::report::{Report, TextOptions, percent};
 use tacenda::use_cases::{ReleaseRequest, Summary, UseCaseError, ViewSummary};
 
 /// The next release that the command line asks for.
-pub fn release(data: &Data, label: Option<&String>, view: Option<&String>, common: &Common) -> ReleaseRequest {
+pub fn release(data: &DataArgs, label: Option<&String>, view: Option<&String>, common: &Common) -> ReleaseRequest {
     ReleaseRequest {
         project: common.folder(),
         data: data.path.clone().map(Given::Path),
@@ -28,14 +28,14 @@ pub fn release(data: &Data, label: Option<&String>, view: Option<&String>, commo
 }
 
 /// A report in one of its forms.
-pub fn printed(report: &Report, form: Format, options: TextOptions) -> String {
+pub fn printed(report: &Report, form: FormatArg, options: TextOptions) -> String {
     match form {
-        Format::Text => report::text(report, options),
-        Format::Json => report::json(report),
-        Format::Sarif => report::sarif(report),
-        Format::Junit => report::junit(report),
-        Format::Markdown => report::markdown(report),
-        Format::Html => report::html(report),
+        FormatArg::Text => report::text(report, options),
+        FormatArg::Json => report::json(report),
+        FormatArg::Sarif => report::sarif(report),
+        FormatArg::Junit => report::junit(report),
+        FormatArg::Markdown => report::markdown(report),
+        FormatArg::Html => report::html(report),
     }
 }
 

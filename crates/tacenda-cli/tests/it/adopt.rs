@@ -1,6 +1,6 @@
 //! Releases made elsewhere are taken in, and the series goes on from them: tables 1 and 2 of paper 003.
 
-use crate::kit::Project;
+use crate::kit::TestProject;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ const TABLE_2B: &str = "age;zip;disease
 [60, 65];36000-44000;flu
 ";
 
-fn project(promise: &str) -> Project {
+fn project(promise: &str) -> TestProject {
     let policy = format!(
         "policy = 1
 [series]
@@ -87,18 +87,18 @@ max_share = 0.9
         ("1b.csv", TABLE_1B),
         ("2b.csv", TABLE_2B),
     ];
-    let project = Project::with(&files);
+    let project = TestProject::with(&files);
     project.fix_seed();
     project
 }
 
-fn events(project: &Project) -> Vec<String> {
+fn events(project: &TestProject) -> Vec<String> {
     let log: Value = serde_json::from_str(&project.ok(&["log", "--format", "json"])).unwrap();
     log["events"].as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap().to_string()).collect()
 }
 
 /// Per group of a release its age range and its diseases.
-fn groups(project: &Project, number: u32) -> BTreeMap<String, (String, BTreeSet<String>)> {
+fn groups(project: &TestProject, number: u32) -> BTreeMap<String, (String, BTreeSet<String>)> {
     let text = project.read(&format!("releases/microdata/r{number:04}/microdata-r{number:04}.csv"));
     let mut groups: BTreeMap<String, (String, BTreeSet<String>)> = BTreeMap::new();
     for line in text.lines().skip(1) {

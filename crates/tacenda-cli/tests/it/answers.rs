@@ -1,11 +1,11 @@
 //! What audits and reports answer, how they number and place what they found, and in which form they write it.
 
-use crate::kit::{POLICY, Project, patients};
+use crate::kit::{POLICY, TestProject, patients};
 use serde_json::Value;
 
 const AGE: [&str; 4] = ["--quasi", "age", "--sensitive", "disease"];
 
-fn json(project: &Project, words: &[&str]) -> Value {
+fn json(project: &TestProject, words: &[&str]) -> Value {
     let ended = project.run(&[words, &["--format", "json", "-q"]].concat());
     serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.stderr))
 }
@@ -31,7 +31,7 @@ fn table(rows: &[(&str, &str)]) -> String {
 #[test]
 fn no_line_is_no_comfort() {
     let rows = [("[20,30)", "flu"), ("[30,40)", "cold"), ("[30,40)", "cold"), ("[40,50)", "flu"), ("[40,50)", "hiv")];
-    let project = Project::with(&[("r1.csv", &table(&rows))]);
+    let project = TestProject::with(&[("r1.csv", &table(&rows))]);
     let words = [&["audit", "r1.csv", "--k", "1", "--l", "1"][..], &AGE].concat();
     let report = json(&project, &words);
     assert!(report["findings"].as_array().unwrap().is_empty(), "no threshold, no finding: {}", report["findings"]);
@@ -56,7 +56,7 @@ fn no_line_is_no_comfort() {
 fn one_newcomer_is_singled_out_whatever_the_line() {
     let before = [("[20,30)", "flu"), ("[20,30)", "cold")];
     let after = [("[20,30)", "flu"), ("[20,30)", "cold"), ("[20,30)", "hiv")];
-    let project = Project::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
+    let project = TestProject::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
     for lines in [["--k", "1", "--l", "1"], ["--k", "2", "--l", "2"]] {
         let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE, &lines].concat());
         for question in ["singling out", "inference"] {
@@ -70,7 +70,7 @@ fn one_newcomer_is_singled_out_whatever_the_line() {
 /// Somebody is certain by the tables, though the promise speaks of no values.
 #[test]
 fn who_is_certain_is_inferred_whatever_the_line() {
-    let project = Project::with(&[
+    let project = TestProject::with(&[
         ("r1.csv", &table(&[("[20,30)", "flu"), ("[20,30)", "cold"), ("[30,40)", "hiv"), ("[30,40)", "mumps")])),
         ("r2.csv", &table(&[("[20,35)", "flu"), ("[20,35)", "hiv"), ("[35,40)", "cold"), ("[35,40)", "mumps")])),
         ("t1.csv", "id,age,disease\na,22,flu\nb,25,cold\nc,33,hiv\nd,36,mumps\n"),
@@ -87,7 +87,7 @@ fn who_is_certain_is_inferred_whatever_the_line() {
 /// Ids that link releases, published by nobody's promise: E is one.
 #[test]
 fn ids_single_out_and_nobody_is_said_to_have_meant_it() {
-    let project = Project::with(&[
+    let project = TestProject::with(&[
         (
             "r1.csv",
             "record,age,sex,disease\na,\"[20,30)\",*,flu\nb,\"[20,30)\",*,cold\nc,\"[30,40)\",*,hiv\nd,\"[30,40)\",*,flu\n",
@@ -111,7 +111,7 @@ fn ids_single_out_and_nobody_is_said_to_have_meant_it() {
 fn what_was_not_asked_is_not_passed() {
     let before = [("[20,30)", "flu"), ("[20,30)", "cold"), ("[30,40)", "hiv"), ("[30,40)", "mumps")];
     let after = [("[20,30)", "flu"), ("[20,30)", "cold"), ("[30,40)", "flu"), ("[30,40)", "cold")];
-    let project = Project::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
+    let project = TestProject::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
     let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE].concat());
     let (decision, evidence) = answer(&report, "linkability");
     assert_eq!(decision, "NOT ASSESSED", "{evidence}");
@@ -128,7 +128,7 @@ fn what_was_not_asked_is_not_passed() {
 fn what_is_left_open_is_named() {
     let before = table(&[("[20,30)", "flu"), ("[20,30)", "cold"), ("[30,40)", "hiv"), ("[30,40)", "mumps")]);
     let after = table(&[("[20,30)", "flu"), ("[20,30)", "hiv"), ("[30,40)", "hiv"), ("[30,40)", "mumps")]);
-    let project = Project::with(&[("r1.csv", &before), ("r2.csv", &after)]);
+    let project = TestProject::with(&[("r1.csv", &before), ("r2.csv", &after)]);
     let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE].concat());
     let (decision, evidence) = answer(&report, "singling out");
     assert_eq!(decision, "NOT ASSESSED", "{evidence}");
@@ -140,7 +140,7 @@ fn what_is_left_open_is_named() {
 fn a_page_does_not_claim_the_series_where_only_the_release_was_judged() {
     let promise = "model = \"k-anonymity\"\nk = 3\naccept_series_risk = \"a study of <us>\"";
     let policy = POLICY.replace("model = \"m-invariance\"\nm     = 2", promise);
-    let project = Project::with(&[("tacenda.toml", &policy)]);
+    let project = TestProject::with(&[("tacenda.toml", &policy)]);
     for (file, from) in [("1.csv", 0), ("2.csv", 6)] {
         project.write(file, &patients(from, 60));
         project.ok(&["publish", file, "--yes"]);
@@ -155,7 +155,7 @@ fn a_page_does_not_claim_the_series_where_only_the_release_was_judged() {
     }
 }
 
-fn uris(project: &Project, words: &[&str]) -> Vec<String> {
+fn uris(project: &TestProject, words: &[&str]) -> Vec<String> {
     let ended = project.run(&[words, &["--format", "sarif", "-q"]].concat());
     let sarif: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.stderr));
     let results = sarif["runs"][0]["results"].as_array().unwrap().clone();
@@ -180,14 +180,14 @@ fn uris(project: &Project, words: &[&str]) -> Vec<String> {
 #[test]
 fn a_result_stands_in_the_data_file_as_it_was_named() {
     let (one, other) = (table(&[("[20,30)", "flu")]), table(&[("[30,40)", "flu")]));
-    let project = Project::with(&[("p/2024/data.csv", &one), ("p/2025/data.csv", &other)]);
+    let project = TestProject::with(&[("p/2024/data.csv", &one), ("p/2025/data.csv", &other)]);
     let words = [&["audit", "p/2024/data.csv", "p/2025/data.csv"][..], &AGE].concat();
     assert_eq!(uris(&project, &words), ["p/2024/data.csv", "p/2025/data.csv"]);
     let report = json(&project, &words);
     let repeat = report["reproduce"].to_string();
     assert!(repeat.contains("tacenda audit p/2024/data.csv p/2025/data.csv --quasi age"), "{repeat}");
 
-    let project = Project::with(&[("tacenda.toml", POLICY), ("1.csv", &patients(0, 60))]);
+    let project = TestProject::with(&[("tacenda.toml", POLICY), ("1.csv", &patients(0, 60))]);
     project.ok(&["publish", "1.csv", "--yes"]);
     let data = ["releases/ward-stays/r0001/ward-stays-r0001.csv"];
     assert_eq!(uris(&project, &["audit", "--k", "50"]), data);
@@ -201,7 +201,7 @@ fn a_result_stands_in_the_data_file_as_it_was_named() {
 /// The ending of the file says the form of an audit, as of a report; who says --format means it, in both.
 #[test]
 fn the_ending_says_the_form_unless_somebody_does() {
-    let project = Project::with(&[("r1.csv", &table(&[("[20,30)", "flu")]))]);
+    let project = TestProject::with(&[("r1.csv", &table(&[("[20,30)", "flu")]))]);
     let audit = [&["audit", "r1.csv", "-q"][..], &AGE].concat();
     let starts = [
         ("a.html", "<!DOCTYPE html>"),
@@ -220,7 +220,7 @@ fn the_ending_says_the_form_unless_somebody_does() {
     }
     project.run(&[&audit[..], &["-o", "b.json", "--format", "text"]].concat());
     assert!(project.read("b.json").starts_with("FAIL"));
-    let own = Project::with(&[("tacenda.toml", POLICY), ("1.csv", &patients(0, 60))]);
+    let own = TestProject::with(&[("tacenda.toml", POLICY), ("1.csv", &patients(0, 60))]);
     own.ok(&["publish", "1.csv", "--yes"]);
     own.ok(&["report", "--format", "text", "-o", "a.rep"]);
     assert!(own.read("a.rep").contains("Each release alone") && !own.read("a.rep").contains("<html"));
@@ -242,7 +242,7 @@ fn findings_are_numbered_and_what_is_cut_is_said() {
     let mut after = vec![("[20,30)", "flu"); 5];
     after.extend([("[20,30)", "cold"); 5]);
     after.push(("[20,30)", "hiv"));
-    let project = Project::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
+    let project = TestProject::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
     let words = [&["audit", "r1.csv", "r2.csv", "--fail-on", "never"][..], &AGE].concat();
     let report = json(&project, &words);
     let findings = report["findings"].as_array().unwrap();
@@ -270,7 +270,7 @@ const PLACES: [&str; 4] = ["--quasi", "age,zip", "--sensitive", "disease"];
 fn without_people_the_worst_place_is_told() {
     let first = "age,zip,disease\n\"[21,23)\",12***,dyspepsia\n\"[21,23)\",12***,bronchitis\n\"[23,30)\",2****,flu\n\"[23,30)\",2****,gastritis\n\"[60,70)\",3****,flu\n";
     let second = "age,zip,disease\n\"[21,24)\",1****,dyspepsia\n\"[21,24)\",1****,gastritis\n\"[24,30)\",2****,flu\n\"[24,30)\",2****,bronchitis\n\"[60,70)\",3****,flu\n";
-    let project = Project::with(&[("d1.csv", first), ("d2.csv", second)]);
+    let project = TestProject::with(&[("d1.csv", first), ("d2.csv", second)]);
     let words = [&["audit", "d1.csv", "d2.csv", "--fail-on", "never"][..], &PLACES].concat();
     let report = json(&project, &words);
     let story = &report["story"];

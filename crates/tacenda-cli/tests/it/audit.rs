@@ -1,6 +1,6 @@
 //! Audits: releases in other tools' notation, and a project of ours.
 
-use crate::kit::{POLICY, Project, patients};
+use crate::kit::{POLICY, TestProject, patients};
 use serde_json::Value;
 use std::fmt::Write;
 use std::io::Write as _;
@@ -35,8 +35,8 @@ fn truth(table: &Table) -> String {
 }
 
 /// The naive releases of paper 003, each 2-diverse alone, and their truth.
-fn naive() -> Project {
-    Project::with(&[
+fn naive() -> TestProject {
+    TestProject::with(&[
         ("r1.csv", &dashed(&paper003::release_1b().0)),
         ("r2.csv", &dashed(&paper003::release_2b().0)),
         ("t1.csv", &truth(&paper003::table_1a())),
@@ -44,7 +44,7 @@ fn naive() -> Project {
     ])
 }
 
-fn audit(project: &Project, words: &[&str]) -> (i32, Value) {
+fn audit(project: &TestProject, words: &[&str]) -> (i32, Value) {
     let words = [&["audit"][..], words, &["--format", "json", "-q"]].concat();
     let ended = project.run(&words);
     (ended.code, serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.stderr)))
@@ -117,8 +117,8 @@ fn a_person_is_told_of_from_standard_input_only() {
 }
 
 /// Three releases' worth of groups that overlap: only matching everyone at once makes anyone certain.
-fn overlapping() -> Project {
-    Project::with(&[
+fn overlapping() -> TestProject {
+    TestProject::with(&[
         ("r1.csv", "age,disease\n\"[20,30)\",flu\n\"[20,30)\",cold\n\"[20,40)\",hiv\n\"[20,40)\",mumps\n"),
         (
             "r2.csv",
@@ -163,7 +163,7 @@ fn an_audit_without_columns_lists_them() {
 
 #[test]
 fn unreadable_cells_are_named_by_place_and_not_shown() {
-    let project = Project::with(&[("r.csv", "age,disease\n20-29,flu\nsecretive,flu\n")]);
+    let project = TestProject::with(&[("r.csv", "age,disease\n20-29,flu\nsecretive,flu\n")]);
     let ended = project.fails(&["audit", "r.csv", "--quasi", "age", "--sensitive", "disease"], 3, "D125");
     assert!(ended.stderr.contains("line 3") && ended.stderr.contains("column age"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("secretive"));
@@ -175,7 +175,7 @@ fn unreadable_cells_are_named_by_place_and_not_shown() {
 /// What an empty cell was taken for decides what is found: it is printed, and named among what everything rests on.
 #[test]
 fn what_cells_that_say_nothing_mean_is_assumed_in_the_open() {
-    let project = Project::with(&[
+    let project = TestProject::with(&[
         ("r1.csv", "age,disease\n20-29,flu\n20-29,hiv\n30-39,flu\n30-39,hiv\n"),
         ("r2.csv", "age,disease\n20-29,flu\n20-29,hiv\nNA,flu\n,hiv\n"),
     ]);
@@ -206,7 +206,7 @@ fn what_cells_that_say_nothing_mean_is_assumed_in_the_open() {
 #[test]
 fn counts_beside_a_file_without_groups_are_not_passed_over() {
     let counts = "group_id,rows,counterfeits\n1,2,1\n";
-    let project = Project::with(&[("r.csv", "age,disease\n20,flu\n20,hiv\n"), ("r.counterfeits.csv", counts)]);
+    let project = TestProject::with(&[("r.csv", "age,disease\n20,flu\n20,hiv\n"), ("r.counterfeits.csv", counts)]);
     let ended = project.fails(&["audit", "r.csv", "--quasi", "age", "--sensitive", "disease"], 3, "D129");
     assert!(ended.stderr.contains("r.csv has no column group_id"), "{}", ended.stderr);
 }
@@ -220,7 +220,7 @@ fn nobody_counted_is_not_no_risk() {
         let _ = writeln!(release, "20-49,{disease}");
         let _ = writeln!(truth, "p{person},{},{disease}", 20 + person);
     }
-    let project = Project::with(&[("r1.csv", &release), ("r2.csv", &release), ("t.csv", &truth)]);
+    let project = TestProject::with(&[("r1.csv", &release), ("r2.csv", &release), ("t.csv", &truth)]);
     let words = ["audit", "r1.csv", "r2.csv", "--quasi", "age", "--sensitive", "disease"];
     let words = [&words[..], &["--truth", "t.csv", "t.csv", "--id", "name", "--fail-on", "never", "-q"]].concat();
     for format in ["text", "markdown", "html"] {
@@ -235,7 +235,7 @@ fn nobody_counted_is_not_no_risk() {
 
 #[test]
 fn a_project_under_m_invariance_is_audited_without_a_finding() {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     for (release, first) in [0, 20, 40].into_iter().enumerate() {
         project.write("table.csv", &patients(first, 60));
         project.write(&format!("t{}.csv", release + 1), &patients(first, 60));
@@ -258,7 +258,7 @@ fn a_project_under_m_invariance_is_audited_without_a_finding() {
 /// counterfeit is no finding.
 #[test]
 fn a_project_is_held_against_its_own_promise() {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     project.write("t1.csv", &patients(0, 60));
     project.ok(&["publish", "t1.csv", "--yes"]);
     let (_, report) = audit(&project, &["--check", "group-sizes"]);
@@ -271,7 +271,7 @@ fn a_project_is_held_against_its_own_promise() {
 /// What was not asked is not answered.
 #[test]
 fn a_part_of_the_questions_answers_for_no_more() {
-    let project = Project::with(&[("r.csv", "age,disease\n20-29,flu\n30-39,flu\n")]);
+    let project = TestProject::with(&[("r.csv", "age,disease\n20-29,flu\n30-39,flu\n")]);
     let words = ["r.csv", "--quasi", "age", "--sensitive", "disease", "--check"];
     let (code, report) = audit(&project, &[&words[..], &["drift"]].concat());
     let sentence = report["verdict"]["sentence"].as_str().unwrap();

@@ -1,6 +1,6 @@
 //! What a plan lays side by side for the steward, and linked ids as a recipient sees them.
 
-use crate::kit::{POLICY, Project, patients};
+use crate::kit::{POLICY, TestProject, patients};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ fn policy(promise: &str, output: &str) -> String {
     format!("{text}\n[output]\n{output}\n")
 }
 
-fn plan(project: &Project) -> Value {
+fn plan(project: &TestProject) -> Value {
     serde_json::from_str(&project.ok(&["plan", "table.csv", "--format", "json"])).unwrap()
 }
 
 #[test]
 fn a_first_plan_shows_what_each_choice_of_incremental_k_anonymity_costs() {
-    let project = Project::with(&[("tacenda.toml", &policy("model = \"incremental-k-anonymity\"\nk = 3", ""))]);
+    let project = TestProject::with(&[("tacenda.toml", &policy("model = \"incremental-k-anonymity\"\nk = 3", ""))]);
     project.write("table.csv", &patients(0, 200));
     let planned = plan(&project);
     let choices = planned["choices"].as_array().unwrap();
@@ -36,7 +36,7 @@ fn a_first_plan_shows_what_each_choice_of_incremental_k_anonymity_costs() {
 #[test]
 fn a_later_plan_says_that_the_choice_is_made() {
     let cells = policy("model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false", "");
-    let project = Project::with(&[("tacenda.toml", &cells)]);
+    let project = TestProject::with(&[("tacenda.toml", &cells)]);
     project.write("table.csv", &patients(0, 100));
     project.ok(&["publish", "table.csv", "--yes"]);
     project.write("table.csv", &patients(0, 200));
@@ -53,7 +53,7 @@ fn a_later_plan_says_that_the_choice_is_made() {
 
 #[test]
 fn other_promises_have_no_such_choices() {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     project.write("table.csv", &patients(0, 60));
     let planned = plan(&project);
     assert_eq!((&planned["choices"], &planned["drift"]), (&serde_json::json!([]), &Value::Null));
@@ -67,7 +67,7 @@ fn a_plan_shows_the_drift_and_what_the_rule_does_about_it() {
         let rule = format!("refresh = \"when loss > {factor} x static\"\naccept_series_risk = \"a test\"");
         policy(&format!("model = \"k-anonymity\"\nk = 3\n{rule}"), "")
     };
-    let project = Project::with(&[("tacenda.toml", &rule("1.1"))]);
+    let project = TestProject::with(&[("tacenda.toml", &rule("1.1"))]);
     project.fix_seed();
     let line = |id: u32, age: u32| format!("p{id},N,{age},F,{}\n", ["flu", "asthma"][(id % 2) as usize]);
     let head = "patient_id,full_name,age,sex,diagnosis\n";
@@ -100,7 +100,7 @@ fn a_plan_shows_the_drift_and_what_the_rule_does_about_it() {
 #[test]
 fn a_plan_tells_who_is_out_from_who_waits() {
     let file = policy("model = \"incremental-k-anonymity\"\nk = 2\non_delete = \"withhold\"", "");
-    let project = Project::with(&[("tacenda.toml", &file)]);
+    let project = TestProject::with(&[("tacenda.toml", &file)]);
     let line = |id: u32, age: u32| format!("p{id},N,{age},F,flu\n");
     let table = |people: &[(u32, u32)]| {
         let rows: String = people.iter().map(|&(id, age)| line(id, age)).collect();
@@ -125,7 +125,7 @@ fn what_if_answers_what_the_file_would() {
     let file = few
         .replace("model = \"m-invariance\"\nm     = 2", "model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false");
     let file = file.replace("domain = [0, 120]", "domain = [0, 120], missing = \"error\"");
-    let project = Project::with(&[("tacenda.toml", &file)]);
+    let project = TestProject::with(&[("tacenda.toml", &file)]);
     // Five with flu, five with asthma, and so on: groups smaller than ten would have too much of one.
     let line = |id: u32| format!("p{id},N,{},F,{}\n", 10 + id, ["flu", "asthma"][(id / 5 % 2) as usize]);
     let rows: String = (0..80).map(line).collect();
@@ -146,7 +146,7 @@ fn what_if_answers_what_the_file_would() {
 #[test]
 fn a_guard_without_cohorts_is_said_to_hold_per_release() {
     let cells = policy("model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false\nl = 2", "");
-    let project = Project::with(&[("tacenda.toml", &cells)]);
+    let project = TestProject::with(&[("tacenda.toml", &cells)]);
     project.write("table.csv", &patients(0, 100));
     let said = project.ok(&["check", "table.csv"]);
     for words in [
@@ -179,7 +179,7 @@ fn a_column_that_missing_values_keep_whole_is_named() {
         (58, Some("58 of its 60 cells are empty")),
     ];
     for (empty, wanted) in cases {
-        let project = Project::with(&[("tacenda.toml", &cells)]);
+        let project = TestProject::with(&[("tacenda.toml", &cells)]);
         project.write("table.csv", &table(empty));
         let said = |words: &[&str]| project.ok(words);
         for words in [
@@ -201,13 +201,13 @@ fn a_column_that_missing_values_keep_whole_is_named() {
     }
     // With missing = "error", and for another promise, there is nothing to say.
     for text in [cells.replace("domain = [0, 120]", "domain = [0, 120], missing = \"error\""), POLICY.to_string()] {
-        let project = Project::with(&[("tacenda.toml", &text)]);
+        let project = TestProject::with(&[("tacenda.toml", &text)]);
         project.write("table.csv", &patients(0, 60));
         assert!(!project.ok(&["plan", "table.csv"]).contains("R801"));
     }
     // With cohorts the column is cut; what the other choices cost is explained below them.
     let cohorts = policy("model = \"incremental-k-anonymity\"\nk = 3", "");
-    let project = Project::with(&[("tacenda.toml", &cohorts)]);
+    let project = TestProject::with(&[("tacenda.toml", &cohorts)]);
     project.write("table.csv", &patients(0, 60));
     assert!(!project.ok(&["check", "table.csv"]).contains("R801"));
     let said = project.ok(&["plan", "table.csv"]);
@@ -221,7 +221,7 @@ fn a_column_that_missing_values_keep_whole_is_named() {
 fn a_release_of_made_up_data_says_so() {
     let model = "model = \"incremental-l-diversity\"\nl = 2\nmode = \"paper\"";
     for (made_up, wanted) in [("", false), ("\nmade_up = true", true)] {
-        let project = Project::with(&[("tacenda.toml", &policy(&format!("{model}{made_up}"), ""))]);
+        let project = TestProject::with(&[("tacenda.toml", &policy(&format!("{model}{made_up}"), ""))]);
         project.write("table.csv", &patients(0, 30));
         project.ok(&["publish", "table.csv", "--yes"]);
         let folder = "releases/ward-stays/r0001";
@@ -235,19 +235,19 @@ fn a_release_of_made_up_data_says_so() {
 #[test]
 fn any_promise_can_be_asked_for() {
     for promise in ["incremental-k-anonymity", "incremental-l-diversity", "k-anonymity", "m-invariance"] {
-        let project = Project::empty();
+        let project = TestProject::empty();
         project.write("table.csv", &patients(0, 200));
         project.ok(&["init", "table.csv", "--yes", "--promise", promise]);
         assert!(project.read("tacenda.toml").contains(&format!("model = \"{promise}\"")));
         project.ok(&["check", "table.csv"]);
     }
-    let project = Project::empty();
+    let project = TestProject::empty();
     project.write("table.csv", &patients(0, 20));
     project.fails(&["init", "table.csv", "--yes", "--promise", "magic"], 2, "U");
 }
 
 /// The rows of a release's CSV: the first cell, and the rest.
-fn rows(project: &Project, release: u32) -> (String, BTreeMap<String, String>) {
+fn rows(project: &TestProject, release: u32) -> (String, BTreeMap<String, String>) {
     let name = format!("releases/ward-stays/r{release:04}/ward-stays-r{release:04}.csv");
     let text = project.read(&name);
     let mut lines = text.lines();
@@ -269,7 +269,7 @@ fn without_group(line: &str) -> &str {
 fn linked_ids_are_stable_over_the_series_and_keyed() {
     let linked = policy("model = \"incremental-k-anonymity\"\nk = 3", "linked_ids = true");
     let two_releases = || {
-        let project = Project::with(&[("tacenda.toml", &linked)]);
+        let project = TestProject::with(&[("tacenda.toml", &linked)]);
         project.write("table.csv", &patients(0, 60));
         project.ok(&["publish", "table.csv", "--yes"]);
         project.write("table.csv", &patients(0, 100));
@@ -299,7 +299,7 @@ fn linked_ids_are_refused_where_the_promise_does_not_cover_them() {
         "model = \"k-anonymity\"\nk = 3",
         "model = \"incremental-l-diversity\"\nl = 2",
     ] {
-        let project = Project::with(&[("tacenda.toml", &policy(promise, "linked_ids = true"))]);
+        let project = TestProject::with(&[("tacenda.toml", &policy(promise, "linked_ids = true"))]);
         project.write("table.csv", &patients(0, 60));
         let ended = project.fails(&["publish", "table.csv", "--yes"], 2, "P222");
         assert!(ended.stderr.contains("choose incremental-k-anonymity"), "{}", ended.stderr);
@@ -310,7 +310,7 @@ fn linked_ids_are_refused_where_the_promise_does_not_cover_them() {
 #[test]
 fn linked_ids_cannot_begin_in_the_middle_of_a_series() {
     let plain = "model = \"incremental-k-anonymity\"\nk = 3";
-    let project = Project::with(&[("tacenda.toml", &policy(plain, ""))]);
+    let project = TestProject::with(&[("tacenda.toml", &policy(plain, ""))]);
     project.write("table.csv", &patients(0, 60));
     project.ok(&["publish", "table.csv", "--yes"]);
     project.write("tacenda.toml", &policy(plain, "linked_ids = true"));

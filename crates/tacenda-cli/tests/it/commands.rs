@@ -1,19 +1,19 @@
 //! What each command does, as a newcomer would try it; and what it says when something is wrong.
 
-use crate::kit::{POLICY, Project, patients};
+use crate::kit::{POLICY, TestProject, patients};
 use std::fs;
 use std::fs::File;
 use std::io::Write;
 use std::process::Stdio;
 
-fn project() -> Project {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+fn project() -> TestProject {
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     project.write("table.csv", &patients(0, 60));
     project
 }
 
 /// Every file below a folder, with its bytes.
-fn everything(project: &Project) -> Vec<(String, Vec<u8>)> {
+fn everything(project: &TestProject) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut folders = vec![project.path().to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -33,7 +33,7 @@ fn everything(project: &Project) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn a_steward_goes_from_a_table_to_a_second_release() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     project.write("stays.csv", &patients(0, 60));
     let said = project.ok(&["init", "stays.csv", "--yes"]);
     assert!(said.contains("patient_id") && said.contains("identifier"), "{said}");
@@ -57,7 +57,7 @@ fn a_steward_goes_from_a_table_to_a_second_release() {
 
 #[test]
 fn init_needs_yes_where_nobody_can_be_asked() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     project.write("stays.csv", &patients(0, 60));
     project.fails(&["init", "stays.csv"], 6, "U601");
     assert!(!project.file("tacenda.toml").exists());
@@ -130,7 +130,7 @@ fn a_form_that_a_command_lacks_is_refused_before_anything_is_done() {
 
 #[test]
 fn init_overwrites_nothing() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let diseases = ["flu", "asthma", "angina", "gout"];
     let row = |at: usize| format!("p{at},{:05},{}\n", 1000 + at % 60 * 37, diseases[at % 4]);
     project.write("stays.csv", &("person,postcode,diagnosis\n".to_string() + &(0..400).map(row).collect::<String>()));
@@ -285,7 +285,7 @@ fn releases_are_the_same_bytes_for_any_order_and_threads() {
 
 #[test]
 fn help_completions_and_the_manual_are_there() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let help = project.ok(&["help"]);
     for command in ["demo", "init", "check", "plan", "publish", "log", "show", "verify", "count", "explain"] {
         assert!(help.contains(command), "{command} in {help}");
@@ -316,7 +316,7 @@ fn memory_can_be_limited() {
 
 #[test]
 fn the_demo_breaks_the_naive_series_and_not_ours() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let said = project.ok(&["demo", "hospital", "--patients", "2000", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert!(report["naive"][3]["certain"].as_u64().unwrap() > 0);
@@ -366,7 +366,7 @@ fn problems_are_listed_for_programs() {
 
 #[test]
 fn the_manual_and_the_completions_go_where_they_are_sent() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     project.ok(&["man", "-o", "tacenda.1"]);
     assert!(project.read("tacenda.1").contains(".TH"));
     project.ok(&["completions", "fish", "-o", "tacenda.fish"]);

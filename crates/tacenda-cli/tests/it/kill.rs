@@ -1,6 +1,6 @@
 //! `kill -9` of the real binary at random moments: the project is whole afterwards, and goes on.
 
-use crate::kit::{POLICY, Project, patients};
+use crate::kit::{POLICY, TestProject, patients};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -10,7 +10,7 @@ const KILLS: u32 = 25;
 
 #[test]
 fn a_killed_publisher_leaves_the_old_state_or_the_new() {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     project.write("table.csv", &patients(0, 3000));
     let whole = Instant::now();
     project.ok(&["publish", "table.csv", "--yes", "--quiet", "--label", "first"]);

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 static STARTING: RwLock<()> = RwLock::new(());
 
 /// A project folder that is removed at the end.
-pub struct Project {
+pub struct TestProject {
     pub folder: TempDir,
 }
 
@@ -26,15 +26,15 @@ pub struct Ended {
     pub stderr: String,
 }
 
-impl Project {
+impl TestProject {
     /// An empty folder.
-    pub fn empty() -> Project {
-        Project { folder: tempfile::tempdir().unwrap() }
+    pub fn empty() -> TestProject {
+        TestProject { folder: tempfile::tempdir().unwrap() }
     }
 
     /// A folder with the given files.
-    pub fn with(files: &[(&str, &str)]) -> Project {
-        let project = Project::empty();
+    pub fn with(files: &[(&str, &str)]) -> TestProject {
+        let project = TestProject::empty();
         for (name, text) in files {
             project.write(name, text);
         }

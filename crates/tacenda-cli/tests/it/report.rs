@@ -1,12 +1,12 @@
 //! Does the report say the right things to the right people? Every edition of a small project, and the
 //! page that leaves with a release.
 
-use crate::kit::{POLICY, Project, patients};
+use crate::kit::{POLICY, TestProject, patients};
 use serde_json::Value;
 
 /// A project with two releases: some people leave, some arrive, the seed is fixed.
-fn two_releases(order: fn(&str) -> String) -> Project {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+fn two_releases(order: fn(&str) -> String) -> TestProject {
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     project.fix_seed();
     project.write("1.csv", &order(&patients(0, 60)));
     project.write("2.csv", &order(&patients(6, 60)));
@@ -29,7 +29,7 @@ fn reversed(table: &str) -> String {
 fn the_page_in_a_release_folder_depends_on_the_release_alone() {
     let (one, other) = (two_releases(as_it_is), two_releases(reversed));
     for release in ["r0001", "r0002"] {
-        let page = |project: &Project| project.read(&format!("releases/ward-stays/{release}/report.html"));
+        let page = |project: &TestProject| project.read(&format!("releases/ward-stays/{release}/report.html"));
         assert!(page(&one) == page(&other), "the order of the input shows in {release}");
         let sums = one.read(&format!("releases/ward-stays/{release}/SHA256SUMS"));
         assert!(sums.contains("  report.html\n"));
@@ -126,7 +126,7 @@ fn with_the_private_tables_a_person_is_attacked_step_by_step() {
 fn a_report_is_about_the_attacker_of_the_promise() {
     let policy = POLICY
         .replace("model = \"m-invariance\"\nm     = 2", "model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false");
-    let project = Project::with(&[("tacenda.toml", &policy)]);
+    let project = TestProject::with(&[("tacenda.toml", &policy)]);
     for (file, people) in [("1.csv", 60), ("2.csv", 61)] {
         project.write(file, &patients(0, people));
         project.ok(&["publish", file, "--yes"]);
@@ -157,7 +157,7 @@ fn the_file_ending_says_the_form() {
 
 #[test]
 fn without_a_release_there_is_nothing_to_report() {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     let ended = project.run(&["report"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("R208"), "{}", ended.stderr);

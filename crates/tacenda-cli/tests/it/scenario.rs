@@ -6,7 +6,7 @@
 //! release as published, or `1.refused`, a line `exit code, error code`; where the auditor refused, a line `code, people`
 //! for everything it found. `UPDATE_EXPECT=1` rewrites it.
 
-use crate::kit::Project;
+use crate::kit::TestProject;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -24,8 +24,8 @@ fn tables(folder: &Path) -> Vec<(u32, PathBuf, bool)> {
 }
 
 /// A fresh copy of a scenario with a fixed seed.
-fn copy(folder: &Path) -> Project {
-    let project = Project::empty();
+fn copy(folder: &Path) -> TestProject {
+    let project = TestProject::empty();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(current) = folders.pop() {
         for entry in fs::read_dir(&current).unwrap() {
@@ -43,14 +43,14 @@ fn copy(folder: &Path) -> Project {
 }
 
 /// The view that a table is published as.
-fn view(project: &Project, number: u32) -> Option<String> {
+fn view(project: &TestProject, number: u32) -> Option<String> {
     fs::read_to_string(project.file(&format!("{number}.view"))).ok().map(|name| name.trim().to_string())
 }
 
 /// What came out of one table: the release's CSV, or `exit code, error code` and what the auditor found.
 type Result = std::result::Result<String, String>;
 
-fn through_command(project: &Project, number: u32, table: &Path, delta: bool, releases: u32) -> Result {
+fn through_command(project: &TestProject, number: u32, table: &Path, delta: bool, releases: u32) -> Result {
     let label = format!("t{number}");
     let name = table.file_name().unwrap().to_str().unwrap();
     let mut words = vec!["publish", name, "--yes", "--label", &label];
@@ -74,7 +74,7 @@ fn through_command(project: &Project, number: u32, table: &Path, delta: bool, re
     Ok(published(project, releases + 1))
 }
 
-fn through_library(project: &Project, number: u32, table: &Path, delta: bool, releases: u32) -> Result {
+fn through_library(project: &TestProject, number: u32, table: &Path, delta: bool, releases: u32) -> Result {
     let name = table.file_name().unwrap().to_str().unwrap();
     let run = || -> std::result::Result<(), ProjectError> {
         let mut open = tacenda::publish::Project::open(project.path(), None, Access::Publish)?;
@@ -109,7 +109,7 @@ fn refusal<'a>(exit: i32, code: &str, found: impl Iterator<Item = (&'a str, u64)
     format!("{exit}, {code}\n{found}")
 }
 
-fn published(project: &Project, release: u32) -> String {
+fn published(project: &TestProject, release: u32) -> String {
     let loaded = tacenda::ingest::read_policy(&project.file("tacenda.toml")).unwrap();
     let series = loaded.policy.series.name;
     project.read(&format!("releases/{series}/r{release:04}/{series}-r{release:04}.csv"))

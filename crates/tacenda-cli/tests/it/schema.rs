@@ -1,7 +1,7 @@
 //! The JSON that commands print is documented: `docs/schema/` holds a schema for each, and what they
 //! print fits it.
 
-use crate::kit::{POLICY, Project, patients};
+use crate::kit::{POLICY, TestProject, patients};
 use serde_json::Value;
 use std::path::Path;
 use std::{env, fs};
@@ -9,7 +9,7 @@ use std::{env, fs};
 /// The schemas as the binary prints them, against the ones in the documentation.
 #[test]
 fn schemas_are_documented() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let schemas: Value = serde_json::from_str(&project.ok(&["schemas"])).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
     for (command, schema) in schemas.as_object().unwrap() {
@@ -52,7 +52,7 @@ fn fits(schema: &Value, root: &Value, value: &Value, place: &str) {
 
 #[test]
 fn what_commands_print_fits_their_schema() {
-    let project = Project::with(&[("tacenda.toml", POLICY)]);
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
     project.write("table.csv", &patients(0, 60));
     let schemas: Value = serde_json::from_str(&project.ok(&["schemas"])).unwrap();
     let runs: &[(&str, &[&str])] = &[
@@ -84,7 +84,7 @@ fn what_commands_print_fits_their_schema() {
 /// Findings with their witnesses, a worked case and what was left out are in the schema, too.
 #[test]
 fn an_audit_that_finds_something_fits_its_schema() {
-    let project = Project::with(&[
+    let project = TestProject::with(&[
         ("r1.csv", "age,disease\n20-29,flu\n20-29,cold\n"),
         ("r2.csv", "age,disease\n20-29,flu\n20-29,mumps\n30-39,cold\n"),
         ("t1.csv", "id,age,disease\na,20,flu\nb,21,cold\n"),

@@ -1,6 +1,6 @@
 //! Different columns to different recipients, from the policy file to the log.
 
-use crate::kit::Project;
+use crate::kit::TestProject;
 
 const POLICY: &str = r#"policy = 1
 
@@ -36,8 +36,8 @@ const PEOPLE: &str = "id,name,job,disease
 5,Cathy,Engineer,HIV
 ";
 
-fn project(policy: &str) -> Project {
-    Project::with(&[
+fn project(policy: &str) -> TestProject {
+    TestProject::with(&[
         ("tacenda.toml", policy),
         ("people.csv", PEOPLE),
         ("name.csv", "Alice;*\nBob;*\nCathy;*\n"),
@@ -124,7 +124,7 @@ fn other_people_make_no_second_view() {
 }
 
 /// A release of another series, made by another policy, and a policy file in which health is that release.
-fn ward() -> (Project, String) {
+fn ward() -> (TestProject, String) {
     let elsewhere = project(
         &POLICY[..POLICY.find("[views.health]").unwrap()]
             .replace("name = \"people\"", "name = \"ward\"")
@@ -325,7 +325,7 @@ Engineer;HIV
 ";
 
 /// A project in which another tool's file is the earlier view.
-fn with_file(content: &str, more: &str) -> Project {
+fn with_file(content: &str, more: &str) -> TestProject {
     let policy = POLICY.replace(
         "recipients = [\"hospital\"]",
         &format!("recipients = [\"hospital\"]\nadopted = \"health.csv\"\n{more}"),

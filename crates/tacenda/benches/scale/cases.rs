@@ -12,16 +12,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Assessment, Attacker, Evidence, Limits, Series, Thresholds, Traces};
-use tacenda::folder::ManifestFacts;
-use tacenda::ingest::foreign::{Ask, Foreign, Shown};
+use tacenda::audit::{Assessment, Attacker, Evidence, Limits, Series, Thresholds};
+use tacenda::folder::{Issue, ManifestFacts, Target};
+use tacenda::ingest::foreign::{Ask, Foreign};
 use tacenda::ingest::{ReadOptions, Source, foreign};
 use tacenda::made_up::naive::{Diversity, Naive};
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
-use tacenda::model::{History, PolicyFile, Seed, Table, Values};
-use tacenda::publish::{Before, Prepared, prepare, prepare_view};
+use tacenda::model::{History, Seed, Table, Values};
+use tacenda::promise::{PolicyFile, Promised, SeriesPromise};
+use tacenda::publish::{Before, NewView, Prepared, prepare, prepare_view};
 use tacenda::report::{About, Edition, Material, Names, Report, TextOptions};
-use tacenda::{audit, folder, ingest, policy, report};
+use tacenda::{audit, folder, ingest, report};
 
 /// Every case and its name.
 pub const CASES: &[(&str, fn())] = &[
@@ -110,9 +111,16 @@ fn policy_file<S: Shape>(made: &Generated<S>, promise: &str) -> PolicyFile {
     ingest::read_policy(&folder.path().join("tacenda.toml")).expect("a good policy").policy
 }
 
+fn promise(file: &PolicyFile) -> &SeriesPromise {
+    match &file.promise {
+        Promised::Series(promise) => promise,
+        Promised::Views(_) => panic!("the case is about a series"),
+    }
+}
+
 fn release(file: &PolicyFile, history: &History, snapshot: Option<&Table>, table: &Table) -> Prepared {
     let before = Before { history, snapshot };
-    prepare(file, policy::of(file).as_ref(), &SEED, before, table, "scale").expect("a release that passes the gate")
+    prepare(file, promise(file).inner(), &SEED, before, table, "scale").expect("a release that passes the gate")
 }
 
 /// Groups, recodes and judges a first release.
@@ -142,16 +150,18 @@ fn gate() {
         release: &made.release,
         membership: &made.membership,
     };
-    on_the_scale(&mut || assert!(audit::gate(&file.promise, evidence).is_empty()));
+    on_the_scale(&mut || assert!(promise(&file).judge(evidence).is_empty()));
 }
 
 /// Specialises, recodes and judges a view next to one that is published.
 fn view() {
     let Tables { file, first: table, .. } = growing(20_000, VIEWS);
     let publish = |name: &str, history: &History| {
-        let view = file.views.find(name).expect("the policy has this view");
+        let views = file.views().expect("the promise is about views");
+        let named = views.find(name).expect("the policy has this view");
         let before = Before { history, snapshot: None };
-        prepare_view(&file, view, &[], &SEED, before, &table, "scale").expect("a view that passes the gate")
+        prepare_view(NewView { schema: &file.schema, views, named }, &[], &SEED, before, &table, "scale")
+            .expect("a view that passes the gate")
     };
     let history = publish("places", &History::default()).history;
     on_the_scale(&mut || {
@@ -159,28 +169,49 @@ fn view() {
     });
 }
 
+/// A file that keeps nothing.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Target for Nowhere {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes all files of a release, to nowhere.
 fn write_folder() {
     let Tables { file, first, .. } = churning();
     let release = release(&file, &History::default(), None, &first).release;
     on_the_scale(&mut || {
-        let nowhere = &mut |_: &str| Ok(Box::new(io::sink()) as Box<dyn Write + Send>);
-        folder::write(&release, &file, &ManifestFacts::default(), nowhere).expect("nothing can fail");
+        let nowhere = &mut |_: &str| Ok(Box::new(Nowhere) as Box<dyn Target>);
+        folder::write(&Issue::new(&release, &file), &ManifestFacts::default(), nowhere).expect("nothing can fail");
     });
 }
 
 fn read_csv() {
     let made = census::snapshots(30_000, 1, Churn::of(0.0), 1);
+    let table = made.tables().next().expect("one snapshot");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("table.csv");
-    made.write_first_csv(File::create(&path).expect("a file")).expect("a table");
+    made.write_csv(&table, File::create(&path).expect("a file")).expect("a table");
     read(&path, &policy_file(&made, M_INVARIANCE));
 }
 
 fn read_parquet() {
     let made = census::snapshots(30_000, 1, Churn::of(0.0), 1);
+    let table = made.tables().next().expect("one snapshot");
     let mut text = Vec::new();
-    made.write_first_csv(&mut text).expect("a table");
+    made.write_csv(&table, &mut text).expect("a table");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("table.parquet");
     let batch = batch(std::str::from_utf8(&text).expect("text"));
@@ -258,7 +289,7 @@ impl Files {
             let out = folder.path().join(format!("{number}"));
             fs::create_dir(&out).expect("a folder");
             let create = &mut |name: &str| Ok(Box::new(File::create(out.join(name))?) as Box<_>);
-            folder::write(&release, &file, &ManifestFacts::default(), create).expect("a release");
+            folder::write(&Issue::new(&release, &file), &ManifestFacts::default(), create).expect("a release");
             releases.push(out.join(format!("{}.csv", folder::file_stem(&file.series.name, number))));
             tables.push(out.join("table.csv"));
             made.write_csv(&table, File::create(out.join("table.csv")).expect("a file")).expect("a table");
@@ -275,9 +306,8 @@ impl Files {
         let file = |path: &PathBuf| foreign::File { source: open(path), label: "scale".into(), counterfeits: None };
         let files: Vec<foreign::File> = self.releases.iter().map(file).collect();
         let truth: Vec<Source> = self.tables.iter().filter(|_| with_truth).map(open).collect();
-        let Foreign { schema, releases, shown, truth, .. } =
+        let Foreign { schema, releases, shown: traces, truth, .. } =
             foreign::read(&files, &truth, &self.ask).expect("releases that can be read");
-        let traces: Vec<Traces> = shown.into_iter().map(traces).collect();
         let knowledge = with_truth.then(|| Knowledge::from_tables(&truth));
         let series = Series {
             schema: &schema,
@@ -302,15 +332,5 @@ impl Files {
             private: None,
             has_truth: with_truth,
         });
-    }
-}
-
-fn traces(shown: Shown) -> Traces {
-    Traces {
-        places: shown.places,
-        group_names: shown.group_names,
-        columns: shown.columns,
-        without_sensitive: shown.without_sensitive,
-        counterfeits_known: shown.counterfeits_known,
     }
 }

@@ -105,18 +105,18 @@ pub(super) fn refine_and_place(
                 .collect();
             clock += 1;
             looked_at[index] = clock;
-            let outcomes: Vec<Outcome> =
+            let outcomes: Vec<Narrowed> =
                 stirred.par_iter().map(|component| scene.narrow(component, candidates, limits)).collect();
             for (component, outcome) in stirred.iter().zip(outcomes) {
                 match outcome {
-                    Outcome::TooLarge => {
+                    Narrowed::TooLarge => {
                         component.people.iter().for_each(|&person| not_assessed[person as usize] = true);
                     }
-                    Outcome::Contradictory => {
+                    Narrowed::Contradictory => {
                         refined.contradictory += 1;
                         component.people.iter().for_each(|&person| not_assessed[person as usize] = true);
                     }
-                    Outcome::Kept(kept) => {
+                    Narrowed::Kept(kept) => {
                         for (person, bits) in kept {
                             let gone = candidates.narrow(person, &bits);
                             if gone > 0 {
@@ -163,7 +163,7 @@ impl Component {
     }
 }
 
-enum Outcome {
+enum Narrowed {
     TooLarge,
     Contradictory,
     /// What each person keeps.
@@ -254,9 +254,9 @@ impl<'a> Scene<'a> {
     }
 
     /// What everyone in a component keeps.
-    fn narrow(&self, component: &Component, candidates: &Candidates, limits: RefineLimits) -> Outcome {
+    fn narrow(&self, component: &Component, candidates: &Candidates, limits: RefineLimits) -> Narrowed {
         if !self.adds_up(component) {
-            return Outcome::Contradictory;
+            return Narrowed::Contradictory;
         }
         let places = self.places(component);
         let wishes = ValuesInPlaces::new(component, &places, candidates);
@@ -274,9 +274,9 @@ impl<'a> Scene<'a> {
             kept.push((component.people[person], bits));
         });
         match asked {
-            Asked::Answered => Outcome::Kept(kept),
-            Asked::NoSeating => Outcome::Contradictory,
-            Asked::TooLarge => Outcome::TooLarge,
+            Asked::Answered => Narrowed::Kept(kept),
+            Asked::NoSeating => Narrowed::Contradictory,
+            Asked::TooLarge => Narrowed::TooLarge,
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct Story {
     /// lies in a place.
     pub person: Option<u32>,
     /// The releases they are in, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StoryStep>,
     /// The values left once everyone is matched with a row at once, ascending, where these are fewer than the last step
     /// leaves.
     pub matched: Option<Vec<Value>>,
@@ -24,7 +24,7 @@ pub struct Story {
 
 /// What one release says about the person.
 #[derive(Clone, Eq, PartialEq)]
-pub struct Step {
+pub struct StoryStep {
     /// The release's number.
     pub release: u32,
     /// The release's label.
@@ -54,7 +54,7 @@ pub struct SeenGroup {
 
 /// Tells the story of one person.
 pub fn tell(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, person: u32) -> Story {
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<StoryStep> = Vec::new();
     for (index, release) in releases.iter().enumerate() {
         let Some(point) = knowledge.point(index, person) else { continue };
         let groups: Vec<SeenGroup> = (0..release.group_count())
@@ -81,7 +81,7 @@ pub fn tell(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, pe
         };
         let known: Vec<Span> = point.iter().map(|&code| Span::exact(code)).collect();
         let known = print(&schema.quasi, &known);
-        steps.push(Step {
+        steps.push(StoryStep {
             release: release.number,
             label: release.label.clone(),
             known,
@@ -116,7 +116,7 @@ pub fn tell_place(schema: &Schema, releases: &[Release], groups: &[(u32, u32)], 
     chain.sort_by_key(|release| release.number);
     let place = find_place(&chain, region?, values)?;
     let known = print(&schema.quasi, &place);
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<StoryStep> = Vec::new();
     for release in chain {
         let groups: Vec<SeenGroup> = over(release, &place)
             .into_iter()
@@ -132,7 +132,7 @@ pub fn tell_place(schema: &Schema, releases: &[Release], groups: &[(u32, u32)], 
             None => found.clone(),
         };
         let (number, label) = (release.number, release.label.clone());
-        steps.push(Step { release: number, label, known: known.clone(), groups, found, left, restarted: false });
+        steps.push(StoryStep { release: number, label, known: known.clone(), groups, found, left, restarted: false });
     }
     Some(Story { person: None, steps, matched: None })
 }

@@ -12,8 +12,10 @@
 //! so. A join that is too large to be counted, or whose kernel over all views takes too many steps, is a finding,
 //! unless the policy is content with each two views (`too_large = "pairs"`).
 
-use crate::audit::join::Coverage;
-use crate::audit::{Evidence, Fault, Finding, JoinEvidence, JoinReport, Reading, RequirementReport, gate, judge_joins};
+use crate::audit::join::JoinCoverage;
+use crate::audit::{
+    Evidence, Fault, Finding, JoinEvidence, JoinReading, JoinReport, RequirementReport, gate, judge_joins,
+};
 use crate::model::{Asked, Bound, Demand, Impossible, PublishedView, Requirement, SubJoins, asked};
 use std::collections::BTreeMap;
 
@@ -65,7 +67,7 @@ pub fn gate_view(evidence: &ViewEvidence<'_>) -> ViewVerdict {
         return verdict;
     };
     let mut found: BTreeMap<Fault, (u64, u64)> = BTreeMap::new();
-    let mut worst: Vec<Option<Reading>> = vec![None; evidence.demands.len()];
+    let mut worst: Vec<Option<JoinReading>> = vec![None; evidence.demands.len()];
     for seen in evidence.seen {
         let (asked, report) = judge_pool(evidence, &own, seen);
         collect(evidence, seen, &report, &mut found, &mut verdict.warnings);
@@ -152,7 +154,7 @@ fn collect(
             );
         }
     }
-    if report.requirements.iter().any(|report| report.coverage == Coverage::Unassigned) {
+    if report.requirements.iter().any(|report| report.coverage == JoinCoverage::Unassigned) {
         if (0..=seen.len()).all(is_ours) {
             add(Fault::ViewsNotRelated, rows, 0);
         } else {
@@ -174,20 +176,20 @@ fn judge(
     warn: &mut impl FnMut(&str),
 ) {
     match report.coverage {
-        Coverage::NotAssessed => add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0),
-        Coverage::PairsOnly | Coverage::KernelOfTwo if !evidence.pairs_suffice => {
+        JoinCoverage::NotAssessed => add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0),
+        JoinCoverage::PairsOnly | JoinCoverage::KernelOfTwo if !evidence.pairs_suffice => {
             add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0);
         }
-        Coverage::PairsOnly => {
+        JoinCoverage::PairsOnly => {
             warn(
                 "the join of all views is too large: each two were judged alone, and what three tell together was not",
             );
         }
-        Coverage::KernelOfTwo => warn(
+        JoinCoverage::KernelOfTwo => warn(
             "matching the rows of all views at once takes too many steps: what lies in no matching was left out for two \
              views at a time",
         ),
-        Coverage::All | Coverage::Unassigned => {}
+        JoinCoverage::All | JoinCoverage::Unassigned => {}
     }
     if !report.raw.holds {
         let fault = if report.raw.least.is_some() { Fault::JoinTooFewValues } else { Fault::JoinShareTooLarge };
@@ -203,7 +205,7 @@ fn judge(
 }
 
 /// In words: how a demand fares, for a steward.
-fn describe(bound: &Bound, reading: &Reading) -> String {
+fn describe(bound: &Bound, reading: &JoinReading) -> String {
     match (bound, reading.least, reading.largest_ppm) {
         (Bound::Anonymity { k }, Some(least), _) => {
             format!("every combination of X goes with at least {least} values of Y, {k} are promised")

@@ -184,7 +184,7 @@ impl Worlds {
 
 /// The groups of all releases, and their rows by value.
 struct Places {
-    groups: Vec<Place>,
+    groups: Vec<GroupSeats>,
     /// The first group of each release.
     starts: Vec<u32>,
     /// Per cell, how many rows there are.
@@ -192,7 +192,7 @@ struct Places {
 }
 
 /// One group.
-struct Place {
+struct GroupSeats {
     /// How many people are in it.
     people: u32,
     /// Its values, ascending, and the cell of each.
@@ -210,7 +210,7 @@ impl Places {
                     values.push((run[0], places.cells.len() as u32));
                     places.cells.push(run.len() as u32);
                 }
-                places.groups.push(Place { people: release.people(group), values });
+                places.groups.push(GroupSeats { people: release.people(group), values });
             }
         }
         places

@@ -4,7 +4,7 @@
 //! linked cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
 
 use crate::folder::Issue;
-use crate::folder::order::{RowOrder, Shape, print_linked, print_weight};
+use crate::folder::order::{FileColumns, RowOrder, print_linked, print_weight};
 use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Release, Role, Span, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 15;
 const PIECES: usize = 16;
 
 /// The names of a data file's columns, in order.
-pub fn header<'a>(shape: &Shape<'a>) -> Vec<&'a str> {
+pub fn header<'a>(shape: &FileColumns<'a>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     if shape.linked {
         names.push(RECORD);
@@ -33,7 +33,7 @@ pub fn header<'a>(shape: &Shape<'a>) -> Vec<&'a str> {
 
 /// Writes the data file.
 pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    let (release, shape) = (issue.release, Shape::of(issue));
+    let (release, shape) = (issue.release, FileColumns::of(issue));
     let names = header(&shape);
     let mut line = String::new();
     for (index, name) in names.iter().enumerate() {
@@ -128,7 +128,7 @@ enum Part {
 /// Prints groups. Cells of sensitive and public columns are quoted once, beforehand.
 struct Printer<'a> {
     release: &'a Release,
-    shape: Shape<'a>,
+    shape: FileColumns<'a>,
     order: RowOrder<'a>,
     parts: Vec<Part>,
     sensitive: Vec<Vec<String>>,
@@ -136,7 +136,7 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(release: &'a Release, shape: Shape<'a>) -> Printer<'a> {
+    fn new(release: &'a Release, shape: FileColumns<'a>) -> Printer<'a> {
         let mut parts = Vec::new();
         if !release.linked.is_empty() {
             parts.push(Part::Linked);

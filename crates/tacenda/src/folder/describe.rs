@@ -1,6 +1,6 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
-use crate::folder::digest::Written;
+use crate::folder::digest::WrittenFile;
 use crate::folder::{Issue, file_stem};
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
 use crate::promise::{Format, PolicyFile, Promise, Views};
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
 /// The Frictionless data package over the data files.
-pub fn data_package(issue: &Issue<'_>, files: &[Written]) -> Json {
+pub fn data_package(issue: &Issue<'_>, files: &[WrittenFile]) -> Json {
     let Issue { release, policy, .. } = *issue;
     let stem = file_stem(&policy.series.name, release.number);
     let mut resources = Vec::new();

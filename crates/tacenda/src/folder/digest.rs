@@ -14,7 +14,7 @@ pub const SUMS: &str = "SHA256SUMS";
 
 /// A file that was written.
 #[derive(Clone, Debug, Eq, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Written {
+pub struct WrittenFile {
     /// Its name in the folder.
     pub name: String,
     /// How long it is.
@@ -37,9 +37,9 @@ impl Digesting {
     }
 
     /// Ends the file, and says what was written under `name`.
-    pub fn finish(self, name: &str) -> io::Result<Written> {
+    pub fn finish(self, name: &str) -> io::Result<WrittenFile> {
         self.out.finish()?;
-        Ok(Written { name: name.into(), bytes: self.bytes, sha256: hex(&self.hash.finalize()) })
+        Ok(WrittenFile { name: name.into(), bytes: self.bytes, sha256: hex(&self.hash.finalize()) })
     }
 }
 
@@ -57,7 +57,7 @@ impl Write for Digesting {
 }
 
 /// The text of [`SUMS`] over `files`.
-pub fn sums(files: &[Written]) -> String {
+pub fn sums(files: &[WrittenFile]) -> String {
     let mut text = String::new();
     for file in files {
         writeln!(text, "{}  {}", file.sha256, file.name).expect("writing to a string cannot fail");

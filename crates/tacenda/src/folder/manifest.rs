@@ -4,7 +4,7 @@
 //! host and no path in it: the same release gives the same bytes. [`Manifest`] is the one definition, for writing
 //! and for reading back.
 
-use crate::folder::digest::Written;
+use crate::folder::digest::WrittenFile;
 use crate::folder::public_schema::PublicColumn;
 use crate::folder::{FolderError, Issue};
 use crate::model::{Release, Terms};
@@ -69,7 +69,7 @@ pub struct Manifest {
     /// The published columns.
     pub columns: Vec<PublicColumn>,
     /// The other files of the folder.
-    pub files: Vec<Written>,
+    pub files: Vec<WrittenFile>,
     /// The release before this one.
     pub previous: Option<PreviousRelease>,
     /// The ledger's head before this release.
@@ -155,7 +155,7 @@ pub struct PreviousRelease {
 
 impl Manifest {
     /// The manifest of a release whose other files are `files`.
-    pub fn of(issue: &Issue<'_>, facts: &ManifestFacts, files: &[Written]) -> Manifest {
+    pub fn of(issue: &Issue<'_>, facts: &ManifestFacts, files: &[WrittenFile]) -> Manifest {
         let Issue { release, schema, policy } = *issue;
         let also = |promised: &Promised| match promised {
             Promised::Series(_) => None,

@@ -22,7 +22,7 @@ mod query;
 mod count;
 
 pub use count::{Answer, answer, count};
-pub use digest::Written;
+pub use digest::WrittenFile;
 pub use error::FolderError;
 pub use manifest::{
     GroupSizes, MANIFEST, Manifest, ManifestFacts, PreviousRelease, ReleaseName, ReleaseNumbers, SeriesNames,
@@ -30,7 +30,7 @@ pub use manifest::{
 };
 pub use parquet::frame;
 pub use query::{Comparison, Condition, Question, Word, parse_question};
-pub use read::{Published, read, read_with};
+pub use read::{ReceivedRelease, read, read_with};
 
 use crate::folder::digest::{Digesting, SUMS};
 use crate::model::{Release, Schema};
@@ -94,11 +94,11 @@ pub fn write_with_digests(
     issue: &Issue<'_>,
     facts: &ManifestFacts,
     create: &mut Create<'_>,
-) -> Result<Vec<Written>, FolderError> {
+) -> Result<Vec<WrittenFile>, FolderError> {
     let Issue { release, policy, .. } = *issue;
     let stem = file_stem(&policy.series.name, release.number);
-    let mut files: Vec<Written> = Vec::new();
-    let mut put = |name: &str, fill: &mut Fill<'_>| -> Result<Written, FolderError> {
+    let mut files: Vec<WrittenFile> = Vec::new();
+    let mut put = |name: &str, fill: &mut Fill<'_>| -> Result<WrittenFile, FolderError> {
         let failed = |source| FolderError::Write { file: name.to_string(), source };
         let mut out = Digesting::new(create(name).map_err(failed)?);
         fill(&mut out).map_err(failed)?;

@@ -9,7 +9,7 @@ use crate::model::{Release, Schema};
 
 /// Which columns a data file has.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape<'a> {
+pub struct FileColumns<'a> {
     /// The published columns.
     pub schema: &'a Schema,
     /// Whether rows have a linked id.
@@ -18,11 +18,11 @@ pub struct Shape<'a> {
     pub row_weight: bool,
 }
 
-impl<'a> Shape<'a> {
+impl<'a> FileColumns<'a> {
     /// The shape of a release.
-    pub fn of(issue: &Issue<'a>) -> Shape<'a> {
+    pub fn of(issue: &Issue<'a>) -> FileColumns<'a> {
         let Issue { release, schema, policy } = *issue;
-        Shape { schema, linked: !release.linked.is_empty(), row_weight: policy.output.row_weight }
+        FileColumns { schema, linked: !release.linked.is_empty(), row_weight: policy.output.row_weight }
     }
 }
 

@@ -10,7 +10,7 @@
 //! Row groups hold whole groups; their columns are encoded in parallel.
 
 use crate::folder::Issue;
-use crate::folder::order::{RowOrder, Shape, print_linked, weight};
+use crate::folder::order::{FileColumns, RowOrder, print_linked, weight};
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema, Span};
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
@@ -41,7 +41,7 @@ const DAY: i64 = 86_400_000_000;
 
 /// What a column of the file is made of.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Content {
+pub enum ColumnContent {
     /// The linked id.
     Record,
     /// The group's number.
@@ -55,26 +55,26 @@ pub enum Content {
 }
 
 /// The columns of the file: name and content.
-pub fn columns(shape: &Shape<'_>) -> Vec<(String, Content)> {
+pub fn columns(shape: &FileColumns<'_>) -> Vec<(String, ColumnContent)> {
     let schema = shape.schema;
     let mut columns = Vec::new();
     if shape.linked {
-        columns.push((RECORD.to_string(), Content::Record));
+        columns.push((RECORD.to_string(), ColumnContent::Record));
     }
-    columns.push((GROUP_ID.to_string(), Content::GroupId));
+    columns.push((GROUP_ID.to_string(), ColumnContent::GroupId));
     for &(role, index) in &schema.order {
         let name = schema.column_name(role, index);
-        columns.push((name.to_string(), Content::Published(role, index)));
+        columns.push((name.to_string(), ColumnContent::Published(role, index)));
         if role == Role::Quasi && schema.quasi[index].nullable && schema.quasi[index].hierarchy().is_none() {
             let mut companion = format!("{name}_maybe_missing");
             while schema.published_columns().any(|other| other == companion) {
                 companion.push('_');
             }
-            columns.push((companion, Content::MaybeMissing(index)));
+            columns.push((companion, ColumnContent::MaybeMissing(index)));
         }
     }
     if shape.row_weight {
-        columns.push((ROW_WEIGHT.to_string(), Content::RowWeight));
+        columns.push((ROW_WEIGHT.to_string(), ColumnContent::RowWeight));
     }
     columns
 }
@@ -93,7 +93,7 @@ pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result
 
 fn write_parquet(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
     let Issue { release, schema, .. } = *issue;
-    let columns = columns(&Shape::of(issue));
+    let columns = columns(&FileColumns::of(issue));
     let arrow = arrow_schema(&columns, schema);
     let group_id = ColumnPath::from(GROUP_ID);
     let properties = WriterProperties::builder()
@@ -136,7 +136,7 @@ fn write_parquet(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> Result<(), 
     Ok(())
 }
 
-fn arrow_schema(columns: &[(String, Content)], schema: &Schema) -> SchemaRef {
+fn arrow_schema(columns: &[(String, ColumnContent)], schema: &Schema) -> SchemaRef {
     let fields: Vec<Field> = columns.iter().map(|(name, content)| field(name, content, schema)).collect();
     Arc::new(arrow_schema::Schema::new(fields))
 }
@@ -144,7 +144,7 @@ fn arrow_schema(columns: &[(String, Content)], schema: &Schema) -> SchemaRef {
 /// The release as a frame in memory: the columns and rows of the Parquet file.
 pub fn frame(issue: &Issue<'_>) -> (SchemaRef, Vec<RecordBatch>) {
     let Issue { release, schema, .. } = *issue;
-    let columns = columns(&Shape::of(issue));
+    let columns = columns(&FileColumns::of(issue));
     let arrow = arrow_schema(&columns, schema);
     let order = RowOrder::new(release);
     let batches = row_groups(release)
@@ -172,14 +172,14 @@ fn row_groups(release: &Release) -> Vec<Range<usize>> {
     runs
 }
 
-fn field(name: &str, content: &Content, schema: &Schema) -> Field {
+fn field(name: &str, content: &ColumnContent, schema: &Schema) -> Field {
     let text = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     match content {
-        Content::Record => Field::new(name, DataType::Utf8, false),
-        Content::GroupId => Field::new(name, DataType::Int32, false),
-        Content::MaybeMissing(_) => Field::new(name, DataType::Boolean, false),
-        Content::RowWeight => Field::new(name, DataType::Float64, false),
-        Content::Published(Role::Quasi, index) => match bound_type(&schema.quasi[*index]) {
+        ColumnContent::Record => Field::new(name, DataType::Utf8, false),
+        ColumnContent::GroupId => Field::new(name, DataType::Int32, false),
+        ColumnContent::MaybeMissing(_) => Field::new(name, DataType::Boolean, false),
+        ColumnContent::RowWeight => Field::new(name, DataType::Float64, false),
+        ColumnContent::Published(Role::Quasi, index) => match bound_type(&schema.quasi[*index]) {
             None => Field::new(name, text(), true),
             Some((bound, subtype)) => {
                 let metadata = HashMap::from([
@@ -192,7 +192,7 @@ fn field(name: &str, content: &Content, schema: &Schema) -> Field {
                 Field::new(name, DataType::Struct(bound_fields(bound)), true).with_metadata(metadata)
             }
         },
-        Content::Published(..) => Field::new(name, text(), true),
+        ColumnContent::Published(..) => Field::new(name, text(), true),
     }
 }
 
@@ -238,9 +238,9 @@ impl<'a> Batch<'a> {
         Batch { release, schema, groups, rows: sorted.concat() }
     }
 
-    fn array(&self, content: &Content) -> ArrayRef {
+    fn array(&self, content: &ColumnContent) -> ArrayRef {
         match content {
-            Content::Record => {
+            ColumnContent::Record => {
                 let ids = self.rows.iter().map(|&row| {
                     let mut text = Vec::with_capacity(16);
                     print_linked(self.release.linked[row as usize], &mut text);
@@ -248,20 +248,20 @@ impl<'a> Batch<'a> {
                 });
                 Arc::new(StringArray::from_iter(ids))
             }
-            Content::GroupId => Arc::new(Int32Array::from(self.per_group(|group| group as i32 + 1))),
-            Content::MaybeMissing(index) => {
+            ColumnContent::GroupId => Arc::new(Int32Array::from(self.per_group(|group| group as i32 + 1))),
+            ColumnContent::MaybeMissing(index) => {
                 let root = self.schema.quasi[*index].root();
                 Arc::new(BooleanArray::from(self.per_group(|group| self.release.region(group)[*index] == root)))
             }
-            Content::RowWeight => Arc::new(Float64Array::from(
+            ColumnContent::RowWeight => Arc::new(Float64Array::from(
                 self.per_group(|group| weight(self.release.group_rows(group).len(), self.release.counterfeits[group])),
             )),
-            Content::Published(Role::Quasi, index) => self.spans(*index),
-            Content::Published(Role::Public, index) => {
+            ColumnContent::Published(Role::Quasi, index) => self.spans(*index),
+            ColumnContent::Published(Role::Public, index) => {
                 let texts = self.release.public_texts.iter().map(|cells| &*cells[*index]);
                 self.texts(texts, |row| self.release.public[row])
             }
-            Content::Published(_, index) => {
+            ColumnContent::Published(_, index) => {
                 let texts = self.release.values.iter().map(|(_, cells)| &*cells[*index]);
                 self.texts(texts, |row| self.release.sensitive[row].0)
             }

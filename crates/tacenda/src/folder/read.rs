@@ -6,7 +6,7 @@
 
 use crate::folder::digest::SUMS;
 use crate::folder::manifest::{MANIFEST, Manifest};
-use crate::folder::order::Shape;
+use crate::folder::order::FileColumns;
 use crate::folder::{FolderError, digest, public_schema, read_csv, read_parquet};
 use crate::model::{Regions, Release, Schema, Span, Value, Values};
 use crate::promise::Promise;
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// A release as a recipient has it.
 #[derive(Clone, Debug)]
-pub struct Published {
+pub struct ReceivedRelease {
     /// The data.
     pub release: Release,
     /// The published columns; no identifier, nothing that was dropped.
@@ -30,13 +30,13 @@ pub struct Published {
 }
 
 /// Reads a release folder.
-pub fn read(folder: &Path) -> Result<Published, FolderError> {
+pub fn read(folder: &Path) -> Result<ReceivedRelease, FolderError> {
     read_with(folder, &mut Values::default())
 }
 
 /// Reads a release folder; its sensitive values are added to `values`, so that releases read one
 /// after another share their numbers.
-pub fn read_with(folder: &Path, values: &mut Values) -> Result<Published, FolderError> {
+pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, FolderError> {
     let path = folder.join(MANIFEST);
     let text = std::fs::read(&path).map_err(|source| FolderError::Read { file: MANIFEST.into(), source })?;
     let listed = digest::verify(folder)?;
@@ -56,7 +56,7 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<Published, Folder
         Some(name) => Some(read_csv::read_counterfeits(&folder.join(name), name)?),
         None => None,
     };
-    let shape = Shape { schema: &schema, linked: manifest.linked_ids, row_weight: manifest.row_weight };
+    let shape = FileColumns { schema: &schema, linked: manifest.linked_ids, row_weight: manifest.row_weight };
     let (path, name) = (folder.join(&files.data), files.data.as_str());
     let rows = if name.ends_with(".csv") {
         read_csv::read_data(&path, name, &shape, counts.as_deref())?
@@ -78,7 +78,7 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<Published, Folder
     };
     let release = rows.finish(manifest.release.number, manifest.release.label.clone(), counterfeits, values);
     let series = manifest.series.name.clone();
-    Ok(Published { release, schema, promise, series, manifest })
+    Ok(ReceivedRelease { release, schema, promise, series, manifest })
 }
 
 /// The files of interest.

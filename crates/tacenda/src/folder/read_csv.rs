@@ -2,7 +2,7 @@
 
 use crate::folder::FolderError;
 use crate::folder::csv::header;
-use crate::folder::order::{Shape, print_weight};
+use crate::folder::order::{FileColumns, print_weight};
 use crate::folder::read::Rows;
 use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Role, Span};
 use csv::{ByteRecord, ReaderBuilder};
@@ -36,7 +36,7 @@ pub fn read_counterfeits(path: &Path, name: &str) -> Result<Vec<(u32, u32)>, Fol
 pub fn read_data(
     path: &Path,
     name: &str,
-    shape: &Shape<'_>,
+    shape: &FileColumns<'_>,
     counts: Option<&[(u32, u32)]>,
 ) -> Result<Rows, FolderError> {
     let mut reader = open(path, name)?;
@@ -75,7 +75,7 @@ struct Places {
 }
 
 impl Places {
-    fn new(shape: &Shape<'_>) -> Places {
+    fn new(shape: &FileColumns<'_>) -> Places {
         let schema = shape.schema;
         let group = usize::from(shape.linked);
         let place = |role: Role, index: usize| {
@@ -96,7 +96,7 @@ impl Places {
 /// The data file while it is read.
 struct Data<'a> {
     name: &'a str,
-    shape: &'a Shape<'a>,
+    shape: &'a FileColumns<'a>,
     counts: Option<&'a [(u32, u32)]>,
     places: Places,
     rows: Rows,

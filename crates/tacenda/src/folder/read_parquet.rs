@@ -1,8 +1,8 @@
 //! Reads the Parquet form of a release, where there is no text form.
 
 use crate::folder::FolderError;
-use crate::folder::order::Shape;
-use crate::folder::parquet::{Content, columns};
+use crate::folder::order::FileColumns;
+use crate::folder::parquet::{ColumnContent, columns};
 use crate::folder::read::Rows;
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, Role, Span};
 use arrow_array::cast::AsArray;
@@ -21,7 +21,7 @@ const DAY: i64 = 86_400_000_000;
 pub fn read_data(
     path: &Path,
     name: &str,
-    shape: &Shape<'_>,
+    shape: &FileColumns<'_>,
     counts: Option<&[(u32, u32)]>,
 ) -> Result<Rows, FolderError> {
     let broken = |what: String| FolderError::File { file: name.into(), what };
@@ -60,31 +60,33 @@ struct Batch<'a> {
 impl<'a> Batch<'a> {
     fn new(
         name: &'a str,
-        shape: &'a Shape<'a>,
-        columns: &[(String, Content)],
+        shape: &'a FileColumns<'a>,
+        columns: &[(String, ColumnContent)],
         batch: &RecordBatch,
         rows_before: usize,
     ) -> Result<Batch<'a>, FolderError> {
-        let column = |wanted: &Content| {
+        let column = |wanted: &ColumnContent| {
             let at = columns.iter().position(|(_, content)| content == wanted);
             at.map(|at| (columns[at].0.as_str(), batch.column(at)))
         };
-        let published = |role: Role, index: usize| column(&Content::Published(role, index)).expect("it is published");
+        let published =
+            |role: Role, index: usize| column(&ColumnContent::Published(role, index)).expect("it is published");
         let texts = |role: Role, count: usize| -> Result<Vec<StringArray>, FolderError> {
             (0..count).map(|index| published(role, index)).map(|(column, array)| text(name, column, array)).collect()
         };
-        let (group_name, groups) = column(&Content::GroupId).expect("it is always there");
+        let (group_name, groups) = column(&ColumnContent::GroupId).expect("it is always there");
         let groups = groups.as_any().downcast_ref::<Int32Array>().ok_or_else(|| kind(name, group_name))?.clone();
         let mut spans = Vec::new();
         for (index, attribute) in shape.schema.quasi.iter().enumerate() {
             let (column_name, array) = published(Role::Quasi, index);
-            let open = column(&Content::MaybeMissing(index)).and_then(|(_, array)| array.as_boolean_opt().cloned());
+            let open =
+                column(&ColumnContent::MaybeMissing(index)).and_then(|(_, array)| array.as_boolean_opt().cloned());
             spans.push(
                 read_spans(attribute, array, open.as_ref())
                     .map_err(|fault| fault.error(name, column_name, rows_before))?,
             );
         }
-        let records = match column(&Content::Record) {
+        let records = match column(&ColumnContent::Record) {
             None => None,
             Some((column, array)) => Some(text(name, column, array)?),
         };

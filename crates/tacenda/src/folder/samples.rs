@@ -4,7 +4,7 @@ use crate::folder::{Issue, ManifestFacts, PreviousRelease, write};
 use crate::model::{
     Domain, Hierarchy, Public, Quasi, Regions, Release, Rng, Role, Schema, Sensitive, Span, Value, Values,
 };
-use crate::promise::{Format, Limits, MInvariance, Output, PolicyFile, Reasons, Series};
+use crate::promise::{Format, MInvariance, Output, PolicyFile, Reasons, SeriesSettings, ShareLimits};
 use proptest::prelude::*;
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// A policy for `schema`.
 pub fn policy(schema: Schema) -> PolicyFile {
     PolicyFile {
-        series: Series {
+        series: SeriesSettings {
             name: "ward-stays".into(),
             title: "Inpatient stays".into(),
             contact: "steward@hospital.example".into(),
@@ -20,7 +20,7 @@ pub fn policy(schema: Schema) -> PolicyFile {
         schema,
         promise: MInvariance::new(2).into(),
         reasons: Reasons::default(),
-        limits: Limits::default(),
+        limits: ShareLimits::default(),
         output: Output::default(),
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Axis<'a> {
 
 /// A place to cut: everything up to the code `at` on one side, the rest on the other.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct Place {
+pub(crate) struct CutPlace {
     /// How deep in the hierarchy the cut lies: 0 is between children of the root.
     pub level: u32,
     /// The last code of the left side.
@@ -61,9 +61,9 @@ impl<'a> Axis<'a> {
     /// The best place to cut `cell` between two codes that occur in it with none between them: the
     /// highest in the hierarchy, then the lowest code. `None` if no line of the grid lies there or a
     /// side would be too narrow.
-    pub fn place(&self, cell: Span, left: u32, right: u32) -> Option<Place> {
+    pub fn place(&self, cell: Span, left: u32, right: u32) -> Option<CutPlace> {
         if right >= self.numbers {
-            return Some(Place { level: 0, at: self.numbers - 1 });
+            return Some(CutPlace { level: 0, at: self.numbers - 1 });
         }
         if self.printable && cell.hi >= self.numbers {
             return None;
@@ -77,11 +77,11 @@ impl<'a> Axis<'a> {
         match &self.tree {
             Some(valleys) => {
                 let at = valleys.lowest(first, last);
-                Some(Place { level: valleys.depth(at), at })
+                Some(CutPlace { level: valleys.depth(at), at })
             }
             None => {
                 let at = next_line(&self.quasi.grid, first + 1)? - 1;
-                (at <= last).then_some(Place { level: 1, at })
+                (at <= last).then_some(CutPlace { level: 1, at })
             }
         }
     }
@@ -169,11 +169,11 @@ mod tests {
         let quasi = tree(&["a;x;p;*", "b;x;p;*", "c;y;p;*", "d;z;q;*", "e;z;q;*"]);
         let axis = Axis::new(&quasi, true);
         let root = quasi.root();
-        assert_eq!(axis.place(root, 0, 1), Some(Place { level: 2, at: 0 }));
-        assert_eq!(axis.place(root, 0, 2), Some(Place { level: 1, at: 1 }));
-        assert_eq!(axis.place(root, 0, 4), Some(Place { level: 0, at: 2 }));
+        assert_eq!(axis.place(root, 0, 1), Some(CutPlace { level: 2, at: 0 }));
+        assert_eq!(axis.place(root, 0, 2), Some(CutPlace { level: 1, at: 1 }));
+        assert_eq!(axis.place(root, 0, 4), Some(CutPlace { level: 0, at: 2 }));
         // z stands alone below q, so the two are one node.
-        assert_eq!(axis.place(root, 3, 4), Some(Place { level: 1, at: 3 }));
+        assert_eq!(axis.place(root, 3, 4), Some(CutPlace { level: 1, at: 3 }));
     }
 
     #[test]
@@ -210,9 +210,9 @@ mod tests {
     fn null_leaves_first_where_parts_are_printed() {
         let quasi = Quasi::new("age", Domain::Integer { lo: 0, hi: 10 }).nullable();
         let strict = Axis::new(&quasi, true);
-        assert_eq!(strict.place(quasi.root(), 3, 10), Some(Place { level: 0, at: 9 }));
+        assert_eq!(strict.place(quasi.root(), 3, 10), Some(CutPlace { level: 0, at: 9 }));
         assert_eq!(strict.place(quasi.root(), 3, 5), None);
-        assert_eq!(strict.place(Span::new(0, 9), 3, 5), Some(Place { level: 1, at: 3 }));
-        assert_eq!(Axis::new(&quasi, false).place(quasi.root(), 3, 5), Some(Place { level: 1, at: 3 }));
+        assert_eq!(strict.place(Span::new(0, 9), 3, 5), Some(CutPlace { level: 1, at: 3 }));
+        assert_eq!(Axis::new(&quasi, false).place(quasi.root(), 3, 5), Some(CutPlace { level: 1, at: 3 }));
     }
 }

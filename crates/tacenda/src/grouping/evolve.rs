@@ -7,7 +7,7 @@ use crate::model::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One person of a snapshot: number, quasi codes, value.
-pub type Person = (u64, Vec<u32>, u32);
+pub type SnapshotRow = (u64, Vec<u32>, u32);
 
 /// The key of the person with this number; keys ascend with numbers.
 pub fn key(number: u64) -> RecordKey {
@@ -39,7 +39,7 @@ pub fn values(count: u32) -> Values {
 }
 
 /// A table of these people, in any order.
-pub fn table(values: &Values, attributes: usize, people: &[Person]) -> Table {
+pub fn table(values: &Values, attributes: usize, people: &[SnapshotRow]) -> Table {
     let mut people = people.to_vec();
     people.sort();
     Table::new(

@@ -6,7 +6,7 @@
 //! within one array, so that every pass runs over neighbouring memory, and both sides of a cut are
 //! independent of each other.
 
-use crate::grouping::axis::{Axis, Place, Spread};
+use crate::grouping::axis::{Axis, CutPlace, Spread};
 use crate::model::{Row, Schema, Span, Table, Value};
 use rayon::prelude::*;
 
@@ -247,7 +247,7 @@ impl<'a> Tree<'a> {
 }
 
 /// Remembers, per level, the last place at or below the median and the first at or above it.
-fn note(levels: &mut Vec<[Option<(usize, u32)>; 2]>, place: Place, below: usize, people: usize) {
+fn note(levels: &mut Vec<[Option<(usize, u32)>; 2]>, place: CutPlace, below: usize, people: usize) {
     let level = place.level as usize;
     if levels.len() <= level {
         levels.resize(level + 1, [None; 2]);

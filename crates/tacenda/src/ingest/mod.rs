@@ -32,7 +32,7 @@ mod draft;
 pub mod foreign;
 
 pub use delta::read_delta;
-pub use draft::{Draft, Finding, Guess, draft};
+pub use draft::{Draft, DraftColumn, Guess, draft};
 pub use error::{CODES, IngestError, Kind, Problem, SaidIn};
 pub use policy_file::{Loaded, PolicyFileError, Remembered, faults_of, read_policy};
 pub use snapshot::{ReadOptions, Snapshot, read_snapshot};

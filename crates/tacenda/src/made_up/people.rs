@@ -1,7 +1,7 @@
 //! People over time: who arrives, leaves, returns and changes from one snapshot to the next.
 
 use crate::made_up::dice::mix;
-use crate::made_up::shape::{Line, ProjectFile, Shape};
+use crate::made_up::shape::{CsvLine, ProjectFile, Shape};
 use crate::model::{RecordKey, Rng, Row, Schema, Table, Value};
 use rayon::slice::ParallelSliceMut;
 use std::io;
@@ -83,7 +83,7 @@ impl<S: Shape> Generated<S> {
                 *code = table.quasi(attribute)[row.index()];
             }
             let public = table.public().get(row.index()).copied().unwrap_or(0);
-            write(Line { id: table.key(row).lo, quasi: &quasi, value: table.sensitive()[row.index()], public });
+            write(CsvLine { id: table.key(row).lo, quasi: &quasi, value: table.sensitive()[row.index()], public });
             true
         })
     }
@@ -92,7 +92,7 @@ impl<S: Shape> Generated<S> {
     fn write_lines(
         &self,
         mut out: impl Write,
-        mut next: impl FnMut(&mut dyn FnMut(Line<'_>)) -> bool,
+        mut next: impl FnMut(&mut dyn FnMut(CsvLine<'_>)) -> bool,
     ) -> io::Result<()> {
         const PIECE: usize = 1 << 16;
         let columns = self.shape.columns();
@@ -111,18 +111,18 @@ impl<S: Shape> Generated<S> {
 
 /// One person while snapshots are being generated.
 #[derive(Clone, Copy)]
-struct Person {
+struct MadeUpPerson {
     key: RecordKey,
     quasi: [u32; MOST_QUASI],
     value: Value,
 }
 
-impl Person {
-    fn draw(shape: &impl Shape, rng: &mut Rng, release: u32, id: u64) -> Person {
+impl MadeUpPerson {
+    fn draw(shape: &impl Shape, rng: &mut Rng, release: u32, id: u64) -> MadeUpPerson {
         let mut quasi = [0; MOST_QUASI];
         shape.draw_quasi(rng, release, &mut quasi);
         let value = shape.draw_value(rng, &quasi);
-        Person { key: RecordKey { hi: mix(id), lo: id }, quasi, value }
+        MadeUpPerson { key: RecordKey { hi: mix(id), lo: id }, quasi, value }
     }
 }
 
@@ -132,8 +132,8 @@ pub struct Snapshots<'a, S> {
     rng: Rng,
     release: u32,
     /// Sorted by key.
-    present: Vec<Person>,
-    away: Vec<Person>,
+    present: Vec<MadeUpPerson>,
+    away: Vec<MadeUpPerson>,
     next_id: u64,
 }
 
@@ -156,11 +156,11 @@ impl<S: Shape> Iterator for Snapshots<'_, S> {
 }
 
 impl<S: Shape> Snapshots<'_, S> {
-    fn newcomers(&mut self, count: usize) -> Vec<Person> {
+    fn newcomers(&mut self, count: usize) -> Vec<MadeUpPerson> {
         let first = self.next_id;
         self.next_id += count as u64;
         let shape = &self.generated.shape;
-        (first..self.next_id).map(|id| Person::draw(shape, &mut self.rng, self.release, id)).collect()
+        (first..self.next_id).map(|id| MadeUpPerson::draw(shape, &mut self.rng, self.release, id)).collect()
     }
 
     /// Some leave and some change; then as many arrive as have left.

@@ -79,7 +79,7 @@ impl Columns {
     }
 
     /// Appends one CSV line. No text of a shape needs quoting.
-    pub fn write_line(&self, shape: &impl Shape, person: &Line<'_>, out: &mut Vec<u8>) {
+    pub fn write_line(&self, shape: &impl Shape, person: &CsvLine<'_>, out: &mut Vec<u8>) {
         shape.write_identifier(person.id, out);
         for index in 0..self.schema.dropped.len() {
             out.push(b',');
@@ -100,7 +100,7 @@ impl Columns {
 }
 
 /// One person as a line of a CSV.
-pub struct Line<'a> {
+pub struct CsvLine<'a> {
     /// Their number.
     pub id: u64,
     /// Their quasi codes.

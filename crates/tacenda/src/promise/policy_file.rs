@@ -7,7 +7,7 @@ use crate::promise::{Promise, SeriesPromise, Views};
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyFile {
     /// What the series is called and whom to ask.
-    pub series: Series,
+    pub series: SeriesSettings,
     /// The columns.
     pub schema: Schema,
     /// What must hold, and of what.
@@ -15,7 +15,7 @@ pub struct PolicyFile {
     /// Why risks are accepted that the promise does not cover.
     pub reasons: Reasons,
     /// How much may be added or left out.
-    pub limits: Limits,
+    pub limits: ShareLimits,
     /// What is written.
     pub output: Output,
 }
@@ -111,7 +111,7 @@ impl<P: Into<SeriesPromise>> From<P> for Promised {
 
 /// What the series is called and whom to ask.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Series {
+pub struct SeriesSettings {
     /// A short name, used for folders and files: lower case letters, digits and dashes.
     pub name: String,
     /// A title for people.
@@ -122,16 +122,16 @@ pub struct Series {
 
 /// How much may be added or left out, as shares of the published rows and of the table's rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct ShareLimits {
     /// The largest share of counterfeits among published rows.
     pub counterfeits: f64,
     /// The largest share of the table's rows that may be withheld.
     pub withheld: f64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { counterfeits: 0.02, withheld: 0.01 }
+impl Default for ShareLimits {
+    fn default() -> ShareLimits {
+        ShareLimits { counterfeits: 0.02, withheld: 0.01 }
     }
 }
 

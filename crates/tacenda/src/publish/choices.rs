@@ -5,8 +5,8 @@
 
 use crate::grouping::Drift;
 use crate::ingest::Remembered;
-use crate::promise::{Alternative, Limits, PolicyFile, Promised, SeriesPromise};
-use crate::publish::{Material, NextRelease, Project, ProjectError, Rehearsal};
+use crate::promise::{Alternative, PolicyFile, Promised, SeriesPromise, ShareLimits};
+use crate::publish::{Ingredients, NextRelease, Project, ProjectError, Rehearsal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ impl Project {
     ///
     /// `rehearsal` is the release as the policy file asks for it. The limits of withheld rows do not
     /// apply to the others: the answer is what they would cost.
-    pub fn choices(&self, material: &Material, rehearsal: &Rehearsal) -> Result<Vec<Choice>, ProjectError> {
+    pub fn choices(&self, material: &Ingredients, rehearsal: &Rehearsal) -> Result<Vec<Choice>, ProjectError> {
         let file = self.policy();
         let Promised::Series(chosen) = &file.promise else { return Ok(Vec::new()) };
         let alternatives = chosen.inner().alternatives();
@@ -76,7 +76,7 @@ impl Project {
     }
 
     /// How far groups that are kept up are from groups made anew from this material, where some are.
-    pub fn drift(&self, material: &Material) -> Option<Drift> {
+    pub fn drift(&self, material: &Ingredients) -> Option<Drift> {
         let file = self.policy();
         let Promised::Series(promise) = &file.promise else { return None };
         let history = material.history();
@@ -85,7 +85,7 @@ impl Project {
     }
 
     /// Why the series, once begun, cannot go on under another policy file.
-    pub fn barred(&self, other: &PolicyFile, material: &Material) -> Option<String> {
+    pub fn barred(&self, other: &PolicyFile, material: &Ingredients) -> Option<String> {
         let begun = material.history().releases > 0;
         let (old, new) = (Remembered::of(self.policy()), Remembered::of(other));
         old.may_be_followed_by(&new).err().filter(|_| begun).map(|looser| looser.to_string())
@@ -96,13 +96,13 @@ impl Project {
         &self,
         alternative: Alternative,
         chosen: &SeriesPromise,
-        material: &Material,
+        material: &Ingredients,
         rehearsal: &Rehearsal,
     ) -> Result<Choice, ProjectError> {
         if alternative.promise == *chosen {
             return Ok(Choice::possible(&alternative, true, rehearsal));
         }
-        let limits = Limits { counterfeits: 1.0, withheld: 1.0 };
+        let limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
         let other = PolicyFile { promise: alternative.promise.clone().into(), limits, ..self.policy().clone() };
         if let Some(why) = self.barred(&other, material) {
             return Ok(Choice::refused(&alternative, why));

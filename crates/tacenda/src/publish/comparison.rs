@@ -26,8 +26,7 @@ pub const MOST_CLASSES: usize = 50;
 
 /// A view next to what else could be published. Private: for the steward.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-#[schemars(rename = "ComparisonReport")]
-pub struct Comparison {
+pub struct ComparisonReport {
     /// The class that is told, if the view has it.
     pub target: Option<String>,
     /// The view first.
@@ -86,9 +85,9 @@ struct Laid<'a> {
     classes: Vec<u32>,
 }
 
-impl Comparison {
+impl ComparisonReport {
     /// Measures the view and the others. `schema` and `table` have the view's columns only.
-    pub fn of(views: &Views, prepared: &PreparedView, schema: &Schema, table: &Table) -> Comparison {
+    pub fn of(views: &Views, prepared: &PreparedView, schema: &Schema, table: &Table) -> ComparisonReport {
         let setting = Laid::new(views, prepared, schema, table);
         let mut notes = Vec::new();
         let mut asked: Vec<(Against, Cuts)> =
@@ -115,7 +114,7 @@ impl Comparison {
         // There may be no trees.
         let (training, test) = setting.split.as_ref().map_or((0, 0), |(training, test)| (training.len(), test.len()));
         let target = setting.target.map(|at| setting.view.columns[at].name.clone());
-        Comparison { target, lines, training_rows: training as u64, test_rows: test as u64, notes }
+        ComparisonReport { target, lines, training_rows: training as u64, test_rows: test as u64, notes }
     }
 }
 

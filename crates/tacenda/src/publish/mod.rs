@@ -19,10 +19,12 @@ mod comparison;
 pub use crate::model::Reading;
 pub use adopt::{Adoption, Foundling};
 pub use choices::Choice;
-pub use comparison::{Against, Compared, Comparison};
+pub use comparison::{Against, Compared, ComparisonReport};
 pub use error::{ProjectError, PublishError, codes};
 pub use in_memory::InMemory;
-pub use project::{Access, Input, Judged, Material, NextRelease, Outcome, POLICY_FILE, Project, Rehearsal, is_project};
+pub use project::{
+    Access, Ingredients, Input, Judged, NextRelease, POLICY_FILE, Project, PublishedRelease, Rehearsal, is_project,
+};
 pub use recode::{Stamp, recode};
 pub(crate) use report::software;
 pub use report::{REPORT, ReportRequest};

@@ -15,7 +15,7 @@ use crate::publish::report::{page, series_report, software};
 use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
-    Before, Comparison, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
+    Before, ComparisonReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
     prepare, series,
 };
 use crate::report::Report;
@@ -68,13 +68,13 @@ pub struct Input {
 
 /// What a release is made from: the past, and a snapshot. Private.
 #[derive(Debug)]
-pub struct Material {
+pub struct Ingredients {
     history: History,
     last: Option<Table>,
     snapshot: Snapshot,
 }
 
-impl Material {
+impl Ingredients {
     /// The snapshot, when the rest is no longer needed.
     pub fn into_table(self) -> Table {
         self.snapshot.table
@@ -126,7 +126,7 @@ pub struct Rehearsal {
 
 impl Rehearsal {
     /// Holds a thousand random count queries against the snapshot.
-    pub fn measure_queries(&mut self, file: &PolicyFile, material: &Material) {
+    pub fn measure_queries(&mut self, file: &PolicyFile, material: &Ingredients) {
         let mut rng = Rng::from_number(1);
         let Prepared { release, schema, .. } = &self.prepared;
         let error = match &file.promise {
@@ -140,10 +140,10 @@ impl Rehearsal {
     }
 
     /// A view next to the data as they are, plain k-anonymity, and the view without its join columns.
-    pub fn compared(&self, file: &PolicyFile, material: &Material) -> Option<Comparison> {
+    pub fn compared(&self, file: &PolicyFile, material: &Ingredients) -> Option<ComparisonReport> {
         let schema = &self.prepared.schema;
         let (views, view) = file.views().zip(self.prepared.view())?;
-        Some(Comparison::of(views, view, schema, &narrow(material.table(), &file.schema, schema)))
+        Some(ComparisonReport::of(views, view, schema, &narrow(material.table(), &file.schema, schema)))
     }
 
     /// A digest of everything public about the release.
@@ -187,7 +187,7 @@ impl From<Rehearsal> for Judged {
 
 /// A release that was published.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct PublishedRelease {
     /// Its number.
     pub number: u32,
     /// Where it is.
@@ -260,7 +260,7 @@ impl Project {
     pub const PUBLISH_STEPS: usize = 2;
 
     /// Recalls the past and reads a table. `step` is told what is being done.
-    pub fn material(&self, input: Input, step: &dyn Fn(&str)) -> Result<Material, ProjectError> {
+    pub fn material(&self, input: Input, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
         let source = input.table.open()?;
         step("remembering");
         let (history, last) = self.past()?;
@@ -269,13 +269,13 @@ impl Project {
         let past = Before { history: &history, snapshot: last.as_ref() };
         let snapshot = read(&source, input.delta, &self.loaded.policy.schema, self.seed(), past, &options)?;
         assert_fits(snapshot.table.len() as u64, input.memory)?;
-        Ok(Material { history, last, snapshot })
+        Ok(Ingredients { history, last, snapshot })
     }
 
     /// Makes the next release and has it judged.
     pub fn rehearse(
         &self,
-        material: &Material,
+        material: &Ingredients,
         wanted: NextRelease<'_>,
         step: &dyn Fn(&str),
     ) -> Result<Rehearsal, ProjectError> {
@@ -315,7 +315,7 @@ impl Project {
 
     /// What a steward should know about a view before it is made: what is asked of it, and whether that
     /// says anything, can be met, and is about the same people.
-    pub fn explain_view(&self, material: &Material, view: &str) -> Result<Vec<String>, ProjectError> {
+    pub fn explain_view(&self, material: &Ingredients, view: &str) -> Result<Vec<String>, ProjectError> {
         let file = &self.loaded.policy;
         let views = file.views().ok_or_else(without_views)?;
         Ok(self.setting(file, views, material, view)?.explain())
@@ -325,7 +325,7 @@ impl Project {
         &self,
         file: &'f PolicyFile,
         views: &'f Views,
-        material: &Material,
+        material: &Ingredients,
         view: &str,
     ) -> Result<Setting<'f>, ProjectError> {
         let named = publishable(views, material, view)?;
@@ -338,10 +338,10 @@ impl Project {
     /// Publishes a rehearsal. The release folder is complete or absent, whatever happens.
     pub fn publish(
         &mut self,
-        material: &Material,
+        material: &Ingredients,
         rehearsal: &Rehearsal,
         step: &dyn Fn(&str),
-    ) -> Result<Outcome, ProjectError> {
+    ) -> Result<PublishedRelease, ProjectError> {
         let prepared = &rehearsal.prepared;
         assert_reason(&self.loaded.policy, prepared)?;
         let release = &prepared.release;
@@ -372,7 +372,7 @@ impl Project {
             at: &now(),
         };
         store.commit(staging, commit)?;
-        Ok(Outcome { number: release.number, folder: store.release_folder(release.number), files })
+        Ok(PublishedRelease { number: release.number, folder: store.release_folder(release.number), files })
     }
 
     /// Everything published so far, read back from its folders.
@@ -449,7 +449,7 @@ impl Project {
 }
 
 /// The view of that name, if it can be published now.
-fn publishable<'f>(views: &'f Views, material: &Material, view: &str) -> Result<&'f NamedView, ProjectError> {
+fn publishable<'f>(views: &'f Views, material: &Ingredients, view: &str) -> Result<&'f NamedView, ProjectError> {
     let names: Vec<&str> = views.own().map(|view| view.name.as_str()).collect();
     let bad = |what: String, way_out: String| ProjectError::BadView { what, way_out };
     let Some(named) = views.find(view) else {

@@ -3,7 +3,7 @@
 
 use crate::audit::Traces;
 use crate::audit::knowledge::Knowledge;
-use crate::folder::Published;
+use crate::folder::ReceivedRelease;
 use crate::ingest::{Given, ReadOptions};
 use crate::ledger::{Event, Publication, Store};
 use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
@@ -32,7 +32,7 @@ pub struct PublishedSeries {
     /// Per release, what its files show beside the rows.
     pub traces: Vec<Traces>,
     /// Per release, when it was published, and its files.
-    pub sources: Vec<report::Source>,
+    pub sources: Vec<report::ReleaseOrigin>,
     /// The private table behind each release, where it is at hand.
     pub tables: Vec<Option<Table>>,
     /// Per table, who was left out of the release.
@@ -115,7 +115,7 @@ pub(super) fn read(
 }
 
 /// A release of ours in the columns of a whole series, and what its files show beside the rows.
-pub(crate) fn laid_out(published: Published, schema: &Schema) -> (Release, Traces) {
+pub(crate) fn laid_out(published: ReceivedRelease, schema: &Schema) -> (Release, Traces) {
     let without_sensitive = published.schema.sensitive.is_empty();
     let (release, columns) = published.release.laid_out(&published.schema, schema);
     let traces = Traces::ours(&release, columns, without_sensitive);
@@ -160,14 +160,14 @@ fn left_out(number: u32, table: Option<&Table>, history: &History) -> Membership
     Membership { withheld: withheld.collect(), ..Membership::default() }
 }
 
-fn source(at: &str, store: &Store, publication: &Publication) -> report::Source {
+fn source(at: &str, store: &Store, publication: &Publication) -> report::ReleaseOrigin {
     let file = |(name, digest): (&String, &crate::ledger::FileDigest)| FileFacts {
         name: name.clone(),
         bytes: digest.bytes,
         sha256: digest.sha256.clone(),
     };
-    let data = report::Source::data_name(publication.files.keys().map(String::as_str));
-    report::Source {
+    let data = report::ReleaseOrigin::data_name(publication.files.keys().map(String::as_str));
+    report::ReleaseOrigin {
         at: Some(at.into()),
         data: data.map(|name| format!("{}/{name}", folder_in_project(store, publication.number))),
         files: publication.files.iter().map(file).collect(),

@@ -77,7 +77,7 @@ pub struct About {
     /// When the report was made; none where the same input must give the same bytes.
     pub made_at: Option<String>,
     /// Per release, where it comes from; may be shorter.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ReleaseOrigin>,
     /// What the gate said before the releases left.
     pub gate: Gate,
     /// What is not covered beside what the promise names itself, one sentence each.
@@ -88,7 +88,7 @@ pub struct About {
 
 /// Where a release comes from.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct ReleaseOrigin {
     /// When it was published.
     pub at: Option<String>,
     /// Its files.
@@ -97,7 +97,7 @@ pub struct Source {
     pub data: Option<String>,
 }
 
-impl Source {
+impl ReleaseOrigin {
     /// The data among the names of a release's files: neither its description nor its counts of counterfeits.
     pub fn data_name<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         let is_data = |name: &&str| {

@@ -35,7 +35,7 @@ mod junit;
 mod html;
 
 pub use content::*;
-pub use gather::{About, Gate, Material, Names, Source};
+pub use gather::{About, Gate, Material, Names, ReleaseOrigin};
 pub use html::html;
 pub use json::json;
 pub use junit::junit;

@@ -4,7 +4,7 @@ use crate::audit::{Thresholds, Traces};
 use crate::measure::{Loss, loss};
 use crate::model::{Release, Schema};
 use crate::report::words::clean;
-use crate::report::{AttributeFacts, Bar, LossFacts, ReleaseFacts, RiskFacts, RiskKind, Source};
+use crate::report::{AttributeFacts, Bar, LossFacts, ReleaseFacts, ReleaseOrigin, RiskFacts, RiskKind};
 use std::collections::BTreeMap;
 
 /// How many classes of risk there are.
@@ -26,7 +26,12 @@ pub struct Lens<'a> {
 }
 
 /// Counts a release in one pass over its groups.
-pub fn release_facts(release: &Release, traces: Option<&Traces>, source: Option<&Source>, lens: &Lens) -> ReleaseFacts {
+pub fn release_facts(
+    release: &Release,
+    traces: Option<&Traces>,
+    source: Option<&ReleaseOrigin>,
+    lens: &Lens,
+) -> ReleaseFacts {
     let mut risk = RiskFacts { smallest_group: u32::MAX, fewest_values: u32::MAX, ..RiskFacts::default() };
     let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
     let mut classes = vec![0u64; RISK_CLASSES];

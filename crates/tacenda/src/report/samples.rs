@@ -1,6 +1,6 @@
 //! A small series and an assessment made by hand, for the tests of this room.
 
-use crate::audit::story::{SeenGroup, Step, Story};
+use crate::audit::story::{SeenGroup, Story, StoryStep};
 use crate::audit::{
     Assessment, Attacker, Check, Coverage, Fault, Finding, Limits, Outcome, Quantity, Reason, Series, Statement,
     Thresholds, Verdict, Witness,
@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::report::{
     About, BeforeFacts, ChurnFacts, Edition, FileFacts, GovernanceFacts, Material, Names, PrivateFacts,
-    QueryErrorFacts, Report, Source, TruthFacts,
+    QueryErrorFacts, ReleaseOrigin, Report, TruthFacts,
 };
 
 /// Everything a report of the sample is made from.
@@ -105,7 +105,7 @@ pub fn broken() -> Sample {
         region: region.map(String::from).to_vec(),
         values: values.iter().map(|&value| Value(value)).collect(),
     };
-    let step = |number: u32, label: &str, group: SeenGroup, left: &[u32]| Step {
+    let step = |number: u32, label: &str, group: SeenGroup, left: &[u32]| StoryStep {
         release: number,
         label: label.into(),
         known: vec!["[23,24)".into(), "F".into()],
@@ -158,7 +158,7 @@ fn promise() -> Terms {
 
 fn clean_with(assessment: Assessment) -> Sample {
     let file = |name: &str| FileFacts { name: name.into(), bytes: 120, sha256: "ab".repeat(32) };
-    let source = |at: &str, name: &str| Source {
+    let source = |at: &str, name: &str| ReleaseOrigin {
         at: Some(at.into()),
         files: vec![file(name)],
         data: Some(format!("out/{name}")),

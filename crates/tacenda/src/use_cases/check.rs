@@ -1,7 +1,7 @@
 //! Is the policy sound, and can this data meet it? Writes nothing.
 
-use crate::promise::{Limits, PolicyFile, Promise};
-use crate::publish::{Access, Material, NextRelease, Project, ProjectError};
+use crate::promise::{PolicyFile, Promise, ShareLimits};
+use crate::publish::{Access, Ingredients, NextRelease, Project, ProjectError};
 use crate::use_cases::{Progress, ReleaseRequest, Summary, UseCaseError};
 use crate::{ingest, measure};
 use schemars::JsonSchema;
@@ -124,7 +124,7 @@ fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, 
         .map(|value| {
             let mut variant = file.clone();
             // The answer is what it would cost, so the limits do not cut it short.
-            variant.limits = Limits { counterfeits: 1.0, withheld: 1.0 };
+            variant.limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
             if !variant.set(name.trim(), value) {
                 let promise = file.terms().name;
                 return Err(UseCaseError::usage(format!("{promise} has no parameter {}", name.trim())));
@@ -138,7 +138,7 @@ fn try_out(
     project: &Project,
     file: &PolicyFile,
     parameter: String,
-    material: &Material,
+    material: &Ingredients,
     view: Option<&str>,
 ) -> Result<(WhatIf, Vec<String>), ProjectError> {
     let refused = |parameter, why| Ok((WhatIf::refused(parameter, why), Vec::new()));

@@ -95,7 +95,7 @@ impl Drafting {
             write(&folder.join(name), text)?;
         }
         write(&self.policy, &self.draft.to_toml(&self.series))?;
-        let column = |column: &ingest::Finding| InitColumn {
+        let column = |column: &ingest::DraftColumn| InitColumn {
             name: column.name.clone(),
             role: column.role.word().to_string(),
             because: column.because.clone(),

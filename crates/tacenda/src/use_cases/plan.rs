@@ -2,7 +2,7 @@
 
 use crate::grouping::Drift;
 use crate::ingest::Given;
-use crate::publish::{Access, Choice, Comparison, ProjectError};
+use crate::publish::{Access, Choice, ComparisonReport, ProjectError};
 use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub struct PlanReport {
     /// How far a maintained clustering has drifted; only for k-anonymity, from the second release on.
     pub drift: Option<DriftReport>,
     /// A view next to what else could be published; only for promises about views.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<ComparisonReport>,
 }
 
 /// A maintained clustering next to one from scratch. Losses as `loss` in the policy file measures them.

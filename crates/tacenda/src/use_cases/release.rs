@@ -1,7 +1,7 @@
 //! The next release: rehearsed, and then published.
 
 use crate::ingest::Given;
-use crate::publish::{Access, Input, Material, NextRelease, Project, ProjectError, Rehearsal};
+use crate::publish::{Access, Ingredients, Input, NextRelease, Project, ProjectError, Rehearsal};
 use crate::use_cases::plan::Plan;
 use crate::use_cases::{Progress, ProjectFolder, Summary, UseCaseError};
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ pub struct Rehearsed {
     /// The project.
     pub project: Project,
     /// What the release is made from.
-    pub material: Material,
+    pub material: Ingredients,
     /// The release, judged.
     pub rehearsal: Rehearsal,
 }

@@ -1,6 +1,6 @@
 //! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
 
-use crate::folder::Published;
+use crate::folder::ReceivedRelease;
 use crate::ledger::{Event, PublishedTo, RealDisk, Store, What};
 use crate::measure::Loss;
 use crate::use_cases::{Progress, UseCaseError};
@@ -222,7 +222,7 @@ fn logged(event: &Event) -> LogEvent {
 }
 
 /// Finds a release and reads it as a recipient would.
-fn read(root: &Path, name: Option<&str>, progress: Progress<'_>) -> Result<(PathBuf, Published), UseCaseError> {
+fn read(root: &Path, name: Option<&str>, progress: Progress<'_>) -> Result<(PathBuf, ReceivedRelease), UseCaseError> {
     let folder = match name {
         Some(path) if Path::new(path).join(folder::MANIFEST).exists() => PathBuf::from(path),
         name => find(root, name)?,

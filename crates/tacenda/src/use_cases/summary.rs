@@ -3,7 +3,7 @@
 use crate::measure::Loss;
 use crate::model::{Row, Schema};
 use crate::promise::PolicyFile;
-use crate::publish::{Material, PreparedView, Rehearsal};
+use crate::publish::{Ingredients, PreparedView, Rehearsal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -107,7 +107,7 @@ impl ViewSummary {
 
 impl Summary {
     /// Sums a rehearsal up.
-    pub(super) fn new(file: &PolicyFile, material: &Material, rehearsal: &Rehearsal) -> Summary {
+    pub(super) fn new(file: &PolicyFile, material: &Ingredients, rehearsal: &Rehearsal) -> Summary {
         let (release, change) = (&rehearsal.prepared.release, rehearsal.prepared.change);
         let counterfeits = release.counterfeit_count();
         let withheld = &rehearsal.prepared.membership.withheld;

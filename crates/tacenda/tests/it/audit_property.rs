@@ -3,7 +3,7 @@
 use crate::audit_sketch::{Case, changing, evolution};
 use crate::audit_verify::verify;
 use crate::kit;
-use crate::kit::{Events, Person, publish_all};
+use crate::kit::{Events, TestPerson, publish_all};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use tacenda::audit;
@@ -189,7 +189,7 @@ proptest! {
 }
 
 /// An audit of our own series, from inside and from outside; nothing where the policy refused.
-fn audits(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Vec<Assessment> {
+fn audits(policy: &dyn Grouper, snapshots: &[Vec<TestPerson>]) -> Vec<Assessment> {
     let promise = policy.promise().terms();
     let done = match publish_all(&kit::file(policy.promise()), policy, snapshots) {
         Ok(done) => done,
@@ -211,7 +211,7 @@ fn audits(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Vec<Assessment> {
 }
 
 /// The worst that an audit of our own series says.
-fn accusations(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Vec<String> {
+fn accusations(policy: &dyn Grouper, snapshots: &[Vec<TestPerson>]) -> Vec<String> {
     let audits = audits(policy, snapshots);
     let findings = audits.iter().flat_map(Assessment::findings);
     let worse = findings.filter(|finding| finding.fault.severity() > Severity::Note);
@@ -242,13 +242,13 @@ proptest! {
     fn property_20_a_batch_without_l_values_is_told_of(
         l in 2u32..5, classes in 1u32..4, received in any::<prop::sample::Index>(), batch in prop::collection::vec(0u8..9, 1..6),
     ) {
-        let person = |id: u32, age: u32, disease: u8| Person { id, age, place: 0, disease };
+        let person = |id: u32, age: u32, disease: u8| TestPerson { id, age, place: 0, disease };
         let class = |class: u32| (0..l).map(move |value| person(class * l + value, 30 * class + value, value as u8));
-        let first: Vec<Person> = (0..classes).flat_map(class).collect();
+        let first: Vec<TestPerson> = (0..classes).flat_map(class).collect();
         let home = received.index(classes as usize) as u32;
         let values: Vec<u8> = batch.iter().map(|value| value % (l as u8 - 1)).collect();
         let newcomers = (100..).zip(&values).map(|(id, &value)| person(id, 30 * home + 1, value));
-        let second: Vec<Person> = first.iter().cloned().chain(newcomers).collect();
+        let second: Vec<TestPerson> = first.iter().cloned().chain(newcomers).collect();
         let policy = IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(l) };
         let done = publish_all(&kit::file(policy), &policy, &[first, second]).unwrap();
         let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
@@ -305,11 +305,11 @@ proptest! {
     fn property_37_a_leaver_at_the_edge_is_told_of(
         k in 2u32..6, edge in 10u32..30, above in any::<bool>(), disease in 0u8..5, optimise in any::<bool>(),
     ) {
-        let person = |id: u32, age: u32, disease: u8| Person { id, age, place: 0, disease };
+        let person = |id: u32, age: u32, disease: u8| TestPerson { id, age, place: 0, disease };
         let near = (0..k).map(|id| person(id, 40, id as u8 % 5));
         let far = (0..k).map(|id| person(100 + id, 95, id as u8 % 5));
         let leaver = person(50, if above { 40 + edge } else { 40 - edge }, disease);
-        let stay: Vec<Person> = near.chain(far).collect();
+        let stay: Vec<TestPerson> = near.chain(far).collect();
         let first = stay.iter().cloned().chain([leaver]).collect();
         let audits = audits(&KAnonymity { optimise, ..KAnonymity::new(k) }, &[first, stay]);
         prop_assert_eq!(audits.len(), 2);

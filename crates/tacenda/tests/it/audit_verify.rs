@@ -507,7 +507,8 @@ fn at_once(case: &Case, fault: Fault, witness: &Witness) -> bool {
     }
     let mut found = BTreeSet::new();
     go(&releases, &meets, &mut vec![Vec::new(); releases.len()], &mut found);
-    let mut left: BTreeMap<&Vec<Option<(u32, u32)>>, BTreeSet<(usize, Option<Value>)>> = BTreeMap::new();
+    type Left<'a> = BTreeMap<&'a [Option<(u32, u32)>], BTreeSet<(usize, Option<Value>)>>;
+    let mut left: Left<'_> = BTreeMap::new();
     for &(own, other) in &found {
         let what = match fault {
             Fault::AtOnceFewRows => (other, None),

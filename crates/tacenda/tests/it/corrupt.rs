@@ -1,7 +1,7 @@
 //! Every byte of ledger and vault matters: a damaged file is an error that names it, never a panic,
 //! and never a shorter or another history.
 
-use crate::crash_disk::{CrashDisk, Fault};
+use crate::crash_disk::{CrashDisk, DiskFault};
 use crate::small_project::{init, publish, root, state};
 use std::sync::Arc;
 use tacenda::ledger::{Disk, Folder, LedgerError, Store, verify};
@@ -9,7 +9,7 @@ use tacenda::ledger::{Disk, Folder, LedgerError, Store, verify};
 fn project(releases: u32) -> Arc<CrashDisk> {
     let disk = CrashDisk::new();
     disk.create_folder(root(), Folder::Plain).unwrap();
-    let disk = disk.copy(Fault::Never);
+    let disk = disk.copy(DiskFault::Never);
     let mut store = init(Arc::clone(&disk) as Arc<dyn Disk>, root()).unwrap();
     for number in 1..=releases {
         publish(&mut store, number).unwrap();
@@ -32,7 +32,7 @@ fn load(store: Result<Store, LedgerError>) -> Result<Store, LedgerError> {
 fn assert_refused(disk: &Arc<CrashDisk>, path: &str, what: &str) {
     assert_refused_to_readers(disk, path, what);
     // A writer may tidy up before it sees the damage: let it do so elsewhere.
-    let disk = disk.copy(Fault::Never);
+    let disk = disk.copy(DiskFault::Never);
     let write = load(Store::open_write(Arc::clone(&disk) as Arc<dyn Disk>, root()));
     assert_names(write, path, what);
 }
@@ -106,7 +106,7 @@ fn every_missing_file_is_seen() {
         if !path.starts_with("/project/.tacenda/") || path.ends_with("/lock") {
             continue;
         }
-        let disk = disk.copy(Fault::Never);
+        let disk = disk.copy(DiskFault::Never);
         disk.remove_file(std::path::Path::new(&path)).unwrap();
         assert_refused(&disk, &path, "removed");
     }

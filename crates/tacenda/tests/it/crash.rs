@@ -1,6 +1,6 @@
 //! Power is lost at every single operation: what is found afterwards is the old state or the new.
 
-use crate::crash_disk::{CrashDisk, Fault, Kept};
+use crate::crash_disk::{CrashDisk, DiskFault, Kept};
 use crate::small_project::{adopt, init, publish, root, state};
 use std::sync::Arc;
 use tacenda::ledger::{Disk, Folder, LedgerError, Store, verify};
@@ -13,7 +13,7 @@ fn empty() -> Arc<CrashDisk> {
     let disk = CrashDisk::new();
     disk.create_folder(root(), Folder::Plain).unwrap();
     disk.sync_folder(root().parent().unwrap()).unwrap();
-    disk.copy(Fault::Never)
+    disk.copy(DiskFault::Never)
 }
 
 /// A project with so many releases.
@@ -97,13 +97,13 @@ fn open_what_is_left(disk: &Arc<CrashDisk>) -> Store {
 fn a_crash_at_any_operation_of_a_publish_leaves_the_old_state_or_the_new() {
     for releases in [0, 2] {
         let start = project(releases);
-        let whole = start.copy(Fault::Never);
+        let whole = start.copy(DiskFault::Never);
         let mut store = open_write(&whole).unwrap();
         let opening = whole.operations().0;
         publish(&mut store, releases + 1).unwrap();
         let mut seen = [0, 0];
         for at in opening + 1..=whole.operations().0 + 1 {
-            let disk = start.copy(Fault::Crash(at));
+            let disk = start.copy(DiskFault::Crash(at));
             let result = publish(&mut open_write(&disk).unwrap(), releases + 1);
             for kept in ways_to_lose() {
                 let left = disk.after_crash(kept);
@@ -124,14 +124,14 @@ fn a_crash_at_any_operation_of_a_publish_leaves_the_old_state_or_the_new() {
 fn a_crash_at_any_operation_of_an_adoption_leaves_the_old_state_or_the_new() {
     for releases in [0, 1] {
         let start = project(releases);
-        let whole = start.copy(Fault::Never);
+        let whole = start.copy(DiskFault::Never);
         let mut store = open_write(&whole).unwrap();
         let opening = whole.operations().0;
         adopt(&mut store, releases + 1).unwrap();
         assert!(store.events().last().unwrap().is_adoption());
         let mut seen = [0, 0];
         for at in opening + 1..=whole.operations().0 + 1 {
-            let disk = start.copy(Fault::Crash(at));
+            let disk = start.copy(DiskFault::Crash(at));
             let result = adopt(&mut open_write(&disk).unwrap(), releases + 1);
             for kept in [Kept::Nothing, Kept::Everything, Kept::Half, Kept::Random(1)] {
                 let found = carry_on(&disk.after_crash(kept));
@@ -150,7 +150,7 @@ fn a_crash_at_any_operation_of_init_leaves_no_project_or_a_whole_one() {
     drop(init(Arc::clone(&whole) as Arc<dyn Disk>, root()).unwrap());
     let mut seen = [0, 0];
     for at in 1..=whole.operations().0 + 1 {
-        let disk = empty().copy(Fault::Crash(at));
+        let disk = empty().copy(DiskFault::Crash(at));
         let result = init(Arc::clone(&disk) as Arc<dyn Disk>, root());
         for kept in ways_to_lose() {
             let found = disk.after_crash(kept);
@@ -174,23 +174,23 @@ fn a_crash_at_any_operation_of_init_leaves_no_project_or_a_whole_one() {
 #[test]
 fn a_crash_while_a_crash_is_being_cleaned_up_changes_nothing() {
     let start = project(1);
-    let whole = start.copy(Fault::Never);
+    let whole = start.copy(DiskFault::Never);
     let mut store = open_write(&whole).unwrap();
     let opening = whole.operations().0;
     publish(&mut store, 2).unwrap();
     let mut tried = 0;
     for at in opening + 1..=whole.operations().0 {
-        let disk = start.copy(Fault::Crash(at));
+        let disk = start.copy(DiskFault::Crash(at));
         // Near the end only sweeping is left, and its failure is no one's concern.
         let _ = publish(&mut open_write(&disk).unwrap(), 2);
         assert!(disk.is_dead());
         for kept in [Kept::Nothing, Kept::Everything, Kept::Half, Kept::Random(9)] {
             let left = disk.after_crash(kept);
             let committed = open_read(&left).unwrap().releases();
-            let whole = left.copy(Fault::Never);
+            let whole = left.copy(DiskFault::Never);
             drop(open_write(&whole).unwrap());
             for again in 1..=whole.operations().0 {
-                let second = left.copy(Fault::Crash(again));
+                let second = left.copy(DiskFault::Crash(again));
                 assert!(open_write(&second).is_err());
                 for kept in [Kept::Nothing, Kept::Everything, Kept::Random(again as u64)] {
                     let third = second.after_crash(kept);
@@ -208,11 +208,11 @@ fn a_crash_while_a_crash_is_being_cleaned_up_changes_nothing() {
 #[test]
 fn a_full_disk_leaves_nothing_behind() {
     let start = project(1);
-    let whole = start.copy(Fault::Never);
+    let whole = start.copy(DiskFault::Never);
     publish(&mut open_write(&whole).unwrap(), 2).unwrap();
     let before = start.files();
     for at in 1..=whole.operations().1 {
-        let disk = start.copy(Fault::Full(at));
+        let disk = start.copy(DiskFault::Full(at));
         let mut store = open_write(&disk).unwrap();
         let error = publish(&mut store, 2).unwrap_err();
         assert_eq!((error.code(), error.exit_code()), ("E702", 7), "{error}");
@@ -221,7 +221,7 @@ fn a_full_disk_leaves_nothing_behind() {
         assert_eq!(publish(&mut store, 2).unwrap_err().exit_code(), 7);
         assert!(disk.files() == before);
         drop(store);
-        assert_eq!(carry_on(&disk.copy(Fault::Never)), 1);
+        assert_eq!(carry_on(&disk.copy(DiskFault::Never)), 1);
     }
 }
 
@@ -230,7 +230,7 @@ fn a_full_disk_leaves_nothing_behind_of_an_init() {
     let whole = empty();
     drop(init(Arc::clone(&whole) as Arc<dyn Disk>, root()).unwrap());
     for at in 1..=whole.operations().1 {
-        let disk = empty().copy(Fault::Full(at));
+        let disk = empty().copy(DiskFault::Full(at));
         let error = init(Arc::clone(&disk) as Arc<dyn Disk>, root()).unwrap_err();
         assert_eq!((error.code(), error.exit_code()), ("E702", 7), "{error}");
         assert!(disk.files().is_empty(), "at {at}");
@@ -240,13 +240,13 @@ fn a_full_disk_leaves_nothing_behind_of_an_init() {
 #[test]
 fn an_operation_that_fails_once_is_told_and_taken_back_or_finished() {
     let start = project(1);
-    let whole = start.copy(Fault::Never);
+    let whole = start.copy(DiskFault::Never);
     let mut store = open_write(&whole).unwrap();
     let opening = whole.operations().0;
     publish(&mut store, 2).unwrap();
     let mut codes = std::collections::BTreeMap::new();
     for at in opening + 1..=whole.operations().0 {
-        let disk = start.copy(Fault::Once(at));
+        let disk = start.copy(DiskFault::Once(at));
         let mut store = open_write(&disk).unwrap();
         let result = publish(&mut store, 2);
         let committed = match &result {
@@ -259,7 +259,7 @@ fn an_operation_that_fails_once_is_told_and_taken_back_or_finished() {
         }
         *codes.entry(result.map_or_else(|error| error.code(), |()| "ok")).or_insert(0) += 1;
         drop(store);
-        assert_eq!(carry_on(&disk.copy(Fault::Never)), committed);
+        assert_eq!(carry_on(&disk.copy(DiskFault::Never)), committed);
         // Power may be lost right after, too.
         for kept in ways_to_lose() {
             assert_eq!(open_what_is_left(&disk.after_crash(kept)).releases(), committed, "at {at}, {kept:?}");
@@ -271,10 +271,10 @@ fn an_operation_that_fails_once_is_told_and_taken_back_or_finished() {
 #[test]
 fn after_a_failed_commit_the_store_asks_to_be_reopened() {
     let start = project(1);
-    let whole = start.copy(Fault::Never);
+    let whole = start.copy(DiskFault::Never);
     publish(&mut open_write(&whole).unwrap(), 2).unwrap();
     // The last thing that takes space is the line itself.
-    let disk = start.copy(Fault::Full(whole.operations().1));
+    let disk = start.copy(DiskFault::Full(whole.operations().1));
     let mut store = open_write(&disk).unwrap();
     assert_eq!(publish(&mut store, 2).unwrap_err().code(), "E702");
     assert_eq!(publish(&mut store, 2).unwrap_err().code(), "E704");
@@ -284,7 +284,7 @@ fn after_a_failed_commit_the_store_asks_to_be_reopened() {
 fn a_release_that_the_ledger_does_not_know_stops_everything() {
     let disk = project(2);
     for name in ["r0003", "r0000", "r00001"] {
-        let disk = disk.copy(Fault::Never);
+        let disk = disk.copy(DiskFault::Never);
         disk.create_folder(&root().join("releases/wards").join(name), Folder::Plain).unwrap();
         for error in [open_read(&disk).unwrap_err(), open_write(&disk).unwrap_err()] {
             assert_eq!((error.code(), error.exit_code()), ("L505", 5));

@@ -15,7 +15,7 @@ use tacenda::model::Rng;
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Fault {
+pub enum DiskFault {
     /// Nothing.
     Never,
     /// Power is lost at this operation: it and all later ones fail.
@@ -59,7 +59,7 @@ struct Change {
 struct World {
     nodes: Vec<Node>,
     pending: Vec<Change>,
-    fault: Fault,
+    fault: DiskFault,
     operations: usize,
     takes_space: usize,
     dead: bool,
@@ -77,7 +77,7 @@ impl CrashDisk {
         CrashDisk(Arc::new(Mutex::new(World {
             nodes: vec![root],
             pending: Vec::new(),
-            fault: Fault::Never,
+            fault: DiskFault::Never,
             operations: 0,
             takes_space: 0,
             dead: false,
@@ -86,7 +86,7 @@ impl CrashDisk {
     }
 
     /// A copy in which nothing has gone wrong and no one holds the lock, with a fault to come.
-    pub fn copy(&self, fault: Fault) -> Arc<CrashDisk> {
+    pub fn copy(&self, fault: DiskFault) -> Arc<CrashDisk> {
         let mut world = self.world().clone();
         world.fault = fault;
         (world.operations, world.takes_space, world.dead, world.locked) = (0, 0, false, false);
@@ -142,7 +142,7 @@ impl CrashDisk {
                 }
             }
         }
-        CrashDisk(Arc::new(Mutex::new(world))).copy(Fault::Never)
+        CrashDisk(Arc::new(Mutex::new(world))).copy(DiskFault::Never)
     }
 
     /// Every file and its content, by path.
@@ -168,8 +168,8 @@ impl World {
     fn step(&mut self) -> io::Result<()> {
         self.operations += 1;
         match self.fault {
-            Fault::Crash(at) if self.operations >= at => self.dead = true,
-            Fault::Once(at) if self.operations == at => return Err(io::Error::other("this failed once")),
+            DiskFault::Crash(at) if self.operations >= at => self.dead = true,
+            DiskFault::Once(at) if self.operations == at => return Err(io::Error::other("this failed once")),
             _ => {}
         }
         if self.dead { Err(io::Error::other("power was lost")) } else { Ok(()) }
@@ -179,7 +179,7 @@ impl World {
     fn space(&mut self) -> io::Result<bool> {
         self.step()?;
         self.takes_space += 1;
-        Ok(!matches!(self.fault, Fault::Full(at) if self.takes_space >= at))
+        Ok(!matches!(self.fault, DiskFault::Full(at) if self.takes_space >= at))
     }
 
     fn find(&self, path: &Path) -> io::Result<usize> {

@@ -1,7 +1,7 @@
 //! Policies that cheat on purpose are refused by the gate.
 
 use crate::kit;
-use crate::kit::{Person, publish_all};
+use crate::kit::{TestPerson, publish_all};
 use tacenda::audit::Fault;
 use tacenda::grouping::GroupingError;
 use tacenda::model::{Grouping, History, Rng, Schema, Span, Table};
@@ -32,8 +32,8 @@ impl Grouper for Cheat {
 }
 
 /// Four diseases; in the second snapshot nobody has the second one any more, and others have come.
-fn snapshots() -> Vec<Vec<Person>> {
-    let person = |id: u32| Person { id, age: 20 + id * 3 % 60, place: id % 8, disease: (id % 4) as u8 };
+fn snapshots() -> Vec<Vec<TestPerson>> {
+    let person = |id: u32| TestPerson { id, age: 20 + id * 3 % 60, place: id % 8, disease: (id % 4) as u8 };
     vec![(0..24).map(person).collect(), (4..27).filter(|id| id % 4 != 1).map(person).collect()]
 }
 

@@ -19,14 +19,14 @@ const CELLS: IncrementalKAnonymity = IncrementalKAnonymity { cohorts: false, ..C
 
 /// A person: a number, quasi codes, a sensitive value.
 #[derive(Clone, Debug, PartialEq)]
-struct Person {
+struct CodedPerson {
     id: u64,
     codes: Vec<u32>,
     value: u32,
 }
 
 /// A series as it goes on, with every release as the world sees it.
-struct Series {
+struct SeriesRun {
     schema: Schema,
     policy: IncrementalKAnonymity,
     history: History,
@@ -39,8 +39,8 @@ fn key(id: u64) -> RecordKey {
     RecordKey { hi: id.wrapping_mul(0x9E37_79B9_7F4A_7C15), lo: id }
 }
 
-fn table(schema: &Schema, people: &[Person]) -> Table {
-    let mut people: Vec<&Person> = people.iter().collect();
+fn table(schema: &Schema, people: &[CodedPerson]) -> Table {
+    let mut people: Vec<&CodedPerson> = people.iter().collect();
     people.sort_by_key(|person| key(person.id));
     let column = |attribute: usize| people.iter().map(|person| person.codes[attribute]).collect();
     let texts: Vec<String> = (0..20).map(|value| format!("{value:02}")).collect();
@@ -70,9 +70,9 @@ fn recode(number: u32, table: &Table, grouping: &Grouping) -> (Release, Membersh
     (release, membership)
 }
 
-impl Series {
-    fn new(schema: &Schema, policy: IncrementalKAnonymity) -> Series {
-        Series { schema: schema.clone(), policy, history: History::default(), seen: Vec::new() }
+impl SeriesRun {
+    fn new(schema: &Schema, policy: IncrementalKAnonymity) -> SeriesRun {
+        SeriesRun { schema: schema.clone(), policy, history: History::default(), seen: Vec::new() }
     }
 
     fn group(&self, table: &Table) -> Result<Grouping, GroupingError> {
@@ -96,7 +96,7 @@ impl Series {
     }
 
     /// Publishes, and lets the check judge.
-    fn publish(&mut self, people: &[Person]) -> Result<(Table, Grouping), GroupingError> {
+    fn publish(&mut self, people: &[CodedPerson]) -> Result<(Table, Grouping), GroupingError> {
         let table = table(&self.schema, people);
         let grouping = self.group(&table)?;
         grouping.assert_covers(&table);
@@ -120,7 +120,7 @@ impl Series {
 }
 
 /// The groups in words: the people of each, and what they are published with.
-fn words(series: &Series, table: &Table, grouping: &Grouping, names: &BTreeMap<u64, &str>) -> Vec<String> {
+fn words(series: &SeriesRun, table: &Table, grouping: &Grouping, names: &BTreeMap<u64, &str>) -> Vec<String> {
     let group = |index: usize| {
         let rows = grouping.group(index).rows;
         let mut people: Vec<&str> = rows.iter().map(|&row| names[&table.key(row).lo]).collect();
@@ -148,7 +148,7 @@ fn category(rows: &[&str]) -> Quasi {
 
 // ---- goldens ----
 
-fn patients() -> (Schema, Vec<Person>, BTreeMap<u64, &'static str>) {
+fn patients() -> (Schema, Vec<CodedPerson>, BTreeMap<u64, &'static str>) {
     let schema = Schema::new(
         "name",
         vec![integer("zip", 20430, 20440), category(&["F;*", "M;*"]), integer("age", 0, 121)],
@@ -162,7 +162,7 @@ fn patients() -> (Schema, Vec<Person>, BTreeMap<u64, &'static str>) {
         ("Eddy", 20437, 1, 54),
         ("Frank", 20435, 0, 31),
     ];
-    let person = |(id, &(_, zip, sex, age)): (usize, &(&str, u32, u32, u32))| Person {
+    let person = |(id, &(_, zip, sex, age)): (usize, &(&str, u32, u32, u32))| CodedPerson {
         id: id as u64,
         codes: vec![zip - 20430, sex, age],
         value: id as u32,
@@ -175,7 +175,7 @@ fn patients() -> (Schema, Vec<Person>, BTreeMap<u64, &'static str>) {
 #[test]
 fn g3_newcomers_refine_the_cell_they_fall_into() {
     let (schema, people, names) = patients();
-    let mut series = Series::new(&schema, CELLS);
+    let mut series = SeriesRun::new(&schema, CELLS);
     let (table, grouping) = series.publish(&people[..4]).unwrap();
     assert_eq!(
         words(&series, &table, &grouping, &names),
@@ -195,7 +195,7 @@ fn g3_newcomers_refine_the_cell_they_fall_into() {
 #[test]
 fn g4_cohorts_keep_their_own_boxes() {
     let (schema, people, names) = patients();
-    let mut series = Series::new(&schema, COHORTS);
+    let mut series = SeriesRun::new(&schema, COHORTS);
     let (table, grouping) = series.publish(&people[..4]).unwrap();
     let first = ["Anna Carol [20433,20434) F [21,27)", "Bob Daisy [20437,20438) * [31,49)"];
     assert_eq!(words(&series, &table, &grouping, &names), first);
@@ -206,9 +206,9 @@ fn g4_cohorts_keep_their_own_boxes() {
 }
 
 /// A schema of one number from 0 to 100, and people with these values.
-fn numbers(values: &[u32]) -> (Schema, Vec<Person>) {
+fn numbers(values: &[u32]) -> (Schema, Vec<CodedPerson>) {
     let schema = Schema::new("id", vec![integer("x", 0, 101)], vec![Sensitive::open("s")]);
-    let person = |(id, &code): (usize, &u32)| Person { id: id as u64, codes: vec![code], value: id as u32 };
+    let person = |(id, &code): (usize, &u32)| CodedPerson { id: id as u64, codes: vec![code], value: id as u32 };
     (schema, values.iter().enumerate().map(person).collect())
 }
 
@@ -229,14 +229,14 @@ fn bounding_boxes(table: &Table, grouping: &Grouping) -> Regions {
 #[test]
 fn g6_bounding_boxes_are_refused() {
     let (schema, people) = numbers(&[20, 24, 50, 60, 30]);
-    let mut cells = Series::new(&schema, CELLS);
+    let mut cells = SeriesRun::new(&schema, CELLS);
     cells.publish(&people[..4]).unwrap();
     let (_, grouping) = cells.publish(&people).unwrap();
     assert_eq!(grouping.groups().map(|group| group.rows.len()).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(cells.smallest_inferred_class(), 2);
     assert_eq!(cells.seen[1][&4], [Span::new(25, 100)]);
 
-    let mut boxes = Series::new(&schema, CELLS);
+    let mut boxes = SeriesRun::new(&schema, CELLS);
     let mut grouping = Grouping::default();
     grouping.push(&[Row(0), Row(1)], &[]);
     for people in [&people[..4], &people[..]] {
@@ -264,13 +264,13 @@ fn g6_bounding_boxes_are_refused() {
 fn g7_a_cross_is_one_leaf_and_both_places_around_the_median_are_tried() {
     let plane = Schema::new("id", vec![integer("x", -5, 6), integer("y", -5, 6)], vec![Sensitive::open("s")]);
     let cross = [(4, 5), (6, 5), (5, 4), (5, 6), (5, 5)];
-    let point = |(id, &(x, y)): (usize, &(u32, u32))| Person { id: id as u64, codes: vec![x, y], value: 0 };
-    let cross: Vec<Person> = cross.iter().enumerate().map(point).collect();
+    let point = |(id, &(x, y)): (usize, &(u32, u32))| CodedPerson { id: id as u64, codes: vec![x, y], value: 0 };
+    let cross: Vec<CodedPerson> = cross.iter().enumerate().map(point).collect();
     for policy in [CELLS, COHORTS] {
-        let (_, grouping) = Series::new(&plane, policy).publish(&cross).unwrap();
+        let (_, grouping) = SeriesRun::new(&plane, policy).publish(&cross).unwrap();
         assert_eq!(grouping.groups().map(|group| group.rows.len()).collect::<Vec<_>>(), [5]);
         let (line, people) = numbers(&[1, 1, 2, 2, 2, 2]);
-        let (_, grouping) = Series::new(&line, policy).publish(&people).unwrap();
+        let (_, grouping) = SeriesRun::new(&line, policy).publish(&people).unwrap();
         assert_eq!(grouping.groups().map(|group| group.rows.len()).collect::<Vec<_>>(), [2, 4]);
     }
 }
@@ -280,30 +280,30 @@ fn g7_a_cross_is_one_leaf_and_both_places_around_the_median_are_tried() {
 #[test]
 fn too_few_people_and_uneven_values_are_refused() {
     let (schema, people) = numbers(&[1, 2, 3]);
-    let error = Series::new(&schema, IncrementalKAnonymity { k: 4, ..COHORTS }).publish(&people).err();
+    let error = SeriesRun::new(&schema, IncrementalKAnonymity { k: 4, ..COHORTS }).publish(&people).err();
     assert_eq!(error, Some(GroupingError::TooFew { rows: 3, least: 4 }));
     let mut same = people.clone();
     same[1].value = 0;
     same[2].value = 0;
-    let error = Series::new(&schema, IncrementalKAnonymity { l: Some(2), ..COHORTS }).publish(&same).err();
+    let error = SeriesRun::new(&schema, IncrementalKAnonymity { l: Some(2), ..COHORTS }).publish(&same).err();
     assert_eq!(error, Some(GroupingError::Uneven { rows: 3, l: 2, cohorts: true }));
     let cells = IncrementalKAnonymity { l: Some(2), cohorts: false, ..COHORTS };
-    let error = Series::new(&schema, cells).publish(&same).expect_err("one value").to_string();
+    let error = SeriesRun::new(&schema, cells).publish(&same).expect_err("one value").to_string();
     assert!(error.contains("all of them together must pass") && !error.contains("raise k"), "{error}");
 }
 
 #[test]
 fn a_table_without_quasi_attributes_is_refused() {
     let schema = Schema::new("id", Vec::new(), vec![Sensitive::open("s")]);
-    let people: Vec<Person> = (0..5).map(|id| Person { id, codes: Vec::new(), value: 0 }).collect();
-    assert_eq!(Series::new(&schema, COHORTS).publish(&people).err(), Some(GroupingError::NoQuasi));
+    let people: Vec<CodedPerson> = (0..5).map(|id| CodedPerson { id, codes: Vec::new(), value: 0 }).collect();
+    assert_eq!(SeriesRun::new(&schema, COHORTS).publish(&people).err(), Some(GroupingError::NoQuasi));
 }
 
 #[test]
 fn departures_and_changes_are_refused() {
     let (schema, people) = numbers(&[1, 2, 3, 50, 51, 52]);
     for policy in [CELLS, COHORTS] {
-        let mut series = Series::new(&schema, policy);
+        let mut series = SeriesRun::new(&schema, policy);
         series.publish(&people).unwrap();
         assert!(matches!(series.publish(&people[1..]), Err(GroupingError::Deleted { records: 1, .. })));
         let mut moved = people.clone();
@@ -319,7 +319,7 @@ fn departures_and_changes_are_refused() {
 #[test]
 fn a_small_batch_waits_and_comes_out_with_the_next() {
     let (schema, people) = numbers(&[1, 2, 50, 51, 30, 31, 32]);
-    let mut series = Series::new(&schema, COHORTS);
+    let mut series = SeriesRun::new(&schema, COHORTS);
     series.publish(&people[..4]).unwrap();
     let (_, grouping) = series.publish(&people[..5]).unwrap();
     assert_eq!((grouping.withheld.len(), grouping.len()), (1, 2));
@@ -331,7 +331,7 @@ fn a_small_batch_waits_and_comes_out_with_the_next() {
 fn a_departure_takes_its_whole_group_out_for_good() {
     let (schema, people) = numbers(&[1, 2, 50, 51, 1]);
     for policy in [CELLS, COHORTS] {
-        let mut series = Series::new(&schema, IncrementalKAnonymity { on_delete: OnDelete::Withhold, ..policy });
+        let mut series = SeriesRun::new(&schema, IncrementalKAnonymity { on_delete: OnDelete::Withhold, ..policy });
         series.publish(&people[..4]).unwrap();
         let (table, grouping) = series.publish(&people[1..4]).unwrap();
         assert_eq!((grouping.withheld.len(), grouping.len()), (1, 1));
@@ -347,7 +347,7 @@ fn a_departure_takes_its_whole_group_out_for_good() {
 #[test]
 fn withholding_is_refused_where_it_would_show_who_was_first() {
     let (schema, people) = numbers(&[10, 40, 60, 11, 41]);
-    let mut series = Series::new(&schema, IncrementalKAnonymity { on_delete: OnDelete::Withhold, ..CELLS });
+    let mut series = SeriesRun::new(&schema, IncrementalKAnonymity { on_delete: OnDelete::Withhold, ..CELLS });
     series.publish(&people[..3]).unwrap();
     series.publish(&people).unwrap();
     assert_eq!(series.seen[1][&0], series.seen[1][&3]);
@@ -368,7 +368,7 @@ fn withholding_is_refused_where_it_would_show_who_was_first() {
 #[test]
 fn people_outside_all_boxes_wait_in_tight_mode() {
     let (schema, people) = numbers(&[10, 20, 50, 60, 30, 55]);
-    let mut series = Series::new(&schema, IncrementalKAnonymity { tight: true, ..CELLS });
+    let mut series = SeriesRun::new(&schema, IncrementalKAnonymity { tight: true, ..CELLS });
     let (_, grouping) = series.publish(&people[..4]).unwrap();
     assert_eq!(
         grouping.regions.iter().map(|region| region[0]).collect::<Vec<_>>(),
@@ -388,14 +388,14 @@ fn groups_of_a_large_table_do_not_depend_on_threads() {
         let mut rng = Rng::from_number(9);
         let person = |id: u64| {
             let codes = vec![rng.below(wide as u64) as u32, rng.below(50) as u32, rng.below(3) as u32];
-            Person { id, codes, value: rng.below(9) as u32 }
+            CodedPerson { id, codes, value: rng.below(9) as u32 }
         };
-        let people: Vec<Person> = (0..20_000).map(person).collect();
+        let people: Vec<CodedPerson> = (0..20_000).map(person).collect();
         for policy in [COHORTS, CELLS, IncrementalKAnonymity { tight: true, ..CELLS }] {
             let run = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| {
-                    let mut series = Series::new(&schema, policy);
+                    let mut series = SeriesRun::new(&schema, policy);
                     [12_000, 20_000].map(|end| series.publish(&people[..end]).unwrap().1)
                 })
             };
@@ -407,10 +407,10 @@ fn groups_of_a_large_table_do_not_depend_on_threads() {
 #[test]
 fn numbers_and_null_are_kept_apart_or_published_as_the_root() {
     let schema = Schema::new("id", vec![integer("x", 0, 10).nullable()], vec![Sensitive::open("s")]);
-    let person = |(id, &code): (usize, &u32)| Person { id: id as u64, codes: vec![code], value: 0 };
+    let person = |(id, &code): (usize, &u32)| CodedPerson { id: id as u64, codes: vec![code], value: 0 };
     let people = |codes: &[u32]| codes.iter().enumerate().map(person).collect::<Vec<_>>();
     let spans = |policy: IncrementalKAnonymity, codes: &[u32]| {
-        let (_, grouping) = Series::new(&schema, policy).publish(&people(codes)).unwrap();
+        let (_, grouping) = SeriesRun::new(&schema, policy).publish(&people(codes)).unwrap();
         grouping.regions.iter().map(|region| (region[0].lo, region[0].hi)).collect::<Vec<_>>()
     };
     // Two people without a value stand apart; one alone keeps the whole column in cells together, and
@@ -426,7 +426,7 @@ fn numbers_and_null_are_kept_apart_or_published_as_the_root() {
 fn found(policy: IncrementalKAnonymity, groups: &[(&[u64], u32, u32)], alter: impl Fn(&mut Release)) -> Vec<Fault> {
     let (schema, mut people) = numbers(&[1, 2, 3, 50, 51, 52, 30, 31, 32]);
     people[7].value = people[6].value;
-    let mut series = Series::new(&schema, policy);
+    let mut series = SeriesRun::new(&schema, policy);
     let by_hand = |table: &Table, groups: &[(&[u64], u32, u32)]| {
         let mut grouping = Grouping::default();
         let mut left: Vec<Row> = table.rows().collect();
@@ -484,7 +484,7 @@ fn every_way_to_break_the_promise_is_named() {
 fn a_group_with_cohorts_comes_again_as_it_was_or_not_at_all() {
     let (schema, people) = numbers(&[1, 2, 3, 4, 50, 51]);
     let told = |policy: IncrementalKAnonymity, second: &[(&[u64], u32, u32)]| {
-        let mut series = Series::new(&schema, policy);
+        let mut series = SeriesRun::new(&schema, policy);
         let all = table(&schema, &people);
         let by_hand = |groups: &[(&[u64], u32, u32)]| {
             let mut grouping = Grouping::default();
@@ -514,7 +514,7 @@ fn a_group_with_cohorts_comes_again_as_it_was_or_not_at_all() {
 #[test]
 fn regions_off_the_grid_and_people_who_are_back_are_named() {
     let (mut schema, people) = numbers(&[1, 2, 3, 50, 51, 52]);
-    let mut series = Series::new(&schema, IncrementalKAnonymity { on_delete: OnDelete::Withhold, ..COHORTS });
+    let mut series = SeriesRun::new(&schema, IncrementalKAnonymity { on_delete: OnDelete::Withhold, ..COHORTS });
     series.publish(&people).unwrap();
     series.publish(&people[1..]).unwrap();
     let table = table(&schema, &people);
@@ -567,7 +567,7 @@ fn random_quasi(rng: &mut Rng) -> Quasi {
 struct Evolution {
     schema: Schema,
     /// The people present at each release; they are only added.
-    snapshots: Vec<Vec<Person>>,
+    snapshots: Vec<Vec<CodedPerson>>,
 }
 
 fn evolution(seed: u64) -> Evolution {
@@ -578,7 +578,7 @@ fn evolution(seed: u64) -> Evolution {
     // Duplicates beyond 2k, constants, keys that grow with time, ends of the domain.
     let styles: Vec<u64> = (0..attributes).map(|_| rng.below(6)).collect();
     let releases = 2 + rng.below(4);
-    let mut people: Vec<Person> = Vec::new();
+    let mut people: Vec<CodedPerson> = Vec::new();
     let mut snapshots = Vec::new();
     for release in 0..releases {
         let batch = [0, 1, 3, 10, 30, 80]
@@ -596,7 +596,7 @@ fn evolution(seed: u64) -> Evolution {
                 code.min(size - 1) as u32
             };
             let codes = schema.quasi.iter().zip(&styles).map(code).collect();
-            people.push(Person { id: people.len() as u64, codes, value: 0 });
+            people.push(CodedPerson { id: people.len() as u64, codes, value: 0 });
         }
         snapshots.push(people.clone());
     }
@@ -678,7 +678,7 @@ proptest! {
         let Evolution { schema, snapshots } = evolution(seed);
         let mut rng = Rng::from_number(seed ^ 1);
         let policy = random_policy(&mut rng);
-        let mut series = Series::new(&schema, policy);
+        let mut series = SeriesRun::new(&schema, policy);
         let mut before: Option<(Table, Grouping)> = None;
         for people in &snapshots {
             let (table, grouping) = match series.publish(people) {
@@ -730,14 +730,14 @@ proptest! {
         let mut rng = Rng::from_number(seed ^ 2);
         let policy = IncrementalKAnonymity { cohorts: true, l: Some(2), ..random_policy(&mut rng) };
         let run = |values: &BTreeMap<u64, u32>| {
-            let mut series = Series::new(&schema, policy);
+            let mut series = SeriesRun::new(&schema, policy);
             let mut groupings = Vec::new();
             for people in &snapshots {
-                let valued = |person: &Person| Person {
+                let valued = |person: &CodedPerson| CodedPerson {
                     value: values.get(&person.id).copied().unwrap_or(person.value),
                     ..person.clone()
                 };
-                let people: Vec<Person> = people.iter().map(valued).collect();
+                let people: Vec<CodedPerson> = people.iter().map(valued).collect();
                 match series.publish(&people) {
                     Ok(published) => groupings.push(published),
                     Err(_) => break,
@@ -772,7 +772,7 @@ proptest! {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let mut series = Series::new(&schema, policy);
+                let mut series = SeriesRun::new(&schema, policy);
                 snapshots.iter().map_while(|people| series.publish(people).ok()).map(|(_, grouping)| grouping).collect::<Vec<_>>()
             })
         };
@@ -785,9 +785,9 @@ proptest! {
         let Evolution { schema, snapshots } = evolution(seed);
         let mut rng = Rng::from_number(seed ^ 4);
         let policy = random_policy(&mut rng);
-        let mut series = Series::new(&schema, policy);
+        let mut series = SeriesRun::new(&schema, policy);
         for people in &snapshots {
-            let here: Vec<Person> = people.iter().filter(|_| rng.below(20) > 0).cloned().collect();
+            let here: Vec<CodedPerson> = people.iter().filter(|_| rng.below(20) > 0).cloned().collect();
             if series.publish(&here).is_err() && series.seen.is_empty() {
                 break;
             }
@@ -802,10 +802,10 @@ proptest! {
         let Evolution { schema, snapshots } = evolution(seed);
         let mut rng = Rng::from_number(seed ^ 5);
         let policy = IncrementalKAnonymity { k: 2, l: None, ..random_policy(&mut rng) };
-        let mut series = Series::new(&schema, policy);
+        let mut series = SeriesRun::new(&schema, policy);
         let kind = rng.below(4);
         for people in &snapshots {
-            let here: Vec<Person> = people.iter().filter(|_| kind != 3 || rng.below(30) > 0).cloned().collect();
+            let here: Vec<CodedPerson> = people.iter().filter(|_| kind != 3 || rng.below(30) > 0).cloned().collect();
             let table = table(&schema, &here);
             let Ok(grouping) = series.group(&table) else { break };
             let mut mutant = Grouping::default();

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tacenda::model::{Domain, Hierarchy, History, Quasi, RecordKey, Schema, Seed, Sensitive, Table, Values};
-use tacenda::promise::{Grouper, Limits, Output, PolicyFile, Promised, Reasons, Series};
+use tacenda::promise::{Grouper, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits};
 use tacenda::publish::{Before, Prepared, PublishError, prepare};
 
 /// A person of a made-up snapshot.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Person {
+pub struct TestPerson {
     pub id: u32,
     pub age: u32,
     pub place: u32,
@@ -28,24 +28,24 @@ pub fn schema() -> Schema {
 /// A policy file that allows everything the promise allows.
 pub fn file(promise: impl Into<Promised>) -> PolicyFile {
     PolicyFile {
-        series: Series { name: "test".into(), title: "Test".into(), contact: "nobody".into() },
+        series: SeriesSettings { name: "test".into(), title: "Test".into(), contact: "nobody".into() },
         schema: schema(),
         promise: promise.into(),
         reasons: Reasons::default(),
-        limits: Limits { counterfeits: 1.0, withheld: 1.0 },
+        limits: ShareLimits { counterfeits: 1.0, withheld: 1.0 },
         output: Output::default(),
     }
 }
 
 /// The table of a snapshot, numbered after the values the series had before. Age 100 is NULL.
-pub fn table(people: &[Person], known: &Values) -> Table {
+pub fn table(people: &[TestPerson], known: &Values) -> Table {
     let mut values = known.clone();
     let text = |disease: u8| vec![Box::from(((b'a' + disease) as char).to_string())].into_boxed_slice();
     values.extend(people.iter().map(|person| text(person.disease)));
     let index = values.index();
-    let sorted: BTreeMap<RecordKey, &Person> = people.iter().map(|person| (key(person.id), person)).collect();
+    let sorted: BTreeMap<RecordKey, &TestPerson> = people.iter().map(|person| (key(person.id), person)).collect();
     assert_eq!(sorted.len(), people.len(), "each id once");
-    let column = |code: &dyn Fn(&Person) -> u32| sorted.values().map(|person| code(person)).collect::<Vec<u32>>();
+    let column = |code: &dyn Fn(&TestPerson) -> u32| sorted.values().map(|person| code(person)).collect::<Vec<u32>>();
     let quasi = vec![column(&|person| person.age), column(&|person| person.place)];
     let sensitive = sorted.values().map(|person| index[&text(person.disease)[..]]).collect();
     Table::new(sorted.keys().copied().collect(), quasi, sensitive, values.clone(), Vec::new(), Vec::new())
@@ -63,7 +63,7 @@ pub fn seed() -> Seed {
 pub fn publish_all(
     file: &PolicyFile,
     policy: &dyn Grouper,
-    snapshots: &[Vec<Person>],
+    snapshots: &[Vec<TestPerson>],
 ) -> Result<Vec<(Table, Prepared)>, PublishError> {
     let mut done: Vec<(Table, Prepared)> = Vec::new();
     let mut history = History::default();
@@ -99,7 +99,7 @@ pub fn evolution(
     snapshots: usize,
     diseases: u8,
     events: Events,
-) -> impl Strategy<Value = Vec<Vec<Person>>> {
+) -> impl Strategy<Value = Vec<Vec<TestPerson>>> {
     // Per person: first quasi values and disease; per person and snapshot: what happens.
     let person = (0u32..=100, 0u32..8, 0..diseases);
     let step = (0u8..10, 0u32..=100, 0u32..8, 0..diseases);
@@ -124,11 +124,11 @@ pub fn evolution(
 
 type Step = (u8, u32, u32, u8);
 
-fn unroll(first: &[(u32, u32, u8)], steps: &[Vec<Step>], events: Events) -> Vec<Vec<Person>> {
-    let mut people: Vec<(Person, bool)> = first
+fn unroll(first: &[(u32, u32, u8)], steps: &[Vec<Step>], events: Events) -> Vec<Vec<TestPerson>> {
+    let mut people: Vec<(TestPerson, bool)> = first
         .iter()
         .enumerate()
-        .map(|(id, &(age, place, disease))| (Person { id: id as u32, age, place, disease }, false))
+        .map(|(id, &(age, place, disease))| (TestPerson { id: id as u32, age, place, disease }, false))
         .collect();
     steps
         .iter()

@@ -11,6 +11,7 @@ mod corrupt;
 mod crash;
 mod crash_disk;
 mod custody;
+mod examples;
 mod fuzz;
 mod gate;
 mod incremental_k_anonymity;

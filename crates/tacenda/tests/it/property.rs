@@ -3,7 +3,7 @@
 //! The gate judges every step inside `prepare`, so a series that is published at all has passed it;
 //! what is tested here is that policies pass, and that what passes cannot be attacked.
 
-use crate::kit::{Events, Person, evolution, publish_all};
+use crate::kit::{Events, TestPerson, evolution, publish_all};
 use crate::{kit, views_kit};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -28,7 +28,7 @@ fn any_ineligible() -> impl Strategy<Value = OnIneligible> {
 }
 
 /// Publishes a history; a refusal by the gate or a lost row fails, a policy may say that the data cannot do it.
-fn publish(policy: &dyn Grouper, snapshots: &[Vec<Person>]) -> Option<Vec<(Table, Prepared)>> {
+fn publish(policy: &dyn Grouper, snapshots: &[Vec<TestPerson>]) -> Option<Vec<(Table, Prepared)>> {
     match publish_all(&kit::file(policy.promise()), policy, snapshots) {
         Ok(done) => Some(done),
         Err(PublishError::Grouping(_)) => None,
@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn releases_do_not_depend_on_threads_or_row_order(snapshots in evolution(40, 3, 5, Events::ALL)) {
         let policy = m_invariance(2, OnIneligible::Defer);
-        let reversed: Vec<Vec<Person>> =
+        let reversed: Vec<Vec<TestPerson>> =
             snapshots.iter().map(|people| people.iter().rev().cloned().collect()).collect();
         let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let one = pool.install(|| publish(&policy, &snapshots));

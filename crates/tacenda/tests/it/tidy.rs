@@ -1,5 +1,6 @@
 //! Does the house still stand as drawn? Reads the sources.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -152,6 +153,50 @@ fn imports_are_grouped_by_module() {
 /// Whether that may stand before `use`.
 fn is_visibility(text: &str) -> bool {
     matches!(text.trim(), "" | "pub" | "pub(crate)" | "pub(super)")
+}
+
+/// The nouns of the glossary that the whole house speaks of. Each names one type, private ones included.
+const CENTRAL: &[&str] =
+    &["History", "Value", "Check", "Finding", "Series", "Published", "Material", "Outcome", "Place", "Person"];
+
+/// The type that a line defines, and whether it is public. A `type` inside of something may be a trait's: left out.
+fn type_defined(line: &str) -> Option<(&str, bool)> {
+    let is_public = line.trim_start().starts_with("pub ");
+    let is_inside = line.starts_with(' ');
+    let rest = line.trim_start().trim_start_matches("pub ");
+    let rest = rest.strip_prefix("pub(").and_then(|rest| rest.split_once(") ")).map_or(rest, |(_, rest)| rest);
+    let (kind, name) = rest.split_once(' ').filter(|(kind, _)| ["struct", "enum", "trait", "type"].contains(kind))?;
+    let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_')?;
+    // A macro's `$name` is no name.
+    (end > 0 && (is_public || kind != "type" || !is_inside)).then(|| (&name[..end], is_public))
+}
+
+/// One word, one thing: no public type name is defined twice in the workspace, no central noun at all.
+#[test]
+fn one_word_names_one_type() {
+    let mut named: BTreeMap<String, Vec<(bool, String)>> = BTreeMap::new();
+    for path in sources(&library().join("../..")) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            if let Some((name, is_public)) = type_defined(line) {
+                named.entry(name.into()).or_default().push((is_public, format!("{}:{}", path.display(), number + 1)));
+            }
+        }
+    }
+    for noun in CENTRAL {
+        assert!(named.contains_key(*noun), "{noun} names nothing");
+    }
+    let mut wrong = Vec::new();
+    for (name, places) in &named {
+        let is_central = CENTRAL.contains(&name.as_str());
+        let counted: Vec<&str> =
+            places.iter().filter(|(is_public, _)| *is_public || is_central).map(|(_, place)| place.as_str()).collect();
+        if counted.len() > 1 {
+            wrong.push(format!("{name}: {}", counted.join(", ")));
+        }
+    }
+    assert!(named.len() > 400, "only {} types were found: are they defined in another way?", named.len());
+    assert!(wrong.is_empty(), "one word names several types; the glossary in ARCHITECTURE.md decides: {wrong:#?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Do views that the policy specialises pass the auditor, who knows nothing of the policy?
 
 use tacenda::audit::{JoinEvidence, judge_join};
-use tacenda::grouping::views::{Measure, Options, Task, Warning, specialise};
+use tacenda::grouping::views::{JoinMeasure, Options, Task, Warning, specialise};
 use tacenda::model::{
     Bound, Cuts, Domain, Hierarchy, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, View, ViewColumn,
     ViewRows,
@@ -69,9 +69,9 @@ fn the_auditor_agrees_and_stepping_back_makes_it_content() {
         let raw = &report.requirements[0].raw;
         assert!(raw.holds && report.is_related(), "seed {seed}");
         let seen = match requirements[0].bound {
-            Bound::Anonymity { .. } => Measure::Anonymity { least: raw.least },
+            Bound::Anonymity { .. } => JoinMeasure::Anonymity { least: raw.least },
             Bound::Linkability { .. } | Bound::OneIn { .. } => {
-                Measure::Linkability { largest_ppm: raw.largest_ppm.unwrap_or(0) }
+                JoinMeasure::Linkability { largest_ppm: raw.largest_ppm.unwrap_or(0) }
             }
         };
         assert_eq!(outcome.measures, [seen], "seed {seed}");

@@ -5,7 +5,7 @@ use tacenda::model::{
     Domain, Hierarchy, History, PublishedView, Quasi, RecordKey, Rng, Schema, Seed, Table, Value, Values, View,
 };
 use tacenda::promise::{
-    Limits, NamedView, Output, PolicyFile, Promised, Reasons, Series, ViewPromise, Views, XyAnonymity,
+    NamedView, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits, ViewPromise, Views, XyAnonymity,
 };
 use tacenda::publish::{Before, NewView, Prepared, PublishError, prepare_view};
 
@@ -27,11 +27,11 @@ pub fn file(quasi: Vec<Quasi>, views: &[(&str, &[&str])], promise: impl Into<Vie
         ..NamedView::default()
     };
     PolicyFile {
-        series: Series { name: "views".into(), ..Series::default() },
+        series: SeriesSettings { name: "views".into(), ..SeriesSettings::default() },
         schema: Schema::new("id", quasi, Vec::new()),
         promise: Promised::Views(Views { list: views.iter().map(named).collect(), ..Views::new(promise) }),
         reasons: Reasons::default(),
-        limits: Limits::default(),
+        limits: ShareLimits::default(),
         output: Output::default(),
     }
 }

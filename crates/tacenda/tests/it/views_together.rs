@@ -38,11 +38,11 @@ fn assigned(views: &[PublishedView]) -> Vec<Vec<usize>> {
         })
     };
     let mut joined: Vec<Vec<usize>> = vec![Vec::new()];
-    for view in 0..views.len() {
+    for (view, published) in views.iter().enumerate() {
         let longer = joined.iter().flat_map(|chosen| {
             let fits = |row: &usize| (0..view).all(|other| meets((other, chosen[other]), (view, *row)));
             let with = |row: usize| chosen.iter().copied().chain([row]).collect::<Vec<usize>>();
-            (0..views[view].len()).filter(fits).map(with).collect::<Vec<_>>()
+            (0..published.len()).filter(fits).map(with).collect::<Vec<_>>()
         });
         joined = longer.collect();
     }

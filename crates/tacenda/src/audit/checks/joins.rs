@@ -9,7 +9,7 @@
 
 use crate::audit::checks::Ask;
 use crate::audit::{
-    Check, Coverage, Fault, Finding, JoinCoverage, JoinEvidence, Outcome, Quantity, Reading, Reason, Statement,
+    Check, Coverage, Fault, Finding, JoinCoverage, JoinEvidence, JoinReading, Outcome, Quantity, Reason, Statement,
     Verdict, Witness, judge_join,
 };
 use crate::model::{Domain, PublishedView, Quasi, Requirement, Scope, Span, SpanColumn, View, ViewColumn};
@@ -228,7 +228,7 @@ fn requirements(ask: &Ask<'_>, views: &[PublishedView; 2]) -> (Vec<Requirement>,
     (requirements, faults)
 }
 
-fn finding(ask: &Ask<'_>, fault: Fault, reading: &Reading, places: (u32, u32), numbers: (u32, u32)) -> Finding {
+fn finding(ask: &Ask<'_>, fault: Fault, reading: &JoinReading, places: (u32, u32), numbers: (u32, u32)) -> Finding {
     let (statement, number, line) = match fault {
         Fault::JoinFewPeople => (Statement::FewAfterJoin, reading.least.unwrap_or(0), u64::from(ask.thresholds.k)),
         _ => (Statement::LikelyAfterJoin, reading.largest_ppm.unwrap_or(0), 1_000_000 / u64::from(ask.thresholds.l)),

@@ -4,7 +4,7 @@
 //! the other views' part of X. Values of X that differ in the first view have nothing to do with each
 //! other, so each is counted on its own and forgotten.
 
-use crate::audit::join::Reading;
+use crate::audit::join::JoinReading;
 use crate::audit::join::pairs::Pairs;
 use crate::audit::join::together::Kernel;
 use crate::model::{Bound, Classes, PublishedView, Requirement, Span};
@@ -85,7 +85,7 @@ struct Counting<'a> {
 
 impl Join<'_> {
     /// Counts; `None` where that would take too many steps.
-    pub(super) fn read(&self, kernel: &Kernel) -> Option<Reading> {
+    pub(super) fn read(&self, kernel: &Kernel) -> Option<JoinReading> {
         let pairs = &kernel.pairs;
         let parts = (0..self.views.len()).map(|view| self.parts(pairs, view)).collect();
         let mut counting =
@@ -98,7 +98,7 @@ impl Join<'_> {
         }
         let mut order: Vec<usize> = (0..first.len()).collect();
         order.sort_unstable_by_key(|&part| (first[part].x, combination_of[part], first[part].y));
-        let mut reading = Reading::default();
+        let mut reading = JoinReading::default();
         for alike in order.chunk_by(|&a, &b| first[a].x == first[b].x) {
             let members: Vec<(Part, &Profile)> =
                 alike.iter().map(|&part| (first[part], &profiles[combination_of[part] as usize])).collect();
@@ -239,13 +239,13 @@ impl Counting<'_> {
     }
 
     /// One value of the first view's part of X whose rows all meet the same.
-    fn one(&mut self, members: &[(Part, &Profile)]) -> Option<Reading> {
+    fn one(&mut self, members: &[(Part, &Profile)]) -> Option<JoinReading> {
         let profile = members[0].1;
         let size: u64 = members.iter().map(|(part, _)| part.size).sum();
-        let mut reading = Reading {
+        let mut reading = JoinReading {
             rows: u128::from(size) * profile.rows,
             combinations: profile.entries.len() as u64,
-            ..Reading::default()
+            ..JoinReading::default()
         };
         if profile.entries.is_empty() {
             return Some(reading);
@@ -288,14 +288,14 @@ impl Counting<'_> {
     }
 
     /// One value of the first view's part of X whose rows meet different things.
-    fn many(&mut self, members: &[(Part, &Profile)]) -> Option<Reading> {
+    fn many(&mut self, members: &[(Part, &Profile)]) -> Option<JoinReading> {
         let mut met: Vec<(u32, usize, usize)> = Vec::new();
         for (at, (_, profile)) in members.iter().enumerate() {
             met.extend(profile.entries.iter().enumerate().map(|(entry, of)| (of.x, at, entry)));
         }
         self.step(met.len() as u64)?;
         met.sort_unstable();
-        let mut reading = Reading::default();
+        let mut reading = JoinReading::default();
         let mut is_exposed = vec![false; members.len()];
         for of_x in met.chunk_by(|a, b| a.0 == b.0) {
             let part = self.one_x(members, of_x)?;
@@ -310,7 +310,7 @@ impl Counting<'_> {
     }
 
     /// One value of X: all pairs of a value of Y in the first view and one elsewhere.
-    fn one_x(&mut self, members: &[(Part, &Profile)], of_x: &[(u32, usize, usize)]) -> Option<Reading> {
+    fn one_x(&mut self, members: &[(Part, &Profile)], of_x: &[(u32, usize, usize)]) -> Option<JoinReading> {
         let is_keyed = self.parts[0].is_keyed;
         // (value in the first view, value elsewhere) -> rows of the join, values it stands for, a row
         let mut pairs: FxHashMap<(u32, u32), (u128, u64, u32)> = FxHashMap::default();
@@ -326,7 +326,7 @@ impl Counting<'_> {
                 pair.0 += u128::from(part.size) * count;
             }
         }
-        let mut reading = Reading { rows, combinations: 1, ..Reading::default() };
+        let mut reading = JoinReading { rows, combinations: 1, ..JoinReading::default() };
         if let Bound::Anonymity { k } = self.join.requirement.bound {
             let distinct = pairs.values().map(|pair| pair.1).sum();
             reading.least = Some(distinct);

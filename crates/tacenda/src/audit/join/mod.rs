@@ -66,16 +66,16 @@ pub struct JoinReport {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RequirementReport {
     /// On the join as defined.
-    pub raw: Reading,
+    pub raw: JoinReading,
     /// On the kernel; `None` where it could not be worked out.
-    pub kernel: Option<Reading>,
+    pub kernel: Option<JoinReading>,
     /// What was covered.
-    pub coverage: Coverage,
+    pub coverage: JoinCoverage,
 }
 
 /// How a requirement fares.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Reading {
+pub struct JoinReading {
     /// Whether it holds for every x that was looked at.
     pub holds: bool,
     /// Joined rows.
@@ -94,7 +94,7 @@ pub struct Reading {
 
 /// What a reading covers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Coverage {
+pub enum JoinCoverage {
     /// The join of all views, and its kernel over all of them at once.
     All,
     /// The join of all views, but its kernel for two views at a time: all at once would have taken too many steps.
@@ -112,7 +112,7 @@ impl JoinReport {
     pub fn holds(&self) -> bool {
         self.has_assignment == Some(true)
             && self.requirements.iter().all(|report| {
-                report.coverage == Coverage::All
+                report.coverage == JoinCoverage::All
                     && report.raw.holds
                     && report.kernel.as_ref().is_some_and(|kernel| kernel.holds)
             })
@@ -124,16 +124,16 @@ impl JoinReport {
     }
 }
 
-impl Default for Reading {
-    fn default() -> Reading {
-        Reading { holds: true, rows: 0, least: None, largest_ppm: None, combinations: 0, broken: 0, people: 0 }
+impl Default for JoinReading {
+    fn default() -> JoinReading {
+        JoinReading { holds: true, rows: 0, least: None, largest_ppm: None, combinations: 0, broken: 0, people: 0 }
     }
 }
 
-impl Reading {
+impl JoinReading {
     /// What two readings of parts say together.
-    pub(super) fn and(self, other: Reading) -> Reading {
-        Reading {
+    pub(super) fn and(self, other: JoinReading) -> JoinReading {
+        JoinReading {
             holds: self.holds && other.holds,
             rows: self.rows.saturating_add(other.rows),
             least: [self.least, other.least].into_iter().flatten().min(),
@@ -158,7 +158,7 @@ pub fn judge_join(evidence: &JoinEvidence<'_>) -> JoinReport {
 pub fn judge_joins(evidence: &JoinEvidence<'_>, members: &[Vec<usize>]) -> JoinReport {
     let pairs = Pairs::new(evidence.views, evidence.impossible, evidence.limit);
     let kernel = pairs.kernel();
-    let mut kernels: FxHashMap<&[usize], (Kernel, Coverage)> = FxHashMap::default();
+    let mut kernels: FxHashMap<&[usize], (Kernel, JoinCoverage)> = FxHashMap::default();
     for members in members.iter().filter(|members| members.len() > 2) {
         if let Some(all) = &kernel
             && !kernels.contains_key(&members[..])
@@ -178,13 +178,13 @@ pub fn judge_joins(evidence: &JoinEvidence<'_>, members: &[Vec<usize>]) -> JoinR
 }
 
 /// The kernel of some views, all at once where that can be told.
-fn kernel_of(evidence: &JoinEvidence<'_>, pairs: Pairs, members: &[usize]) -> (Kernel, Coverage) {
+fn kernel_of(evidence: &JoinEvidence<'_>, pairs: Pairs, members: &[usize]) -> (Kernel, JoinCoverage) {
     let views: Vec<&PublishedView> = members.iter().map(|&view| &evidence.views[view]).collect();
     let of_two = Kernel::of_pairs(pairs.clone());
     match Parts::new(&views, evidence.impossible, pairs).kernel(evidence.limit) {
-        Together::Exact(kernel) => (kernel, Coverage::All),
-        Together::Unassigned => (of_two, Coverage::Unassigned),
-        Together::TooLarge => (of_two, Coverage::KernelOfTwo),
+        Together::Exact(kernel) => (kernel, JoinCoverage::All),
+        Together::Unassigned => (of_two, JoinCoverage::Unassigned),
+        Together::TooLarge => (of_two, JoinCoverage::KernelOfTwo),
     }
 }
 
@@ -196,12 +196,13 @@ struct Part<'a> {
     /// Of each two views.
     kernel: Option<&'a Pairs>,
     /// Of three and more views.
-    kernels: &'a FxHashMap<&'a [usize], (Kernel, Coverage)>,
+    kernels: &'a FxHashMap<&'a [usize], (Kernel, JoinCoverage)>,
 }
 
 impl Part<'_> {
     fn read(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
-        let nothing = || RequirementReport { raw: Reading::default(), kernel: None, coverage: Coverage::NotAssessed };
+        let nothing =
+            || RequirementReport { raw: JoinReading::default(), kernel: None, coverage: JoinCoverage::NotAssessed };
         let (Some(of_two), true) = (self.kernel, self.pairs.is_small) else {
             return nothing();
         };
@@ -210,7 +211,7 @@ impl Part<'_> {
         let join = Join { views, requirement: &asked, limit: self.evidence.limit };
         let kernel = || match self.kernels.get(members) {
             Some((kernel, coverage)) => Some((join.read(kernel)?, *coverage)),
-            None => Some((join.read(&Kernel::of_pairs(of_two.only(members)))?, Coverage::All)),
+            None => Some((join.read(&Kernel::of_pairs(of_two.only(members)))?, JoinCoverage::All)),
         };
         let raw = join.read(&Kernel::of_pairs(self.pairs.only(members)));
         match raw.and_then(|raw| Some((raw, kernel()?))) {
@@ -223,9 +224,9 @@ impl Part<'_> {
     /// The fall-back: every two views on their own, with what the requirement says of them.
     fn read_pairs(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
         let mut report = RequirementReport {
-            raw: Reading::default(),
-            kernel: Some(Reading::default()),
-            coverage: Coverage::PairsOnly,
+            raw: JoinReading::default(),
+            kernel: Some(JoinReading::default()),
+            coverage: JoinCoverage::PairsOnly,
         };
         for (at, &second) in members.iter().enumerate() {
             for &first in &members[..at] {
@@ -234,8 +235,8 @@ impl Part<'_> {
                     continue;
                 }
                 let part = self.read(requirement, &two);
-                if part.coverage == Coverage::NotAssessed {
-                    report.coverage = Coverage::NotAssessed;
+                if part.coverage == JoinCoverage::NotAssessed {
+                    report.coverage = JoinCoverage::NotAssessed;
                 }
                 report.raw = report.raw.and(part.raw);
                 report.kernel = report.kernel.zip(part.kernel).map(|(all, part)| all.and(part));

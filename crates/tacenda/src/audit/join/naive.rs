@@ -1,6 +1,6 @@
 //! The join, row by row, as one would explain it on paper. For tests and for worked examples.
 
-use crate::audit::join::Reading;
+use crate::audit::join::JoinReading;
 use crate::audit::join::pairs::is_match;
 use crate::model::{Bound, Impossible, PublishedView, Requirement, Span, ViewColumn};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub fn materialise(views: &[PublishedView], impossible: &[Impossible]) -> Vec<Ve
 }
 
 /// A requirement on a join that stands row by row; the joined rows may be any selection.
-pub fn read_naively(views: &[PublishedView], joined: &[Vec<usize>], requirement: &Requirement) -> Reading {
+pub fn read_naively(views: &[PublishedView], joined: &[Vec<usize>], requirement: &Requirement) -> JoinReading {
     let cell = |chosen: &[usize], at: &ViewColumn| match at.column {
         Some(column) => views[at.view].column(column).span(chosen[at.view]),
         // The key of a view: a span that no other row has.
@@ -37,7 +37,8 @@ pub fn read_naively(views: &[PublishedView], joined: &[Vec<usize>], requirement:
         *by_x.entry(x.clone()).or_default().entry(y).or_default() += 1;
         people.entry(x).or_default().insert(chosen[0]);
     }
-    let mut reading = Reading { rows: joined.len() as u128, combinations: by_x.len() as u64, ..Reading::default() };
+    let mut reading =
+        JoinReading { rows: joined.len() as u128, combinations: by_x.len() as u64, ..JoinReading::default() };
     let mut broken_people: BTreeSet<usize> = BTreeSet::new();
     for (x, values) in &by_x {
         let rows: u128 = values.values().sum();

@@ -146,7 +146,7 @@ fn three_views_judged_at_once_show_a_certain_disease() {
     let kept = kernel_by_trying(&views, &[]).unwrap();
     assert!(kept.iter().filter(|chosen| chosen[0] == 2).all(|chosen| chosen[2] == 2), "{kept:?}");
     let report = judge(&views, requirement.clone());
-    assert_eq!((report.raw.least, report.coverage), (Some(2), Coverage::All));
+    assert_eq!((report.raw.least, report.coverage), (Some(2), JoinCoverage::All));
     let kernel = report.kernel.unwrap();
     assert_eq!((kernel.least, kernel.broken, kernel.people), (Some(1), 1, 1));
     assert_eq!(kernel, read_naively(&views, &kept, &requirement));
@@ -159,7 +159,7 @@ fn a_kernel_that_takes_too_many_steps_is_said_to_be_of_two_views() {
     let requirements = [Requirement::anonymity(vec![at(0, 0)], vec![at(2, 2)], 2)];
     let evidence = JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit: 100 };
     let report = judge_join(&evidence);
-    assert_eq!(report.requirements[0].coverage, Coverage::KernelOfTwo);
+    assert_eq!(report.requirements[0].coverage, JoinCoverage::KernelOfTwo);
     assert_eq!(report.requirements[0].kernel.as_ref().unwrap().least, Some(2));
     assert!(!report.holds());
 }
@@ -177,7 +177,7 @@ fn views_that_only_two_at_a_time_are_of_the_same_people_are_found() {
     let requirements = [Requirement::anonymity(vec![at(0, 0)], vec![at(1, 1)], 1)];
     let evidence = JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit: 1_000_000 };
     let report = judge_join(&evidence);
-    assert_eq!((report.has_assignment, report.requirements[0].coverage), (Some(true), Coverage::Unassigned));
+    assert_eq!((report.has_assignment, report.requirements[0].coverage), (Some(true), JoinCoverage::Unassigned));
     assert!(!report.holds());
     assert_eq!(kernel_by_trying(&views, &[]), None);
 }
@@ -232,13 +232,13 @@ fn work_past_the_limit_is_said_not_to_be_done() {
     let requirements = [Requirement::anonymity(vec![at(0, 0)], vec![ViewColumn::record(1)], 1)];
     let two = [one.clone(), one];
     let report = judge_join(&JoinEvidence { views: &two, requirements: &requirements, impossible: &[], limit: 1 });
-    assert_eq!(report.requirements[0].coverage, Coverage::NotAssessed);
+    assert_eq!(report.requirements[0].coverage, JoinCoverage::NotAssessed);
     assert!(!report.holds());
     // Nothing joins these three: each four rows meet each four.
     let three = ["a", "b", "c"].map(|name| view(&[category(name, &["1", "2", "3", "4"])], "1 2 3 4"));
     let requirements = [Requirement::anonymity(vec![at(0, 0), at(2, 0)], vec![at(1, 0)], 1)];
     let report = judge_join(&JoinEvidence { views: &three, requirements: &requirements, impossible: &[], limit: 20 });
-    assert_eq!(report.requirements[0].coverage, Coverage::PairsOnly);
+    assert_eq!(report.requirements[0].coverage, JoinCoverage::PairsOnly);
     assert!(!report.holds());
 }
 
@@ -464,9 +464,9 @@ fn the_kernel_of_all_views_is_what_some_assignment_uses() {
             match &kept {
                 Some(kept) => {
                     let kernel = read_naively(&views, kept, requirement);
-                    assert_eq!((part.coverage, &part.kernel), (Coverage::All, &Some(kernel)), "seed {seed}");
+                    assert_eq!((part.coverage, &part.kernel), (JoinCoverage::All, &Some(kernel)), "seed {seed}");
                 }
-                None => assert_eq!(part.coverage, Coverage::Unassigned, "seed {seed}"),
+                None => assert_eq!(part.coverage, JoinCoverage::Unassigned, "seed {seed}"),
             }
         }
         let is_full = views.iter().all(|view| view.len() == people);
@@ -493,7 +493,7 @@ proptest! {
         for (report, requirement) in judge_join(&evidence).requirements.iter().zip(&requirements) {
             prop_assert_eq!(&report.raw, &read_naively(&views, &joined, requirement));
             // A rule may speak against the very people the views were made of.
-            prop_assert!(matches!(report.coverage, Coverage::All | Coverage::Unassigned));
+            prop_assert!(matches!(report.coverage, JoinCoverage::All | JoinCoverage::Unassigned));
         }
     }
 

@@ -464,7 +464,7 @@ fn widen<const L: usize>(least: &mut [Lane; L], most: &mut [Lane; L], by_least: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grouping::evolve::{Person, schema_with_tree, table, values};
+    use crate::grouping::evolve::{SnapshotRow, schema_with_tree, table, values};
     use proptest::prelude::*;
 
     /// The perimeter of some rows, straight from the definition.
@@ -493,7 +493,7 @@ mod tests {
         schemes.map(cost).min().expect("there is a scheme")
     }
 
-    fn lists() -> impl Strategy<Value = (Vec<Person>, Vec<Vec<u32>>, usize)> {
+    fn lists() -> impl Strategy<Value = (Vec<SnapshotRow>, Vec<Vec<u32>>, usize)> {
         (2usize..5, 2usize..7).prop_flat_map(|(values, copies)| {
             let place = (0u32..20, 0u32..5, 0u32..12).prop_map(|(a, b, c)| vec![a, b, c]);
             let places = proptest::collection::vec(place, values * copies);

@@ -23,7 +23,7 @@ const TIERS: [u64; 4] = [4, 16, 64, 0];
 const FEW: u64 = 3;
 
 /// A way to place newcomers.
-pub struct Plan {
+pub struct Placement {
     /// How many copies each of the sets that exist takes.
     pub copies: Vec<u64>,
     /// The new sets.
@@ -35,9 +35,9 @@ pub struct Plan {
 ///
 /// What the sets that exist cannot take shows which set is lacking; with that one added, all is tried
 /// again from the beginning, because one well chosen set often frees many others.
-pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u64) -> Plan {
+pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u64) -> Placement {
     let mut lacking: Vec<Vec<Value>> = Vec::new();
-    let mut best: Option<Plan> = None;
+    let mut best: Option<Placement> = None;
     for _ in 0..=ROUNDS {
         let mut rest = counts.to_vec();
         let family: Vec<&[Value]> = sets.iter().copied().chain(lacking.iter().map(|set| &set[..])).collect();
@@ -72,7 +72,7 @@ pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u6
         let added = lacking.iter().cloned().zip(copies.split_off(sets.len()));
         new.extend(added.filter(|&(_, copies)| copies > 0).map(|(set, copies)| Step { copies, set }));
         if best.as_ref().is_none_or(|best| new.len() < best.new.len()) {
-            best = Some(Plan { copies, new });
+            best = Some(Placement { copies, new });
         }
         match next {
             Some(set) if !sets.is_empty() => lacking.push(set),

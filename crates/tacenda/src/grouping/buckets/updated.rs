@@ -24,13 +24,13 @@ pub fn place(
     m: u64,
 ) -> Vec<u32> {
     let mut placing = Placing::new(table.values.len(), newcomers, buckets, m);
-    let mut people: Vec<Person> = updated
+    let mut people: Vec<Unplaced> = updated
         .into_iter()
         .map(|person| {
             let mut past: Vec<Value> =
                 person.sets.iter().flat_map(|&set| history.value_sets.get(set)).copied().collect();
             past.sort_unstable();
-            Person { row: person.row, value: table.sensitive()[person.row as usize], past }
+            Unplaced { row: person.row, value: table.sensitive()[person.row as usize], past }
         })
         .collect();
     people.retain(|person| !placing.fill_gap(person));
@@ -40,14 +40,14 @@ pub fn place(
 }
 
 /// Someone to place.
-struct Person {
+struct Unplaced {
     row: u32,
     value: Value,
     /// All values of the sets they have had, ascending.
     past: Vec<Value>,
 }
 
-impl Person {
+impl Unplaced {
     /// Whether they may enter a set that holds their value.
     fn may_enter(&self, set: &[Value]) -> bool {
         set.iter().all(|value| self.past.binary_search(value).is_err())
@@ -77,7 +77,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Fills a gap: the widest there is.
-    fn fill_gap(&mut self, person: &Person) -> bool {
+    fn fill_gap(&mut self, person: &Unplaced) -> bool {
         let gap = |index: usize| {
             let bucket = &self.buckets[index];
             bucket.gap(bucket.position(person.value).expect("the set holds the value"))
@@ -92,7 +92,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Joins a bucket that has no gap, with one newcomer of each other value.
-    fn join(&mut self, person: &Person) -> bool {
+    fn join(&mut self, person: &Unplaced) -> bool {
         let mut open: Vec<usize> = self.holding[person.value.index()]
             .iter()
             .copied()
@@ -109,7 +109,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Opens a new set with the values most newcomers have to spare.
-    fn open(&mut self, person: &Person) -> bool {
+    fn open(&mut self, person: &Unplaced) -> bool {
         let spare =
             |value: &Value| self.counts.newcomers[value.index()].saturating_sub(self.counts.gaps[value.index()]);
         let mut others: Vec<Value> = (0..self.holding.len() as u32)
@@ -152,7 +152,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    fn enter(&mut self, index: usize, person: &Person) {
+    fn enter(&mut self, index: usize, person: &Unplaced) {
         let bucket = &mut self.buckets[index];
         let position = bucket.position(person.value).expect("the set holds the value");
         if bucket.gap(position) > 0 {

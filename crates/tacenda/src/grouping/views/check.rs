@@ -9,7 +9,7 @@ use crate::grouping::views::history::Profile;
 use crate::grouping::views::judge::{NewY, Part, judge};
 use crate::grouping::views::matcher::Matcher;
 use crate::grouping::views::tally::Tally;
-use crate::grouping::views::tree::{Divided, Tree, Value, WORTH_A_THREAD};
+use crate::grouping::views::tree::{Divided, GeneralisedValue, Tree, WORTH_A_THREAD};
 use crate::grouping::views::worst::Worst;
 use crate::model::Span;
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// A requirement on the join of the new view with some earlier views.
 #[derive(Clone)]
-pub(super) struct Check {
+pub(super) struct JoinCheck {
     /// Which requirement.
     pub(super) requirement: usize,
     /// Whether specialising can only make matters worse; see `explain`.
@@ -65,7 +65,7 @@ pub(super) struct Standing {
     pub(super) after: Vec<Worst>,
 }
 
-impl Check {
+impl JoinCheck {
     /// Gathers the cells of the most general state and judges them.
     pub(super) fn start(&mut self, tree: &Tree) {
         let mut groups: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
@@ -92,8 +92,8 @@ impl Check {
         join: Vec<Option<usize>>,
         join_fixed: Vec<(usize, usize)>,
         x_fixed: Vec<usize>,
-    ) -> Check {
-        Check {
+    ) -> JoinCheck {
+        JoinCheck {
             requirement,
             is_monotone: false,
             matcher: Arc::new(matcher),
@@ -306,7 +306,7 @@ fn but_one(costs: &[u64]) -> Vec<u64> {
 
 /// The parts of a group: its rows by value of X and by what they meet.
 struct Parts<'a> {
-    check: &'a Check,
+    check: &'a JoinCheck,
     tree: &'a Tree,
     list: Vec<Part>,
     places: FxHashMap<(u32, usize), u32>,
@@ -352,7 +352,7 @@ impl Parts<'_> {
     }
 
     /// The place of the rows of a cell that belong to one child of a value.
-    fn child_place(&mut self, cell: usize, value: &Value, child: usize) -> u32 {
+    fn child_place(&mut self, cell: usize, value: &GeneralisedValue, child: usize) -> u32 {
         let check = self.check;
         let group = if check.in_x[value.attribute] { child as u32 } else { 0 };
         let Some(place) = check.join[value.attribute] else {

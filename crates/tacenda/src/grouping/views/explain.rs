@@ -3,14 +3,14 @@
 //! The paper's lemmas say that specialising never helps; that is true only under conditions, which
 //! are checked here one by one. And a requirement can be empty, out of reach, or about one table only.
 
-use crate::grouping::views::outcome::Measure;
+use crate::grouping::views::outcome::JoinMeasure;
 use crate::grouping::views::{Options, Task, Unrelated, ViewsError, task};
 use crate::model::{Bound, Requirement};
 use std::fmt;
 
 /// Why specialising might help: a condition of the corrected theorem that does not hold.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Doubt {
+pub enum BrokenCondition {
     /// Impossible pairs take part in the matching.
     Rules,
     /// The join has more than one earlier view.
@@ -72,12 +72,12 @@ pub enum Note {
     /// With everything generalised it is broken; `is_final`: and nothing else can help.
     Broken {
         /// Where the most general state stands.
-        measure: Measure,
+        measure: JoinMeasure,
         /// Whether the corrected theorem says that nothing else can help.
         is_final: bool,
     },
     /// Specialising may help as well as harm: every step is judged anew.
-    NotMonotone(Doubt),
+    NotMonotone(BrokenCondition),
 }
 
 /// What there is to say about one requirement, counted from 0.
@@ -113,7 +113,7 @@ pub fn explain_requirement(task: &Task<'_>, index: usize) -> Result<Vec<Note>, V
     }
     let mut doubts = doubts(task, requirement, &all);
     if !is_related {
-        doubts.push(Doubt::NotRelated);
+        doubts.push(BrokenCondition::NotRelated);
     }
     let standings = prepared.engine.standings();
     if let Some(broken) = standings.iter().position(|standing| !standing.now.holds) {
@@ -162,7 +162,7 @@ fn omitted(task: &Task<'_>, requirement: &Requirement) -> Vec<(usize, usize)> {
 }
 
 /// The conditions of the corrected theorem that do not hold, but for population-relatedness.
-pub(super) fn doubts(task: &Task<'_>, requirement: &Requirement, members: &[usize]) -> Vec<Doubt> {
+pub(super) fn doubts(task: &Task<'_>, requirement: &Requirement, members: &[usize]) -> Vec<BrokenCondition> {
     let mut doubts = Vec::new();
     let join = task.join_columns(members);
     let is_common = |column: usize| {
@@ -177,10 +177,10 @@ pub(super) fn doubts(task: &Task<'_>, requirement: &Requirement, members: &[usiz
         speaks(&rule.left.0, &rule.right.0) || speaks(&rule.right.0, &rule.left.0)
     });
     if by_rule {
-        doubts.push(Doubt::Rules);
+        doubts.push(BrokenCondition::Rules);
     }
     if members.len() > 1 {
-        doubts.push(Doubt::SeveralViews);
+        doubts.push(BrokenCondition::SeveralViews);
     }
     for &view in members {
         let earlier = &task.earlier[view - 1];
@@ -195,31 +195,31 @@ pub(super) fn doubts(task: &Task<'_>, requirement: &Requirement, members: &[usiz
                 None => span.width() == 1 || span == quasi.root(),
             });
             if !(apart && nested) {
-                doubts.push(Doubt::NotACut { view: earlier.view.name.clone(), column: quasi.name.clone() });
+                doubts.push(BrokenCondition::NotACut { view: earlier.view.name.clone(), column: quasi.name.clone() });
             }
         }
     }
     let x = requirement.x_in(0);
     for &column in join.iter().filter(|column| !x.contains(column)) {
-        doubts.push(Doubt::JoinOutsideX { column: task.view.columns[column].name.clone() });
+        doubts.push(BrokenCondition::JoinOutsideX { column: task.view.columns[column].name.clone() });
     }
     if requirement.y.iter().any(|at| at.view != requirement.y[0].view) {
-        doubts.push(Doubt::YInSeveralViews);
+        doubts.push(BrokenCondition::YInSeveralViews);
     }
     doubts
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for BrokenCondition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Doubt::Rules => write!(out, "impossible pairs take part in the matching"),
-            Doubt::SeveralViews => write!(out, "more than one earlier view takes part in the join"),
-            Doubt::NotACut { view, column } => {
+            BrokenCondition::Rules => write!(out, "impossible pairs take part in the matching"),
+            BrokenCondition::SeveralViews => write!(out, "more than one earlier view takes part in the join"),
+            BrokenCondition::NotACut { view, column } => {
                 write!(out, "view {view} does not publish {column} with a cut of its tree")
             }
-            Doubt::JoinOutsideX { column } => write!(out, "{column} joins the views and is not in X"),
-            Doubt::YInSeveralViews => write!(out, "Y has columns in several views"),
-            Doubt::NotRelated => write!(out, "some rows match nothing"),
+            BrokenCondition::JoinOutsideX { column } => write!(out, "{column} joins the views and is not in X"),
+            BrokenCondition::YInSeveralViews => write!(out, "Y has columns in several views"),
+            BrokenCondition::NotRelated => write!(out, "some rows match nothing"),
         }
     }
 }

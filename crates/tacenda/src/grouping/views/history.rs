@@ -12,7 +12,7 @@ use crate::model::{Bound, Impossible, PublishedView, Requirement, Span, View};
 
 /// The earlier views of one check, joined.
 #[derive(Clone, Debug)]
-pub(super) struct History {
+pub(super) struct EarlierViews {
     joined: Joined,
     /// How each view of the join meets the new one.
     links: Vec<Link>,
@@ -58,7 +58,7 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct TooMany;
 
-impl History {
+impl EarlierViews {
     /// Joins the earlier views numbered `members` (0 is the new view) as far as `requirement` needs it.
     pub(super) fn new(
         new: &View,
@@ -67,7 +67,7 @@ impl History {
         requirement: &Requirement,
         rules: &[Impossible],
         cap: usize,
-    ) -> Result<History, TooMany> {
+    ) -> Result<EarlierViews, TooMany> {
         let views: Vec<(usize, &PublishedView)> = members.iter().map(|&view| (view, &earlier[view - 1])).collect();
         let is_linked = |a: &View, b: &View| !link_columns(a, &[b], rules).is_empty();
         let (only_factor, joined): (Vec<_>, Vec<_>) = views.iter().partition(|(view, published)| {
@@ -84,7 +84,7 @@ impl History {
         let has_y = joined.iter().any(|(view, _)| has_y(requirement, *view));
         let joined = Joining::new(&tables, requirement, rules, cap).run()?;
         let links = tables.into_iter().map(|table| table.link).collect();
-        Ok(History { joined, links, factors, has_y })
+        Ok(EarlierViews { joined, links, factors, has_y })
     }
 
     /// How many values of Y a value of the history's part stands for.

@@ -3,7 +3,7 @@
 //! Distinct combinations of join spans are few, however many rows there are: each is looked up once,
 //! as an AND of bit sets, and what it meets is summed up once.
 
-use crate::grouping::views::history::{History, Keep, Profile};
+use crate::grouping::views::history::{EarlierViews, Keep, Profile};
 use crate::grouping::views::link::Bits;
 use crate::model::{Bound, Impossible, Span};
 use rustc_hash::FxHashMap;
@@ -12,7 +12,7 @@ use std::sync::{Arc, RwLock};
 /// The earlier views of one check, with what was looked up so far.
 #[derive(Debug)]
 pub(super) struct Matcher {
-    pub(super) history: History,
+    pub(super) history: EarlierViews,
     pub(super) bound: Bound,
     rules: Vec<Impossible>,
     keep: Keep,
@@ -25,7 +25,13 @@ pub(super) struct Matcher {
 const POISONED: &str = "no look-up panics while it holds the lock";
 
 impl Matcher {
-    pub(super) fn new(history: History, bound: Bound, rules: &[Impossible], keep: Keep, names: Vec<String>) -> Matcher {
+    pub(super) fn new(
+        history: EarlierViews,
+        bound: Bound,
+        rules: &[Impossible],
+        keep: Keep,
+        names: Vec<String>,
+    ) -> Matcher {
         let (bits, profiles) = (RwLock::default(), RwLock::default());
         Matcher { history, bound, rules: rules.to_vec(), keep, names, bits, profiles }
     }

@@ -10,7 +10,7 @@
 //! (anonymity), or no value y of Y makes up more than a given share of the rows with x (linkability). The
 //! join counts every pair of rows that could be one person. It says nothing of columns outside X and Y,
 //! and a share among pairs is not a probability. That the pairs lie in some assignment of all rows to
-//! all rows is not looked at here: the auditor does, and [`Outcome::back_off`] takes steps back.
+//! all rows is not looked at here: the auditor does, and [`Specialised::back_off`] takes steps back.
 //!
 //! # Steps
 //!
@@ -58,8 +58,8 @@ mod worst;
 mod tests;
 
 use crate::model::{Score, coded};
-pub use explain::{Doubt, Note, explain_requirement};
-pub use outcome::{Measure, Outcome, Step, Warning};
+pub use explain::{BrokenCondition, Note, explain_requirement};
+pub use outcome::{JoinMeasure, Specialised, TrailStep, Warning};
 pub use task::Task;
 pub use utility::{Utility, utility};
 
@@ -147,7 +147,7 @@ coded! {
             /// Counted from 1.
             requirement: usize,
             /// What the most general state reaches.
-            measure: Measure,
+            measure: JoinMeasure,
             /// What to do.
             way_out: &'static str,
         } = "R434", "the promise cannot be met",
@@ -162,7 +162,7 @@ coded! {
             /// Counted from 1.
             requirement: usize,
             /// What the most general state reaches.
-            measure: Measure,
+            measure: JoinMeasure,
             /// How many states were looked at.
             states: usize,
         } = "R435", "no way was found",
@@ -194,14 +194,14 @@ impl ViewsError {
 }
 
 /// Specialises the new view as far as every requirement allows.
-pub fn specialise(task: &Task<'_>, options: &Options) -> Result<Outcome, ViewsError> {
+pub fn specialise(task: &Task<'_>, options: &Options) -> Result<Specialised, ViewsError> {
     specialise_among(task, &task.everything(), options)
 }
 
 /// The same where each requirement is about the join with some earlier views only: those that people who
 /// may pool what they got can see. `members` numbers them from 1, per requirement.
-pub fn specialise_among(task: &Task<'_>, members: &[Vec<usize>], options: &Options) -> Result<Outcome, ViewsError> {
+pub fn specialise_among(task: &Task<'_>, members: &[Vec<usize>], options: &Options) -> Result<Specialised, ViewsError> {
     let prepared = task::prepare(task, members, options)?;
     let mut engine = search::run(prepared.engine, options, task.requirements)?;
-    Ok(outcome::Outcome::new(task, &mut engine, prepared.warnings))
+    Ok(outcome::Specialised::new(task, &mut engine, prepared.warnings))
 }

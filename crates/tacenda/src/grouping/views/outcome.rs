@@ -7,20 +7,20 @@ use std::fmt;
 
 /// The new view, as far as it may be specialised.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct Specialised {
     /// Per column of the view, the spans it is published with; `None`: as it is.
     pub cuts: Cuts,
     /// The divisions, in order.
-    pub trail: Vec<Step>,
+    pub trail: Vec<TrailStep>,
     /// Per requirement, where it stands on the join.
-    pub measures: Vec<Measure>,
+    pub measures: Vec<JoinMeasure>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
 
 /// One division.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Step {
+pub struct TrailStep {
     /// The column of the view.
     pub column: usize,
     /// What was divided.
@@ -31,7 +31,7 @@ pub struct Step {
 
 /// Where a requirement stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Measure {
+pub enum JoinMeasure {
     /// The least number of Y values of a combination of X; `None`: the join is empty.
     Anonymity {
         /// The number.
@@ -61,14 +61,14 @@ pub enum Warning {
     },
 }
 
-impl Outcome {
-    pub(super) fn new(task: &Task<'_>, engine: &mut Engine, warnings: Vec<Warning>) -> Outcome {
+impl Specialised {
+    pub(super) fn new(task: &Task<'_>, engine: &mut Engine, warnings: Vec<Warning>) -> Specialised {
         let standings = engine.standings();
         let measure = |requirement: usize| {
             let own = engine.checks.iter().zip(&standings).filter(|(check, _)| check.requirement == requirement);
             own.max_by_key(|(_, standing)| standing.now.cost).map(|(check, standing)| check.measure(standing.now))
         };
-        Outcome {
+        Specialised {
             cuts: engine.tree.cuts(task.view.columns.len()),
             trail: engine.trail.clone(),
             measures: (0..task.requirements.len()).filter_map(measure).collect(),
@@ -132,12 +132,14 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for JoinMeasure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Measure::Anonymity { least: Some(least) } => write!(out, "{least} values"),
-            Measure::Anonymity { least: None } => write!(out, "an empty join"),
-            Measure::Linkability { largest_ppm } => write!(out, "a share of {:.1} %", *largest_ppm as f64 / 10_000.0),
+            JoinMeasure::Anonymity { least: Some(least) } => write!(out, "{least} values"),
+            JoinMeasure::Anonymity { least: None } => write!(out, "an empty join"),
+            JoinMeasure::Linkability { largest_ppm } => {
+                write!(out, "a share of {:.1} %", *largest_ppm as f64 / 10_000.0)
+            }
         }
     }
 }

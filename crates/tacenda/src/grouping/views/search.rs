@@ -3,10 +3,10 @@
 //! Where the most general state breaks a requirement and the corrected theorem does not rule it out,
 //! other cuts may still be fine: a bounded search opens the most promising ones first.
 
-use crate::grouping::views::check::{Check, Standing};
+use crate::grouping::views::check::{JoinCheck, Standing};
 use crate::grouping::views::tree::Tree;
 use crate::grouping::views::worst::Worst;
-use crate::grouping::views::{Measure, Options, Step, ViewsError};
+use crate::grouping::views::{JoinMeasure, Options, TrailStep, ViewsError};
 use crate::model::{Bound, Requirement, Span};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
@@ -15,8 +15,8 @@ use std::collections::{BTreeSet, BinaryHeap};
 #[derive(Clone)]
 pub(super) struct Engine {
     pub(super) tree: Tree,
-    pub(super) checks: Vec<Check>,
-    pub(super) trail: Vec<Step>,
+    pub(super) checks: Vec<JoinCheck>,
+    pub(super) trail: Vec<TrailStep>,
 }
 
 /// A division that keeps every requirement, and what speaks for it.
@@ -57,12 +57,12 @@ fn way_out(requirement: &Requirement) -> &'static str {
     }
 }
 
-impl Check {
+impl JoinCheck {
     /// A worst case in words of its requirement.
-    pub(super) fn measure(&self, worst: Worst) -> Measure {
+    pub(super) fn measure(&self, worst: Worst) -> JoinMeasure {
         match self.matcher.bound {
-            Bound::Anonymity { .. } => Measure::Anonymity { least: worst.least() },
-            Bound::Linkability { .. } | Bound::OneIn { .. } => Measure::Linkability { largest_ppm: worst.cost },
+            Bound::Anonymity { .. } => JoinMeasure::Anonymity { least: worst.least() },
+            Bound::Linkability { .. } | Bound::OneIn { .. } => JoinMeasure::Linkability { largest_ppm: worst.cost },
         }
     }
 
@@ -86,7 +86,7 @@ impl Engine {
     pub(super) fn divide(&mut self, value: usize) {
         let of = &self.tree.values[value];
         let column = self.tree.attributes[of.attribute].column;
-        self.trail.push(Step { column, span: of.span, into: of.children.clone() });
+        self.trail.push(TrailStep { column, span: of.span, into: of.children.clone() });
         let divided = self.tree.divide(value);
         for check in &mut self.checks {
             check.follow(&self.tree, value, &divided);
@@ -118,7 +118,7 @@ impl Engine {
             if !valid {
                 continue;
             }
-            let loss = |(check, standing): (&Check, &Standing)| check.loss(standing.now, standing.after[value]);
+            let loss = |(check, standing): (&JoinCheck, &Standing)| check.loss(standing.now, standing.after[value]);
             let price = MILLION + self.checks.iter().zip(&standings).map(loss).sum::<u128>();
             let candidate = Candidate { value, gain: self.tree.gain(value), price };
             if best.is_none_or(|best| self.is_better(candidate, best)) {
@@ -191,7 +191,7 @@ impl Engine {
 
     fn distance(&self, worsts: &[Worst]) -> Distance {
         let broken = worsts.iter().filter(|worst| !worst.holds).count();
-        let far = |(check, worst): (&Check, &Worst)| match check.matcher.bound {
+        let far = |(check, worst): (&JoinCheck, &Worst)| match check.matcher.bound {
             _ if worst.holds => 0,
             Bound::Anonymity { k } => {
                 let least = worst.least().unwrap_or(u64::MAX);

@@ -4,7 +4,7 @@
 //! neighbouring values that occur, on a line of the public grid: where the class is told best, or, when
 //! there is no class, where the halves are most even.
 
-use crate::grouping::views::tree::{Value, WORTH_A_THREAD};
+use crate::grouping::views::tree::{GeneralisedValue, WORTH_A_THREAD};
 use crate::model::{Quasi, Span};
 use rayon::prelude::*;
 
@@ -98,7 +98,7 @@ fn merit(left: &[u64], right: &[u64], by_class: bool) -> u64 {
 }
 
 /// The reduction of the class entropy by dividing `value` (paper 004, equation 2).
-pub(super) fn entropy_gain(value: &Value, atoms: &[u32], counts: &Counts<'_>) -> u64 {
+pub(super) fn entropy_gain(value: &GeneralisedValue, atoms: &[u32], counts: &Counts<'_>) -> u64 {
     let mut parts = vec![vec![0u64; counts.classes]; value.children.len()];
     let mut whole = vec![0u64; counts.classes];
     for &atom in atoms {

@@ -1,7 +1,7 @@
 //! What is asked for, and the most general state it starts from.
 
-use crate::grouping::views::check::Check;
-use crate::grouping::views::history::{History, Keep};
+use crate::grouping::views::check::JoinCheck;
+use crate::grouping::views::history::{EarlierViews, Keep};
 use crate::grouping::views::judge::{NewY, is_uniform};
 use crate::grouping::views::link::{dangling, link_columns};
 use crate::grouping::views::matcher::Matcher;
@@ -105,7 +105,7 @@ fn add_checks(
     prepared: &mut Prepared,
 ) {
     let requirement = &task.requirements[index];
-    let joined = History::new(task.view, task.earlier, all, requirement, task.impossible, options.lines);
+    let joined = EarlierViews::new(task.view, task.earlier, all, requirement, task.impossible, options.lines);
     let Ok(history) = joined else {
         prepared.warnings.push(Warning::PairsOnly { requirement: index + 1, lines: options.lines });
         for &view in all {
@@ -113,7 +113,7 @@ fn add_checks(
             if alone.y.is_empty() {
                 continue;
             }
-            let history = History::new(task.view, task.earlier, &[view], &alone, task.impossible, usize::MAX)
+            let history = EarlierViews::new(task.view, task.earlier, &[view], &alone, task.impossible, usize::MAX)
                 .expect("one view has no more lines than rows");
             let check = check(task, index, &alone, &[view], history, samples, &mut prepared.engine.tree);
             prepared.engine.checks.push(check);
@@ -143,10 +143,10 @@ fn check(
     index: usize,
     requirement: &Requirement,
     members: &[usize],
-    history: History,
+    history: EarlierViews,
     samples: &[u32],
     tree: &mut Tree,
-) -> Check {
+) -> JoinCheck {
     let join_columns = task.join_columns(members);
     let x = requirement.x_in(0);
     let place = |column: usize| join_columns.iter().position(|&join| join == column);
@@ -166,7 +166,7 @@ fn check(
     let names = join_columns.iter().map(|&column| task.view.columns[column].name.clone()).collect();
     let matcher = Matcher::new(history, requirement.bound.clone(), task.impossible, keep, names);
     let y = new_y(task, requirement, samples, tree);
-    let mut check = Check::new(index, matcher, y, in_x, join, join_fixed, x_fixed);
+    let mut check = JoinCheck::new(index, matcher, y, in_x, join, join_fixed, x_fixed);
     check.is_monotone = explain::doubts(task, requirement, members).is_empty();
     check
 }

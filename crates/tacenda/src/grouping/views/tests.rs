@@ -3,7 +3,8 @@
 use crate::grouping::views::search::Engine;
 use crate::grouping::views::task::prepare;
 use crate::grouping::views::{
-    Doubt, Measure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise, utility,
+    BrokenCondition, JoinMeasure, Note, Options, Task, Unrelated, ViewsError, Warning, explain_requirement, specialise,
+    utility,
 };
 use crate::model::{
     Bound, Domain, Hierarchy, Impossible, PublishedView, Quasi, Requirement, Rng, Score, Span, SpanColumn, Threshold,
@@ -187,7 +188,7 @@ fn generalise(quasi: &Quasi, codes: &[u32], rng: &mut Rng) -> Vec<Span> {
 }
 
 /// The worst over all x, from the definitions: least a_Y, or largest share and whether all hold.
-fn naive(case: &Case, new: &PublishedView, requirement: &Requirement) -> (Measure, bool) {
+fn naive(case: &Case, new: &PublishedView, requirement: &Requirement) -> (JoinMeasure, bool) {
     let views: Vec<&PublishedView> = [new].into_iter().chain(&case.earlier).collect();
     let mut joined: Vec<Vec<usize>> = vec![Vec::new()];
     for (number, view) in views.iter().enumerate() {
@@ -209,7 +210,7 @@ fn naive(case: &Case, new: &PublishedView, requirement: &Requirement) -> (Measur
     }
     if let Bound::Anonymity { k } = requirement.bound {
         let least = by_x.values().map(|values| values.len() as u64).min();
-        return (Measure::Anonymity { least }, least.is_none_or(|least| least >= k));
+        return (JoinMeasure::Anonymity { least }, least.is_none_or(|least| least >= k));
     }
     let (mut largest_ppm, mut holds) = (0, true);
     for values in by_x.values() {
@@ -222,7 +223,7 @@ fn naive(case: &Case, new: &PublishedView, requirement: &Requirement) -> (Measur
             }
         }
     }
-    (Measure::Linkability { largest_ppm }, holds)
+    (JoinMeasure::Linkability { largest_ppm }, holds)
 }
 
 fn is_match(case: &Case, a: &PublishedView, row: usize, b: &PublishedView, other: usize) -> bool {
@@ -238,7 +239,7 @@ fn is_match(case: &Case, a: &PublishedView, row: usize, b: &PublishedView, other
 const ALLOW: Options = Options { information: Score::Entropy, search: 30, lines: 100_000, unrelated: Unrelated::Allow };
 
 /// Where every check of an engine stands.
-fn standing(engine: &mut Engine) -> Vec<(Measure, bool)> {
+fn standing(engine: &mut Engine) -> Vec<(JoinMeasure, bool)> {
     let standings = engine.standings();
     let each = engine.checks.iter().zip(&standings);
     each.map(|(check, standing)| (check.measure(standing.now), standing.now.holds)).collect()
@@ -404,7 +405,7 @@ fn names_are_published_so_that_no_disease_is_certain() {
     // Jobs in two halves: 2 of 3 in finance have cancer, 1 of 2 in manual work. Any further, and a job tells all.
     assert_eq!(outcome.cuts[1].as_deref(), Some(&[Span::new(0, 1), Span::new(2, 3)][..]));
     assert_eq!(outcome.cuts[0].as_deref(), Some(&[0, 1, 2].map(Span::exact)[..]));
-    assert_eq!(outcome.measures, [Measure::Linkability { largest_ppm: 666_667 }]);
+    assert_eq!(outcome.measures, [JoinMeasure::Linkability { largest_ppm: 666_667 }]);
     let notes = explain_requirement(&task, 0).unwrap();
     assert_eq!(notes, [Note::Omitted { view: "out".into(), column: "job".into() }]);
 }
@@ -419,7 +420,7 @@ fn a_requirement_out_of_reach_is_said_to_be() {
     let x = vec![ViewColumn::new(0, 0), ViewColumn::new(0, 1), ViewColumn::new(1, 0)];
     let requirements = [Requirement::linkability(x.clone(), vec![ViewColumn::new(1, 1)], 500)];
     let task = Task { view: &view, rows: &rows, earlier: &out, requirements: &requirements, impossible: &[] };
-    let measure = Measure::Linkability { largest_ppm: 1_000_000 };
+    let measure = JoinMeasure::Linkability { largest_ppm: 1_000_000 };
     assert_eq!(
         explain_requirement(&task, 0).unwrap(),
         [Note::OutOfReach { view: "out".into() }, Note::Broken { measure, is_final: true }]
@@ -432,7 +433,7 @@ fn a_requirement_out_of_reach_is_said_to_be() {
     let task = Task { requirements: &requirements, ..task };
     assert_eq!(explain_requirement(&task, 0).unwrap(), [Note::OneTable { view: "new".into() }]);
     let outcome = specialise(&task, &Options::default()).unwrap();
-    assert_eq!(outcome.measures, [Measure::Anonymity { least: Some(2) }]);
+    assert_eq!(outcome.measures, [JoinMeasure::Anonymity { least: Some(2) }]);
 }
 
 /// science CE-3: the most general state breaks the requirement and a finer one keeps it.
@@ -448,9 +449,9 @@ fn the_search_finds_what_corollary_4_2_rules_out() {
     let requirements = [Requirement::anonymity(x, vec![ViewColumn::new(0, 2), ViewColumn::new(1, 1)], 3)];
     let task = Task { view: &view, rows: &rows, earlier: &out, requirements: &requirements, impossible: &[] };
     let notes = explain_requirement(&task, 0).unwrap();
-    assert!(notes.contains(&Note::NotMonotone(Doubt::YInSeveralViews)), "{notes:?}");
+    assert!(notes.contains(&Note::NotMonotone(BrokenCondition::YInSeveralViews)), "{notes:?}");
     let outcome = specialise(&task, &Options::default()).unwrap();
-    assert_eq!(outcome.measures, [Measure::Anonymity { least: Some(3) }]);
+    assert_eq!(outcome.measures, [JoinMeasure::Anonymity { least: Some(3) }]);
     let requirements = [Requirement { bound: Bound::Anonymity { k: 4 }, ..requirements[0].clone() }];
     let task = Task { requirements: &requirements, ..task };
     let error = specialise(&task, &Options::default()).unwrap_err();
@@ -468,14 +469,14 @@ fn a_join_column_outside_x_lets_specialising_help() {
     let requirements = [Requirement::anonymity(x, vec![ViewColumn::new(0, 3)], 1)];
     let case = Case { view, rows, earlier: out.to_vec(), requirements: requirements.to_vec(), impossible: Vec::new() };
     let mut engine = prepare(&case.task(), &case.task().everything(), &Options::default()).unwrap().engine;
-    let doubt = Note::NotMonotone(Doubt::JoinOutsideX { column: "f".into() });
+    let doubt = Note::NotMonotone(BrokenCondition::JoinOutsideX { column: "f".into() });
     assert!(explain_requirement(&case.task(), 0).unwrap().contains(&doubt));
     let c = engine.tree.find(0, Span::new(0, 1)).unwrap();
     engine.divide(c);
-    assert_eq!(standing(&mut engine)[0].0, Measure::Anonymity { least: Some(1) });
+    assert_eq!(standing(&mut engine)[0].0, JoinMeasure::Anonymity { least: Some(1) });
     let d = engine.tree.find(1, Span::new(0, 1)).unwrap();
     engine.divide(d);
-    assert_eq!(standing(&mut engine)[0].0, Measure::Anonymity { least: Some(2) });
+    assert_eq!(standing(&mut engine)[0].0, JoinMeasure::Anonymity { least: Some(2) });
 }
 
 /// science A4.5, case 2: one earlier partition meets two new ones; the paper's formula says 4.
@@ -487,7 +488,7 @@ fn a_key_that_is_met_twice_counts_once() {
     let requirements = [Requirement::anonymity(vec![ViewColumn::new(0, 0)], vec![ViewColumn::record(1)], 1)];
     let task = Task { view: &view, rows: &rows, earlier: &out, requirements: &requirements, impossible: &[] };
     let outcome = specialise(&task, &Options::default()).unwrap();
-    assert_eq!(outcome.measures, [Measure::Anonymity { least: Some(2) }]);
+    assert_eq!(outcome.measures, [JoinMeasure::Anonymity { least: Some(2) }]);
 }
 
 #[test]
@@ -528,7 +529,7 @@ fn with_nothing_out_it_is_k_anonymity() {
     let task = Task { view: &view, rows: &rows, earlier: &[], requirements: &requirements, impossible: &[] };
     let outcome = specialise(&task, &Options::default()).unwrap();
     // Age in halves loses 3 of 6, job would lose 4; after that every division leaves someone alone.
-    assert_eq!(outcome.measures, [Measure::Anonymity { least: Some(3) }]);
+    assert_eq!(outcome.measures, [JoinMeasure::Anonymity { least: Some(3) }]);
     assert_eq!(outcome.cuts[1].as_deref(), Some(&[Span::new(0, 40), Span::new(41, 99)][..]));
     assert_eq!(outcome.publish(&task).classes(&[0, 1]).size, [3, 3]);
 }
@@ -546,7 +547,7 @@ fn a_silent_view_changes_counts_and_nothing_else() {
     let task = Task { view: &view, rows: &rows, earlier: &out, requirements: &requirements, impossible: &[] };
     let outcome = specialise(&task, &Options::default()).unwrap();
     assert_eq!(outcome.cuts[0].as_ref().map(Vec::len), Some(4));
-    assert_eq!(outcome.measures, [Measure::Linkability { largest_ppm: 500_000 }]);
+    assert_eq!(outcome.measures, [JoinMeasure::Linkability { largest_ppm: 500_000 }]);
 }
 
 #[test]

@@ -25,8 +25,8 @@ pub(super) struct Tree {
     /// Per atom, its class; empty without a target.
     target: Vec<u32>,
     classes: usize,
-    /// Every value there has been; see [`Value::is_live`].
-    pub(super) values: Vec<Value>,
+    /// Every value there has been; see [`GeneralisedValue::is_live`].
+    pub(super) values: Vec<GeneralisedValue>,
     pub(super) cells: Vec<Cell>,
     /// Per value, the cells that have it now; empty once it is divided.
     links: Vec<Vec<u32>>,
@@ -52,7 +52,7 @@ pub(super) struct Fixed {
 
 /// A generalised value, and what it would be divided into.
 #[derive(Clone)]
-pub(super) struct Value {
+pub(super) struct GeneralisedValue {
     pub(super) attribute: usize,
     pub(super) span: Span,
     /// The values below it; empty where it cannot be divided.
@@ -85,7 +85,7 @@ pub(super) struct Divided {
     pub(super) parts: Vec<(u32, u32)>,
 }
 
-impl Value {
+impl GeneralisedValue {
     /// The child that `code` belongs to.
     pub(super) fn child(&self, code: u32) -> usize {
         if self.lookup.is_empty() {
@@ -217,7 +217,7 @@ impl Tree {
         self.values[value].is_live = false;
         let below: Vec<(Span, Vec<u32>)> = children.into_iter().zip(members).collect();
         let grow = |(span, atoms): &(Span, Vec<u32>)| self.value(attribute, *span, atoms);
-        let below: Vec<Value> = if self.weight.len() < WORTH_A_THREAD {
+        let below: Vec<GeneralisedValue> = if self.weight.len() < WORTH_A_THREAD {
             below.iter().map(grow).collect()
         } else {
             below.par_iter().map(grow).collect()
@@ -276,7 +276,7 @@ impl Tree {
     }
 
     /// A value over `atoms`, with its children and what dividing it would tell.
-    fn value(&self, attribute: usize, span: Span, atoms: &[u32]) -> Value {
+    fn value(&self, attribute: usize, span: Span, atoms: &[u32]) -> GeneralisedValue {
         let quasi = &self.attributes[attribute].quasi;
         let counts = split::Counts {
             codes: &self.attributes[attribute].codes,
@@ -286,7 +286,8 @@ impl Tree {
         };
         let weight: u64 = atoms.iter().map(|&atom| self.weight[atom as usize]).sum();
         let children = split::children(quasi, span, atoms, &counts);
-        let mut value = Value { attribute, span, children, lookup: Vec::new(), gain: 0, is_live: true, is_dead: false };
+        let mut value =
+            GeneralisedValue { attribute, span, children, lookup: Vec::new(), gain: 0, is_live: true, is_dead: false };
         if value.children.len() > 2 {
             let below = value.children.iter().enumerate();
             value.lookup = below.flat_map(|(child, span)| (0..span.width()).map(move |_| child as u32)).collect();

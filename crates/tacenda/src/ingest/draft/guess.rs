@@ -1,7 +1,7 @@
 //! From what was seen to a proposal: type, padded bounds, role.
 
 use crate::ingest::draft::seen::Seen;
-use crate::ingest::draft::{Finding, Guess};
+use crate::ingest::draft::{DraftColumn, Guess};
 use crate::model::Role;
 
 const IDENTIFIERS: &[&str] = &[
@@ -138,14 +138,14 @@ const QUASI: &[&str] = &[
 const CODES: &[&str] = &["zip", "zipcode", "postcode", "postal", "plz", "icd", "icd9", "icd10", "code"];
 
 /// The proposals for all columns.
-pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Finding> {
-    let mut columns: Vec<Finding> = header
+pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<DraftColumn> {
+    let mut columns: Vec<DraftColumn> = header
         .into_iter()
         .zip(seen)
         .map(|(name, seen)| {
             let kind = kind(&name, &seen);
             let (role, because) = role(&name, &kind, &seen, rows);
-            Finding {
+            DraftColumn {
                 kind,
                 missing: seen.missing,
                 distinct: seen.counts.as_ref().map(|counts| counts.len()),
@@ -162,13 +162,13 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Fi
 }
 
 /// One column names the person: the first that is unique and called so, or else just unique.
-fn choose_identifier(columns: &mut [Finding]) {
-    let called = |column: &Finding| words(&column.name).iter().any(|word| IDENTIFIERS.contains(&word.as_str()));
-    let fit = |column: &Finding| {
+fn choose_identifier(columns: &mut [DraftColumn]) {
+    let called = |column: &DraftColumn| words(&column.name).iter().any(|word| IDENTIFIERS.contains(&word.as_str()));
+    let fit = |column: &DraftColumn| {
         column.unique && column.seen.breaks == 0 && matches!(column.kind, Guess::Integer { .. } | Guess::Category)
     };
-    let known = |column: &Finding| words(&column.name).iter().any(|word| QUASI.contains(&word.as_str()));
-    let plain = |column: &Finding| fit(column) && column.role == Role::Quasi && !known(column);
+    let known = |column: &DraftColumn| words(&column.name).iter().any(|word| QUASI.contains(&word.as_str()));
+    let plain = |column: &DraftColumn| fit(column) && column.role == Role::Quasi && !known(column);
     let chosen =
         columns.iter().position(|column| fit(column) && called(column)).or_else(|| columns.iter().position(plain));
     for (index, column) in columns.iter_mut().enumerate() {

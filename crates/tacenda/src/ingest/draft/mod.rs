@@ -18,7 +18,7 @@ use seen::Seen;
 /// What was found about a table, and what is proposed.
 pub struct Draft {
     /// The columns in the order of the table.
-    pub columns: Vec<Finding>,
+    pub columns: Vec<DraftColumn>,
     /// How many rows there are.
     pub rows: u64,
     /// What was concluded about the input, one sentence each.
@@ -28,7 +28,7 @@ pub struct Draft {
 }
 
 /// What was found about one column, and what is proposed for it.
-pub struct Finding {
+pub struct DraftColumn {
     /// Its name.
     pub name: String,
     /// What its cells are taken for.
@@ -78,7 +78,7 @@ pub enum Guess {
 
 impl Draft {
     /// The finding for a column.
-    pub fn column(&self, name: &str) -> Option<&Finding> {
+    pub fn column(&self, name: &str) -> Option<&DraftColumn> {
         self.columns.iter().find(|column| column.name == name)
     }
 

@@ -1,6 +1,6 @@
 //! A draft as the text of a policy file, and its hierarchy files.
 
-use crate::ingest::draft::{Draft, Finding, Guess};
+use crate::ingest::draft::{Draft, DraftColumn, Guess};
 use crate::model::Role;
 use crate::promise::{IncrementalKAnonymity, MInvariance, Parameters};
 use std::fmt::Write;
@@ -52,7 +52,7 @@ fn line(out: &mut String, text: &str) {
 }
 
 fn promise(draft: &Draft, out: &mut String) {
-    let sensitive: Vec<&Finding> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
+    let sensitive: Vec<&DraftColumn> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
     // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
     let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
     let m = (draft.rows / most).min(4);
@@ -90,7 +90,7 @@ fn promise(draft: &Draft, out: &mut String) {
 }
 
 /// Whether a column is of numbers or dates, none of which is missing.
-fn is_full(column: &Finding) -> bool {
+fn is_full(column: &DraftColumn) -> bool {
     column.role == Role::Quasi && column.kind != Guess::Category && column.missing == 0
 }
 
@@ -113,7 +113,7 @@ fn names(draft: &Draft, role: Role) -> Vec<String> {
     columns.map(|column| quoted(&column.name)).collect()
 }
 
-fn describe(column: &Finding) -> String {
+fn describe(column: &DraftColumn) -> String {
     let distinct = match column.distinct {
         Some(count) => format!("{count} distinct"),
         None => "very many distinct".into(),
@@ -122,7 +122,7 @@ fn describe(column: &Finding) -> String {
     format!("{distinct}{missing}; {}", column.because)
 }
 
-fn declaration(column: &Finding, has_views: bool) -> String {
+fn declaration(column: &DraftColumn, has_views: bool) -> String {
     let missing = |usual: &str| {
         if usual == "error" && column.missing > 0 { ", missing = \"value\"" } else { "" }
     };
@@ -139,7 +139,7 @@ fn declaration(column: &Finding, has_views: bool) -> String {
     }
 }
 
-fn quasi(column: &Finding) -> String {
+fn quasi(column: &DraftColumn) -> String {
     match &column.kind {
         Guess::Integer { lo, hi } => format!("type = \"integer\", domain = [{lo}, {hi}]"),
         Guess::Real { lo, hi, decimals } => {
@@ -159,7 +159,7 @@ fn quasi(column: &Finding) -> String {
 }
 
 /// The values of a category, or the hierarchy file that has them.
-fn declared(column: &Finding) -> String {
+fn declared(column: &DraftColumn) -> String {
     match listed(column) {
         Some(values) => {
             let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
@@ -170,7 +170,7 @@ fn declared(column: &Finding) -> String {
 }
 
 /// The values, where they are few enough to list.
-fn listed(column: &Finding) -> Option<Vec<String>> {
+fn listed(column: &DraftColumn) -> Option<Vec<String>> {
     column.seen.values().map(usable).filter(|values| values.len() <= LISTED)
 }
 
@@ -181,7 +181,7 @@ fn usable(mut values: Vec<String>) -> Vec<String> {
 }
 
 /// The hierarchy file of a category with many values.
-pub(super) fn hierarchy(column: &Finding, has_views: bool) -> Option<(String, String)> {
+pub(super) fn hierarchy(column: &DraftColumn, has_views: bool) -> Option<(String, String)> {
     let is_quasi = column.role == Role::Quasi && column.kind == Guess::Category;
     let is_declared = is_quasi || has_views && column.role == Role::Sensitive;
     if !is_declared || listed(column).is_some() {
@@ -211,7 +211,7 @@ fn rows(values: &[String]) -> Vec<Vec<String>> {
     values.iter().map(row).collect()
 }
 
-fn path(column: &Finding) -> String {
+fn path(column: &DraftColumn) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || letter == '-' || letter == '_' { letter } else { '_' };
     let name: String = column.name.chars().map(plain).collect();
     // `zip code` and `zip_code` are two columns.

@@ -8,18 +8,18 @@ const MOST_DIGITS: usize = 30;
 
 /// A number or a day. They compare by size; a day never meets a number in one column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Bound {
+pub struct NumberOrDay {
     digits: i128,
     decimals: u8,
     is_day: bool,
 }
 
 /// Reads a number or a date such as 2026-11-15. A leading zero makes a code, not a number.
-pub fn read(text: &str) -> Option<Bound> {
+pub fn read(text: &str) -> Option<NumberOrDay> {
     number(text).or_else(|| day(text))
 }
 
-fn number(text: &str) -> Option<Bound> {
+fn number(text: &str) -> Option<NumberOrDay> {
     let (negative, rest) = match (text.strip_prefix(['-', '−']), text.strip_prefix('+')) {
         (Some(rest), _) => (true, rest),
         (_, Some(rest)) => (false, rest),
@@ -43,10 +43,10 @@ fn number(text: &str) -> Option<Bound> {
         return None;
     }
     let digits = whole.bytes().chain(fraction.bytes()).fold(0i128, |sum, digit| sum * 10 + i128::from(digit - b'0'));
-    Bound::scaled(if negative { -digits } else { digits }, fraction.len() as i32 - exponent)
+    NumberOrDay::scaled(if negative { -digits } else { digits }, fraction.len() as i32 - exponent)
 }
 
-fn day(text: &str) -> Option<Bound> {
+fn day(text: &str) -> Option<NumberOrDay> {
     let (date, time) = text.split_at_checked(10)?;
     let is_midnight = time.is_empty()
         || [" 00:00:00", "T00:00:00"].iter().any(|midnight| {
@@ -54,14 +54,14 @@ fn day(text: &str) -> Option<Bound> {
                 .is_some_and(|rest| rest.trim_start_matches('.').bytes().all(|byte| byte == b'0'))
         });
     let days = quick_date(date.as_bytes()).filter(|_| is_midnight)?;
-    Some(Bound { digits: i128::from(days), decimals: 0, is_day: true })
+    Some(NumberOrDay { digits: i128::from(days), decimals: 0, is_day: true })
 }
 
-impl Bound {
+impl NumberOrDay {
     /// The ends of a domain of numbers or dates, half open.
-    pub fn ends(domain: &Domain) -> Option<(Bound, Bound)> {
-        let day = |days: i64| Bound { digits: i128::from(days), decimals: 0, is_day: true };
-        let number = |units: i64, decimals: u8| Bound::scaled(i128::from(units), i32::from(decimals));
+    pub fn ends(domain: &Domain) -> Option<(NumberOrDay, NumberOrDay)> {
+        let day = |days: i64| NumberOrDay { digits: i128::from(days), decimals: 0, is_day: true };
+        let number = |units: i64, decimals: u8| NumberOrDay::scaled(i128::from(units), i32::from(decimals));
         match *domain {
             Domain::Integer { lo, hi } => number(lo, 0).zip(number(hi, 0)),
             Domain::Real { lo, hi, decimals } => number(lo, decimals).zip(number(hi, decimals)),
@@ -71,7 +71,7 @@ impl Bound {
     }
 
     /// `digits` with so many decimals, in lowest terms; below zero they are zeros before the point.
-    fn scaled(mut digits: i128, mut decimals: i32) -> Option<Bound> {
+    fn scaled(mut digits: i128, mut decimals: i32) -> Option<NumberOrDay> {
         while decimals > 0 && digits % 10 == 0 {
             digits /= 10;
             decimals -= 1;
@@ -81,7 +81,7 @@ impl Bound {
             decimals += 1;
         }
         let decimals = u8::try_from(decimals).ok().filter(|&decimals| usize::from(decimals) <= MOST_DIGITS)?;
-        (digits.abs() < 10i128.pow(MOST_DIGITS as u32)).then_some(Bound { digits, decimals, is_day: false })
+        (digits.abs() < 10i128.pow(MOST_DIGITS as u32)).then_some(NumberOrDay { digits, decimals, is_day: false })
     }
 
     /// Whether it is a number below zero.
@@ -95,7 +95,7 @@ impl Bound {
     }
 
     /// Whether both are days or both are numbers.
-    pub fn is_kind_of(self, other: Bound) -> bool {
+    pub fn is_kind_of(self, other: NumberOrDay) -> bool {
         self.is_day == other.is_day
     }
 
@@ -117,8 +117,8 @@ impl Bound {
     }
 }
 
-impl PartialOrd for Bound {
-    fn partial_cmp(&self, other: &Bound) -> Option<std::cmp::Ordering> {
+impl PartialOrd for NumberOrDay {
+    fn partial_cmp(&self, other: &NumberOrDay) -> Option<std::cmp::Ordering> {
         if !self.is_kind_of(*other) {
             return None;
         }

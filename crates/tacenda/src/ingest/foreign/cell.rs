@@ -3,7 +3,7 @@
 //! Reading a cell says what is written, not what it means: whether `20-30` are years of age or a label
 //! is decided for the whole column. What is neither a known form nor a plain label is [`Cell::Unclear`].
 
-use crate::ingest::foreign::bound::Bound;
+use crate::ingest::foreign::bound::NumberOrDay;
 use crate::ingest::foreign::lookalike::is_lookalike;
 use crate::ingest::foreign::{bound, thousands};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub enum Cell<'a> {
     /// Nothing but stars: any value.
     Any,
     /// A number or a date.
-    Point(Bound),
+    Point(NumberOrDay),
     /// Everything between two bounds, one of which may be absent.
     Range(Range),
     /// What would be a number or a range, if its column is written so.
@@ -48,7 +48,7 @@ pub enum Cell<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Written {
     /// A number or a date.
-    Point(Bound),
+    Point(NumberOrDay),
     /// Everything between two bounds.
     Range(Range),
 }
@@ -85,7 +85,7 @@ pub struct Range {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct End {
     /// Where it lies.
-    pub at: Bound,
+    pub at: NumberOrDay,
     /// Whether the bound itself belongs to the range.
     pub included: bool,
 }
@@ -101,7 +101,7 @@ impl Range {
     }
 
     /// The bounds it has.
-    pub fn bounds(&self) -> impl Iterator<Item = Bound> {
+    pub fn bounds(&self) -> impl Iterator<Item = NumberOrDay> {
         [self.lo, self.hi].into_iter().flatten().map(|end| end.at)
     }
 }

@@ -36,7 +36,7 @@ pub use when::{date, date_in};
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::Source;
 use crate::model::{Domain, GROUP_ID, Hierarchy, Quasi, RECORD, ROW_WEIGHT, Release, Schema, Sensitive, Table, Traces};
-use bound::Bound;
+use bound::NumberOrDay;
 use column::Column;
 use groups::Numbering;
 use raw::{RawColumn, RawFile};
@@ -101,10 +101,10 @@ impl Wish {
     }
 
     /// The given ends of its numbers or dates, half open: none, or perhaps unreadable ones.
-    fn ends(&self) -> Option<Option<(Bound, Bound)>> {
+    fn ends(&self) -> Option<Option<(NumberOrDay, NumberOrDay)>> {
         match (&self.domain, &self.declared) {
             (Some((lo, hi)), _) => Some(bound::read(lo.trim()).zip(bound::read(hi.trim()))),
-            (None, Some(domain)) => Some(Bound::ends(domain)),
+            (None, Some(domain)) => Some(NumberOrDay::ends(domain)),
             (None, None) => None,
         }
     }

@@ -4,7 +4,7 @@
 //! of the last one that is written anywhere in the column; dates in days.
 
 use crate::ingest::error::Kind;
-use crate::ingest::foreign::bound::Bound;
+use crate::ingest::foreign::bound::NumberOrDay;
 use crate::ingest::foreign::cell::{Cell, Range};
 use crate::ingest::foreign::column::{Meaning, Texts, Unreadable};
 use crate::ingest::foreign::{Notation, Wish};
@@ -193,8 +193,8 @@ impl Scale {
     }
 
     /// The domain with the given ends, half open, and where it comes from.
-    fn given(self, ends: Option<(Bound, Bound)>) -> Result<(i64, i64, String), Unreadable> {
-        let end = |end: Bound| {
+    fn given(self, ends: Option<(NumberOrDay, NumberOrDay)>) -> Result<(i64, i64, String), Unreadable> {
+        let end = |end: NumberOrDay| {
             let (units, is_exact) =
                 end.units(self.decimals()).filter(|_| end.is_day() == matches!(self, Scale::Day))?;
             is_exact.then_some(units)
@@ -241,7 +241,7 @@ impl Scale {
     }
 }
 
-fn bounds(cell: &Cell<'_>) -> Vec<Bound> {
+fn bounds(cell: &Cell<'_>) -> Vec<NumberOrDay> {
     match cell {
         Cell::Point(at) => vec![*at],
         Cell::Range(range) => range.bounds().collect(),

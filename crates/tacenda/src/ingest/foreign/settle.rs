@@ -16,7 +16,7 @@ pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> 
         return Ok(());
     }
     let is_label = |cell: &Cell<'_>| matches!(cell, Cell::Label(_) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear);
-    let column = Column { wish: wish.notation, has_labels: !published.places(is_label).is_empty() };
+    let column = UnsettledColumn { wish: wish.notation, has_labels: !published.places(is_label).is_empty() };
     settle_sets(&column, published)?;
     settle_months(&column, published)?;
     settle_twins(&column, published, truth)?;
@@ -35,12 +35,12 @@ pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> 
 }
 
 /// What is known of a column before its doubts are settled.
-struct Column {
+struct UnsettledColumn {
     wish: Notation,
     has_labels: bool,
 }
 
-impl Column {
+impl UnsettledColumn {
     /// Whether somebody said that its texts are labels.
     fn is_said_to_be_labels(&self) -> bool {
         matches!(self.wish, Notation::Prefix | Notation::Set)
@@ -53,7 +53,7 @@ fn refused(detail: &str, texts: Vec<usize>) -> Result<(), Unreadable> {
 
 /// `{1,000, 2,000}` has two members or four. Its commas divide members where those of another set can do nothing else,
 /// or where a number of a thousand or more has none.
-fn settle_sets(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+fn settle_sets(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
     // A member in quotes is written as it is.
     let is_bare = |&at: &usize| matches!(published.cells[at], Cell::Set(_)) && !published.texts[at].contains('"');
     let is_doubtful = |at: &usize| thousands::without_commas(published.texts[*at]).is_some();
@@ -68,7 +68,7 @@ fn settle_sets(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable>
 }
 
 /// `2020-05` beside `2020-05-17` or `2020` holds the day, or lies in the year, and is no label beside them.
-fn settle_months(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+fn settle_months(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
     let months = published.places(|cell| matches!(cell, Cell::Label(text) if lookalike::is_month(text)));
     let has_others = !published.places(|cell| matches!(cell, Cell::Point(_))).is_empty();
     if months.is_empty() || !has_others || column.wish != Notation::Auto {
@@ -78,7 +78,7 @@ fn settle_months(column: &Column, published: &Texts<'_>) -> Result<(), Unreadabl
 }
 
 /// `25` and `25.0` among labels would be two values.
-fn settle_twins(column: &Column, published: &Texts<'_>, truth: &Texts<'_>) -> Result<(), Unreadable> {
+fn settle_twins(column: &UnsettledColumn, published: &Texts<'_>, truth: &Texts<'_>) -> Result<(), Unreadable> {
     if !column.has_labels {
         return Ok(());
     }
@@ -88,7 +88,7 @@ fn settle_twins(column: &Column, published: &Texts<'_>, truth: &Texts<'_>) -> Re
 }
 
 /// `1.000-1.999` beside `500-999`: points before decimals, or between thousands.
-fn settle_points(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+fn settle_points(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
     let measured = published.places(|cell| matches!(cell, Cell::Point(_) | Cell::Range(_)));
     if column.wish != Notation::Auto || column.has_labels {
         return Ok(());
@@ -104,7 +104,7 @@ fn settle_points(column: &Column, published: &Texts<'_>) -> Result<(), Unreadabl
     refused("a point may stand before three decimals, or between thousands", doubtful)
 }
 
-fn settle_thousands(column: &Column, published: &mut Texts<'_>) -> Result<(), Unreadable> {
+fn settle_thousands(column: &UnsettledColumn, published: &mut Texts<'_>) -> Result<(), Unreadable> {
     let in_doubt = |cell: &Cell<'_>| matches!(cell, Cell::Maybe(_, doubt) if doubt.thousands);
     let grouped = published.places(in_doubt);
     if grouped.is_empty() {
@@ -138,7 +138,7 @@ fn settle_thousands(column: &Column, published: &mut Texts<'_>) -> Result<(), Un
 
 /// `-20` beside `21-30` or `40+` is minus twenty, or up to twenty. It is a sign where ranges stand in brackets, or have
 /// an end below zero; beside `20-` nothing can tell.
-fn settle_signs(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable> {
+fn settle_signs(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
     if column.wish != Notation::Auto || column.has_labels {
         return Ok(());
     }
@@ -159,7 +159,7 @@ fn settle_signs(column: &Column, published: &Texts<'_>) -> Result<(), Unreadable
 }
 
 /// `65-` beside `20-64` is 65 and more. Beside numbers alone nothing says so, and beside `85+` it may be the other way.
-fn settle_dashes(column: &Column, published: &mut Texts<'_>) -> Result<(), Unreadable> {
+fn settle_dashes(column: &UnsettledColumn, published: &mut Texts<'_>) -> Result<(), Unreadable> {
     let open = published.places(|cell| matches!(cell, Cell::Maybe(..)));
     if open.is_empty() {
         return Ok(());

@@ -15,7 +15,7 @@ pub use promise::faults_of;
 pub use remembered::Remembered;
 
 use crate::model::hex;
-use crate::promise::{Output, PolicyFile, Promised, Reasons, Series};
+use crate::promise::{Output, PolicyFile, Promised, Reasons, SeriesSettings};
 use crate::settings::{PolicyFault, Section, Walk};
 use sha2::Digest;
 use std::fmt;
@@ -301,7 +301,7 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     Some(PolicyFile { series: series?, schema: columns?, promise, reasons, limits, output })
 }
 
-fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> Series {
+fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> SeriesSettings {
     walk.check_keys(section);
     let text =
         |walk: &mut Walk, key: &str| walk.string(section, key).map_or(String::new(), |(text, _)| text.to_string());
@@ -324,7 +324,7 @@ fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> Series {
             }
         }
     }
-    Series {
+    SeriesSettings {
         name: name.map_or(String::new(), |(name, _)| name),
         title: text(walk, "title"),
         contact: text(walk, "contact"),

@@ -4,8 +4,8 @@ use crate::ingest::policy_file::views;
 use crate::model::Schema;
 use crate::promise::views::ONCE;
 use crate::promise::{
-    Contradiction, Entry, Format, Limits, Output, PolicyFile, Promised, Reasons, SeriesPromise, ViewPromise, Views,
-    entries,
+    Contradiction, Entry, Format, Output, PolicyFile, Promised, Reasons, SeriesPromise, ShareLimits, ViewPromise,
+    Views, entries,
 };
 use crate::settings::{PolicyFault, Section, Walk};
 use toml::de::DeValue;
@@ -85,8 +85,8 @@ pub fn faults_of(file: &PolicyFile) -> Vec<PolicyFault> {
 }
 
 /// `[counterfeits]` and `[withheld]`.
-pub(super) fn read_limits(root: &Section<'_, '_>, walk: &mut Walk) -> Limits {
-    let usual = Limits::default();
+pub(super) fn read_limits(root: &Section<'_, '_>, walk: &mut Walk) -> ShareLimits {
+    let usual = ShareLimits::default();
     let mut share = |key: &'static str, usual: f64| {
         let Some(section) = walk.section(root, key) else { return usual };
         walk.check_keys(&section);
@@ -96,7 +96,7 @@ pub(super) fn read_limits(root: &Section<'_, '_>, walk: &mut Walk) -> Limits {
         }
         share
     };
-    Limits { counterfeits: share("counterfeits", usual.counterfeits), withheld: share("withheld", usual.withheld) }
+    ShareLimits { counterfeits: share("counterfeits", usual.counterfeits), withheld: share("withheld", usual.withheld) }
 }
 
 /// `[output]`.

@@ -18,7 +18,7 @@ use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
 pub(super) use crate::publish::adopt::translate::{ask, express};
-use crate::publish::{Outcome, Project, ProjectError, PublishError, project, published};
+use crate::publish::{Project, ProjectError, PublishError, PublishedRelease, project, published};
 use crate::{folder, ingest};
 use serde_json::json;
 use std::io;
@@ -118,7 +118,7 @@ impl Project {
     }
 
     /// Takes releases in, each whole or not at all, in order. The files are kept as they are.
-    pub fn adopt(&mut self, adoptions: &[Adoption]) -> Result<Vec<Outcome>, ProjectError> {
+    pub fn adopt(&mut self, adoptions: &[Adoption]) -> Result<Vec<PublishedRelease>, ProjectError> {
         let promise = folder::StatedPromise::of(&self.policy().first_promise()).to_json();
         let (digest, canonical) = (self.policy_digest().to_string(), ingest::Remembered::of(self.policy()).write());
         let mut outcomes = Vec::new();
@@ -151,7 +151,11 @@ impl Project {
                 at: &project::now(),
             };
             store.commit(staging, commit)?;
-            outcomes.push(Outcome { number: release.number, folder: store.release_folder(release.number), files });
+            outcomes.push(PublishedRelease {
+                number: release.number,
+                folder: store.release_folder(release.number),
+                files,
+            });
         }
         Ok(outcomes)
     }

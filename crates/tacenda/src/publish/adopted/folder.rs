@@ -27,7 +27,7 @@ pub(super) fn read(
 }
 
 /// The spans of one column, row by row.
-fn cells(published: &folder::Published, quasi: &Quasi) -> Result<Vec<Span>, String> {
+fn cells(published: &folder::ReceivedRelease, quasi: &Quasi) -> Result<Vec<Span>, String> {
     let (release, schema) = (&published.release, &published.schema);
     if let Some(at) = schema.quasi.iter().position(|theirs| theirs.name == quasi.name) {
         if schema.quasi[at].domain != quasi.domain || schema.quasi[at].nullable != quasi.nullable {

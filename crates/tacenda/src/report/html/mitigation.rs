@@ -1,6 +1,6 @@
 //! Mitigation: what was added and left out, and what the releases still say.
 
-use crate::report::html::parts::{Column, N, W, row};
+use crate::report::html::parts::{N, TableColumn, W, row};
 use crate::report::html::{Page, Section, parts, plots};
 use crate::report::words::{clip, decimal, number, percent};
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ impl Page<'_> {
         let private = report.private.as_ref();
         let has_churn = private.is_some_and(|private| !private.churn.is_empty());
         let has_truth = private.is_some_and(|private| !private.truth.is_empty());
-        let columns: [Column; 9] = [
+        let columns: [TableColumn; 9] = [
             ("No.", N),
             ("Label", W),
             ("Artificial rows", N),

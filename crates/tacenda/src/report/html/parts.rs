@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use std::fmt::Display;
 
 /// A column of a table: its heading, and whether it holds numbers.
-pub type Column = (&'static str, Align);
+pub type TableColumn = (&'static str, Align);
 
 /// How a column is set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -39,7 +39,7 @@ macro_rules! row {
 pub(super) use row;
 
 /// A table, and how many rows were left off.
-pub fn table(columns: &[Column], rows: &[Vec<Markup>], left_off: usize) -> Markup {
+pub fn table(columns: &[TableColumn], rows: &[Vec<Markup>], left_off: usize) -> Markup {
     html! {
         div class="scroll" {
             table {
@@ -73,9 +73,14 @@ pub fn left_off_note(left_off: usize) -> Markup {
 }
 
 /// A table without the columns that `keep` says hold nothing.
-pub fn table_without(columns: &[Column], rows: Vec<Vec<Markup>>, keep: &[(usize, bool)], left_off: usize) -> Markup {
+pub fn table_without(
+    columns: &[TableColumn],
+    rows: Vec<Vec<Markup>>,
+    keep: &[(usize, bool)],
+    left_off: usize,
+) -> Markup {
     let kept = |at: usize| keep.iter().all(|&(column, wanted)| column != at || wanted);
-    let columns: Vec<Column> =
+    let columns: Vec<TableColumn> =
         columns.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, column)| *column).collect();
     let rows: Vec<Vec<Markup>> = rows
         .into_iter()

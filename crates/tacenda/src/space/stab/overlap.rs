@@ -226,9 +226,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Where a group lies and how far it reaches, in two attributes of few values.
-    type Place = ((u32, u32), (u32, u32));
+    type Rectangle = ((u32, u32), (u32, u32));
 
-    fn release(places: &[Place]) -> Release {
+    fn release(places: &[Rectangle]) -> Release {
         let mut release = Release { regions: Regions::new(2), ..Release::default() };
         for ((x, width), (y, height)) in places {
             release.regions.push(&[Span::new(*x, x + width), Span::new(*y, y + height)]);
@@ -238,7 +238,7 @@ mod tests {
         release
     }
 
-    fn places(most: usize, reach: u32) -> impl Strategy<Value = Vec<Place>> {
+    fn places(most: usize, reach: u32) -> impl Strategy<Value = Vec<Rectangle>> {
         proptest::collection::vec(((0u32..40, 0..reach), (0u32..4, 0u32..2)), 0..most)
     }
 

@@ -151,10 +151,10 @@ fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
     list.retain(|_| keep.next().is_none_or(|&kept| kept));
 }
 
-fn source(named: &Named, digest: &str) -> report::Source {
-    let Some(data) = &named.data else { return report::Source::default() };
+fn source(named: &Named, digest: &str) -> report::ReleaseOrigin {
+    let Some(data) = &named.data else { return report::ReleaseOrigin::default() };
     let bytes = fs::metadata(data).map_or(0, |metadata| metadata.len());
-    report::Source {
+    report::ReleaseOrigin {
         at: None,
         data: Some(data.display().to_string()),
         files: vec![FileFacts { name: named.name.clone(), bytes, sha256: digest.into() }],

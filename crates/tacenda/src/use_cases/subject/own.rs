@@ -1,6 +1,6 @@
 //! Releases of ours: folders with a manifest, and the ledger of a project.
 
-use crate::folder::{FolderError, Published, Written};
+use crate::folder::{FolderError, ReceivedRelease, WrittenFile};
 use crate::ingest::{Given, IngestError, Source, foreign};
 use crate::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
 use crate::publish::{Access, PrivateTables, laid_out, software};
@@ -22,7 +22,7 @@ pub(super) fn data_file(path: &Path) -> Result<PathBuf, FolderError> {
         return Ok(path.to_path_buf());
     }
     let files = listed(&folder::read(path)?);
-    let name = report::Source::data_name(files.iter().map(|file| file.name.as_str()));
+    let name = report::ReleaseOrigin::data_name(files.iter().map(|file| file.name.as_str()));
     name.map(|name| path.join(name)).ok_or(FolderError::Manifest { what: "no data file is listed".into() })
 }
 
@@ -60,7 +60,7 @@ pub(super) fn folders(
 }
 
 /// The columns of all releases: views have some each.
-fn together(read: &[Published]) -> Result<Schema, UseCaseError> {
+fn together(read: &[ReceivedRelease]) -> Result<Schema, UseCaseError> {
     let mut all = read[0].schema.clone();
     for other in &read[1..] {
         let known = |quasi: &Quasi| all.quasi.iter().find(|known| known.name == quasi.name).cloned();
@@ -128,13 +128,14 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
 }
 
 /// The files that the manifest of a release lists.
-fn listed(published: &Published) -> Vec<FileFacts> {
-    let facts = |file: &Written| FileFacts { name: file.name.clone(), bytes: file.bytes, sha256: file.sha256.clone() };
+fn listed(published: &ReceivedRelease) -> Vec<FileFacts> {
+    let facts =
+        |file: &WrittenFile| FileFacts { name: file.name.clone(), bytes: file.bytes, sha256: file.sha256.clone() };
     published.manifest.files.iter().map(facts).collect()
 }
 
-fn source(published: &Published, folder: &Path) -> report::Source {
+fn source(published: &ReceivedRelease, folder: &Path) -> report::ReleaseOrigin {
     let files = listed(published);
-    let data = report::Source::data_name(files.iter().map(|file| file.name.as_str()));
-    report::Source { at: None, data: data.map(|name| folder.join(name).display().to_string()), files }
+    let data = report::ReleaseOrigin::data_name(files.iter().map(|file| file.name.as_str()));
+    report::ReleaseOrigin { at: None, data: data.map(|name| folder.join(name).display().to_string()), files }
 }

@@ -133,7 +133,7 @@ fn check_only_added(history: &History, table: &Table) -> Result<(), GroupingErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grouping::evolve::{Person, Watch, after, group_values, schema, table, values};
+    use crate::grouping::evolve::{SnapshotRow, Watch, after, group_values, schema, table, values};
     use crate::model::Value;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -145,7 +145,7 @@ mod tests {
 
     /// People at ages; value 0 is cancer, 1 is flu.
     fn ward(people: &[(u64, u32, u32)]) -> Table {
-        let people: Vec<Person> = people.iter().map(|&(id, age, value)| (id, vec![age], value)).collect();
+        let people: Vec<SnapshotRow> = people.iter().map(|&(id, age, value)| (id, vec![age], value)).collect();
         table(&values(2), 1, &people)
     }
 
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_large_table_gets_no_counterfeits_either() {
         let mut rng = crate::model::Rng::from_number(3);
-        let mut people: Vec<Person> = Vec::new();
+        let mut people: Vec<SnapshotRow> = Vec::new();
         let mut history = History::default();
         for (release, batch) in [9_000, 37, 111, 503].into_iter().enumerate() {
             people.extend((0..batch).map(|number| {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     fn snapshots(batches: &[Vec<(u32, u32)>]) -> Vec<Table> {
-        let mut people: Vec<Person> = Vec::new();
+        let mut people: Vec<SnapshotRow> = Vec::new();
         let grow = |batch: &Vec<(u32, u32)>| {
             for &(age, value) in batch {
                 people.push((people.len() as u64, vec![age], value));

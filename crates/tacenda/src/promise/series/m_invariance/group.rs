@@ -278,7 +278,7 @@ fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, people: usize, with
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grouping::evolve::{Person, Watch, after, group_values, schema, schema_with_tree, table, values};
+    use crate::grouping::evolve::{SnapshotRow, Watch, after, group_values, schema, schema_with_tree, table, values};
     use crate::model::{Rng, Values};
     use proptest::prelude::*;
 
@@ -320,7 +320,8 @@ mod tests {
     ];
 
     fn hospital(people: &[(u64, u32, u32, u32)]) -> Table {
-        let people: Vec<Person> = people.iter().map(|&(id, age, zip, value)| (id, vec![age, zip], value)).collect();
+        let people: Vec<SnapshotRow> =
+            people.iter().map(|&(id, age, zip, value)| (id, vec![age, zip], value)).collect();
         table(&Values::of(["bronchitis", "dyspepsia", "flu", "gastritis"]), 2, &people)
     }
 
@@ -372,7 +373,7 @@ mod tests {
     fn too_uneven_newcomers_are_refused_or_wait_or_get_counterfeits() {
         let schema = schema(&[10]);
         let values = values(3);
-        let people: Vec<Person> =
+        let people: Vec<SnapshotRow> =
             [0, 0, 0, 0, 1, 2].iter().enumerate().map(|(id, &value)| (id as u64, vec![id as u32], value)).collect();
         let table = table(&values, 1, &people);
         let history = History::default();
@@ -403,7 +404,7 @@ mod tests {
     fn rerunning_the_program_on_one_release_leaves_one_assignment() {
         let schema = schema(&[10]);
         let release = |held: [u32; 4]| {
-            let people: Vec<Person> =
+            let people: Vec<SnapshotRow> =
                 held.iter().zip(1u32..).map(|(&value, age)| (u64::from(age), vec![age], value)).collect();
             let table = table(&values(3), 1, &people);
             groups_of(&table, &run(&policy(2), &schema, &History::default(), &table).unwrap())
@@ -430,7 +431,7 @@ mod tests {
             let first = table(&values(3), 1, &[(1, vec![1], leaver), (2, vec![2], stayer)]);
             let grouping = run(&policy(2), &schema, &History::default(), &first).unwrap();
             let history = after(&schema, &History::default(), &first, &grouping);
-            let people: Vec<Person> = [(2, stayer), (3, 0), (4, 0), (5, 1), (6, 2)]
+            let people: Vec<SnapshotRow> = [(2, stayer), (3, 0), (4, 0), (5, 1), (6, 2)]
                 .into_iter()
                 .map(|(id, value)| (id, vec![id as u32], value))
                 .collect();
@@ -447,7 +448,7 @@ mod tests {
     #[test]
     fn lone_people_beside_counterfeits_have_the_value_that_is_too_frequent() {
         let held = [0, 0, 0, 0, 1, 2];
-        let people: Vec<Person> =
+        let people: Vec<SnapshotRow> =
             held.iter().zip(1u32..).map(|(&value, age)| (u64::from(age), vec![age], value)).collect();
         let table = table(&values(3), 1, &people);
         let adding = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(2) };
@@ -489,7 +490,7 @@ mod tests {
         let values = values(6);
         (0..4)
             .map(|release| {
-                let people: Vec<Person> = lives
+                let people: Vec<SnapshotRow> = lives
                     .iter()
                     .enumerate()
                     .filter(|(_, life)| life[release].0 < 6)
@@ -531,7 +532,7 @@ mod tests {
     fn threads_change_nothing() {
         let schema = schema_with_tree(&[80, 17]);
         let mut rng = Rng::from_number(5);
-        let people: Vec<Person> = (0..30_000)
+        let people: Vec<SnapshotRow> = (0..30_000)
             .map(|id| {
                 let value = rng.below(12).min(rng.below(12)) as u32;
                 (id, vec![rng.below(80) as u32, rng.below(17) as u32, rng.below(12) as u32], value)

@@ -5,7 +5,7 @@
 //! paper's Top6, Y the key of the new view) and linkability at 90 % (its Top1). With `numbers` the new view has
 //! six columns of numbers as well (Set B).
 //!
-//! `cargo run --release -p tacenda --example views_speed -- [numbers] 200000 1000000`
+//! `cargo bench -p tacenda --bench specialise -- [numbers] 200000 1000000`
 
 use std::time::Instant;
 use tacenda::audit::{JoinEvidence, judge_join};
