@@ -5,7 +5,7 @@ use crate::audit_verify::verify;
 use crate::views_kit::{category, file, names, publish, table, views};
 use std::collections::BTreeSet;
 use tacenda::audit::{
-    Check, JoinCoverage, JoinEvidence, Reason, Traces, Verdict, judge_join, materialise, read_naively,
+    Check, JoinCoverage, JoinEvidence, Reason, STEPS_TOGETHER, Traces, Verdict, judge_join, materialise, read_naively,
 };
 use tacenda::model::{
     Domain, History, PublishedView, Quasi, Requirement, Rng, Span, SpanColumn, Table, View, ViewColumn,
@@ -193,6 +193,13 @@ fn clean_views_are_not_accused() {
         assert_eq!((outcome.verdict, outcome.findings.len()), (Verdict::Pass, 0), "seed {seed}");
         assert_eq!((outcome.coverage.looked_at, outcome.coverage.of), (4, 4));
     }
+}
+
+/// The guarantees state how many steps a join may take.
+#[test]
+fn the_guarantees_name_the_steps() {
+    assert_eq!(STEPS_TOGETHER, 4_194_304);
+    assert!(include_str!("../../../../docs/guarantees.md").contains("4,194,304 steps"));
 }
 
 /// With few steps nothing is cleared, and the reason says why.

@@ -399,8 +399,10 @@ fn pairs_of_assignments(views: &[PublishedView], rules: &[Impossible]) -> Vec<Ve
     joined
 }
 
-/// Views in a ring, in which each two neighbours share a column: cells are as they are or say nothing.
+/// Views in a ring, in which each two neighbours share a column: cells are as they are or say nothing. Now and then
+/// all views have all columns, and say nothing of those that are not theirs.
 fn ring(rng: &mut Rng, people: usize, count: usize, open: u64) -> Vec<PublishedView> {
+    let is_wide = rng.below(3) == 0;
     let bits: Vec<Quasi> = (0..count).map(|at| category(&format!("c{at}"), &["0", "1"])).collect();
     let disease = category("s", &["0", "1", "2"]);
     let draw = |rng: &mut Rng, quasi: &Quasi| rng.below(quasi.size().into()) as u32;
@@ -414,6 +416,10 @@ fn ring(rng: &mut Rng, people: usize, count: usize, open: u64) -> Vec<PublishedV
             let cell = |code: &u32| if rng.below(4) < open { bits[column].root() } else { Span::exact(*code) };
             columns.push(bits[column].clone());
             spans.push(SpanColumn::new(&table[column].iter().map(cell).collect::<Vec<Span>>()));
+        }
+        for column in (0..count).filter(|&column| is_wide && column != at && column != (at + 1) % count) {
+            columns.push(bits[column].clone());
+            spans.push(SpanColumn::new(&vec![bits[column].root(); people]));
         }
         if at == 0 {
             columns.push(disease.clone());
