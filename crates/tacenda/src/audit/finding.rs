@@ -108,8 +108,8 @@ coded! {
              assignable. If that fails, the views were not made from the same people, or an [[impossible]] pair is \
              not impossible.";
         JoinNotJudged = "A645", "the join of views is too large to judge",
-            "The views match in so many ways that counting them would take too long. What cannot be judged is not \
-             published. Publish fewer columns in a view, or coarser ones.";
+            "The views match in so many ways that counting them, or matching all of them at once, would take too many \
+             steps. What cannot be judged is not published. Publish fewer columns in a view, or coarser ones.";
         AloneInGroup = "A701", "a group holds one person",
             "Whoever knows this person's quasi values finds their row, and with it everything the row says.";
         SmallGroup = "A702", "a group holds fewer people than the line",

@@ -60,10 +60,6 @@ struct Placed {
     queue: Vec<u32>,
     /// What was changed: a combination, and whether it was taken up or given up.
     changes: Vec<(u32, bool)>,
-    /// Per combination, when it was last taken up.
-    since: Vec<u64>,
-    /// How often one was.
-    now: u64,
 }
 
 /// The combinations that some assignment uses, each as one kind a view; `None` where there is no assignment. `rows`
@@ -200,8 +196,6 @@ impl Search {
 
     /// Takes up a combination whose rows wait for nobody else.
     fn hold(&self, placed: &mut Placed, combination: usize) {
-        placed.now += 1;
-        placed.since[combination] = placed.now;
         placed.used[combination] += 1;
         placed.changes.push((combination as u32, true));
         self.of(combination).iter().for_each(|&kind| placed.held[kind as usize] += 1);
@@ -223,11 +217,13 @@ impl Search {
         Ok(())
     }
 
-    /// Gives up the combination that has held a row of a kind for longest: some does.
+    /// Gives up a combination that holds a row of a kind: some does.
     fn give_up(&mut self, placed: &mut Placed, kind: u32) -> Result<(), Spent> {
-        self.spend(self.with[kind as usize].len() as u64)?;
-        let held = self.with[kind as usize].iter().map(|&at| at as usize).filter(|&at| placed.used[at] > 0);
-        let combination = held.min_by_key(|&at| placed.since[at]).expect("a row of the kind is held");
+        let count = self.with[kind as usize].len();
+        let first = self.rng.below(count as u64) as usize;
+        let mut around = (0..count).map(|at| self.with[kind as usize][(first + at) % count] as usize).enumerate();
+        let (tried, combination) = around.find(|(_, at)| placed.used[*at] > 0).expect("a row of the kind is held");
+        self.spend(tried as u64 + 1)?;
         placed.used[combination] -= 1;
         placed.changes.push((combination as u32, false));
         for &kind in self.of(combination) {
@@ -270,7 +266,7 @@ impl Search {
         let waits = |kind: u32| placed.waiting[kind as usize] > 0;
         let can_be = |at: &usize| self.of(*at).iter().all(|&kind| waits(kind) || placed.held[kind as usize] > 0);
         let taken = |at: usize| self.of(at).iter().filter(|&&kind| !waits(kind)).count();
-        Ok(around.filter(can_be).min_by_key(|&at| (taken(at), placed.since[at])))
+        Ok(around.filter(can_be).min_by_key(|&at| taken(at)))
     }
 
     /// Which combinations are left when so many rows of each kind are: those whose pairs lie in an assignment of each
@@ -380,8 +376,6 @@ impl Placed {
             waiting: rows.clone(),
             queue: (0..search.starts[1]).flat_map(|kind| vec![kind; rows[kind as usize] as usize]).collect(),
             changes: Vec::new(),
-            since: vec![0; search.len()],
-            now: 0,
         }
     }
 
