@@ -30,7 +30,7 @@ pub struct Common {
     /// The policy file.
     #[arg(long, value_name = "FILE", global = true, help = "The policy file [default: DIR/tacenda.toml]")]
     pub policy: Option<PathBuf>,
-    /// How results are printed [default: text; in audit and report what the ending of -o stands for]
+    /// How results are printed [default: text; audit and report choose by the ending of -o]
     #[arg(long, value_enum, global = true, hide_default_value = true)]
     pub format: Option<FormatArg>,
     /// Write the result to a file instead of standard output.
@@ -122,11 +122,11 @@ pub enum Command {
     Init(InitArgs),
     /// Is the policy sound, and can this data meet it? Writes nothing
     Check(CheckArgs),
-    /// Rehearse the next release: who came and left, promise, cost
+    /// Rehearse the next release: arrivals, departures, promise, cost
     Plan(PlanArgs),
     /// Make the next release
     Publish(PublishArgs),
-    /// Take releases made elsewhere into the ledger, so that the next one is judged with them
+    /// Adopt releases made elsewhere, so that the next release is judged together with them
     Adopt(AdoptArgs),
     /// The series so far
     Log,
@@ -138,7 +138,7 @@ pub enum Command {
     Count(CountArgs),
     /// What can anyone learn from these releases, whoever made them?
     Audit(Box<AuditArgs>),
-    /// A code, a finding, a group or a person, in plain words
+    /// Explain a code, a finding, a group or a person in plain words
     Explain(Box<ExplainArgs>),
     /// The report on everything published: for recipients, the steward or an auditor. Ends with exit code 0 whatever its verdict
     Report(ReportArgs),
@@ -187,7 +187,7 @@ pub struct InitArgs {
     /// The series' name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// The promise to draft; `tacenda promises` lists them. The one that fits the columns where not given
+    /// The promise to draft; `tacenda promises` lists them [default: the one that fits the columns]
     #[arg(long, value_name = "NAME")]
     pub promise: Option<String>,
 }
@@ -239,7 +239,7 @@ pub struct AdoptArgs {
     /// The published files, the oldest first: CSV or Parquet, in any of the usual notations
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The table behind each file, in the same order, with the columns of the policy file
+    /// The private table of each file, in the same order, with the columns of the policy file
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub truth: Vec<PathBuf>,
     /// The label of each release, in the same order
@@ -251,10 +251,10 @@ pub struct AdoptArgs {
     /// How a column is written: auto, interval, integer, real, real:DECIMALS, date, prefix, set, exact
     #[arg(long, value_name = "COLUMN=NOTATION")]
     pub notation: Vec<String>,
-    /// Their tree of a column, in ARX's layout, where its inner labels are not the policy's; kept beside the data
+    /// The file's own hierarchy of a column, in ARX's layout, if its labels are not those of the policy
     #[arg(long, value_name = "COLUMN=FILE")]
     pub hierarchy: Vec<String>,
-    /// A text that stands for any value, as * does; for one column or for all
+    /// A text that means any value, as * does; for one column or for all
     #[arg(long, value_name = "[COLUMN=]TEXT")]
     pub any: Vec<String>,
 }
@@ -286,25 +286,25 @@ pub struct AuditArgs {
     /// What the attacker knows: quasi, then any of presence, first-release, known=B [default: quasi,presence]
     #[arg(long, value_name = "WORDS")]
     pub attacker: Option<String>,
-    /// The least number of people that must not be told apart [default: what the project promises, or 2]
+    /// The threshold k: the least number of people in a group [default: what the project promises, or 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub k: Option<u32>,
-    /// The least number of sensitive values that must remain possible [default: as for k]
+    /// The threshold l: the least number of sensitive values that must remain possible [default: as for k]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub l: Option<u32>,
-    /// The largest distance of a group's values from the whole table's; measured only where not given
+    /// The threshold t: the largest distance of a group's values from the whole table's [default: none]
     #[arg(long, value_name = "X", value_parser = parse_share)]
     pub t: Option<f64>,
-    /// Ask only this; may be repeated
+    /// Make only this check; may be repeated
     #[arg(long = "check", value_name = "NAME")]
     pub checks: Vec<String>,
     /// Compare every pair of releases, not only neighbours
     #[arg(long)]
     pub all_pairs: bool,
-    /// Do up to N times as much work before something is left as not assessed
+    /// Do up to N times as much work before a question is NOT ASSESSED
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub limit: u32,
-    /// What ends with exit code 1: severe findings, any from warning on, these or a question left open, or nothing
+    /// Which findings end with exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Any)]
     pub fail_on: FailOn,
     /// Name sensitive values, on a terminal
@@ -315,13 +315,13 @@ pub struct AuditArgs {
 /// How published files are read.
 #[derive(Args, Clone, Debug)]
 pub struct ReadingArgs {
-    /// The quasi columns, such as age,zip,sex
+    /// The quasi-identifiers, such as age,zip,sex
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub quasi: Vec<String>,
     /// The sensitive columns; several count as one combined value
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub sensitive: Vec<String>,
-    /// The private tables the releases were made from, one a release, in order
+    /// The private tables that the releases were made from, one per release, in order
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub truth: Vec<PathBuf>,
     /// The column of the private tables that names a person
@@ -336,13 +336,13 @@ pub struct ReadingArgs {
     /// How a column is written: auto, interval, integer, real, real:DECIMALS, date, prefix, set, exact
     #[arg(long, value_name = "COLUMN=NOTATION")]
     pub notation: Vec<String>,
-    /// A column's tree, in ARX's layout
+    /// A column's hierarchy, in ARX's layout
     #[arg(long, value_name = "COLUMN=FILE")]
     pub hierarchy: Vec<String>,
-    /// A column's domain, half open; as wide as everything given if left out
+    /// A column's domain, half open [default: all values in the files]
     #[arg(long, value_name = "COLUMN=LO..HI")]
     pub domain: Vec<String>,
-    /// A text that stands for any value, as * does; for one column or for all
+    /// A text that means any value, as * does; for one column or for all
     #[arg(long, value_name = "[COLUMN=]TEXT")]
     pub any: Vec<String>,
     /// What cells that say nothing (empty, NA, NULL, ?) stand for, in one column or in all: any value, or a value of
@@ -398,7 +398,7 @@ fn said(words: &[String]) -> Vec<Said> {
 /// The order of files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum OrderArg {
-    /// As they stand on the command line.
+    /// As on the command line.
     Given,
     /// By the dates in their names.
     Date,
@@ -411,7 +411,7 @@ pub enum FailOn {
     Severe,
     /// Any from warning on.
     Any,
-    /// Any from warning on, and any question that could not be answered for everyone.
+    /// Warnings and severe findings, and any question that is NOT ASSESSED.
     Gaps,
     /// None.
     Never,
@@ -422,7 +422,7 @@ pub struct ExplainArgs {
     /// A code such as D103; or finding N, group RELEASE:GROUP, person
     #[arg(value_name = "WHAT", required = true, num_args = 1..=2)]
     pub what: Vec<String>,
-    /// The audit a finding is of, as saved with audit --format json -o FILE
+    /// The saved audit that has the finding: audit --format json -o FILE
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
     /// Name sensitive values, on a terminal
@@ -437,13 +437,13 @@ pub struct ExplainArgs {
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Whom it is for. The steward's holds private numbers; the auditor's holds every proof, and nothing from the vault
+    /// Whom it is for. The steward's has private numbers; the auditor's has every proof, and nothing from the vault
     #[arg(long, value_enum, default_value_t = EditionArg::Steward)]
     pub edition: EditionArg,
-    /// Until when it is to hold, such as 2027-06-30 [default: a year after the last release]
+    /// When it must be reviewed, such as 2027-06-30 [default: a year after the last release]
     #[arg(long, value_name = "DATE")]
     pub review_by: Option<String>,
-    /// The private tables behind the releases, one a release, in order; the vault has the last one only
+    /// The private tables that the releases were made from, one per release, in order; the vault has the last one only
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub truth: Vec<PathBuf>,
 }
@@ -451,11 +451,11 @@ pub struct ReportArgs {
 /// Whom a report is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum EditionArg {
-    /// Whoever has the releases: only what the published files and the policy say.
+    /// Recipients of the releases: only what the published files and the policy say.
     Recipient,
-    /// Who answers for the releases: what they cost, what is private, what to sign.
+    /// The person responsible for the releases: their cost, private numbers, what to sign.
     Steward,
-    /// Who checks them: every proof and how to repeat it, and nothing from the vault.
+    /// The person who checks them: every proof and how to repeat it, and nothing from the vault.
     Auditor,
 }
 

@@ -122,7 +122,7 @@ pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + pani
             // Our own assertions name what broke and never a cell.
             let what = payload.downcast_ref::<String>().map(String::as_str);
             let what = what.or(payload.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
-            Failure::new("B701", 70, format!("this is a bug in tacenda: {what}; tacenda log tells what was published"))
+            Failure::new("B701", 70, format!("this is a bug in tacenda: {what}; tacenda log lists what was published"))
                 .print(format);
             ExitCode::from(70)
         }

@@ -25,7 +25,7 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     if !common.yes {
         screen.note(&text(adopting.report()));
     }
-    if !screen.agrees("Take them in? The ledger forgets nothing. [y/N]")? {
+    if !screen.agrees("Adopt them? This cannot be undone. [y/N]")? {
         let message = "nothing was adopted: nobody agreed; say --yes where nobody can be asked";
         return Err(Failure::new("U601", 6, message));
     }
@@ -49,14 +49,14 @@ fn text(report: &AdoptReport) -> String {
             Some(people) => {
                 let _ = writeln!(
                     out,
-                    "  {} found in it, {} not in it, {} could stand in more than one group",
+                    "  {} found in it, {} not in it, {} could be in more than one group",
                     counted(people, "person", "people"),
                     number(release.withheld),
                     number(release.ambiguous)
                 );
             }
             None => {
-                let line = "the table behind it is not known: nothing is promised across it and what follows";
+                let line = "its private table is not known: nothing is promised about it together with later releases";
                 let _ = writeln!(out, "  {line}");
             }
         }
@@ -66,8 +66,8 @@ fn text(report: &AdoptReport) -> String {
         if release.exposed > 0 {
             let exposed = counted(
                 release.exposed,
-                "person can no longer be hidden and is",
-                "people can no longer be hidden and are",
+                "person can no longer be protected and is",
+                "people can no longer be protected and are",
             );
             let _ = writeln!(out, "  {exposed} withheld from now on");
         }

@@ -41,7 +41,7 @@ fn tell(DemoStory { story, schema, values }: &DemoStory) -> String {
             let _ = writeln!(out, "  A neighbour knows about one patient: {}.", known.join(", "));
         }
         let groups = if step.groups.len() == 1 { "one group" } else { "these groups" };
-        let _ = writeln!(out, "  {}: the patient can only stand in {groups}:", step.label);
+        let _ = writeln!(out, "  {}: the patient can only be in {groups}:", step.label);
         for group in step.groups.iter().take(3) {
             let region: Vec<String> =
                 names.iter().zip(&group.region).map(|(name, text)| format!("{name} {text}")).collect();
@@ -109,7 +109,8 @@ fn text(report: &DemoReport) -> String {
     let project = report.project.display();
     let _ = writeln!(
         out,
-        "\nThe project is in {project}: the policy file, the tables, and the releases as recipients get them. Go on with"
+        "\nThe project is in {project}: the policy file, the tables, and the releases as recipients get them. \
+         Continue with"
     );
     let _ = writeln!(out, "  tacenda -C {project} log");
     let _ = writeln!(out, "  tacenda -C {project} show 4");

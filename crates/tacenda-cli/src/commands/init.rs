@@ -41,8 +41,7 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
                 column.because
             );
             let Some(answer) = screen.ask(&question)? else {
-                let message =
-                    "nothing was drafted: nobody can be asked here; say --yes to take every proposal as it is";
+                let message = "nothing was drafted: there is no terminal to ask on; say --yes to accept every proposal";
                 return Err(Failure::new("U601", 6, message));
             };
             if answer.is_empty() {
@@ -52,7 +51,7 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
                 draft.set_role(&name, role);
                 break;
             }
-            screen.note("that is none of the roles");
+            screen.note("there is no such role");
         }
     }
     Ok(())
@@ -67,11 +66,7 @@ fn text(report: &InitReport, args: &InitArgs, common: &Common) -> String {
         let _ = writeln!(out, "  note: {note}");
     }
     let project = shared::project_words(common);
-    let _ = writeln!(
-        out,
-        "\nThe policy is in {}. Read it: what it does not say, nobody can promise. Then",
-        report.policy.display()
-    );
+    let _ = writeln!(out, "\nThe policy is in {}. Read it and correct it. Then", report.policy.display());
     let _ = writeln!(out, "  tacenda{project} check {0}\n  tacenda{project} plan {0}", args.data.display());
     out
 }

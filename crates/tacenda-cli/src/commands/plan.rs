@@ -56,7 +56,10 @@ fn choices_text(choices: &[Choice]) -> String {
             _ => writeln!(out, "  {:<9} not now: {}", choice.name, choice.refused.as_deref().unwrap_or_default()),
         };
     }
-    out.push_str("  cells and tight do not protect against someone who knows when a person entered the data, and a guard l\n  holds in each of their releases alone\n");
+    out.push_str(
+        "  cells and tight do not protect against an attacker who knows when a person arrived, and a \
+                  threshold l\n  holds in each of their releases alone\n",
+    );
     // What is chosen has its warnings among the notes; each column is told of once.
     let chosen = choices.iter().filter(|choice| choice.is_chosen);
     let mut told: Vec<&String> = chosen.flat_map(|choice| &choice.warnings).collect();
@@ -72,8 +75,8 @@ fn choices_text(choices: &[Choice]) -> String {
 /// A view next to what else could be published, one line each, below a head.
 fn compared_text(found: &ComparisonReport) -> String {
     let has_classes = found.lines.iter().any(|line| line.classification_error.is_some());
-    let (told, wrong) = (if found.target.is_some() { "told" } else { "" }, if has_classes { "wrong" } else { "" });
-    let head = format!("  {:<22} {:>10} {:>9} {told:>9} {wrong:>9}", "compared", "categories", "numbers");
+    let (kept, wrong) = (if found.target.is_some() { "kept" } else { "" }, if has_classes { "wrong" } else { "" });
+    let head = format!("  {:<22} {:>10} {:>9} {kept:>9} {wrong:>9}", "compared", "categories", "numbers");
     let mut out = format!("\n{}\n", head.trim_end());
     let share = |share: Option<f64>| share.map_or(String::new(), percent);
     for line in &found.lines {
@@ -84,19 +87,20 @@ fn compared_text(found: &ComparisonReport) -> String {
             (Against::WithoutJoin, _) => "without join columns".into(),
         };
         let (categories, numbers) = (line.distortion_categories, line.distortion_numbers);
-        let (told, wrong) = (share(line.information_kept), share(line.classification_error));
-        let line = format!("  {of:<22} {categories:>10.3} {numbers:>9.3} {told:>9} {wrong:>9}");
+        let (kept, wrong) = (share(line.information_kept), share(line.classification_error));
+        let line = format!("  {of:<22} {categories:>10.3} {numbers:>9.3} {kept:>9} {wrong:>9}");
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out.push_str("  categories and numbers: distortion per row, in levels and in shares of the domain\n");
     if let Some(target) = &found.target {
-        let _ = writeln!(out, "  told: the part that is left of what the columns tell one by one about {target}");
+        let _ = writeln!(out, "  kept: the share that remains of what the single columns say about {target}");
     }
     if has_classes {
         let (training, test) = (number(found.training_rows), number(found.test_rows));
         let _ = writeln!(
             out,
-            "  wrong: the part of {test} test rows for which a decision tree grown on {training} others, published alike, errs"
+            "  wrong: the share of {test} test rows that a decision tree misclassifies, grown on {training} other \
+             published rows"
         );
     }
     for note in &found.notes {

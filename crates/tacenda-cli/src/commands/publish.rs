@@ -18,7 +18,7 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     if !common.yes {
         screen.note(&shared::summary_text(&summary, &headline));
     }
-    if !screen.agrees("Publish it? What is out cannot be taken back. [y/N]")? {
+    if !screen.agrees("Publish it? A published release cannot be taken back. [y/N]")? {
         let message = "nothing was published: nobody agreed; say --yes where nobody can be asked";
         return Err(Failure::new("U601", 6, message));
     }

@@ -46,7 +46,7 @@ pub fn failure(error: impl Into<UseCaseError>, screen: &Screen) -> Failure {
 
 /// The same where releases are read.
 pub fn unread(error: UseCaseError, screen: &Screen) -> Failure {
-    failure_of(error, "what was named could not be read; nothing was looked at", screen)
+    failure_of(error, "the input could not be read; nothing was examined", screen)
 }
 
 /// The same where inputs that are not accepted are told in other words.
@@ -149,7 +149,7 @@ fn view_lines(view: &ViewSummary, line: &mut dyn FnMut(&str, String)) {
     let kept: Vec<String> =
         others.filter_map(|(name, kept)| Some(format!("{name} {:.0} %", (*kept)? * 100.0))).collect();
     if let (Some(target), false) = (&view.target, kept.is_empty()) {
-        line("still told", format!("of what it told about {target}: {}", kept.join(", ")));
+        line("still says", format!("of what it said about {target}: {}", kept.join(", ")));
     }
     if view.steps_back > 0 {
         let steps = counted(view.steps_back, "specialisation was", "specialisations were");
@@ -194,7 +194,7 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
     );
     let parts = match summary.taken_out {
         0 => String::new(),
-        out => format!(": {} published before and out, {} waiting", number(out), number(summary.waiting)),
+        out => format!(": {} published before and now left out, {} waiting", number(out), number(summary.waiting)),
     };
     line(
         "withheld",

@@ -171,7 +171,7 @@ fn reports_say_which_releases_were_made_elsewhere() {
     let project = project("model = \"m-invariance\"\nm = 2");
     project.ok(&["adopt", "1b.csv", "--truth", "1a.csv", "--yes"]);
     project.ok(&["publish", "2a.csv", "--yes"]);
-    let sentence = "Release 1 was made elsewhere and adopted: it left without being judged by this project.";
+    let sentence = "Release 1 was made elsewhere and adopted: this project did not judge it before publication.";
     for edition in ["recipient", "steward", "auditor"] {
         let report = project.ok(&["report", "--edition", edition, "--format", "json"]);
         assert!(report.contains(sentence), "{edition}: {report}");

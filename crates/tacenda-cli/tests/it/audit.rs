@@ -96,7 +96,7 @@ fn a_person_is_told_of_from_standard_input_only() {
     child.stdin.take().unwrap().write_all(b"Bob\n").unwrap();
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && text.contains("One value is left: it is certain."), "{text}");
+    assert!(output.status.success() && text.contains("One value remains: it is certain."), "{text}");
     project.fails(&["explain", "person", "Bob"], 2, "U201");
     project.ok(&[
         "explain",
@@ -145,14 +145,14 @@ fn a_story_ends_in_what_matching_everyone_at_once_leaves() {
     for format in ["text", "markdown", "html"] {
         let page = project.ok(&[&["audit", "--format", format, "--fail-on", "never", "-q"][..], &files].concat());
         let page = page.split_whitespace().collect::<Vec<&str>>().join(" ");
-        assert!(page.contains("Matching everyone at once"), "{page}");
-        assert!(page.contains("One value is left") && !page.contains("2 values are left"), "{page}");
+        assert!(page.contains("Everyone is matched at once"), "{page}");
+        assert!(page.contains("One value remains") && !page.contains("2 values remain"), "{page}");
     }
     let person = [&["explain", "person", "-q", "--releases"][..], &files].concat();
     let mut child = project.command(&person).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"a\n").unwrap();
     let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-    assert!(text.contains("Matching everyone at once") && text.contains("One value is left"), "{text}");
+    assert!(text.contains("Everyone is matched at once") && text.contains("One value remains"), "{text}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn unreadable_cells_are_named_by_place_and_not_shown() {
     let ended = project.fails(&["audit", "r.csv", "--quasi", "age", "--sensitive", "disease"], 3, "D125");
     assert!(ended.stderr.contains("line 3") && ended.stderr.contains("column age"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("secretive"));
-    assert!(ended.stderr.contains("nothing was looked at") && !ended.stderr.contains("published"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("nothing was examined") && !ended.stderr.contains("published"), "{}", ended.stderr);
     let ended = project.fails(&["audit", "r.csv", "--quasi", "height", "--sensitive", "disease"], 3, "D131");
     assert!(ended.stderr.contains("looked for in r.csv"), "{}", ended.stderr);
 }

@@ -48,7 +48,7 @@ fn a_later_plan_says_that_the_choice_is_made() {
         assert!(choice["loss"].is_null() && choice["chosen"] == false);
     }
     assert!(choices[1]["chosen"] == true && choices[1]["loss"].as_f64().unwrap() > 0.0);
-    assert!(project.ok(&["plan", "table.csv"]).contains("not now: cohorts is not what it was"));
+    assert!(project.ok(&["plan", "table.csv"]).contains("not now: cohorts has changed"));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_plan_tells_who_is_out_from_who_waits() {
         ["withheld", "waiting", "taken_out"].map(|name| summary[name].as_u64().unwrap());
     assert_eq!((withheld, waiting, taken_out), (2, 1, 1));
     let said = project.ok(&["plan", "table.csv"]);
-    assert!(said.contains("1 published before and out, 1 waiting"), "{said}");
+    assert!(said.contains("1 published before and now left out, 1 waiting"), "{said}");
     assert!(said.contains("discernability") && said.contains("C_avg"), "{said}");
 }
 
@@ -152,7 +152,7 @@ fn a_guard_without_cohorts_is_said_to_hold_per_release() {
     for words in [
         "In each release alone, no sensitive value is held by more than one in 2 of a group.",
         "not for what is learned by comparing releases, nor against someone who knows how we cut",
-        "without cohorts the guard l holds for each group of each release alone",
+        "without cohorts the threshold l holds for each release alone",
     ] {
         assert!(said.contains(words), "{words}\n{said}");
     }

@@ -1,7 +1,7 @@
 //! The attack that scales: which sensitive values are left for each person (science D4.4).
 //!
 //! The attacker knows everyone's exact quasi values and in which releases they are. In each release
-//! a person stands in some group whose region covers them, so their value is one of those groups'
+//! a person is in some group whose region covers them, so their value is one of those groups'
 //! values. A person has one value, so over the releases these sets are intersected.
 //!
 //! # What is and is not proved

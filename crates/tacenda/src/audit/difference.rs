@@ -1,28 +1,26 @@
-//! What comparing two releases gives away, for records that are only added.
+//! What comparing two releases reveals, for records that are only added.
 //!
 //! # Definition
-//! Lay the last release and this one over each other, knowing who stands in which group of both. Groups that
-//! share a person are tied together; the smallest sets of groups that nothing ties to others are the
-//! components. Every row of a component now is a newcomer's, or that of somebody who stood in one of its
-//! groups before and has the value of a row of that group. A person may have a value if some way to give
-//! everyone such a row gives it to them. Everyone, newcomers and old members alike, should be left with at
-//! least `l` values.
+//! Compare the last release with this one, knowing who is in which group of both. Groups that share a person are
+//! connected; a component is a smallest set of groups with no connection to others. Every row of a component now
+//! belongs to an arrival, or to an old member: a person who was in one of its groups before and has the value of a row
+//! of that group. A value is possible for a person if some way to give everyone such a row gives it to them. Everyone,
+//! arrivals and old members alike, should keep at least `l` possible values.
 //!
 //! # How
-//! One flow a component. Rows of a group with one value go to the newcomers of the group, or to rows of that
-//! value in the groups its old members come from; what is left of those is the leavers'. Everything is taken,
-//! so a value is possible exactly where some full flow uses the arc. That tells of the newcomer of science CE-1, whose
-//! value is the difference of two multisets, and of the old members of science CE-2, who after a division are left
-//! with what the newcomer does not have.
+//! One flow per component. Rows of a group with one value go to the group's arrivals, or to rows with that value in
+//! the groups that its old members come from. What remains of those belongs to departures. Every row is used, so a
+//! value is possible exactly where some full flow uses the arc. This finds the arrival of science CE-1, whose value is
+//! the difference of two multisets. It also finds the old members of science CE-2: after a division they keep only
+//! what the arrival does not have.
 //!
-//! With one group of the last release in a component, as where newcomers join a class and it is divided, this is
-//! exact, and nobody who goes by regions alone can tell more. Where a group mixes people of several, how many
-//! come from which is not asked of the flow: then too many values may seem possible, never too few.
+//! With one group of the last release in a component, this is exact: an attacker who uses regions alone cannot learn
+//! more. Where a group mixes people of several earlier groups, the flow does not ask how many come from which. Then
+//! too many values may seem possible, never too few.
 //!
 //! # Not concluded
-//! A series that passes may still be broken by other means: more than two releases may tell more, and sets of
-//! values are no bound on a probability. The check is for the study mode of paper 002; the gate asks for
-//! more.
+//! A series that passes may still be broken by other means. More than two releases may reveal more, and sets of values
+//! are no bound on a probability. The check is for the study mode of paper 002; the gate asks for more.
 
 use crate::audit::{Evidence, Fault, Faults, each_group};
 use crate::model::Value;
@@ -51,7 +49,7 @@ pub(crate) fn check(l: u32, evidence: &Evidence<'_>) -> Faults {
 /// Where the people of a group come from: a group of the last release, or from nowhere.
 type Origin = Option<u32>;
 
-/// The last release and this one, laid over each other.
+/// The comparison of the last release with this one.
 struct Comparison<'a> {
     evidence: &'a Evidence<'a>,
     /// Per group of this release, how many of its people come from where. A row with nobody behind it, which no
@@ -61,7 +59,7 @@ struct Comparison<'a> {
     before: Vec<BTreeMap<Value, u32>>,
 }
 
-/// Groups of the last release and of this one that hang together, ascending.
+/// Groups of the last release and of this one that are connected, ascending.
 #[derive(Default)]
 struct Component {
     before: Vec<u32>,

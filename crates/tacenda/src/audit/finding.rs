@@ -28,192 +28,198 @@ coded! {
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub enum Fault of units {
         RegionMisses = "A601", "a region does not contain its person",
-            "A published row must be true: its region contains the quasi values of the person behind it. A policy \
-             that shrinks regions would publish false rows, and give away who does not fit.";
+            "A published row must be true: its region contains the quasi-identifiers of its person. A policy that \
+             shrinks regions would publish false rows, and reveal who does not fit.";
         ValueChanged = "A602", "a sensitive value is not the person's",
             "Sensitive values are published as they are. A row with another value is false.";
-        PersonTwice = "A603", "a person stands in two rows",
-            "Every admitted person stands in exactly one row. A doubled person is counted as two and makes a group \
-             look larger than it is.";
+        PersonTwice = "A603", "a person is in two rows",
+            "Every published person is in exactly one row. A person in two rows is counted twice, and the group looks \
+             larger than it is.";
         PersonLost = "A604", "a person was lost",
-            "Every row of the snapshot is either published or withheld, and withheld rows are counted. A row that \
-             vanishes is a bug.";
+            "Every row of the snapshot is either published or withheld, and withheld rows are counted. A row that is \
+             neither is a bug.";
         CounterfeitsMiscounted = "A605", "counterfeits are miscounted",
             "The number of counterfeits of every group is published so that readers can count people. A wrong number \
              is a false statistic.";
         RegionTooNarrow = "A606", "a region is too narrow or off the grid",
-            "The policy file sets a least width and a public grid so that boundaries do not give away the value of \
-             the person at the edge.";
-        Malformed = "A607", "the release is not laid out as it must be",
-            "Groups, regions and rows of a release must fit each other, and rows must stand in an order that says \
-             nothing of the input.";
-        NobodyThere = "A608", "a group holds nobody",
-            "A group made of counterfeits alone would be pure invention.";
-        TooFewPeople = "A611", "a group holds too few people",
-            "The promise names the least number of people who are published alike. A smaller group singles its \
-             members out.";
-        TooFewValues = "A612", "a group holds too few sensitive values",
-            "The promise names the least number of sensitive values among which a person's own cannot be told. A \
-             smaller set tells more.";
+            "The policy file sets a least width and a public grid, so that boundaries do not reveal the value of the \
+             person at the edge.";
+        Malformed = "A607", "the release is malformed",
+            "Groups, regions and rows of a release must fit each other, and the order of rows must say nothing about \
+             the input.";
+        NobodyThere = "A608", "a group has no people",
+            "All rows of the group are counterfeits. Such a group describes nobody.";
+        TooFewPeople = "A611", "a group has too few people",
+            "The promise sets the least number of people in a group. In a smaller group each person is easier to \
+             single out.";
+        TooFewValues = "A612", "a group has too few sensitive values",
+            "The promise sets the least number of sensitive values in a group. With fewer values a person's own is \
+             easier to guess.";
         Unbalanced = "A613", "a value occurs more often than another in its group",
-            "The bound of 1/m rests on every value of a group being as likely as any other: each must occur equally \
-             often, exactly once where the promise has no k.";
-        ValueSetChanged = "A614", "a person met another value set",
-            "A person's groups must carry the same set of values in every release, for ever, or after a change of \
-             their value one that shares nothing with the sets before. Otherwise the sets are intersected, and what \
-             is left may be one value.";
-        UnexpectedCounterfeits = "A615", "there are counterfeits under a promise without any",
+            "The bound of 1/m holds if all values of a group are equally likely. So each must occur equally often: \
+             exactly once where the promise has no k.";
+        ValueSetChanged = "A614", "a person's value set changed",
+            "A person's groups must have the same set of sensitive values in every release. If the person's value \
+             changes, the new set must share nothing with the earlier ones. Otherwise the sets can be intersected, \
+             and one value may remain.";
+        UnexpectedCounterfeits = "A615", "there are counterfeits, and the promise excludes them",
             "This promise says that no published row is artificial.";
         RegionNotNested = "A621", "a person's region is not inside the earlier one",
-            "When a region is not inside the one before, a reader of both intersects them and may single the person \
+            "If a region is not inside the earlier one, a reader of both can intersect them and may single the person \
              out.";
         RegionsOverlap = "A622", "two regions of a release overlap",
-            "Cells of one release divide the domain between them. Overlapping cells let a reader of two releases \
-             tell members apart.";
+            "Under this promise the regions of one release must not overlap. Overlapping regions let a reader of two releases \
+             distinguish members of a group.";
         CohortTooSmall = "A623", "too few people of one arrival share a region",
-            "Someone who knows when people arrived compares only those who arrived together. Fewer than k of them in \
-             one region are exposed.";
-        CohortsMixed = "A626", "people of different arrivals stand in one group",
-            "Under this promise every group holds people of one arrival, for ever. Someone who knows who arrived \
-             when would see through a mixture.";
+            "An attacker who knows when people arrived compares only those who arrived together. Fewer than k of them \
+             share a region.";
+        CohortsMixed = "A626", "people of different arrivals share a group",
+            "Under this promise a group only has people who arrived together. An attacker who knows who arrived when \
+             can divide a mixed group.";
         ValueTooFrequent = "A624", "a value is too frequent in a group",
-            "The guard l says that no value makes up more than one in l of a group.";
-        LeftAlone = "A625", "people were taken out of a published group one by one",
-            "When a single member of a group disappears, comparing the releases gives that member's value. The whole \
-             group has to be withheld.";
+            "The threshold l says that no value may have a share of more than 1/l in a group.";
+        LeftAlone = "A625", "people were removed from a published group one by one",
+            "If a single member of a group disappears, comparing the releases reveals that member's value. The whole \
+             group must be withheld.";
         CameBack = "A627", "a person who was left out is back",
-            "Someone who was published and then left out must stay out under this promise: the gap sets them apart.";
-        GroupAltered = "A628", "a group that was published before is published otherwise",
-            "Under this promise groups never change once published: each comes again with the same people and the \
-             same region, or is left out whole. Whoever knows who arrived when could undo any other change, and the \
-             difference of two releases would no longer be the newcomers alone.";
+            "Under this promise a person who was published and then left out must stay out. The gap distinguishes the \
+             person from the others.";
+        GroupAltered = "A628", "a published group changed",
+            "Under this promise a group never changes: it is published again with the same people and the same \
+             region, or left out as a whole. An attacker who knows who arrived when can undo any other change. Then \
+             the difference of two releases has more than the arrivals.";
         TooFewCandidates = "A631", "comparing releases leaves too few possible values",
-            "A reader of all releases who knows people's quasi values and when they were present intersects what \
-             each release leaves open. For these people too little is left.";
+            "An attacker reads all releases and knows the quasi-identifiers and the presence of everyone. \
+             Intersecting the releases leaves too few possible values for these people.";
         SeriesSinglesOut = "A632", "comparing releases singles people out",
-            "Regions of the same person in different releases are intersected, or a boundary that moved when one \
-             person came or left gives that person's value away.";
+            "The regions of one person in different releases can be intersected. Or a boundary moved when one person \
+             arrived or left, and reveals that person's value.";
         JoinTooFewValues = "A641", "joined views leave too few values",
-            "Whoever lays views of the same people side by side matches rows on the columns they share. For some \
-             combination of X fewer values of Y remain than promised.";
+            "A recipient of several views joins their rows on common columns. For some combination of X, fewer values \
+             of Y remain than promised.";
         JoinShareTooLarge = "A642", "joined views make a value too likely",
-            "Whoever lays views of the same people side by side matches rows on the columns they share. For some \
-             combination of X one value of Y makes up a larger share of the matches than promised.";
-        MatchingTellsMore = "A643", "matching all rows at once tells more than the join",
-            "Views of the same people are projections of one table: each row of one belongs to exactly one row of \
-             the other. A match that lies in no assignment of all rows is impossible and can be left out. What \
-             remains keeps the promise no longer.";
-        ViewsNotRelated = "A644", "views are not of the same people",
-            "Every row of a view must have a possible counterpart in every other view, and all rows together must be \
-             assignable. If that fails, the views were not made from the same people, or an [[impossible]] pair is \
-             not impossible.";
-        JoinNotJudged = "A645", "the join of views is too large to judge",
-            "The views match in so many ways that counting them, or matching all of them at once, would take too many \
-             steps. What cannot be judged is not published. Publish fewer columns in a view, or coarser ones.";
-        AloneInGroup = "A701", "a group holds one person",
-            "Whoever knows this person's quasi values finds their row, and with it everything the row says.";
-        SmallGroup = "A702", "a group holds fewer people than the line",
-            "The line k says how many people must be published alike. Fewer are easier to tell apart.";
+            "A recipient of several views joins their rows on common columns. For some combination of X, one value of \
+             Y has a larger share of the matches than promised.";
+        MatchingTellsMore = "A643", "matching all rows at once reveals more than the join",
+            "The views are projections of one table, so each row of one belongs to exactly one row of the other. A \
+             match that is part of no assignment of all rows is impossible. Without such matches the promise does not \
+             hold.";
+        ViewsNotRelated = "A644", "the views are not of the same people",
+            "Every row of a view must have a possible counterpart in every other view, and some assignment must cover \
+             all rows. There is none: the views were not made from the same people, or an [[impossible]] pair does \
+             occur.";
+        JoinNotJudged = "A645", "the join of the views is too large to judge",
+            "The views match in too many ways to count them, or to match all of them at once. What cannot be judged is \
+             not published. Publish fewer columns in a view, or coarser ones.";
+        AloneInGroup = "A701", "a group has one person",
+            "An attacker who knows this person's quasi-identifiers finds the row, and with it everything the row \
+             says.";
+        SmallGroup = "A702", "a group has fewer people than the threshold",
+            "The threshold k is the least number of people in a group. In a smaller group each person is easier to \
+             single out.";
         OneValue = "A703", "a group has one sensitive value",
-            "Everyone in the group has this value. Nobody needs to be told apart to learn it.";
-        FewValues = "A704", "a group has fewer sensitive values than the line",
-            "The line l says how many values must remain possible for a person. In this group fewer do.";
-        FrequentValue = "A705", "a value is more frequent in a group than one in l",
-            "Guessing the most frequent value of the group is right more often than one time in l.";
+            "Everyone in the group has this value. An attacker who finds the group learns it.";
+        FewValues = "A704", "a group has fewer sensitive values than the threshold",
+            "The threshold l is the least number of values that must remain possible for a person. This group has \
+             fewer.";
+        FrequentValue = "A705", "a value has a share of more than 1/l in a group",
+            "An attacker who guesses the most frequent value of the group is right more often than one time in l.";
         ValueCertain = "A731", "a person's value is certain",
-            "In each release a person is in, their value is one of those of the groups that cover them. Over all \
-             releases, one value is left.";
-        FewCandidates = "A732", "fewer values than the line are left for a person",
-            "In each release a person is in, their value is one of those of the groups that cover them. Over all \
-             releases, fewer values than the line are left.";
+            "In each release the person's value is in one of the groups that cover the person. Over all releases, one \
+             value remains.";
+        FewCandidates = "A732", "fewer values than the threshold remain for a person",
+            "In each release the person's value is in one of the groups that cover the person. Over all releases, \
+             fewer than l values remain.";
         TooFarFromWhole = "A706", "a group's values are too far from the whole table's",
-            "Someone who finds a person's group learns how their chances differ from everybody's. The distance is \
-             above the line t.";
-        LinkedIdsPublished = "A711", "rows carry ids that link releases",
-            "A reader can follow each row from release to release. Such data are pseudonymous, not anonymous, and \
-             everything the releases say of a row is intersected.";
-        LinkedTooFew = "A712", "following ids leaves fewer people alike than the line",
-            "The regions of one id are intersected over the releases. Fewer rows than the line k share what is left.";
-        LinkedFewValues = "A713", "people alike by their ids have too few values",
-            "Rows whose ids tell the same story over the releases are told apart by nothing else. They have fewer \
-             sensitive values than the line l.";
-        LinkedContradiction = "A714", "the regions of an id do not meet",
-            "No value fits all regions that one id was published with: the person changed, or a row is not true. A \
-             reader sees that something changed.";
+            "An attacker who finds a person's group learns how the chances in it differ from those in the whole \
+             table. The distance exceeds the threshold t.";
+        LinkedIdsPublished = "A711", "ids link the rows of different releases",
+            "A reader can follow each row from release to release, and intersect everything that the releases say \
+             about it. Such data are pseudonymous, not anonymous.";
+        LinkedTooFew = "A712", "linked ids leave fewer people alike than the threshold",
+            "The regions of one id are intersected over the releases. Fewer than k rows share what remains.";
+        LinkedFewValues = "A713", "people who are alike by their ids have too few values",
+            "These ids have the same groups or regions in all releases, so nothing distinguishes them. They have \
+             fewer than l sensitive values.";
+        LinkedContradiction = "A714", "the regions of an id do not overlap",
+            "No value fits all regions of this id: the person changed, or a row is false. A reader sees that \
+             something changed.";
         LinkedValueChanged = "A715", "the value of an id changed",
-            "A reader who follows the id sees both values and that they changed.";
-        ArrivalsCertain = "A721", "the difference of two releases gives newcomers' value away",
-            "Groups that overlap hold the same people in both releases. What the later ones have more are the \
-             newcomers' rows, and they have one value.";
-        ArrivalsFewValues = "A722", "the difference of two releases leaves newcomers too few values",
-            "Groups that overlap hold the same people in both releases. What the later ones have more are the \
-             newcomers' rows, with fewer values than the line l.";
-        ArrivalsFew = "A723", "the difference of two releases leaves too few newcomers",
-            "Groups that overlap hold the same people in both releases. What the later ones have more are the \
-             newcomers' rows, fewer than the line k.";
-        LeaversCertain = "A724", "the difference of two releases gives leavers' value away",
-            "Groups that overlap hold the same people in both releases but for those who left. What the earlier ones \
-             had more are their rows, and they have one value.";
-        LeaversFewValues = "A725", "the difference of two releases leaves leavers too few values",
-            "Groups that overlap hold the same people in both releases but for those who left. What the earlier ones \
-             had more are their rows, with fewer values than the line l.";
-        PlaceGivesAway = "A733", "whoever stands in one place in these releases has too few values",
-            "Nobody's data are known here. But anyone who lies in this place and is in all these releases has a \
-             value that groups over the place have in each of them, and these are fewer than the line l. How many \
-             people that is cannot be told from outside; the number is the most that fit.";
-        OneKnownGivesAway = "A734", "knowing some people's values gives another's away",
-            "In all worlds that fit the releases, a person has one value as soon as the values of so many others are \
-             known.";
-        FewCorresponding = "A741", "few rows of the later release can be a person of the earlier",
-            "Everyone of the earlier release is in the later one, with the same value. Of the rows that could be a \
-             person's, so many cannot be when everyone is placed at once that fewer than the line k are left.";
-        OneCorresponding = "A742", "one row of the later release can be a person of the earlier",
-            "Everyone of the earlier release is in the later one, with the same value. When everyone is placed at \
-             once, one row is left for the person.";
-        FewNewcomers = "A743", "few rows of a group can be newcomers",
-            "So many rows of the group must belong to people of the earlier release that fewer than the line k can \
-             be newcomers'.";
+            "A reader who follows the id sees both values, and that the value changed.";
+        ArrivalsCertain = "A721", "the difference of two releases reveals the arrivals' value",
+            "Overlapping groups have the same people in both releases. The rows that the later groups gained are the \
+             arrivals', and these have one value.";
+        ArrivalsFewValues = "A722", "the difference of two releases leaves too few values for arrivals",
+            "Overlapping groups have the same people in both releases. The rows that the later groups gained are the \
+             arrivals', and these have fewer than l values.";
+        ArrivalsFew = "A723", "the difference of two releases leaves too few arrivals",
+            "Overlapping groups have the same people in both releases. The rows that the later groups gained are the \
+             arrivals', and these are fewer than k.";
+        LeaversCertain = "A724", "the difference of two releases reveals the departures' value",
+            "Overlapping groups have the same people in both releases, except those who left. The rows that the \
+             earlier groups lost are theirs, and these have one value.";
+        LeaversFewValues = "A725", "the difference of two releases leaves too few values for departures",
+            "Overlapping groups have the same people in both releases, except those who left. The rows that the \
+             earlier groups lost are theirs, and these have fewer than l values.";
+        PlaceGivesAway = "A733", "where groups of several releases overlap, too few values are common to all",
+            "The private tables were not given, so nobody is known. But a person in this overlap who is in all these \
+             releases has a value that is common to all of them, and fewer than l are. How many people are in the \
+             overlap is not known; the number is the most there can be.";
+        OneKnownGivesAway = "A734", "knowing some people's values reveals another's",
+            "If the values of so many other people are known, one value remains for a person in all worlds that fit \
+             the releases.";
+        FewCorresponding = "A741", "few rows of the later release can belong to a person of the earlier",
+            "Everyone in the earlier release is in the later one, with the same value. If all are matched to rows at \
+             once, fewer than k rows remain possible for the person.";
+        OneCorresponding = "A742", "one row of the later release can belong to a person of the earlier",
+            "Everyone in the earlier release is in the later one, with the same value. If all are matched to rows at \
+             once, one row remains possible for the person.";
+        FewNewcomers = "A743", "few rows of a group can be arrivals",
+            "Most rows of the group must belong to people of the earlier release. Fewer than k can belong to \
+             arrivals.";
         FewMatchedValues = "A751", "matching two releases leaves too few values",
-            "When everyone of the earlier release is given a row of the later one, whoever stands in both of these \
-             groups has one of fewer values than the line l.";
+            "Everyone in the earlier release is matched to a row of the later one. Then a person who is in both of \
+             these groups has one of fewer than l values.";
         WorldsCertain = "A755", "a person has one value in all worlds",
-            "All ways to place everyone in all releases were counted. In each of them the person has this value.";
-        LikelyValue = "A756", "a value is more likely than one in l",
-            "All ways to place everyone in all releases were counted. In more than one of l of them the person has \
-             this value.";
+            "All ways to assign people to rows in all releases were counted. The person has this value in every one \
+             of them.";
+        LikelyValue = "A756", "a value is more likely than 1/l",
+            "All ways to assign people to rows in all releases were counted. The person has this value in more than a \
+             share of 1/l of them.";
         MustShareValue = "A761", "people must share a value",
-            "Two people with the two values of a group, one of them later with somebody else in a group with the \
-             same two values: the first and the last have the same value. Whoever learns one of them learns all.";
+            "Two people share a group with two values. Later one of them shares a group with a third person and the \
+             same two values. So the first and the third person have the same value, and learning one reveals the \
+             other.";
         JoinFewPeople = "A765", "joining releases with different columns leaves too few people",
-            "A combination of what both releases say goes with fewer rows than the line k, counting only pairs of \
-             rows that can be part of a whole.";
-        JoinLikelyValue = "A766", "joining releases with different columns gives a value away",
-            "Among the rows that a combination of both releases joins with, a value is more frequent than one in l.";
+            "Some combination of the columns of both releases has fewer than k rows. Pairs of rows that no assignment \
+             of all rows contains are not counted.";
+        JoinLikelyValue = "A766", "joining releases with different columns makes a value too likely",
+            "Among the rows that some combination of both releases joins, one value has a share of more than 1/l.";
         AtOnceFewRows = "A767", "matching all releases at once leaves too few rows",
-            "Three or more releases have different columns of the same people. When everyone is given a row of each of \
-             them, what one release says of a person leaves fewer rows of another than the line k.";
+            "Three or more releases have different columns of the same people. If everyone has one row of each of \
+             them, what one release says about a person leaves fewer than k rows of another.";
         AtOnceFewValues = "A768", "matching all releases at once leaves too few values",
-            "Three or more releases have different columns of the same people. When everyone is given a row of each of \
-             them, what one release says of a person leaves fewer values than the line l. Two releases at a time need \
-             not show it.";
+            "Three or more releases have different columns of the same people. If everyone has one row of each of \
+             them, what one release says about a person leaves fewer than l values. Two of the releases alone need \
+             not show this.";
         OrderLinks = "A771", "the order of rows links two releases",
-            "Rows that occur once in both files stand in the same order far more often than by chance, and not \
-             because the files are sorted by what they show. The order of the input is a linked id.";
+            "Rows that occur once in both files are in the same order far more often than by chance, and the files \
+             are not sorted by their columns. So the order of the input shows, and it links rows like an id.";
         StableNames = "A772", "group names link two releases",
-            "Groups of the same name in both files lie over each other far more often than others: the name outlives \
-             the release, and a reader can follow the group.";
+            "Groups with the same name in both files overlap far more often than others. So names persist, and a \
+             reader can follow a group.";
         MovedByOne = "A773", "a region moved by one person",
-            "Two groups are the same but for one row and a side of the region. The side that moved is the value of \
-             the person who came or left.";
+            "Two groups differ in one row and in one side of the region. The side that moved is the value of the \
+             person who arrived or left.";
         TightBoundaries = "A774", "boundaries are values of people",
-            "Most boundaries lie on no public grid. A region that is as small as its people allow has a person on \
-             every side.";
+            "Most boundaries are not on a public grid. A region that is as small as possible has a person on each \
+             side.";
         LearnedValues = "A781", "values can be learned from the releases themselves",
-            "What the releases say of how quasi and sensitive values go together, applied to a person within their \
-             group, guesses right far more often than the group alone allows.";
-        EverLinkedLikely = "A785", "a person was likely linked to a value in some release",
-            "Where values change, each release is another chance. The chance that a person had the value in at least \
-             one of them is above one in l.";
+            "The releases show how quasi-identifiers and sensitive values correlate. Applied to a person within their \
+             group, this guesses right far more often than the group alone allows.";
+        EverLinkedLikely = "A785", "a person was probably linked to a value in some release",
+            "If values change, each release is another chance. The probability that the person had the value in at \
+             least one release is above 1/l.";
     }
 }
 

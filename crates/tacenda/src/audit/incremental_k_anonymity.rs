@@ -23,11 +23,11 @@
 //! have been: the earliest arrivals of a group that is left out must be at least k.
 //!
 //! The guard `l`, where given, is checked of every group of the release, whether it is new or comes again. Without
-//! cohorts that is all it claims, and nothing of it follows for two releases laid over each other.
+//! cohorts that is all it claims: nothing follows for the comparison of two releases.
 //!
 //! With cohorts, someone who knows arrivals can tell people apart by their history. So the people of
 //! a group who come from one group of the last release, or are new, must be at least k, and pass the
-//! guard; and people of different cohorts may not stand in one group. Groups never change once published:
+//! guard; and people of different cohorts may not be in one group. Groups never change once published:
 //! one of the last release comes again with the same people and the same region, or not at all. The auditor's
 //! difference of two releases rests on that.
 //!
@@ -48,7 +48,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is claimed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bounds {
-    /// The least number of people that cannot be told apart.
+    /// The least number of people that cannot be distinguished.
     pub k: u32,
     /// No value may make up more than one in `l` of a group of this release, where given.
     pub l: Option<u32>,
@@ -61,7 +61,7 @@ pub(crate) fn check(bounds: Bounds, evidence: &Evidence<'_>) -> Faults {
     Overlay::new(bounds, evidence).faults()
 }
 
-/// A release and the one before it, laid over each other.
+/// The comparison of a release with the one before.
 struct Overlay<'a> {
     bounds: Bounds,
     evidence: &'a Evidence<'a>,
@@ -197,7 +197,7 @@ impl<'a> Overlay<'a> {
         self.evidence.release.group_rows(group).filter_map(|row| self.evidence.membership.person(row))
     }
 
-    /// What is known of a group from the walk through the table; nothing where somebody stands in two groups.
+    /// What is known of a group from the walk through the table; nothing where somebody is in two groups.
     fn mix(&self, group: usize) -> Option<Mix> {
         Some(self.mixes[group]).filter(|mix| mix.people as usize == self.people(group).count())
     }
@@ -363,7 +363,7 @@ impl<'a> Overlay<'a> {
         })
     }
 
-    /// A value makes up more than one in `l` of people who cannot be told apart.
+    /// A value makes up more than one in `l` of people who cannot be distinguished.
     fn frequent(&self, faults: &mut Faults) {
         let Some(l) = self.bounds.l else { return };
         self.by_group(Fault::ValueTooFrequent, faults, |group| {
@@ -409,7 +409,7 @@ fn overlapping(regions: &Regions) -> BTreeSet<u32> {
         .collect()
 }
 
-/// What a set of releases says of each person when laid over each other: the definition.
+/// What a set of releases says together about each person: the definition.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct InferenceTable {
     regions: BTreeMap<u64, Vec<Span>>,

@@ -22,7 +22,7 @@ pub struct Assessment {
 /// A question the auditor asks of every series.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Check {
-    /// How many people stand in each group (science D4.1).
+    /// How many people are in each group (science D4.1).
     GroupSizes,
     /// How many values each group holds: distinct, entropy, recursive (science D4.1).
     Diversity,
@@ -231,7 +231,7 @@ impl Check {
             Check::Closeness => ("closeness", "How far are a group's values from those of the whole table?"),
             Check::LinkedIds => ("linked-ids", "What do ids that link releases give away?"),
             Check::Difference => {
-                ("difference", "What does the difference of two releases say of newcomers and leavers?")
+                ("difference", "What does the difference of two releases reveal about arrivals and departures?")
             }
             Check::Candidates => ("candidates", "Which values remain possible for each person?"),
             Check::Correspondence => ("correspondence", "Which rows of two releases must be the same people?"),

@@ -10,7 +10,7 @@ macro_rules! quantities {
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum Quantity {
             $(#[doc = $name] $quantity,)*
-            /// How many people have so many possible values left; the last count stands for itself and all above.
+            /// How many people have so many possible values; the last count includes all above.
             PeopleWithValuesLeft(u32),
         }
 

@@ -81,8 +81,8 @@ reasons! {
 }
 
 impl Reason {
-    /// Whether the question was left out because nobody knows who the people are. A verdict must say so: who knows
-    /// less must not seem to have cleared more.
+    /// Whether the question was left out because nobody knows who the people are. A verdict must say so: knowing
+    /// less must not look like clearing more.
     pub fn is_people_unknown(self) -> bool {
         matches!(self, Reason::PeopleUnknown | Reason::AccomplicesUnknown)
     }

@@ -1,14 +1,13 @@
-//! Arc consistency: what matching everyone at once takes away from the candidates (science A3.8).
+//! Arc consistency: which candidates matching everyone at once rules out (science A3.8).
 //!
-//! In each release everyone needs a row of their own, and every counterfeit one of its group. A
-//! person keeps a value only if some full matching gives it to them. What one release takes away may
-//! take away more in another, so this goes on until nothing changes. Every deletion is sound as long
-//! as nobody's value changes (who asks makes whoever's did somebody new from then on); that values are
-//! left proves nothing.
+//! In each release everyone needs a row of their own, and so does every counterfeit of a group. A person keeps a value
+//! only if some full matching gives it to them. Ruling a value out in one release may rule out more in another, so
+//! this is repeated until nothing changes. Every deletion is sound as long as nobody's value changes. The caller
+//! treats a person whose value changed as a new person from then on. Values that remain prove nothing.
 //!
-//! People whose groups hang together form a component. A component above the limit is left as it is,
-//! and the people in it are counted: they are not assessed, not cleared. So are those of a component that
-//! has no full matching, or other numbers of rows and people: what is known contradicts the release there.
+//! People whose groups are connected form a component. A component above the limit is not refined, and its people
+//! count as not assessed. So do the people of a component that has no full matching, or more or fewer rows than
+//! people: there the knowledge contradicts the release.
 
 use crate::audit::candidates::Candidates;
 use crate::audit::knowledge::Knowledge;
@@ -63,16 +62,16 @@ pub fn refine(
     refine_and_place(candidates, releases, knowledge, limits).0
 }
 
-/// What hangs together in one release, as seen before anything was narrowed.
+/// What is connected in one release, as seen before anything was narrowed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     /// Per group, the lowest group of its component.
     pub(super) roots: Vec<u32>,
-    /// Per row of the knowledge, a group the person may stand in, or `u32::MAX`.
+    /// Per row of the knowledge, a group the person may be in, or `u32::MAX`.
     pub(super) found: Vec<u32>,
 }
 
-/// The same, and what hangs together in each release.
+/// The same, and what is connected in each release.
 pub(super) fn refine_and_place(
     candidates: &mut Candidates,
     releases: &[Release],
@@ -143,20 +142,20 @@ struct Scene<'a> {
     places: Places,
 }
 
-/// People and groups that hang together.
+/// People and groups that are connected.
 #[derive(Default)]
 struct Component {
     people: Vec<u32>,
     /// Their rows in the table, until it is known where they may stand.
     rows: Vec<u32>,
     groups: Vec<u32>,
-    /// The groups each of the people may stand in, ascending, one after another.
+    /// The groups each of the people may be in, ascending, one after another.
     hits: Vec<u32>,
     ends: Vec<u32>,
 }
 
 impl Component {
-    /// The groups that the person at a place of `people` may stand in.
+    /// The groups that the person at a place of `people` may be in.
     fn hits(&self, place: usize) -> &[u32] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         &self.hits[start as usize..self.ends[place] as usize]
@@ -281,7 +280,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What the people of a component may take: a place of each value they may have, in each group they may stand in.
+/// What the people of a component may take: a place of each value they may have, in each group they may be in.
 struct ValuesInPlaces<'a> {
     component: &'a Component,
     places: &'a Seats,
@@ -356,7 +355,7 @@ impl Few {
     }
 }
 
-/// What hangs together, without where exactly each person may stand.
+/// What is connected, without the groups that each person may be in.
 fn find_places(
     release: &Release,
     stab: &Stab,

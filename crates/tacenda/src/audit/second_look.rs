@@ -1,14 +1,14 @@
-//! The gate's second look: the auditor's own checks, asked of a release that keeps its promise.
+//! The gate's second look: the auditor's own checks of a release that keeps its promise.
 //!
-//! The promise is checked from its definition and with the private truth. These checks know neither: they
-//! see what a reader would see, so that a mistake in the one is not repeated in the other. What they find
-//! above a note refuses the release.
+//! The promise is checked from its definition and with the private truth. These checks know neither. They see what a
+//! reader would see, so that a mistake in the one is not repeated in the other. A finding above a note refuses the
+//! release.
 //!
 //! # What is asked
-//! Of the release alone: group sizes and diversity, with the lines the promise draws. Together with the
-//! last release, where the promise says that people only come: the difference. The history keeps the people
-//! and regions of the last release and not its counterfeits, so promises with counterfeits are not compared
-//! here; an audit of the whole project does that from the published files.
+//! Of the release alone: group sizes and diversity, with the thresholds of the promise. Together with the last
+//! release, if the promise is for additions only: the difference. The history keeps the people and regions of the last
+//! release but not its counterfeits, so promises with counterfeits are not compared here. An audit of the whole
+//! project compares them from the published files.
 
 use crate::audit::by_group::ByGroup;
 use crate::audit::examine::examine_at;

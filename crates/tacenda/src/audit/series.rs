@@ -50,7 +50,7 @@ impl Attacker {
 /// Where a number becomes a finding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
-    /// The least number of people that must not be told apart.
+    /// The least number of people that must not be distinguished.
     pub k: u32,
     /// The least number of sensitive values that must remain possible.
     pub l: u32,
@@ -66,7 +66,7 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// The lines that a promise draws. Where it says nothing of people or of values, the line is 1,
+    /// The thresholds of a promise. Where it says nothing of people or of values, the threshold is 1,
     /// which nothing falls below.
     pub fn of(terms: &Terms) -> Thresholds {
         Thresholds { k: terms.k.unwrap_or(1), l: terms.l.unwrap_or(1), t: None }

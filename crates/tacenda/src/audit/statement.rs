@@ -22,12 +22,12 @@ pub enum Statement {
     LinkedValueChanged,
     /// The groups hold one id, and their regions do not overlap.
     LinkedRegionsApart,
-    /// The groups are those of one id, and `number` ids, itself included, cannot be told from it: fewer than k.
+    /// The groups are those of one id, and `number` ids, itself included, cannot be distinguished from it: fewer than k.
     FewAlike {
         /// By the groups they were in; otherwise by the region in which the regions of each overlap.
         by_groups: bool,
     },
-    /// The groups are those of one id, and the ids that cannot be told from it have the values given in one release:
+    /// The groups are those of one id, and the ids that cannot be distinguished from it have the values given in one release:
     /// fewer than l.
     FewValuesAmongAlike {
         /// As in [`Statement::FewAlike`].
@@ -86,7 +86,7 @@ pub enum Statement {
         /// Only pairs within a group were compared, because a file is sorted by group.
         within_groups: bool,
     },
-    /// `number` of the `line` names that groups have in both releases stand for groups that overlap, as those given do.
+    /// `number` of the `line` names that groups have in both releases are names of groups that overlap, as those given do.
     StableNames,
     /// The groups have the same rows, but for one with the value, and one region lies inside the other.
     MovedByOne,

@@ -1,8 +1,8 @@
-//! One person, attacked step by step: what the worked example of a report shows.
+//! One person, attacked step by step: the worked example of a report.
 //!
-//! It asks every group of every release in turn and uses no index, so that it also checks the attack
-//! it explains. What matching everyone at once takes away beyond that is a last step: it cannot be seen in the
-//! groups of one person, and is what the findings count by. Where people are not known, a place is attacked.
+//! It asks every group of every release in turn and uses no index, so that it also checks the attack it explains. The
+//! last step is what matching everyone at once rules out: it cannot be seen in the groups of one person, and findings
+//! count by it. If people are not known, a place is attacked.
 
 use crate::audit::knowledge::Knowledge;
 use crate::model::{Quasi, Release, Schema, Span, Value};
@@ -31,7 +31,7 @@ pub struct StoryStep {
     pub label: String,
     /// What the attacker knew: the person's quasi values, as a release would print them alone.
     pub known: Vec<String>,
-    /// The groups the person may stand in.
+    /// The groups the person may be in.
     pub groups: Vec<SeenGroup>,
     /// The values of these groups, ascending.
     pub found: Vec<Value>,
@@ -41,7 +41,7 @@ pub struct StoryStep {
     pub restarted: bool,
 }
 
-/// A group the person may stand in.
+/// A group the person may be in.
 #[derive(Clone, Eq, PartialEq)]
 pub struct SeenGroup {
     /// Its place in the release, counted from 0.
@@ -173,7 +173,7 @@ fn find_place(chain: &[&Release], region: Vec<Span>, values: &[Value]) -> Option
     None
 }
 
-/// The groups that somebody stands in and that lie over some of a region, by a scan.
+/// The groups that somebody is in and that lie over some of a region, by a scan.
 fn over(release: &Release, region: &[Span]) -> Vec<u32> {
     let is_over = |&group: &usize| release.people(group) > 0 && overlaps(release.region(group), region);
     (0..release.group_count()).filter(is_over).map(|group| group as u32).collect()

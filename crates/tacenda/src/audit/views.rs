@@ -1,4 +1,4 @@
-//! The gate for views: a finished view is judged with everything that is out, before it exists.
+//! The gate for views: a finished view is judged with everything published, before it exists.
 //!
 //! # Definition
 //! The view must be true like any release. Then, for each group of recipients who may pool, the views
@@ -26,7 +26,7 @@ pub struct ViewEvidence<'a> {
     pub release: Evidence<'a>,
     /// The view's name.
     pub name: &'a str,
-    /// The views that are out.
+    /// The published views.
     pub earlier: &'a [PublishedView],
     /// Per group of recipients who may pool: which of the earlier views they see.
     pub seen: &'a [Vec<usize>],
@@ -78,8 +78,8 @@ pub fn gate_view(evidence: &ViewEvidence<'_>) -> ViewVerdict {
         }
         if !SubJoins::of(seen).is_complete {
             verdict.warnings.push(format!(
-                "{} views are seen together: not every selection of them was joined, but each with the new one, all but one, \
-                 and all",
+                "{} views can be joined: only each one with the new view, all but one, and all were joined, not \
+                 every selection",
                 seen.len() + 1
             ));
         }
@@ -142,15 +142,15 @@ fn collect(
         add(Fault::ViewsNotRelated, alone.0, 0);
     }
     if alone.1 > 0 {
-        warn("some rows of a view match no row of one made elsewhere: they were judged without it");
+        warn("some rows of a view match no row of a view made elsewhere: they were judged without it");
     }
     for &(view, other) in &report.unassigned {
         if is_ours(view) && is_ours(other) {
             add(Fault::ViewsNotRelated, rows, 0);
         } else {
             warn(
-                "the rows of a view made elsewhere cannot all be matched with those of another: between these two, what \
-                 lies in no matching was not left out",
+                "the rows of a view made elsewhere cannot all be matched with those of another: between these two, \
+                 impossible pairs of rows were counted too",
             );
         }
     }
@@ -182,7 +182,8 @@ fn judge(
         }
         JoinCoverage::PairsOnly => {
             warn(
-                "the join of all views is too large: each two were judged alone, and what three tell together was not",
+                "the join of all views is too large: views were judged two at a time, and what three reveal together \
+                 was not",
             );
         }
         JoinCoverage::KernelOfTwo => warn(
@@ -208,7 +209,7 @@ fn judge(
 fn describe(bound: &Bound, reading: &JoinReading) -> String {
     match (bound, reading.least, reading.largest_ppm) {
         (Bound::Anonymity { k }, Some(least), _) => {
-            format!("every combination of X goes with at least {least} values of Y, {k} are promised")
+            format!("every combination of X has at least {least} values of Y; {k} are promised")
         }
         (Bound::Anonymity { .. }, None, _) => "no combination of X occurs".into(),
         (_, _, Some(ppm)) => format!("no sensitive value of Y exceeds a share of {:.1} %", ppm as f64 / 10_000.0),

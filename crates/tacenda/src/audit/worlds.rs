@@ -7,7 +7,7 @@
 //! the whole group, published alike, and it is one that the release before did not have. The risk of a
 //! value is the share of worlds in which the person has it.
 //!
-//! Rows of a group with the same value are not told apart here, so a world is counted with the number
+//! Rows of a group with the same value are not distinguished here, so a world is counted with the number
 //! of ways to do so. Components, people who can never get into each other's way, are counted apart
 //! and multiplied.
 
@@ -75,10 +75,10 @@ impl Share {
 /// All worlds, counted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Worlds {
-    /// How many there are, with rows of a group alike in value not told apart.
+    /// How many there are, with rows of a group alike in value not distinguished.
     pub count: u128,
     /// Per person, in how many worlds of their component they have each value, and of how many;
-    /// rows alike in value are told apart here.
+    /// rows alike in value are distinguished here.
     shares: Vec<(BTreeMap<Value, u128>, u128)>,
     /// Pairs of people who have the same value in every world, the lower first, ascending.
     pub always_equal: Vec<(u32, u32)>,
@@ -416,7 +416,7 @@ impl<'a, 'b> Search<'a, 'b> {
         Ok(())
     }
 
-    /// In how many ways the people of each cell can stand in its rows; counterfeits take the rest.
+    /// In how many ways the people of each cell can be in its rows; counterfeits take the rest.
     fn ways_to_tell_apart(&self) -> Option<u128> {
         let mut ways: u128 = 1;
         for &group in &self.groups {
@@ -525,7 +525,7 @@ mod tests {
         assert_eq!(limit, Err(WorldsError::TooLarge { limit: 2 }));
     }
 
-    /// Every way at all to hand out the rows of all releases, told apart; no components, no cells.
+    /// Every way at all to hand out the rows of all releases, distinguished; no components, no cells.
     fn enumerate(releases: &[Release], people: &[Person]) -> Vec<BTreeMap<Value, u128>> {
         fn step(
             releases: &[Release],

@@ -78,7 +78,7 @@ fn fields(issue: &Issue<'_>) -> Vec<Json> {
     fields.push(field(
         GROUP_ID,
         "integer",
-        "Rows with the same number were published alike. Numbers are drawn afresh in every release.".into(),
+        "Rows with the same number are one group. Numbers are drawn anew for every release.".into(),
     ));
     for &(role, index) in &schema.order {
         let description = match role {
@@ -136,7 +136,7 @@ pub fn readme(issue: &Issue<'_>) -> String {
     say(
         &mut page,
         &format!(
-            "Release {} of the series `{}`: {rows} rows in {groups} groups, standing for {people} people.{}{}",
+            "Release {} of the series `{}`: {rows} rows in {groups} groups, for {people} people.{}{}",
             release.number,
             policy.series.name,
             match counterfeits {
@@ -153,8 +153,8 @@ pub fn readme(issue: &Issue<'_>) -> String {
     if policy.is_study() {
         say(
             &mut page,
-            "**The data are made up.** No row stands for a real person. The release shows what a study mode does, and may \
-             break what it promises.",
+            "**The data are made up.** No row is a real person. The release shows what a study mode does, and may \
+             break its promise.",
         );
     }
     say(&mut page, "## What is promised");
@@ -178,7 +178,7 @@ pub fn readme(issue: &Issue<'_>) -> String {
     say(
         &mut page,
         "`manifest.json` has the promise, the numbers, the hierarchies and all checksums; `datapackage.json` describes \
-         the columns (Frictionless). `sha256sum --check SHA256SUMS` tells whether you have what was published.",
+         the columns (Frictionless). `sha256sum --check SHA256SUMS` checks that you have what was published.",
     );
     page.truncate(page.trim_end().len());
     page.push('\n');
@@ -192,7 +192,8 @@ fn how_to_read(issue: &Issue<'_>) -> String {
         points.push(format!("`{RECORD}`: the same person has the same code in every release of this series."));
     }
     points.push(format!(
-        "`{GROUP_ID}`: rows with one number were published alike. Numbers are drawn afresh in every release and mean nothing across releases."
+        "`{GROUP_ID}`: rows with the same number are one group. Numbers are drawn anew for every release and mean \
+         nothing across releases."
     ));
     let named = |wanted: &dyn Fn(&Quasi) -> bool| {
         let names: Vec<String> =
@@ -205,8 +206,7 @@ fn how_to_read(issue: &Issue<'_>) -> String {
     }
     let trees = named(&|quasi| quasi.hierarchy().is_some_and(|tree| !tree.is_flat()));
     if !trees.is_empty() {
-        points
-            .push(format!("{trees}: a value, or a group of values; which values it holds stands in `manifest.json`."));
+        points.push(format!("{trees}: a value, or a group of values; `manifest.json` lists the values of each group."));
     }
     let flat = named(&|quasi| quasi.hierarchy().is_some_and(|tree| tree.is_flat()));
     if !flat.is_empty() {

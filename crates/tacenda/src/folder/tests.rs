@@ -155,7 +155,7 @@ fn the_page_for_the_recipient_says_promise_and_limits_word_by_word() {
     let page = describe::readme(&Issue::new(&release, &policy));
     assert!(page.contains(&policy.terms().sentence));
     assert!(policy.terms().limits.iter().all(|limit| page.contains(limit)));
-    assert!(page.contains("13 rows in 6 groups, standing for 11 people. 2 rows are artificial."));
+    assert!(page.contains("13 rows in 6 groups, for 11 people. 2 rows are artificial."));
     assert!(page.lines().count() < 60, "one page");
 }
 

@@ -227,17 +227,17 @@ kinds! {
     /// Two columns have one name.
     DuplicateColumn, "D103", "duplicate column",
         "give every column of the input its own name",
-        "Two columns of the input have the same name, so that the policy file cannot say which one it means.";
+        "Two columns of the input have the same name, so the policy file cannot say which one it means.";
     /// Two rows have one identifier.
     DuplicateIdentifier, "D104", "duplicate identifier",
-        "keep one row a person, or choose the column that names a person",
-        "Two or more rows have the same identifier. A snapshot holds one row a person: with several, a person would count \
-         several times in a group and be hidden among fewer people than promised.";
+        "keep one row per person, or choose the column that names a person",
+        "Two or more rows have the same identifier. A snapshot has one row per person: with several, a person would \
+         be counted several times in a group, and the group would have fewer people than promised.";
     /// A row without an identifier.
     EmptyIdentifier, "D105", "empty identifier",
         "fill in the identifier; without it a person cannot be followed through the series",
-        "A row has nothing in the identifier column. The identifier never leaves, but it ties a person's rows of different \
-         snapshots together, and the promise over the series rests on that.";
+        "A row has nothing in the identifier column. The identifier is never published, but it links a person's rows \
+         in different snapshots, and the promise needs that.";
     /// A cell that should hold a whole number.
     NotAnInteger, "D106", "not an integer",
         "correct the cells, or declare the column as real or category",
@@ -257,7 +257,8 @@ kinds! {
     OutsideDomain, "D109", "outside the domain",
         "correct the cells; before the first release the domain can be widened, after it that needs a new series",
         "A number or date lies outside the domain that the policy file declares, which is half open: [lo, hi) does not \
-         contain hi. The domain is public and may not follow the data, or it would publish the extreme person. Correct the \
+         contain hi. The domain is public. It may not follow the data, or it would reveal the most extreme person. \
+         Correct the \
          cells, or widen the domain as long as nothing is published; after the first release that needs a new series.";
     /// A value that the hierarchy lacks.
     UnknownValue, "D110", "value not in the hierarchy",
@@ -333,12 +334,13 @@ kinds! {
          role = \"drop\" may hold line breaks between quotes.";
     /// A published cell in no notation of its column.
     UnknownNotation, "D125", "cell in no notation of its column",
-        "correct the cells; or say --notation COLUMN=exact where the texts are labels, --any TEXT where a text stands for \
-         any value, or --hierarchy COLUMN=FILE",
+        "correct the cells; or say --notation COLUMN=exact if the texts are labels, --any TEXT if a text means any \
+         value, or --hierarchy COLUMN=FILE",
         "A column of a published file mixes notations, or a cell looks like a range, a set or a prefix and is none. All \
          cells of a column in all files are read in one notation: numbers or dates with their ranges ([20,30), (20, 30], \
-         20-29, 20..29, 20 to 29, >=65, 65+, under 18), or labels with their sets and prefixes ({a, b}, 47***). Taking 20-29 \
-         for a label in one file and for a range in another would make people look safe who are not, so nothing is guessed. In a column of whole numbers \
+         20-29, 20..29, 20 to 29, >=65, 65+, under 18), or labels with their sets and prefixes ({a, b}, 47***). \
+         Nothing is guessed: reading 20-29 as a label in one file and as a range in another would hide risks. In a \
+         column of whole numbers \
          a point between two of them, such as a mean, is no value either: --notation COLUMN=real reads it. Some forms are read \
          only where the whole column agrees: commas between thousands (1,000-2,000), which must be used throughout and are \
          not read in sets; 20- for 20 and more, beside ranges such as 10-19 and no other sign for it; -20 for minus \
@@ -348,8 +350,8 @@ kinds! {
     /// Sets that no order of the values makes runs.
     NoOrder, "D126", "sets that fit no order",
         "give the column's tree with --hierarchy COLUMN=FILE",
-        "The sets published in a column are neither nested or apart, nor runs of one order of the values. Regions here are \
-         runs of an order, so that such sets cannot be kept as they are, and widening them would hide what they give away.";
+        "The sets published in a column are neither nested or apart, nor runs of one order of the values. Regions \
+         are runs of an order, so such sets cannot be kept exactly, and widening them would hide what they reveal.";
     /// A range without a value in it.
     EmptyRange, "D127", "range that holds no value",
         "correct the cells, or say --notation COLUMN=real where values lie between the whole numbers",
@@ -364,28 +366,30 @@ kinds! {
         "correct the counts, name the column that numbers groups with --group, or take the counts away: counterfeits then \
          count as people",
         "The counts of counterfeits beside a file, or its column row_weight, do not fit its groups: a group is missing, has \
-         another number of rows, or would have more counterfeits than rows. Counts beside a file (STEM.counterfeits.csv) name \
-         groups, so that a file without a column that numbers them cannot be counted with them.";
+         another number of rows, or would have more counterfeits than rows. Counts beside a file \
+         (STEM.counterfeits.csv) name groups, so the file needs a column that numbers its groups.";
     /// Too many values for one column.
     TooFine, "D130", "too many values for one column",
         "say --notation COLUMN=integer or COLUMN=real:2 for fewer decimals, or --domain COLUMN=LO..HI for a narrower domain",
         "A column's values are numbered with 32 bits. Bounds with many decimals over a wide range need more numbers than \
-         that. More than nine decimals are never kept; where fewer are asked for, the rest is cut off, and that is said.";
+         that. More than nine decimals are never kept; if fewer are asked for, the rest is cut off, and a note says \
+         so.";
     /// A named column that a published file lacks.
     NotInFile, "D131", "column not in the file",
         "check the name; case and blanks count",
-        "A column named on the command line is in none of the files, or one of the tables of the truth lacks it, or a file \
-         has some of the sensitive columns and not all.";
-    /// A cell of the truth that is no single value.
-    NotExact, "D132", "truth that is no single value",
+        "A column named on the command line is in none of the files, or a private table lacks it. Or a file has only \
+         some of the sensitive columns.";
+    /// A cell of a private table is a range, a set or a star.
+    NotExact, "D132", "a private table with generalised cells",
         "give the private tables the releases were made from, with single values",
-        "A cell of a table given with --truth is a range, a set or a star. The truth is the private table a release was \
-         made from: one value a cell.";
+        "A cell of a table given with --truth is a range, a set or a star. --truth takes the private table that a \
+         release was made from: one value per cell.";
     /// One value in two forms.
     WrittenTwice, "D133", "one value written in two ways",
         "write it alike in all files, without blanks around it and without .0 behind whole numbers",
         "Texts of this column stand for themselves, and some differ only in blanks around them or in how a number is written \
-         (25 and 25.0). Taken for two values they would count twice, and releases would seem to have nothing in common.";
+         (25 and 25.0). Read as two values they would be counted twice, and releases would seem to have nothing in \
+         common.";
 }
 
 impl Kind {
@@ -393,12 +397,13 @@ impl Kind {
     fn way_out_in_view(self) -> &'static str {
         match self {
             Kind::UnknownNotation => {
-                "correct the cells; or say under the view notation = { COLUMN = \"exact\" } where the texts are labels, any = { \
-                 COLUMN = [\"TEXT\"] } where a text stands for any value, or hierarchy = { COLUMN = \"FILE\" }"
+                "correct the cells, or describe the file under the view; notation = { COLUMN = \"exact\" } if the \
+                 texts are labels; any = { COLUMN = [\"TEXT\"] } if a text means any value; hierarchy = { COLUMN = \
+                 \"FILE\" } for its own hierarchy"
             }
             Kind::UnknownValue => {
-                "correct the cells, or give the file's own tree under the view: hierarchy = { COLUMN = \"FILE\" }; any = { COLUMN = \
-                 [\"TEXT\"] } says that a text stands for any value"
+                "correct the cells, or give the file's own hierarchy under the view: hierarchy = { COLUMN = \"FILE\" \
+                 }; any = { COLUMN = [\"TEXT\"] } says that a text means any value"
             }
             Kind::NoOrder => "give the column's tree under the view: hierarchy = { COLUMN = \"FILE\" }",
             Kind::EmptyRange => {

@@ -54,8 +54,8 @@ coded! {
             /// How many there were.
             wanted: u64,
         } = "L502", "the ledger was cut short",
-            "The vault remembers how many lines were committed, and the ledger has fewer. A history with a release \
-             missing would let the next one betray the people in it. Restore the ledger from a backup.";
+            "The vault remembers how many lines were committed, and the ledger has fewer. Without the missing \
+             releases, the next one could betray the people in them. Restore the ledger from a backup.";
         #[error("{file}: {fault}; restore the file from a backup")]
         Vault {
             /// The file, from the project folder.
@@ -64,7 +64,7 @@ coded! {
             fault: &'static str,
         } = "L503", "a vault file is damaged",
             "The ledger holds a keyed digest of every file of the vault, and this file does not match its own. The \
-             vault is what ties a person's releases together; nothing is published until it is whole. Restore the \
+             vault links a person's rows in different releases; nothing is published until it is intact. Restore the \
              file from a backup.";
         #[error("{file} is missing; restore it from a backup")]
         VaultMissing {
@@ -81,8 +81,8 @@ coded! {
             folder: String,
         } = "L505", "a release the ledger does not know",
             "A folder under its final name counts as published, and the ledger has no line for it. Either it was \
-             copied here, or the ledger lost its last lines. The next release would not be guarded against it, so \
-             nothing is published.";
+             copied here, or the ledger lost its last lines. The next release would not be judged together with it, \
+             so nothing is published.";
         #[error("{folder} was committed and is missing; restore it from a backup")]
         MissingRelease {
             /// The folder, from the project folder.
@@ -119,7 +119,7 @@ coded! {
             /// What was being written.
             path: PathBuf,
         } = "E702", "no space left",
-            "The disk or the quota is full. What was begun has been removed; nothing was published.";
+            "The disk or the quota is full. Unfinished files were removed; nothing was published.";
         #[error("cannot {action} {}: {source}", path.display())]
         Disk {
             /// What was tried.

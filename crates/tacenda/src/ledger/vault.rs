@@ -81,7 +81,7 @@ struct SmallHistory {
     views: Vec<SmallView>,
 }
 
-/// A view that is out, but for its rows.
+/// A published view, but for its rows.
 #[derive(Deserialize, Serialize)]
 struct SmallView {
     name: String,

@@ -2,7 +2,7 @@
 
 use crate::model::{History, Row, Table};
 
-/// Who came, left and changed since the last snapshot. Counts only; for the steward.
+/// Arrivals, departures and changes since the last snapshot. Counts only; for the steward.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Change {
     /// People never seen before.

@@ -1,4 +1,5 @@
-//! What a promise about views asks of their joins, as plain data: whoever makes a view and whoever judges it asks here.
+//! What a promise about views asks of their joins, as plain data, for the algorithm that makes a view and for its
+//! judge.
 
 use crate::model::{Bound, PublishedView, RECORD, Requirement, View, ViewColumn};
 

@@ -94,7 +94,7 @@ pub struct History {
     pub met: Vec<Met>,
     /// The places that `met` names.
     pub places: Regions,
-    /// The views that are out, in the order they left; empty for promises that are not about views.
+    /// The published views, in the order they left; empty for promises that are not about views.
     pub views: Vec<PastView>,
 }
 
@@ -116,7 +116,7 @@ impl Met {
     pub const NEVER: Met = Met { place: Met::NOWHERE, fewest: Met::NOWHERE };
 }
 
-/// A view that is out: its distinct rows, and how often each occurs.
+/// A published view: its distinct rows, and how often each occurs.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PastView {
     /// The view's name.
@@ -229,7 +229,7 @@ impl History {
         })
     }
 
-    /// The history after `release`, made from the finished release and who stands in it.
+    /// The history after `release`, made from the finished release and who is in it.
     pub fn after(&self, table: &Table, release: &Release, membership: &Membership, published: Published) -> History {
         let number = release.number;
         assert_eq!(number, self.releases + 1, "releases follow each other");

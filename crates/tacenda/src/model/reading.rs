@@ -13,7 +13,7 @@ pub struct Reading {
     /// Per column, the name of its notation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notation: BTreeMap<String, String>,
-    /// Per column, texts that stand for any value.
+    /// Per column, texts that mean any value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub any: BTreeMap<String, Vec<String>>,
     /// Per column, their tree, in ARX's layout.

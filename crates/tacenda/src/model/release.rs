@@ -1,4 +1,4 @@
-//! A release: what leaves. And its private shadow, who stands in which row.
+//! A release: what is published. And its private counterpart: who is in which row.
 
 use crate::model::{Quasi, Regions, Row, Schema, Span, Value, Values};
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct Release {
     pub values: Values,
 }
 
-/// Private: which person stands in which row of a release.
+/// Private: which person is in which row of a release.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct Membership {
     /// Per row of the release, the row of the table, or [`Membership::COUNTERFEIT`].
@@ -122,7 +122,7 @@ impl Release {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// How many people stand in a group.
+    /// How many people are in a group.
     pub fn people(&self, group: usize) -> u32 {
         self.group_rows(group).len() as u32 - self.counterfeits[group]
     }

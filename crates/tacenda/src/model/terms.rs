@@ -1,14 +1,13 @@
-//! The terms of a promise: what an auditor and a reader are told of it, as plain data.
+//! The terms of a promise: what an auditor and a reader need to know of it, as plain data.
 //!
-//! A promise gives its terms; whoever checks or reports a series asks them and never which promise it is. So a new
-//! promise needs no new branch in the auditor or in the report.
+//! Auditor and report ask the terms and never which promise it is. So a new promise needs no new branch in either.
 
 /// What is claimed, in words and numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// The name used in the policy file.
     pub name: &'static str,
-    /// Its parameters as a reader is told them, such as `m = 4`.
+    /// Its parameters for readers, such as `m = 4`.
     pub parameters: Vec<String>,
     /// The promise in one sentence.
     pub sentence: String,
@@ -16,7 +15,7 @@ pub struct Terms {
     pub limits: Vec<&'static str>,
     /// What it speaks of.
     pub scope: Scope,
-    /// The least number of people that cannot be told apart; `None`: it says nothing of that.
+    /// The least number of people that cannot be distinguished; `None`: it says nothing of that.
     pub k: Option<u32>,
     /// The least number of sensitive values that stay possible; `None`: it says nothing of that.
     pub l: Option<u32>,

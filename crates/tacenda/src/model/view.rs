@@ -1,9 +1,8 @@
 //! Views: different columns of the same people, and what must hold when views are joined.
 //!
-//! A view is a list of columns. A published view is a bag of rows with one span a column, whoever
-//! made it and however it was generalised. Two rows of two views can be the same person when the
-//! spans of every common column overlap and no declared impossibility speaks against it; because
-//! tree nodes are runs of leaves, "on one root path" and "overlap" are the same question.
+//! A view is a list of columns. A published view is a bag of rows with one span per column, however it was made. Two
+//! rows of two views can be the same person if the spans of every common column overlap and no declared impossibility
+//! excludes it. Because tree nodes are runs of leaves, "on one root path" and "overlap" are the same question.
 
 use crate::model::{CellFault, Quasi, Release, Schema, Span};
 use rayon::prelude::*;

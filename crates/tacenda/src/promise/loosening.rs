@@ -17,14 +17,17 @@ impl Looser {
 
     /// The promise is another one.
     pub fn another_promise() -> Looser {
-        Looser("the promise is another one: that needs a new series".into())
+        Looser("another promise needs a new series".into())
     }
 
     /// A number that may grow at any time and never shrink; none is less than any.
     pub fn unless_at_least(key: &str, before: Option<u32>, after: Option<u32>) -> Result<(), Looser> {
         let (before, after) = (before.unwrap_or(0), after.unwrap_or(0));
         if after < before {
-            return Err(Looser(format!("{key} was {before} at the last release: less would break what was promised")));
+            return Err(Looser(format!(
+                "{key} was {before} at the last release: a smaller one would break what was \
+                 promised"
+            )));
         }
         Ok(())
     }
@@ -34,7 +37,8 @@ impl Looser {
         Looser::unless_at_least(key, before, after)?;
         match (before, after) {
             (before, Some(after)) if before.unwrap_or(0) < after => Err(Looser(format!(
-                "{key} was {}: the people published so far stand among fewer than {after}; that needs a new series",
+                "{key} was {}: the people published so far are in groups with fewer than {after}; that needs a new \
+                 series",
                 before.map_or("not given".into(), |before| before.to_string())
             ))),
             _ => Ok(()),
@@ -45,7 +49,7 @@ impl Looser {
     pub fn unless_same<T: PartialEq + ?Sized>(key: &str, before: &T, after: &T) -> Result<(), Looser> {
         match before == after {
             true => Ok(()),
-            false => Err(Looser(format!("{key} is not what it was at the last release: that needs a new series"))),
+            false => Err(Looser(format!("{key} has changed since the last release: that needs a new series"))),
         }
     }
 }

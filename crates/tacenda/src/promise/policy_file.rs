@@ -39,9 +39,9 @@ pub struct Reasons {
 }
 
 /// What is not covered where releases made elsewhere were taken in though they do not keep the promise.
-const ADOPTED: &str = "Releases made elsewhere belong to this series and do not keep its promise. What they give away stays \
-                       given away, and laid beside later releases they may give away more about the people in them: \
-                       the promise is about the later releases among themselves.";
+const ADOPTED: &str = "This series has releases made elsewhere that do not keep its promise. What they revealed \
+                       stays revealed, and comparing them with later releases may reveal more about the people in \
+                       them. The promise covers the later releases only.";
 
 impl PolicyFile {
     /// Everything that is promised, what stands in `[promise]` first.

@@ -43,8 +43,8 @@ coded! {
             "a label is 1 to 100 letters, digits, blanks or . _ - + : /, and does not look like a release number; choose another with --label"
         )]
         BadLabel = "R201", "a label that cannot be used",
-            "A label stands in file names, manifests and the ledger. It is 1 to 100 letters, digits, blanks or . _ - \
-             + : /, and not a number alone, which names a release by its place.";
+            "A label is part of file names, manifests and the ledger. It has 1 to 100 letters, digits, blanks or . _ \
+             - + : /. A number alone is not a label: it is the number of a release.";
         #[error(
             "the policy file names another series than the ledger, which has {ledger:?}; change series.name back, or start a new project folder"
         )]
@@ -55,15 +55,16 @@ coded! {
             "A project folder holds one series. The ledger was begun under another name than the policy file has \
              now. Change series.name back, or start a new folder.";
         #[error(
-            "the policy file is looser than at the last release: {why}; what is out cannot be taken back, so change it back, or start a new series"
+            "the policy file is looser than at the last release: {why}; a published release cannot be taken back, so \
+             change the policy back, or start a new series"
         )]
         Loosened {
             /// In what.
             why: String,
         } = "R204", "the policy was loosened",
-            "What is out cannot be taken back: earlier releases were published under a stronger promise or with \
-             other columns, and people rely on it. Tighten as you like where the promise allows; loosening needs a \
-             new series, and the auditor should then be run over both.";
+            "Earlier releases were published under a stronger promise or with other columns, and they cannot be \
+             taken back. A policy may become stricter where the promise allows it. A looser one needs a new series; \
+             then audit both series together.";
         #[error(
             "{what}; this promise holds for one release at a time: to publish a second one, put accept_series_risk = \"your reason\" under [promise]"
         )]
@@ -71,8 +72,8 @@ coded! {
             /// What the series would reveal.
             what: String,
         } = "R601", "needs a reason",
-            "This promise protects one release at a time. Whoever compares two releases learns more, and the message \
-             says how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under \
+            "This promise protects one release at a time. Comparing two releases reveals more, and the message says \
+             how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under \
              [promise]. The reason is printed in the report.";
         #[error("this policy publishes views; say which with --view: {known}")]
         NeedsView {
@@ -87,10 +88,9 @@ coded! {
             /// What to do.
             way_out: String,
         } = "R206", "a view that cannot be published",
-            "The policy file has no such view, or it is out already, and what is out cannot be changed: name a new \
-             view. With pool, each view was judged for the recipients it went to, so that a view that is out gets no \
-             more of them: whom else it is handed to sees what was not judged. Without pool all views are judged \
-             together, whoever has them.";
+            "The policy file has no such view, or it is published already. A published view cannot be changed: name \
+             a new view. With pool, each view is judged for its recipients, so a published view cannot get more of \
+             them. Without pool, all views are judged together, and recipients do not matter.";
         #[error("view {view}: {what}; change what the policy file says of the view, or leave that release out")]
         Adopted {
             /// The view.
@@ -98,19 +98,18 @@ coded! {
             /// What is wrong.
             what: String,
         } = "R207", "a release that cannot be taken in as a view",
-            "A view with adopted = \"FILE\" or \"FOLDER\" stands for a release made elsewhere. Its columns must be \
-             those the view lists, with the domains of [columns], because readers join on them. What a cell of \
-             another tool's file says is kept exactly or refused: a range within the domain, a node of the \
-             hierarchy, a set whose values stand side by side in the hierarchy or in the list of values. Say with \
-             notation, any and hierarchy under the view how the file is to be read. A file of which no row can be \
-             anybody in the table is about other people, or was read wrongly.";
-        #[error("the plan no longer fits: {what} has changed since; make a new plan")]
+            "A view with adopted = \"FILE\" or \"FOLDER\" is a release made elsewhere. Its columns must be those of \
+             the view, with the domains of [columns], because recipients join on them. Every cell must have an exact \
+             meaning here: a range within the domain, a node of the hierarchy, or a set of neighbouring values. \
+             Anything else is refused. notation, any and hierarchy under the view say how to read the file. If no \
+             row fits anybody in the table, the file is about other people or was read wrongly.";
+        #[error("the plan is out of date: {what} has changed since; make a new plan")]
         PlanStale {
             /// What has changed.
             what: &'static str,
-        } = "R602", "the plan no longer fits",
+        } = "R602", "the plan is out of date",
             "A plan rehearses one release from one input, one policy file and one state of the ledger. One of them \
-             has changed, so publishing would not make what was looked at. Make a new plan.";
+             has changed, so another release would be published than the plan showed. Make a new plan.";
         #[error("nothing is published yet; tacenda publish DATA makes the first release")]
         NothingPublished = "R208", "nothing is published yet",
             "A report is about releases, and the ledger of this project has none. tacenda publish DATA makes the \
@@ -122,8 +121,8 @@ coded! {
             /// How many releases there are.
             releases: usize,
         } = "R209", "one private table a release",
-            "People are attacked one by one only where the private table behind every release is given, in the order \
-             of the releases: --truth T1 T2 …. tacenda log lists the releases.";
+            "To attack people one by one, the audit needs the private table of every release, in the order of the \
+             releases: --truth T1 T2 …. tacenda log lists the releases.";
         #[error("this table needs about {} MB and --memory allows {}; allow more, or publish on a larger machine", needed >> 20, allowed >> 20)]
         Memory {
             /// How many bytes.
@@ -133,20 +132,21 @@ coded! {
         } = "R701", "not enough memory allowed",
             "The table is too large for --memory. Nothing was published.";
         #[error(
-            "{file} was made elsewhere, and {model} goes on from what each person stood among in it, which only the table behind it tells; \
-             give it with --truth, or start a new series and audit both together"
+            "{file} was made elsewhere, and {model} needs to know which group each person was in; give the table it \
+             was made from with --truth, or start a new series and audit both together"
         )]
         AdoptNeedsTruth {
             /// The promise.
             model: &'static str,
             /// The file.
             file: String,
-        } = "R603", "adopting needs the truth",
-            "This promise is about what each person stood among in every release. For a release that was made \
-             elsewhere that is known only from the table behind it: give it with --truth. Without it nothing can be \
-             promised across the two; start a new series, and audit both together.";
+        } = "R603", "adopting needs the private table",
+            "This promise depends on each person's group in every release. For a release made elsewhere, only the \
+             table it was made from tells the groups: give it with --truth. Without it nothing can be promised about \
+             both together. Then start a new series, and audit both together.";
         #[error(
-            "{rows} of the {of} rows of {file} have nobody behind them in the table given with it; give the very table it was made from"
+            "{rows} of the {of} rows of {file} fit nobody in the table given with it; give the table that it was \
+             made from"
         )]
         AdoptUnfit {
             /// The file.
@@ -156,9 +156,9 @@ coded! {
             /// Of how many.
             of: u64,
         } = "R301", "the table does not fit the release",
-            "To adopt a release with the table behind it, everyone in it must be found: some group whose region \
-             holds them has a row with their value. Here some rows have nobody behind them, so the table is another \
-             one, or its values were coarsened before they were published.";
+            "Every row of an adopted release must fit a person in its private table: the group's region contains the \
+             person, and the value is the same. Here some rows fit nobody. The table is another one, or its values \
+             were coarsened before they were published.";
         #[error(
             "the column {column} of a release to be adopted holds ranges, sets or empty cells that the policy file cannot express; \
              extend its domain or hierarchy, or say --any '' where an empty cell stands for any value"
@@ -166,19 +166,20 @@ coded! {
         AdoptNotExpressed {
             /// The column.
             column: String,
-        } = "R302", "a release says what the policy cannot express",
-            "Adopted releases are remembered in the codes of the policy file. A range outside the domain, or a set \
-             that is no node and no run of listed values, has none. Extend the domain or the hierarchy, so that \
-             later releases can be held against it.";
+        } = "R302", "the policy cannot express what a release says",
+            "The vault keeps adopted releases in terms of the policy's domains and hierarchies. A range outside the \
+             domain cannot be kept, nor a set that is no node and no run of listed values. Extend the domain or the \
+             hierarchy: later releases must be compared with this one.";
         #[error(
             "a release to be adopted links records by a column, or has the identifier itself, and this policy file promises nothing \
              about that; adopt it under incremental-k-anonymity with linked_ids = true, or start a new series"
         )]
         AdoptLinked = "R605", "an adopted release links records",
-            "A column that is stable over releases ties a person's rows together, whatever else is promised. Only \
-             incremental-k-anonymity with linked_ids = true covers that.";
+            "A column that is the same in every release links a person's rows. Only incremental-k-anonymity with \
+             linked_ids = true covers that.";
         #[error(
-            "the releases to be adopted do not keep the promise: {}; {} can no longer be hidden and would be withheld from now on; \
+            "the releases to be adopted do not keep the promise: {}; {} can no longer be protected and would be \
+             withheld from now on; \
              to go on, put accept_adopted = \"your reason\" under [promise], or start a new series",
             .findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
             people(*exposed)
@@ -189,9 +190,9 @@ coded! {
             /// How many people are given away.
             exposed: u64,
         } = "R604", "adopted releases do not keep the promise",
-            "What is out cannot be taken back. The series can go on so that nothing is made worse: people whose \
-             adopted releases leave too few values are withheld from all later ones, and everyone else keeps the \
-             values they stood among. If that is acceptable, say why in the policy file: accept_adopted = \"…\" \
+            "Published releases cannot be taken back, but the series can continue without making things worse. \
+             People for whom the adopted releases leave too few values are withheld from all later ones. Everyone \
+             else keeps their value set. If that is acceptable, say why in the policy file: accept_adopted = \"…\" \
              under [promise].";
         #[error("a file cannot be read or written: {source}")]
         Environment {
@@ -199,7 +200,7 @@ coded! {
             source: std::io::Error,
         } = "R703", "a file cannot be read or written",
             "The disk or the permissions are at fault. Nothing was published.";
-        #[error("the system gives no random numbers, and without them nothing is secret")]
+        #[error("the system provides no random numbers, and the seed of a series must be random")]
         NoRandomness = "R702", "no randomness",
             "The seed of a series must be unpredictable. The system did not provide random numbers.";
     }
@@ -261,9 +262,9 @@ coded! {
              With these data the promise needs more.";
         #[error("the auditor refused the release: {}", list(.0))]
         Refused(Vec<Finding>) = "R401", "the auditor refused the release",
-            "Policies are not trusted. The auditor judged the finished release together with everything published \
-             before and found that the promise would not hold. This is a bug in a policy or a promise that cannot be \
-             kept in study mode; nothing was published.";
+            "The auditor judged the finished release together with everything published before, and found that the \
+             promise would not hold. Nothing was published. Either the algorithm has a bug, or a study mode cannot \
+             keep its promise.";
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Prepared {
     pub membership: Membership,
     /// Private: the history with this release in it.
     pub history: History,
-    /// Who came, left and changed.
+    /// Arrivals, departures and changes.
     pub change: Change,
     /// What there is to say of it, by the kind of promise.
     pub about: Prepares,

@@ -159,7 +159,7 @@ pub struct Judged {
     pub release: Release,
     /// How many rows of the snapshot were left out of it.
     pub withheld: usize,
-    /// Who came, left and changed.
+    /// Arrivals, departures and changes.
     pub change: Change,
     /// What a study mode breaks on made-up data; always empty for real data.
     pub findings: Vec<Finding>,
@@ -456,11 +456,14 @@ fn publishable<'f>(views: &'f Views, material: &Ingredients, view: &str) -> Resu
         return Err(bad("there is no such view".into(), format!("one of {}", names.join(", "))));
     };
     if named.adopted.is_some() {
-        return Err(bad(format!("view {view} was made elsewhere and is out"), "name another view".into()));
+        return Err(bad(
+            format!("view {view} was made elsewhere and is published already"),
+            "name another view".into(),
+        ));
     }
     if let Some(out) = material.history.views.iter().find(|out| out.name == view) {
-        let what = format!("view {view} is out as release {}", out.release);
-        return Err(bad(what, "what is out cannot be changed: name a new view".into()));
+        let what = format!("view {view} is published as release {}", out.release);
+        return Err(bad(what, "a published view cannot be changed: name a new view".into()));
     }
     // Without pools everything is judged together, whoever has it.
     let has_more = |out: &&PastView| {
@@ -468,8 +471,9 @@ fn publishable<'f>(views: &'f Views, material: &Ingredients, view: &str) -> Resu
         named.iter().any(|name| !out.recipients.contains(name))
     };
     if let Some(out) = material.history.views.iter().find(|out| !views.pools.is_empty() && has_more(out)) {
-        let what = format!("view {} is out and has recipients in the policy file that it did not go to", out.name);
-        let way_out = "it was judged for those it went to: take them out, name a new view for them, or take pool out";
+        let what =
+            format!("view {} is published, and the policy file names recipients whom it did not go to", out.name);
+        let way_out = "it was judged for its recipients: remove the new ones, name a new view for them, or remove pool";
         return Err(bad(what, way_out.into()));
     }
     Ok(named)

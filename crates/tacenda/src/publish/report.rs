@@ -217,7 +217,7 @@ fn private_facts(
     PrivateFacts { truth: truth.collect(), churn: churn(read.releases.len() as u32, history, snapshot) }
 }
 
-/// Who came, went and waits, release by release.
+/// Arrivals, departures and people who wait, release by release.
 fn churn(releases: u32, history: &History, snapshot: Option<&Table>) -> Vec<ChurnFacts> {
     let mut churn: Vec<ChurnFacts> =
         (1..=releases).map(|release| ChurnFacts { release, ..ChurnFacts::default() }).collect();

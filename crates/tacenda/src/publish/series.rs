@@ -127,22 +127,23 @@ pub(super) fn adopted(store: &Store) -> Option<String> {
     let adopted = store.events().iter().filter(|event| event.is_adoption()).filter_map(|event| event.publication());
     let numbers: Vec<u32> = adopted.map(|publication| publication.number).collect();
     let (first, last) = (numbers.first()?, numbers.last()?);
-    let (which, they) = match numbers.len() {
+    let (which, them) = match numbers.len() {
         1 => (format!("Release {first} was"), "it"),
-        count if (last - first) as usize + 1 == count => (format!("Releases {first} to {last} were"), "they"),
+        count if (last - first) as usize + 1 == count => (format!("Releases {first} to {last} were"), "them"),
         _ => {
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
-            (format!("Releases {} were", numbers.join(", ")), "they")
+            (format!("Releases {} were", numbers.join(", ")), "them")
         }
     };
-    Some(format!("{which} made elsewhere and adopted: {they} left without being judged by this project."))
+    Some(format!("{which} made elsewhere and adopted: this project did not judge {them} before publication."))
 }
 
 /// Views made elsewhere have no folder here: the vault holds what was joined.
 fn not_covered(policy: &PolicyFile, events: &[(&Event, &Publication)]) -> Vec<String> {
     let elsewhere = events.iter().flat_map(|(_, publication)| &publication.taken_in).map(|view| {
         format!(
-            "View {}, which was made elsewhere: every view was judged with it before it left; it is not looked at again here.",
+            "View {} was made elsewhere. Every view was judged together with it before publication. It is not \
+             examined again here.",
             view.name
         )
     });

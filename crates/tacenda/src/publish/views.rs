@@ -1,8 +1,8 @@
-//! Publishing a view: specialise it against all that is out, let the auditor judge, step back if need be.
+//! Publishing a view: specialise it against all published views, let the auditor judge, step back if need be.
 //!
-//! A view goes the way of every release: the source table is projected to the view's columns, rows that
-//! are published alike form a group, and the auditor judges the finished release, here together with all
-//! views that somebody could lay beside it. Steps of the specialisation are taken back until it passes.
+//! A view goes the way of every release. The source table is projected to the view's columns, rows that are published
+//! alike form a group, and the auditor judges the finished release together with all views that a recipient could join
+//! with it. Steps of the specialisation are taken back until it passes.
 
 use crate::audit::{Evidence, Finding, ViewEvidence, ViewVerdict, gate_view};
 use crate::grouping::views::{Options, Task, Unrelated, Utility, ViewsError};
@@ -70,7 +70,7 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Projects `table` to the new view and recalls what is out. `adopted` are views made elsewhere.
+    /// Projects `table` to the new view and recalls what is published. `adopted` are views made elsewhere.
     pub(super) fn new(new: NewView<'a>, history: &History, adopted: &[PastView], table: &Table) -> Setting<'a> {
         let NewView { schema, views, named } = new;
         let columns = places(schema, &named.columns);
@@ -119,7 +119,7 @@ impl<'a> Setting<'a> {
         let is_apart = |view: &usize| !self.seen.iter().flatten().any(|seen| seen == view);
         let note = |view: usize| {
             let (name, who) = (&self.past[view].name, recipients[view].join(", "));
-            format!("view {name} was not laid beside it: pool says that {who} and those who get it keep apart")
+            format!("view {name} was not joined: pool says that {who} does not share with this view's recipients")
         };
         self.notes = (0..self.past.len()).filter(is_apart).map(note).collect();
         self
@@ -157,7 +157,7 @@ impl<'a> Setting<'a> {
         let mut notes: Vec<String> = self.notes.clone();
         if self.requirements.is_empty() {
             notes.push(format!(
-                "nothing is asked of view {} yet: those who get it see not all of y; it is published as it is",
+                "view {} is published as it is: its recipients do not see all of y, so no requirement applies yet",
                 self.named.name
             ));
         }
@@ -319,7 +319,7 @@ fn assert_impossible(setting: &Setting<'_>, table: &Table) -> Result<(), ViewsEr
     Ok(())
 }
 
-/// The people of all views are the same, and what is out of them has not changed.
+/// The people of all views are the same, and what is published of them has not changed.
 fn assert_same_people(setting: &Setting<'_>, before: Before<'_>, table: &Table) -> Result<(), GroupingError> {
     if before.history.releases == 0 {
         return Ok(());
@@ -349,7 +349,7 @@ fn places(schema: &Schema, columns: &[String]) -> Vec<usize> {
 }
 
 /// Who has a view: those it went to, and those the policy names now. Where recipients are judged apart,
-/// `Project` lets no view that is out have more of them.
+/// `Project` lets no published view have more of them.
 fn recipients(views: &Views, past: &PastView) -> Vec<String> {
     let named = views.find(&past.name).map_or(&[][..], |view| &view.recipients);
     let mut all = past.recipients.clone();

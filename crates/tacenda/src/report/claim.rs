@@ -107,7 +107,7 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             format!("{} The rows they gained are those of {}: {k}.", apart(), counted(count, "arrival", "arrivals"))
         }
         Statement::FewCandidates { presence: true } => format!(
-            "In each release that holds this person, their value is in a group that covers them, and everyone needs a row of \
+            "In each release the person's value is in a group that covers the person, and everyone needs a row of \
              their own. Together, {} leave {}: {l}.",
             groups(),
             values()
@@ -116,7 +116,7 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             format!("The groups that can hold this person, {}, have {}: {l}.", groups(), values())
         }
         Statement::FewValuesAtPlace => format!(
-            "For a person who is in all of these releases, at some point where {} overlap, they leave {}: {l}.",
+            "The overlap of {} has a point where all of these releases have only {} in common: {l}.",
             groups(),
             values()
         ),
@@ -124,7 +124,7 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             format!("{}, at most {} can go from {} to {}: {k}.", placed(), counted(count, "row", "rows"), from(), to())
         }
         Statement::FewLeftForArrivals => format!(
-            "{}, then {} of {} are always taken. Arrivals can have {}: {k}.",
+            "{}, then {} of {} are always taken. At most {} can belong to arrivals: {k}.",
             placed(),
             number(rows.saturating_sub(count)),
             rows_of(),
@@ -140,7 +140,7 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             names(&witness.values)
         ),
         Statement::CertainByOthers => format!(
-            "Of all ways to {}, those that fit the true values of at most {} leave this person one value.",
+            "If the values of at most {1} are known, one value remains for this person in all ways to {0}.",
             ways(),
             counted(count, "other person", "other people")
         ),
@@ -221,13 +221,13 @@ fn joined(releases: &str) -> String {
 }
 
 fn at_once(releases: &str) -> String {
-    format!("Give everyone one row of each of the releases {releases}, so that all rows have somebody.")
+    format!("Give everyone one row of each of the releases {releases}, so that every row has a person.")
 }
 
 /// What the first release of a witness leaves of the second.
 fn left_at_once(witness: &WitnessFacts, what: &str) -> String {
     let release = |at: usize| witness.groups.get(at).map_or(0, |group| group.release);
-    format!("Then what release {} says of a person leaves {what} of release {}", release(0), release(1))
+    format!("Then what release {} says about a person leaves {what} of release {}", release(0), release(1))
 }
 
 fn millionths(count: u64) -> f64 {
@@ -351,8 +351,8 @@ mod tests {
             1,
             2,
             expect![[r#"
-            If every row of release 1 goes to a row with its value in an overlapping group of release 2, then 4 of the 5 rows of group 3 of release 2 are always taken. Arrivals can have 1: fewer than 2, the threshold k.
-        "#]],
+                If every row of release 1 goes to a row with its value in an overlapping group of release 2, then 4 of the 5 rows of group 3 of release 2 are always taken. At most 1 can belong to arrivals: fewer than 2, the threshold k.
+            "#]],
         );
     }
 
@@ -383,24 +383,24 @@ mod tests {
             1,
             2,
             expect![[r#"
-            1 id was in group 17 of release 1 and groups 3 and 4 of release 2, and in no other group: fewer than 2, the threshold k.
-            The overlap of group 17 of release 1 and groups 3 and 4 of release 2 is the region of 1 id over all releases: fewer than 2, the threshold k.
-            The ids that were in group 17 of release 1 and groups 3 and 4 of release 2, and in no other group, have in one of them 1 value (D1): fewer than 2, the threshold l.
-            The ids whose region over all releases is the overlap of group 17 of release 1 and groups 3 and 4 of release 2 have 1 value (D1): fewer than 2, the threshold l.
-            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they gained are those of arrivals, or counterfeits, and have 1 value (D1): fewer than 2, the threshold l.
-            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. More people and counterfeits arrived than rows were gained, so that an arrival can have any value of the later rows. These have 1 value (D1): fewer than 2, the threshold l.
-            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they lost were those of people who left, or counterfeits, and had 1 value (D1): fewer than 2, the threshold l.
-            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. More people and counterfeits left than rows were lost, so that a person who left can have had any value of the earlier rows. These have 1 value (D1): fewer than 2, the threshold l.
-            No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they gained are those of 1 arrival: fewer than 2, the threshold k.
-            In each release that holds this person, their value is in a group that covers them, and everyone needs a row of their own. Together, group 17 of release 1 and groups 3 and 4 of release 2 leave 1 value (D1): fewer than 2, the threshold l.
-            The groups that can hold this person, group 17 of release 1 and groups 3 and 4 of release 2, have 1 value (D1): fewer than 2, the threshold l.
-            For a person who is in all of these releases, at some point where group 17 of release 1 and groups 3 and 4 of release 2 overlap, they leave 1 value (D1): fewer than 2, the threshold l.
-            If every row of release 1 goes to a row with its value in an overlapping group of release 2, at most 1 row can go from group 17 of release 1 to groups 3 and 4 of release 2: fewer than 2, the threshold k.
-            If every row of release 1 goes to a row with its value in an overlapping group of release 2, then the rows that can go from group 17 of release 1 to groups 3 and 4 of release 2 have 1 value (D1): fewer than 2, the threshold l.
-            Join releases 1 and 2 on the columns they share, without pairs of rows that no assignment of all rows contains. Then some combination of the quasi-identifiers has 1 row of release 1: fewer than 2, the threshold k.
-            Give everyone one row of each of the releases 1 and 2, so that all rows have somebody. Then what release 1 says of a person leaves 1 row of release 2: fewer than 2, the threshold k.
-            Give everyone one row of each of the releases 1 and 2, so that all rows have somebody. Then what release 1 says of a person leaves 1 value of release 2: fewer than 2, the threshold l.
-        "#]],
+                1 id was in group 17 of release 1 and groups 3 and 4 of release 2, and in no other group: fewer than 2, the threshold k.
+                The overlap of group 17 of release 1 and groups 3 and 4 of release 2 is the region of 1 id over all releases: fewer than 2, the threshold k.
+                The ids that were in group 17 of release 1 and groups 3 and 4 of release 2, and in no other group, have in one of them 1 value (D1): fewer than 2, the threshold l.
+                The ids whose region over all releases is the overlap of group 17 of release 1 and groups 3 and 4 of release 2 have 1 value (D1): fewer than 2, the threshold l.
+                No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they gained are those of arrivals, or counterfeits, and have 1 value (D1): fewer than 2, the threshold l.
+                No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. More people and counterfeits arrived than rows were gained, so that an arrival can have any value of the later rows. These have 1 value (D1): fewer than 2, the threshold l.
+                No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they lost were those of people who left, or counterfeits, and had 1 value (D1): fewer than 2, the threshold l.
+                No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. More people and counterfeits left than rows were lost, so that a person who left can have had any value of the earlier rows. These have 1 value (D1): fewer than 2, the threshold l.
+                No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they gained are those of 1 arrival: fewer than 2, the threshold k.
+                In each release the person's value is in a group that covers the person, and everyone needs a row of their own. Together, group 17 of release 1 and groups 3 and 4 of release 2 leave 1 value (D1): fewer than 2, the threshold l.
+                The groups that can hold this person, group 17 of release 1 and groups 3 and 4 of release 2, have 1 value (D1): fewer than 2, the threshold l.
+                The overlap of group 17 of release 1 and groups 3 and 4 of release 2 has a point where all of these releases have only 1 value (D1) in common: fewer than 2, the threshold l.
+                If every row of release 1 goes to a row with its value in an overlapping group of release 2, at most 1 row can go from group 17 of release 1 to groups 3 and 4 of release 2: fewer than 2, the threshold k.
+                If every row of release 1 goes to a row with its value in an overlapping group of release 2, then the rows that can go from group 17 of release 1 to groups 3 and 4 of release 2 have 1 value (D1): fewer than 2, the threshold l.
+                Join releases 1 and 2 on the columns they share, without pairs of rows that no assignment of all rows contains. Then some combination of the quasi-identifiers has 1 row of release 1: fewer than 2, the threshold k.
+                Give everyone one row of each of the releases 1 and 2, so that every row has a person. Then what release 1 says about a person leaves 1 row of release 2: fewer than 2, the threshold k.
+                Give everyone one row of each of the releases 1 and 2, so that every row has a person. Then what release 1 says about a person leaves 1 value of release 2: fewer than 2, the threshold l.
+            "#]],
         );
         check(
             BOTH,
@@ -473,9 +473,9 @@ mod tests {
             3,
             2,
             expect![[r#"
-            Of all ways to give everyone in group 17 of release 1 and groups 3 and 4 of release 2 a row in each release they are in, with one value each, those that fit the true values of at most 3 other people leave this person one value.
-            Of all ways to give everyone in group 17 of release 1 and groups 3 and 4 of release 2 a row in each release they are in, with one value each, each gives the same value to 3 people, this person among them.
-        "#]],
+                If the values of at most 3 other people are known, one value remains for this person in all ways to give everyone in group 17 of release 1 and groups 3 and 4 of release 2 a row in each release they are in, with one value each.
+                Of all ways to give everyone in group 17 of release 1 and groups 3 and 4 of release 2 a row in each release they are in, with one value each, each gives the same value to 3 people, this person among them.
+            "#]],
         );
         let traces = [
             Statement::StableNames,
@@ -502,6 +502,6 @@ mod tests {
     #[test]
     fn many_groups_and_values_are_counted() {
         let witness = witness(&"1:2:3 ".repeat(9), &["D1"; 9], 9, 10);
-        expect!["For a person who is in all of these releases, at some point where 9 groups overlap, they leave 9 values (D1, D1, D1, D1, D1, D1 and 3 more): fewer than 10, the threshold l."].assert_eq(&claim(Statement::FewValuesAtPlace, &witness, &[1]));
+        expect!["The overlap of 9 groups has a point where all of these releases have only 9 values (D1, D1, D1, D1, D1, D1 and 3 more) in common: fewer than 10, the threshold l."].assert_eq(&claim(Statement::FewValuesAtPlace, &witness, &[1]));
     }
 }

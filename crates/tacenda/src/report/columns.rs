@@ -17,8 +17,8 @@ pub fn columns(schema: &Schema, edition: Edition, has_promise: bool) -> Vec<Colu
     let is_private = edition != Edition::Recipient;
     if is_private && !schema.identifier.is_empty() {
         let technique = match has_promise {
-            true => "left out; a keyed hash ties a person's rows together in the vault",
-            false => "tells the people of the private tables apart",
+            true => "not published; a keyed hash in the vault links a person's rows",
+            false => "identifies people in the private tables",
         };
         columns.push(fact(&schema.identifier, Role::Identifier, "one a person".into(), technique.into()));
     }

@@ -13,16 +13,16 @@ use std::fmt;
 /// The version of the JSON.
 pub const FORMAT: u32 = 1;
 
-/// What stands for a check in a finding of the gate.
+/// Replaces the name of a check in a finding of the gate.
 pub const GATE: &str = "gate";
 
 /// Whom a report is for.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Edition {
-    /// Whoever has the release: only what the published files and the policy say.
+    /// Recipients of the release: only what the published files and the policy say.
     Recipient,
-    /// The person who answers for the release: what it cost, what is private, and what to sign.
+    /// The person responsible for the release: its cost, private numbers, and what to sign.
     Steward,
     /// The person who checks: every proof, and how to repeat it; nothing from the vault.
     Auditor,
@@ -75,7 +75,7 @@ pub struct Report {
     pub checks: Vec<CheckFacts>,
     /// What was found, the worst first.
     pub findings: Vec<FindingFacts>,
-    /// The worst case, step by step: someone who was found out, or who stands closest to the line. Not for recipients.
+    /// The worst case, step by step: a person whose value was found, or who is closest to a threshold. Not for recipients.
     pub story: Option<StoryFacts>,
     /// Singling out, linkability, inference (Article 29 Working Party, opinion 05/2014).
     pub three_questions: Vec<QuestionFacts>,
@@ -97,7 +97,7 @@ pub struct Report {
     pub identifying: Vec<IdentifyingFacts>,
     /// Who signs what; for the steward.
     pub signing: Vec<SigningFacts>,
-    /// What the vault and the private tables say; for the steward, and for whoever brought the tables.
+    /// What the vault and the private tables say; for the steward, and for an auditor who supplied the tables.
     pub private: Option<PrivateFacts>,
 }
 
@@ -351,7 +351,7 @@ pub struct FindingFacts {
 }
 
 impl Report {
-    /// What stands at the end, in every form that is read from top to bottom.
+    /// The closing sections, in every form that is read from top to bottom.
     pub(super) fn closing_points(&self) -> [(&'static str, &[String]); 5] {
         [
             ("What this rests on", &self.assumptions),
@@ -373,7 +373,7 @@ impl StoryFacts {
         self.finding.map_or(heading.into(), |finding| format!("{heading} (finding {finding})"))
     }
 
-    /// Of whom it is told, and what is known of them.
+    /// Whom it is about, and what is known of them.
     pub fn opening(&self) -> String {
         let known = |(name, value): &(String, Option<String>)| match value {
             Some(value) => format!("{name} {value}"),
@@ -381,8 +381,8 @@ impl StoryFacts {
         };
         let known: Vec<String> = self.known.iter().map(known).collect();
         match self.of_place {
-            true => format!("Someone knows of one person who is in all of these releases and has {}.", list(&known)),
-            false => format!("Someone knows of one person: {}.", list(&known)),
+            true => format!("The attacker knows a person who is in all of these releases and has {}.", list(&known)),
+            false => format!("The attacker knows a person: {}.", list(&known)),
         }
     }
 }
@@ -391,15 +391,15 @@ impl StoryFacts {
     /// What it comes to.
     pub fn ending(&self) -> String {
         match self.left {
-            1 => "One value is left: it is certain.".into(),
-            left => format!("{} are left.", counted(left as u64, "value", "values")),
+            1 => "One value remains: it is certain.".into(),
+            left => format!("{} remain.", counted(left as u64, "value", "values")),
         }
     }
 }
 
 impl StepFacts {
     /// What is said where a value changed.
-    pub const RESTARTED: &str = "This contradicts the step before: the value changed, and the search starts again.";
+    pub const RESTARTED: &str = "This contradicts the step before: the value changed, and the attack starts again.";
 
     /// How many groups the person may be in.
     pub fn groups_in_words(&self) -> String {
@@ -470,13 +470,13 @@ pub struct WitnessGroup {
     pub row_count: u32,
 }
 
-/// One person, attacked step by step; or, where people are not known, whoever lies in a place.
+/// One person, attacked step by step; if people are not known, anyone who lies in a place.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StoryFacts {
     /// The number of the finding it tells of; none where nobody was found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<u32>,
-    /// Whether it is told of a place that anyone can see, not of a person.
+    /// Whether it is about a place that anyone can see, not about a person.
     #[serde(default)]
     pub of_place: bool,
     /// What the attacker knew: name and value. Of a person the value only where values are shown.
@@ -497,9 +497,9 @@ pub struct StepFacts {
     pub release: u32,
     /// The release's label.
     pub label: String,
-    /// How many groups the person may stand in.
+    /// How many groups the person may be in.
     pub group_count: usize,
-    /// The first groups they may stand in.
+    /// The first groups they may be in.
     pub groups: Vec<StepGroup>,
     /// The values of these groups, coded unless they are shown.
     pub found: Vec<String>,
@@ -509,7 +509,7 @@ pub struct StepFacts {
     pub restarted: bool,
 }
 
-/// A group the person may stand in.
+/// A group the person may be in.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StepGroup {
     /// Its place in the release, counted from 1.
@@ -576,7 +576,7 @@ pub struct Provenance {
     pub seed_commitment: Option<String>,
     /// The hash of the ledger's last line.
     pub ledger_head: Option<String>,
-    /// The least number of people who must not be told apart.
+    /// The least number of people who must not be distinguished.
     pub k: u32,
     /// The least number of values that must remain possible.
     pub l: u32,
@@ -626,7 +626,7 @@ pub struct GovernanceFacts {
     pub review_triggers: Vec<String>,
 }
 
-/// How far a quasi column tells people apart.
+/// How identifying a quasi-identifier is.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct IdentifyingFacts {
     /// The column.
@@ -641,7 +641,7 @@ pub struct IdentifyingFacts {
     pub safe_harbor: Option<String>,
 }
 
-/// What one signature stands for.
+/// What one signature confirms.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SigningFacts {
     /// Who signs.
@@ -653,13 +653,13 @@ pub struct SigningFacts {
 /// What the vault and the private tables say.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PrivateFacts {
-    /// Per release, who came, went and waits; from the vault.
+    /// Per release, arrivals, departures and people who wait; from the vault.
     pub churn: Vec<ChurnFacts>,
     /// Per release whose private table is at hand, what the release is against it.
     pub truth: Vec<TruthFacts>,
 }
 
-/// Who came and went at a release.
+/// Arrivals and departures at a release.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ChurnFacts {
     /// The release's number.

@@ -9,7 +9,7 @@ fn json(report: &Report) -> Json {
     serde_json::to_value(report).unwrap()
 }
 
-/// Where two JSON values differ; places in lists are not told apart.
+/// Where two JSON values differ; places in lists are not distinguished.
 fn differences(one: &Json, other: &Json, path: &str, found: &mut BTreeSet<String>) {
     match (one, other) {
         (Json::Object(one), Json::Object(other)) => {
@@ -119,7 +119,7 @@ fn every_form_of_the_stewards_has_what_is_signed() {
         for signature in &report.signing {
             assert!(page.contains(&signature.role), "{}", signature.role);
         }
-        assert!(page.contains("are all that left under this name"), "{page}");
+        assert!(page.contains("are all that was published under this name"), "{page}");
         assert!(page.contains("40,483 people of 40,507 withheld"), "the cost of the last release is named");
         for number in PRIVATE {
             assert!(page.contains(number), "{number}");

@@ -1,4 +1,4 @@
-//! Gathers a report from what was published, what the auditor answered, and what may be told to whom.
+//! Gathers a report from what was published, what the auditor answered, and what its readers may see.
 
 use crate::audit::story::Story;
 use crate::audit::{Assessment, Attacker, Fault, Finding, Limits, Series, Thresholds, Witness};
@@ -286,7 +286,7 @@ fn told_by(story: &StoryFacts, findings: &[FindingFacts]) -> Option<u32> {
     findings.iter().find(tells).map(|finding| finding.number)
 }
 
-/// What a line of two people and two values finds beside: of a kind that the lines given find nothing of.
+/// What a line of two people and two values finds beside: of a kind that the thresholds given find nothing of.
 fn at_two(material: &Material<'_>, findings: &[FindingFacts]) -> Vec<FindingFacts> {
     let outcomes = material.assessment.at_two.iter();
     let all = outcomes.flat_map(|outcome| outcome.findings.iter().map(|finding| plain(outcome.check.name(), finding)));

@@ -138,9 +138,9 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     // Less that was known must not read as more that was cleared.
     let unasked = without_people(material).len() as u64;
     if unasked > 0 && decision != Decision::Fail {
-        let needs = if unasked == 1 { "that needs it was" } else { "that need it were" };
+        let needs = if unasked == 1 { "that needs them was" } else { "that need them were" };
         sentence.push_str(&format!(
-            " Who the people are was not known: {} of {} questions {needs} not asked.",
+            " The private tables were not given: {} of {} questions {needs} not asked.",
             number(unasked),
             number(asked)
         ));
@@ -186,13 +186,15 @@ fn line(material: &Material<'_>) -> String {
     let stays = k > 1 && is_clear(Check::GroupSizes);
     let keeps = l > 1 && is_clear(Check::Diversity) && is_clear(Check::Candidates);
     match (stays, keeps) {
-        (true, true) => format!("everyone stays among {} and keeps {l} possible values", people(k)),
-        (true, false) => format!("everyone stays among {}", people(k)),
-        (false, true) => format!("everyone keeps {l} possible values"),
+        (true, true) => {
+            format!("everyone is in a group of at least {} and keeps at least {l} possible values", people(k))
+        }
+        (true, false) => format!("everyone is in a group of at least {}", people(k)),
+        (false, true) => format!("everyone keeps at least {l} possible values"),
         (false, false) if k <= 1 && l <= 1 => "no threshold was set".to_string(),
         (false, false) => {
             let asked: Vec<&str> = outcomes.iter().map(|outcome| outcome.check.name()).collect();
-            format!("that is all that was asked ({})", asked.join(", "))
+            format!("only these checks were made: {}", asked.join(", "))
         }
     }
 }
@@ -221,8 +223,8 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
         }
         if series.knowledge.is_none() {
             assumptions.push(
-                "The true table was not given: people are counted in the published groups, and one person may be counted \
-                 more than once."
+                "The private tables were not given: people are counted in the published groups, and one person may \
+                 be counted more than once."
                     .into(),
             );
         }
@@ -230,7 +232,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
         let unknown = series.traces.iter().filter(|traces| !traces.counterfeits_known).count();
         if unknown > 0 {
             assumptions.push(format!(
-                "In {} the numbers of counterfeits are not known and are taken to be none.",
+                "In {} the number of counterfeits is not known, and is assumed to be 0.",
                 counted(unknown as u64, "release", "releases")
             ));
         }
@@ -254,8 +256,8 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
         [Check::Candidates, Check::Difference, Check::Correspondence, Check::Matching, Check::MovedRegions].as_slice();
     if series.promise.is_some_and(|promise| promise.keeps_value_sets) && asked(joined) {
         relied.push(
-            "The publisher keeps each person among groups with one value set, as promised; the releases alone cannot \
-             show it."
+            "The publisher keeps each person's value set the same in all releases, as promised. The releases alone \
+             cannot show it."
                 .into(),
         );
     }
@@ -269,7 +271,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     if series.knowledge.is_none() && asked(joined) {
         relied.push("Nobody's sensitive value changes between releases.".into());
         if !series.promise.is_some_and(|promise| promise.lets_people_leave) {
-            relied.push("Nobody left between two releases of which the later has every row of the earlier.".into());
+            relied.push("If a release has every row of the one before, nobody left in between.".into());
         }
     }
     relied
@@ -288,8 +290,8 @@ pub fn not_covered(material: &Material<'_>) -> Vec<String> {
     let unasked = without_people(material);
     if !unasked.is_empty() {
         limits.push(format!(
-            "Who the people are was not known, so {} could not be asked: someone who knows them may learn more than was found \
-             here.",
+            "The private tables were not given, so {} could not be asked. An attacker who knows the people may learn \
+             more than was found here.",
             list(&unasked)
         ));
     }
@@ -310,8 +312,8 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
             steps.push(format!("Read what the worst finding means: tacenda explain {code}."));
             if material.series.releases.len() > 1 {
                 steps.push(
-                    "What is out cannot be taken back. Tell those who answer for the data, and stop further releases \
-                     of this kind."
+                    "A published release cannot be taken back. Inform those who are responsible for the data, and \
+                     publish no further releases of this kind."
                         .into(),
                 );
                 steps.push(
@@ -323,7 +325,7 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
                 steps.push("Publish the table under a promise instead: tacenda init DATA drafts a policy file.".into());
             }
             if material.series.knowledge.is_none() {
-                steps.push("Give the true tables (--truth FILE --id COLUMN) to count the people exactly.".into());
+                steps.push("Give the private tables (--truth FILE --id COLUMN) to count the people exactly.".into());
             }
         }
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() && has_no_threshold(material) => {
@@ -332,8 +334,11 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
             let open = "Answer the open questions";
             steps.push(match material.series.knowledge {
-                None => format!("{open}: give the true tables (--truth FILE --id COLUMN), or raise --limit."),
-                Some(_) => format!("{open}: raise --limit, or see that the true tables are those of the releases."),
+                None => format!("{open}: give the private tables (--truth FILE --id COLUMN), or raise --limit."),
+                Some(_) => format!(
+                    "{open}: raise --limit, or check that the private tables are those of the \
+                                    releases."
+                ),
             });
         }
         Decision::NotAssessed => steps.push("Audit the releases: tacenda audit.".into()),
@@ -347,7 +352,7 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
 /// Singling out, linkability, inference: the answers with their evidence and limits.
 ///
 /// They ask of people, not of a promise: a promise that sets no threshold, or allows one person or one value, does not make
-/// them pass. So they are answered at two people and two values at least. `findings` are those at the lines given, and
+/// them pass. So they are answered at two people and two values at least. `findings` are those at the thresholds given, and
 /// what two people and two values find beside.
 pub fn three_questions(
     material: &Material<'_>,
@@ -381,7 +386,7 @@ pub fn three_questions(
     let mut linking = vec![match linked {
         true if material.series.promise.is_some() => {
             "Ids that link releases are published: pseudonymous, not anonymous. The verdict above answers for the promise, \
-             which allows them; this question is answered for what anyone can tie together."
+             which allows them; this question is about what anyone can link."
                 .to_string()
         }
         true => "Ids that link releases are published: pseudonymous, not anonymous.".to_string(),
@@ -401,24 +406,24 @@ pub fn three_questions(
     vec![
         QuestionFacts {
             name: "singling out".into(),
-            question: "Can someone's row be told from everyone else's?".into(),
+            question: "Can one person's row be singled out?".into(),
             decision: answer(&SINGLING_OUT, is_alone),
             evidence: singling,
-            limit: "Counts people who are published alike; that someone is in the data at all is not hidden.".into(),
+            limit: "It counts people in the same group. It does not hide who is in the data.".into(),
         },
         QuestionFacts {
             name: "linkability".into(),
-            question: "Can rows of the same person, or of two people, be tied together?".into(),
+            question: "Can rows of the same person, or of two people, be linked?".into(),
             decision: answer(&LINKABILITY, linked),
             evidence: linking,
-            limit: "Ties within these releases only; other data about the same people were not looked at.".into(),
+            limit: "It covers links within these releases. Other data about the same people were not examined.".into(),
         },
         QuestionFacts {
             name: "inference".into(),
             question: "Can someone's sensitive value be worked out, or guessed too well?".into(),
             decision: answer(&INFERENCE, is_certain),
             evidence: inferring,
-            limit: "What is true of everyone alike, such as a correlation in the population, is not hidden.".into(),
+            limit: "It does not hide what is true of everyone, such as a correlation in the population.".into(),
         },
     ]
 }
@@ -432,8 +437,7 @@ fn untied(material: &Material<'_>) -> Option<String> {
             _ => return None,
         }
     }
-    (!reasons.is_empty())
-        .then(|| format!("Whether rows can be tied together without ids was not looked at: {}.", list(&reasons)))
+    (!reasons.is_empty()).then(|| format!("Links without ids were not examined: {}.", list(&reasons)))
 }
 
 /// What was asked for a question and could not be answered for everyone.
@@ -533,7 +537,7 @@ mod tests {
         for &reason in Reason::ALL {
             for verdict in [Verdict::NotApplicable(reason), Verdict::NotAssessed(reason)] {
                 let report = report(verdict);
-                let warns = report.verdict.sentence.contains("Who the people are was not known: 1 of 4 questions");
+                let warns = report.verdict.sentence.contains("The private tables were not given: 1 of 4 questions");
                 assert_eq!(warns, reason.is_people_unknown(), "{verdict:?}");
                 let is_limit = |limit: &String| limit.contains("so posterior could not be asked");
                 assert_eq!(report.not_covered.iter().any(is_limit), reason.is_people_unknown(), "{verdict:?}");

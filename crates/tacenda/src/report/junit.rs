@@ -84,7 +84,7 @@ fn failure(out: &mut String, findings: &[&FindingFacts]) {
     out.push_str("</failure>\n");
 }
 
-/// A text that may stand in XML.
+/// A text that may be in XML.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -118,11 +118,11 @@ mod tests {
               <testsuite name="tacenda audit ward &lt;&amp;&quot;�&gt; stays" tests="5" failures="2" errors="0" skipped="2">
                 <properties>
                   <property name="decision" value="FAIL"/>
-                  <property name="verdict" value="Someone who reads both releases can learn too much about at least 2 people. The worst: a group holds too few people (2 findings in all)."/>
+                  <property name="verdict" value="Someone who reads both releases can learn too much about at least 2 people. The worst: a group has too few people (2 findings in all)."/>
                   <property name="software" value="tacenda 0.1.0"/>
                 </properties>
                 <testcase classname="tacenda.audit" name="group-sizes">
-                  <failure message="A611 a group holds too few people" type="A611">severe A611 a group holds too few people: 2 people, releases 1
+                  <failure message="A611 a group has too few people" type="A611">severe A611 a group has too few people: 2 people, releases 1
             </failure>
                 </testcase>
                 <testcase classname="tacenda.audit" name="linked-ids">

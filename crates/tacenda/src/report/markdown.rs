@@ -134,10 +134,10 @@ fn story(out: &mut String, report: &Report) {
         if step.restarted {
             let _ = writeln!(out, "   - {}", StepFacts::RESTARTED);
         }
-        let _ = writeln!(out, "   - left: {}", escape(&step.left.join(", ")));
+        let _ = writeln!(out, "   - remaining: {}", escape(&step.left.join(", ")));
     }
     if let Some(matched) = &story.matched {
-        let _ = writeln!(out, "1. {MATCHED}\n   - left: {}", escape(&matched.join(", ")));
+        let _ = writeln!(out, "1. {MATCHED}\n   - remaining: {}", escape(&matched.join(", ")));
     }
     let _ = writeln!(out, "\n{}\n", story.ending());
 }
@@ -174,7 +174,10 @@ fn private(out: &mut String, report: &Report) {
     if let Some(private) = &report.private {
         truth(out, private);
         if !private.churn.is_empty() {
-            out.push_str("## Who came, went and waits\n\n| release | arrived | last published | waiting since |\n|--:|--:|--:|--:|\n");
+            out.push_str(
+                "## Arrivals, departures and people who wait\n\n| release | arrived | last published | \
+                          waiting since |\n|--:|--:|--:|--:|\n",
+            );
             for churn in &private.churn {
                 let (arrived, last, waiting) = (churn.arrived, churn.last_published, churn.waiting_since);
                 let _ = writeln!(
@@ -232,7 +235,7 @@ fn identifying(out: &mut String, report: &Report) {
     if report.identifying.is_empty() {
         return;
     }
-    out.push_str("## How far each column tells people apart, in the last release\n\n");
+    out.push_str("## How identifying each column is in the last release\n\n");
     out.push_str("| column | values | published | fewest alike | stays the same? | who else has it? | safe harbor |\n");
     out.push_str("|---|--:|--:|--:|---|---|---|\n");
     for column in &report.identifying {

@@ -1,7 +1,7 @@
 //! All releases together: the risks a steward signs for, as far as they can be computed soundly.
 //!
-//! What needs people to be known stands here only where the private tables were at hand, and not for recipients.
-//! What cannot be computed is said, never left at zero.
+//! Numbers about people are here only if the private tables were given, and never for recipients. What cannot be
+//! computed is said, never left at zero.
 
 use crate::audit::{Check, Measure, Outcome, Quantity};
 use crate::report::words::{no_threshold, number, people, percent};
@@ -46,20 +46,21 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
 fn not_computed(known: bool, releases: usize, (counted, of): (u64, u64)) -> Vec<String> {
     let mut missing = vec![
         "Journalist risk: no table of the population is given. It is at most the prosecutor risk.".to_string(),
-        "Marketer risk is that of someone who knows exactly the published people; with a larger table of people it is lower."
+        "Marketer risk assumes an attacker who knows exactly the published people. With a larger table of people it \
+         is lower."
             .to_string(),
     ];
     if releases > 1 {
         missing.push(
-            "Prosecutor risk over all releases is the highest of any single one: a least value. What comparing releases \
-             adds to it is answered by the checks, in people, not by one number."
+            "Prosecutor risk over all releases: the highest of any single release is only a lower bound. The checks \
+             say how many people comparing releases exposes."
                 .to_string(),
         );
     }
     if !known {
         missing.push(
-            "Probabilities and possible values over all releases: they need the private tables, which were not at hand or \
-             are not for this edition."
+            "Probabilities and possible values over all releases: they need the private tables, which were not given \
+             or are not for this edition."
                 .to_string(),
         );
     }

@@ -1,4 +1,4 @@
-//! What each signature stands for. Nobody signs for what they cannot know: who prepares signs for the data, the expert
+//! What each signature confirms. Nobody signs for what they cannot know: the steward signs for the data, the expert
 //! for the risk, the owner for purpose, cost and date.
 
 use crate::report::words::{counted, number, people};
@@ -18,14 +18,14 @@ pub fn signing(
     let role = |role: &str, confirms: Vec<String>| SigningFacts { role: role.into(), confirms };
     let mut expert = vec![format!("The verdict is {}: {}", verdict.decision.words(), verdict.sentence)];
     if verdict.decision == Decision::NotAssessed {
-        expert.push("The questions that are NOT ASSESSED were looked into by other means: (attach how).".into());
+        expert.push("The questions that are NOT ASSESSED were examined by other means: (attach how).".into());
     }
     if !assumptions.is_empty() {
         let named = counted(assumptions.len() as u64, "assumption", "assumptions");
         expert.push(format!("The {named} above can be made for the recipients and the environment named here."));
     }
     expert.push(match verdict.decision {
-        Decision::Fail => "What was found was read, and what follows from it is decided: (attach what).".into(),
+        Decision::Fail => "The findings were read, and their consequences are decided: (attach which).".into(),
         _ => {
             "The risk that an anticipated recipient identifies someone, alone or with what they can reasonably get, is \
               very small."
@@ -45,8 +45,11 @@ pub fn signing(
         role(
             "Prepared by",
             vec![
-                format!("The {released} above, with the SHA-256 of {files}, are all that left under this name."),
-                "Columns and their roles are right, and nobody stands under two identifiers.".into(),
+                format!(
+                    "The {released} above, with the SHA-256 of {files}, are all that was published under this \
+                         name."
+                ),
+                "Columns and their roles are right, and nobody has two identifiers.".into(),
             ],
         ),
         role("Expert or disclosure review board", expert),

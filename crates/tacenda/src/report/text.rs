@@ -106,8 +106,8 @@ impl Page {
         self.wrapped(
             "  ",
             &format!(
-                "smallest: people of the smallest group. values, share: the fewest values of a group and the largest \
-                 share of one. {below}"
+                "smallest: people in the smallest group. values, share: the fewest values in a group and the largest \
+                 share of a value in a group. {below}"
             ),
         );
         self.findings(report.findings.iter().filter(|finding| finding.others.is_empty()).collect());
@@ -134,7 +134,7 @@ impl Page {
             ),
         );
         if let Some(fewest) = sequence.smallest_candidates {
-            self.line(&format!("  Fewest values left for a person after comparing all releases: {fewest}."));
+            self.line(&format!("  Fewest possible values of a person after comparing all releases: {fewest}."));
         }
         if let Some(largest) = sequence.largest_posterior {
             let (looked_at, of) = sequence.posterior_of;
@@ -208,11 +208,11 @@ impl Page {
             if step.restarted {
                 self.line(&format!("      {}", StepFacts::RESTARTED));
             }
-            self.line(&format!("      left: {}", step.left.join(", ")));
+            self.line(&format!("      remaining: {}", step.left.join(", ")));
         }
         if let Some(matched) = &story.matched {
             self.wrapped("  ", MATCHED);
-            self.line(&format!("      left: {}", matched.join(", ")));
+            self.line(&format!("      remaining: {}", matched.join(", ")));
         }
         self.line(&format!("  {}", story.ending()));
     }
@@ -272,12 +272,12 @@ impl Page {
             }
             self.wrapped(
                 "  ",
-                "unique before, risk before: people whose exact quasi-identifiers nobody else has, and the mean risk of \
-                 being singled out, had the table been published as it is. errors: of random count queries.",
+                "unique before, risk before: if the table were published unchanged: people with unique \
+                 quasi-identifiers, and the mean risk of being singled out. errors: of random count queries.",
             );
         }
         if !private.churn.is_empty() {
-            self.heading("Who came, went and waits");
+            self.heading("Arrivals, departures and people who wait");
             self.line(&format!("  {:>3}  {:>10} {:>14} {:>13}", "", "arrived", "last published", "waiting since"));
             for churn in &private.churn {
                 self.line(&format!(
@@ -295,7 +295,7 @@ impl Page {
         if report.identifying.is_empty() {
             return;
         }
-        self.heading("How far each column tells people apart, in the last release");
+        self.heading("How identifying each column is in the last release");
         self.line("      values  published  fewest alike  column");
         for column in &report.identifying {
             self.line(&format!(
@@ -366,7 +366,7 @@ mod tests {
         let report = broken().report(Edition::Auditor);
         expect![[r#"
             FAIL: Someone who reads both releases can learn too much about at least 2 people. The worst: a group
-            holds too few people (2 findings in all).
+            has too few people (2 findings in all).
               Promise (m-invariance): Across all releases of this series, someone who knows the exact
               quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
               consistent assignments equally, attributes a person's sensitive value correctly with probability
@@ -376,28 +376,29 @@ mod tests {
                    label       people artificial    groups  smallest   values    share   below k   below l
                 1  2026-Q1          8          1         3         2        2   50.0 %         0         0
                 2  2026-Q2         10          0         3         2        2   50.0 %         0         0
-              smallest: people of the smallest group. values, share: the fewest values of a group and the
-              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
-              1. severe A611 a group holds too few people: 2 people in 1 group, release 1
+              smallest: people in the smallest group. values, share: the fewest values in a group and the
+              largest share of a value in a group. below k, below l: people in groups of fewer than 2 people or
+              2 values.
+              1. severe A611 a group has too few people: 2 people in 1 group, release 1
 
             All together
               2. severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
-                  In each release that holds this person, their value is in a group that covers them, and
-                  everyone needs a row of their own. Together, group 1 of release 1 and group 1 of release 2
-                  leave 1 value (D1): fewer than 2, the threshold l.
+                  In each release the person's value is in a group that covers the person, and everyone needs a
+                  row of their own. Together, group 1 of release 1 and group 1 of release 2 leave 1 value (D1):
+                  fewer than 2, the threshold l.
                     release 1 group 1: [20,30) F (2 rows)
                     release 2 group 1: [20,25) F (2 rows)
               Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
             The worst case, step by step
-              Someone knows of one person: age and sex.
+              The attacker knows a person: age and sex.
               Release 1 (2026-Q1): the person can only be in one group.
                   age [20,30), sex F: D1, D2
-                  left: D1, D2
+                  remaining: D1, D2
               Release 2 (2026-Q2): the person can only be in one group.
                   age [20,25), sex F: D1, D3
-                  left: D1
-              One value is left: it is certain.
+                  remaining: D1
+              One value remains: it is certain.
 
             Each check
               FAIL           group-sizes     How many people are published alike? (6 groups)
@@ -410,10 +411,10 @@ mod tests {
 
             What this rests on
               - The attacker knows no other person's sensitive value.
-              - The true table was not given: people are counted in the published groups, and one person may be
-                counted more than once.
-              - The publisher keeps each person among groups with one value set, as promised; the releases alone
-                cannot show it.
+              - The private tables were not given: people are counted in the published groups, and one person
+                may be counted more than once.
+              - The publisher keeps each person's value set the same in all releases, as promised. The releases
+                alone cannot show it.
               - Nobody's sensitive value changes between releases.
 
             What this does not cover
@@ -428,20 +429,20 @@ mod tests {
 
             What was not computed
               - Journalist risk: no table of the population is given. It is at most the prosecutor risk.
-              - Marketer risk is that of someone who knows exactly the published people; with a larger table of
+              - Marketer risk assumes an attacker who knows exactly the published people. With a larger table of
                 people it is lower.
-              - Prosecutor risk over all releases is the highest of any single one: a least value. What
-                comparing releases adds to it is answered by the checks, in people, not by one number.
+              - Prosecutor risk over all releases: the highest of any single release is only a lower bound. The
+                checks say how many people comparing releases exposes.
               - Probabilities and possible values over all releases: they need the private tables, which were
-                not at hand or are not for this edition.
+                not given or are not for this edition.
 
             What to do next
               - Read what the worst finding means: tacenda explain A611.
-              - What is out cannot be taken back. Tell those who answer for the data, and stop further releases
-                of this kind.
+              - A published release cannot be taken back. Inform those who are responsible for the data, and
+                publish no further releases of this kind.
               - Take the releases into a project with tacenda adopt, and publish the next one under a promise
                 over the whole series, such as m-invariance.
-              - Give the true tables (--truth FILE --id COLUMN) to count the people exactly.
+              - Give the private tables (--truth FILE --id COLUMN) to count the people exactly.
 
             How to repeat this
               - tacenda audit r1.csv r2.csv --format json
@@ -452,8 +453,8 @@ mod tests {
     fn a_clean_series_is_told_in_plain_words() {
         let report = clean().report(Edition::Auditor);
         expect![[r#"
-            PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone stays among 2 people and keeps
-            2 possible values. This rests on 4 assumptions named below.
+            PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone is in a group of at least 2
+            people and keeps at least 2 possible values. This rests on 4 assumptions named below.
               Promise (m-invariance): Across all releases of this series, someone who knows the exact
               quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
               consistent assignments equally, attributes a person's sensitive value correctly with probability
@@ -463,8 +464,9 @@ mod tests {
                    label       people artificial    groups  smallest   values    share   below k   below l
                 1  2026-Q1          6          0         2         2        2   50.0 %         0         0
                 2  2026-Q2          3          1         1         3        4   25.0 %         0         0
-              smallest: people of the smallest group. values, share: the fewest values of a group and the
-              largest share of one. below k, below l: people in groups of fewer than 2 people or 2 values.
+              smallest: people in the smallest group. values, share: the fewest values in a group and the
+              largest share of a value in a group. below k, below l: people in groups of fewer than 2 people or
+              2 values.
 
             All together
               nothing was found by comparing releases
@@ -477,10 +479,10 @@ mod tests {
 
             What this rests on
               - The attacker knows no other person's sensitive value.
-              - The true table was not given: people are counted in the published groups, and one person may be
-                counted more than once.
-              - The publisher keeps each person among groups with one value set, as promised; the releases alone
-                cannot show it.
+              - The private tables were not given: people are counted in the published groups, and one person
+                may be counted more than once.
+              - The publisher keeps each person's value set the same in all releases, as promised. The releases
+                alone cannot show it.
               - Nobody's sensitive value changes between releases.
 
             What this does not cover
@@ -493,12 +495,12 @@ mod tests {
 
             What was not computed
               - Journalist risk: no table of the population is given. It is at most the prosecutor risk.
-              - Marketer risk is that of someone who knows exactly the published people; with a larger table of
+              - Marketer risk assumes an attacker who knows exactly the published people. With a larger table of
                 people it is lower.
-              - Prosecutor risk over all releases is the highest of any single one: a least value. What
-                comparing releases adds to it is answered by the checks, in people, not by one number.
+              - Prosecutor risk over all releases: the highest of any single release is only a lower bound. The
+                checks say how many people comparing releases exposes.
               - Probabilities and possible values over all releases: they need the private tables, which were
-                not at hand or are not for this edition.
+                not given or are not for this edition.
 
             What to do next
               - Audit again when a release is added, or when new data about the same people appear.

@@ -1,5 +1,5 @@
-//! A release held against the private table behind it: who was left out, what publishing the table as it is would
-//! have risked, and how far counts are off. Private.
+//! A release compared with its private table: who was left out, what risk the table itself would have had, and how far
+//! counts are off. Private.
 
 use crate::audit::Thresholds;
 use crate::measure::{Workload, query_error};

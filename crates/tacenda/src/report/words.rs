@@ -3,8 +3,8 @@
 pub use crate::model::{counted, number, people};
 
 /// The last step of a story, where what one person's groups leave is not all that is ruled out.
-pub const MATCHED: &str = "Matching everyone at once: each person needs a row of their own in every release they are in. What leaves \
-                           someone without one is ruled out.";
+pub const MATCHED: &str = "Everyone is matched at once: each person needs a row of their own in every release that \
+                           has the person. A value that leaves someone without a row is impossible.";
 
 /// What is said of people below a threshold of one, which nobody falls below.
 pub fn no_threshold(is_promised: bool) -> &'static str {

@@ -63,7 +63,7 @@ pub struct AdoptedRelease {
     pub people: Option<u64>,
     /// How many people of that table are not in it.
     pub withheld: u64,
-    /// How many people could stand in more than one of its groups.
+    /// How many people could be in more than one of its groups.
     pub ambiguous: u64,
     /// How many people can no longer be hidden, and are withheld from every later release.
     pub exposed: u64,
@@ -77,8 +77,9 @@ impl AdoptRequest {
         let foundlings = self.foundlings()?;
         let project = self.project.open(Access::Publish)?;
         if project.policy().views().is_some() {
-            let message = "under a promise about views a release made elsewhere is a view: give it a [views.NAME] with its columns, \
-                           its recipients and adopted = \"FILE\" in the policy file; the next publish --view joins it";
+            let message = "under a promise about views, a release made elsewhere is a view: describe it as \
+                           [views.NAME] in the policy file, with columns, recipients and adopted = \"FILE\"; the \
+                           next publish --view joins it";
             return Err(UseCaseError::usage(message));
         }
         progress(1, "reading and judging");

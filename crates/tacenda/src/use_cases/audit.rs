@@ -1,4 +1,4 @@
-//! What can anyone learn from these releases, whoever made them?
+//! What can anyone learn from these releases, by whatever tool they were made?
 
 use crate::audit;
 use crate::audit::{Attacker, Check, Limits, Severity, Thresholds};
@@ -14,7 +14,7 @@ pub struct AuditRequest {
     /// What the attacker knows: `quasi`, then any of `presence`, `first-release`, `known=B`; `quasi,presence` where
     /// nothing is said.
     pub attacker: Option<String>,
-    /// The least number of people that must not be told apart; what is promised, or 2, where nothing is said.
+    /// The least number of people that must not be distinguished; what is promised, or 2, where nothing is said.
     pub k: Option<u32>,
     /// The least number of sensitive values that must remain possible; as for `k`.
     pub l: Option<u32>,

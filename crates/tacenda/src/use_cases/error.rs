@@ -43,7 +43,7 @@ pub enum UseCaseError {
     #[error("{0}")]
     Exists(String),
     /// An adopted release has no folder of ours.
-    #[error("release {release} was made elsewhere and is kept as it came, in {}; tacenda audit reads it", .folder.display())]
+    #[error("release {release} was made elsewhere and is kept unchanged in {}; read it with tacenda audit", .folder.display())]
     MadeElsewhere {
         /// Its number.
         release: u32,
@@ -117,20 +117,23 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "not a plan",
         "A plan file is what tacenda plan writes. It holds digests of a table, a policy and the ledger.",
     ),
-    ("U204", "nothing to start from", "The folder holds a project already, or none where one is needed."),
+    ("U204", "nothing to start from", "The folder has a project already, or the command needs one and there is none."),
     (
         "U205",
         "a release made elsewhere",
-        "An adopted release is kept as it came: it has no manifest that says what its columns mean, so it cannot be shown or counted in. tacenda audit reads such files.",
+        "An adopted release is kept unchanged. It has no manifest that describes its columns, so show and count \
+         cannot read it. tacenda audit can.",
     ),
     (
         "U601",
         "nobody agreed",
-        "Publishing asks once, because what is out cannot be taken back; init asks about each column. On a terminal answer; in a script say --yes.",
+        "Publishing asks once, because a published release cannot be taken back. init asks about each column. Answer \
+         on a terminal, or say --yes in a script.",
     ),
     (
         "B701",
         "a bug",
-        "An assertion of ours failed. Nothing was published; whatever was half done is finished or removed at the next run. Please report it with the command and the message; neither holds a cell of your table.",
+        "This is a bug in Tacenda. The next run removes or completes what this one left. Please report the command \
+         and the message; neither contains a cell of your table.",
     ),
 ];

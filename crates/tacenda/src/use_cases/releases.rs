@@ -49,7 +49,7 @@ pub struct LogEvent {
     pub view: Option<String>,
     /// Who got it.
     pub recipients: Vec<String>,
-    /// Views made elsewhere that were laid beside it for the first time.
+    /// Views made elsewhere that were joined with it for the first time.
     pub taken_in: Vec<LogView>,
     /// Its rows, counterfeits included.
     pub rows: Option<u64>,

@@ -6,7 +6,7 @@ use crate::publish::{Access, Project, ProjectError};
 use crate::use_cases::UseCaseError;
 use std::path::PathBuf;
 
-/// Is told before each step what is done, and of how many steps the whole has.
+/// Called before each step, with the number of steps and what is done.
 pub type Progress<'a> = &'a (dyn Fn(usize, &str) + Sync);
 
 /// A project folder, by its path.
@@ -73,7 +73,7 @@ pub struct FileOptions {
     pub notation: Vec<Said>,
     /// The trees of columns: files in ARX's layout.
     pub hierarchy: Vec<Said>,
-    /// Texts that stand for any value.
+    /// Texts that mean any value.
     pub any: Vec<Said>,
 }
 

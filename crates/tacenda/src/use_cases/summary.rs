@@ -79,9 +79,9 @@ pub struct ViewSummary {
     pub distortion_numbers: f64,
     /// Its columns, in the order of `information_kept`.
     pub columns: Vec<String>,
-    /// The column whose values detail should tell apart.
+    /// The column that the published detail should predict.
     pub target: Option<String>,
-    /// Per column, the share of what it told of the target that it still tells; null where it told nothing.
+    /// Per column, the share of its information about the target that is kept; null if it had none.
     pub information_kept: Vec<Option<f64>>,
     /// What was found and what was not looked at.
     pub notes: Vec<String>,

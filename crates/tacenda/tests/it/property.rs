@@ -8,14 +8,16 @@ use crate::{kit, views_kit};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::worlds::{Counting, Share, Worlds};
 use tacenda::audit::{Fault, candidates, worlds};
 use tacenda::grouping::GroupingError;
+use tacenda::ingest::policy_file::parse_policy;
 use tacenda::model::{Grouping, History, Membership, RecordKey, Release, Rng, Schema, Table, Value};
 use tacenda::promise::{
-    Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, LossKind, MInvariance, OnDelete, OnIneligible,
-    SeriesPromise, XyAnonymity, XyLinkability,
+    Entry, Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, LossKind, MInvariance, OnDelete,
+    OnIneligible, Promised, SeriesPromise, XyAnonymity, XyLinkability,
 };
 use tacenda::publish::{Prepared, PublishError};
 
@@ -33,6 +35,62 @@ fn publish(policy: &dyn Grouper, snapshots: &[Vec<TestPerson>]) -> Option<Vec<(T
         Ok(done) => Some(done),
         Err(PublishError::Grouping(_)) => None,
         Err(error) => panic!("{error}"),
+    }
+}
+
+/// A promise of the registry, as `tacenda init` drafts it.
+fn drafted(entry: &Entry) -> SeriesPromise {
+    let text = format!(
+        "policy = 1\n[series]\nname = 's'\n[columns]\nid = {{ role = 'identifier' }}\nage = {{ role = 'quasi', type = \
+         'integer', domain = [0, 120] }}\ndisease = {{ role = 'sensitive', type = 'category' }}\n[promise]\nmodel = \
+         '{}'\n{}",
+        entry.name,
+        (entry.draft.parameters)(4)
+    );
+    match parse_policy(&text, Path::new("tacenda.toml")).unwrap().policy.promise {
+        Promised::Series(promise) => promise,
+        Promised::Views(_) => unreachable!("the entry is of a promise about a series"),
+    }
+}
+
+/// Everything in the registry, also what is listed tomorrow: as it is drafted, and with each of its numbers changed.
+fn every_promise(number: u32) -> Vec<SeriesPromise> {
+    let mut promises = Vec::new();
+    for &entry in SeriesPromise::ENTRIES {
+        promises.push(drafted(entry));
+        for key in entry.keys {
+            let mut promise = drafted(entry);
+            promises.extend(promise.set(key.key, number).then_some(promise));
+        }
+    }
+    promises
+}
+
+#[test]
+fn every_promise_is_drawn_with_its_numbers() {
+    let promises = every_promise(3);
+    assert!(promises.contains(&m_invariance(3, OnIneligible::Refuse).into()), "{promises:?}");
+    assert!(promises.len() > 2 * SeriesPromise::ENTRIES.len() - 1, "each has at least one number: {promises:?}");
+    let people = |count: u32| -> Vec<TestPerson> {
+        (0..count).map(|id| TestPerson { id, age: id % 100, place: id % 4, disease: (id % 6) as u8 }).collect()
+    };
+    for promise in promises {
+        assert!(publish(promise.inner(), &[people(60), people(90)]).is_some(), "{promise:?} can be kept by plain data");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    /// A promise that is listed is kept, or says that the data cannot keep it. The gate judges every release.
+    #[test]
+    fn every_promise_is_kept(
+        added in evolution(60, 4, 6, Events::ADD_ONLY), changed in evolution(60, 4, 6, Events::ALL), number in 2u32..6,
+    ) {
+        for promise in every_promise(number) {
+            publish(promise.inner(), &added);
+            publish(promise.inner(), &changed);
+        }
     }
 }
 

@@ -318,7 +318,7 @@ fn a_join_of_which_only_pairs_were_judged_is_refused_unless_the_policy_is_conten
     assert_eq!(refused, [Fault::JoinNotJudged]);
     let content = judged(true);
     assert!(content.findings.is_empty(), "{:?}", content.findings);
-    assert!(content.warnings.iter().any(|warning| warning.contains("each two")), "{:?}", content.warnings);
+    assert!(content.warnings.iter().any(|warning| warning.contains("two at a time")), "{:?}", content.warnings);
 }
 
 /// One view made elsewhere says of a value now more, now less: that is one value, not two.

@@ -1,17 +1,16 @@
 //! Which values remain possible for each person (science D4.4, A3.8).
 //!
-//! Where people are known this is exact: the intersection of what each release leaves open, narrowed by
-//! matching everyone at once. One value left is a breach that any reader can repeat. An attacker who
-//! does not know who is in which release cannot intersect: then a value is possible if any release has
-//! it at the person's point.
+//! If people are known this is exact: the intersection of what each release leaves possible, narrowed by matching
+//! everyone at once. If one value remains, any reader can repeat the breach. An attacker who does not know who is in
+//! which release cannot intersect. Then a value is possible if any release has it at the person's point.
 //!
 //! # Values that change
-//! A person whose value changed is somebody new from the change on, for someone who was told so: nobody of
-//! those who are looked at ever changes their value, so every conclusion is true of the tables. The person
-//! counts once, by the time of which least is left. Where nothing fits the tables, or someone's true value
-//! would be ruled out, the tables and the releases contradict each other: that is not assessed.
+//! A person whose value changed counts as a new person from the change on: the attacker is assumed to know of the
+//! change. So nobody who is examined ever changes value, and every conclusion is true of the tables. The person counts
+//! once, by the period with the fewest values. Where nothing fits the tables, or someone's true value would be ruled
+//! out, the tables and the releases contradict each other: that is not assessed.
 //!
-//! Where people are not known, places are looked at instead (`places`).
+//! If people are not known, places are examined instead (`places`).
 
 use crate::audit::candidates::Candidates;
 use crate::audit::checks::tally::Tally;
@@ -28,7 +27,7 @@ use crate::model::{Release, Value};
 pub(in crate::audit) struct Left {
     pub(super) candidates: Candidates,
     pub(super) refined: Refined,
-    /// What hangs together in each release; empty where presence is not known.
+    /// What is connected in each release; empty where presence is not known.
     pub(super) places: Vec<Places>,
 }
 

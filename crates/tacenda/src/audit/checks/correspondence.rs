@@ -1,14 +1,13 @@
 //! Which rows of two releases must be the same people (science D4.5, B2).
 //!
-//! The attacker knows that someone was in the earlier release, and nobody has left. Forward and cross: of
-//! the rows of the person's two groups, those that no placing of everyone makes one person are out; what
-//! is left is how many rows can be theirs. Backward: someone is known to have come later; of the rows of
-//! their group those that must be old ones are out.
+//! The attacker knows that a person was in the earlier release, and nobody has left. Forward and cross: take the rows
+//! of the person's two groups. Those that no matching of everyone makes the same person are ruled out; the rest can be
+//! the person's. Backward: the attacker knows that a person arrived later. Rows of the person's group that must belong
+//! to earlier people are ruled out.
 //!
 //! # Not concluded
-//! Where groups of one release overlap, a person may stand in several. Then all groups over the place are
-//! added up, which bounds what is left from above; where that is not enough to tell, the pair counts as
-//! not assessed.
+//! If groups of one release overlap, a person may be in several. Then all groups over the place are added up, which is
+//! an upper bound of what remains. Where the bound does not decide, the pair counts as not assessed.
 
 use crate::audit::checks::flows::{Edge, Flows};
 use crate::audit::checks::tally::Tally;

@@ -1,29 +1,29 @@
-//! What the difference of two releases says of newcomers and leavers (science D4.3).
+//! What the difference of two releases reveals about arrivals and departures (science D4.3).
 //!
 //! # Definition
-//! Lay two releases over each other. Groups whose regions overlap are tied together; the smallest sets
-//! of groups that nothing ties to others are the components. Who is in both releases stands in groups
-//! of one component. So the rows that a component has more in the later release, value by value, are
-//! arrivals' or counterfeits, and those it has less were departures' or counterfeits. Arrivals = rows gained +
-//! *swapped* rows, and departures = rows lost + swapped rows (counterfeits included): a swapped row left and another
-//! with the same value arrived. Without swapped rows, arrivals have the values of the rows gained and no other; with
-//! some, any value of the component's later rows. Fewer than l such values are a finding; departures likewise. Of
-//! the groups' numbers of counterfeits only the sum is used, which can only leave more values possible.
+//! Compare two releases. Groups whose regions overlap are connected; a component is a smallest set of groups with no
+//! connection to others. A person in both releases is in groups of one component. So the rows that a component gained,
+//! value by value, belong to arrivals or counterfeits, and the rows it lost belonged to departures or counterfeits.
+//! Arrivals = rows gained + *swapped* rows, and departures = rows lost + swapped rows (counterfeits included): a
+//! swapped row left and another with the same value arrived. Without swapped rows, arrivals have the values of the
+//! rows gained and no other; with some, any value of the component's later rows. Fewer than l such values are a
+//! finding; departures likewise. Of the groups' numbers of counterfeits only the sum is used, which can only leave
+//! more values possible.
 //!
 //! # What is assumed
-//! Where people are known, arrivals and departures are counted; a person whose value changed is both. Where they are
-//! not, nobody is taken to have left if no component lost a row and the promise does not say otherwise:
-//! then the releases themselves do not contradict it. Otherwise a component is clear only where l values are
-//! left whoever left.
+//! If people are known, arrivals and departures are counted; a person whose value changed is both. If they are not
+//! known, nobody is assumed to have left where no component lost a row and the promise does not say otherwise: the
+//! releases do not contradict that. Otherwise a component is clear only if l values remain for every possible number
+//! of departures.
 //!
-//! Where that is open, m-invariance clears a component whose groups hold each of at least m values equally
-//! often, if people keep their value sets, as promised: with no swapped rows, a newcomer's value is one of the
-//! rows more, so their set had too few rows of it before, and then too few of each of its values, so
-//! all of them are among the rows more. Cohorts clear one whose groups are all whole: newcomers fill groups
-//! of their own. Which promise was relied on is named by the report.
+//! Some components remain open. m-invariance clears one whose groups have each of at least m values equally often, if
+//! people keep their value sets, as promised. The argument: without swapped rows, an arrival's value is among the rows
+//! gained. So its value set had too few rows of that value before, and then too few of each of its values. Hence all
+//! its values are among the rows gained. Cohorts clear a component whose groups are all unchanged: arrivals fill
+//! groups of their own. The report names the promise that was relied on.
 //!
 //! # Not concluded
-//! What does not add up: the tables and the releases contradict each other there.
+//! Numbers that do not add up: there the tables and the releases contradict each other.
 
 use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::tally::Tally;
@@ -57,13 +57,13 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// Two releases laid over each other.
+/// The comparison of two releases.
 struct Pair<'a> {
     places: (u32, u32),
     earlier: &'a Release,
     later: &'a Release,
     components: Vec<(u32, Component)>,
-    /// Per component, who came and who left; `None` where people are not known.
+    /// Per component, arrivals and departures; `None` if people are not known.
     moves: Option<FxHashMap<u32, Moves>>,
     values: usize,
 }
@@ -188,7 +188,7 @@ impl<'a> Pair<'a> {
         (set(self.earlier, &component.earlier), set(self.later, &component.later))
     }
 
-    /// Whether newcomers and leavers keep l values whoever they are: without swapped rows and with some.
+    /// Whether arrivals and departures keep l values in any case: without swapped rows and with some.
     fn keeps_values(&self, component: &Component, change: &Change, l: u64) -> bool {
         let keeps = |rows: &[(Value, u64)]| rows.is_empty() || rows.len() as u64 >= l;
         let (before, after) = self.sets(component);

@@ -1,8 +1,8 @@
 //! How the loss changes from release to release (science D4.11).
 //!
-//! Loss is the share of an attribute's domain that a region leaves open, mean over people and
-//! attributes. C_avg is the mean group in multiples of the least that the lines allow; the sum of squared
-//! group sizes is how many rows a row cannot be told from, over all rows. From the definitions, for any
+//! Loss is the share of an attribute's domain that a region leaves open, as a mean over people and attributes. C_avg
+//! is the mean group size in multiples of the least that the thresholds allow. The sum of squared group sizes counts,
+//! over all rows, the rows from which a row cannot be distinguished. All are computed from the definitions, for any
 //! releases.
 
 use crate::audit::checks::Ask;

@@ -1,16 +1,15 @@
 //! Which people must share a value (science D4.8, B7).
 //!
-//! Two people who alone fill a group of two different values have different ones: if the one has the
-//! first, the other has the second. Whoever stands against the same person twice, with the same two values,
-//! is equal to the other partner. Chains of this are followed with union and find by parity.
+//! Two people who alone fill a group of two different values have different values. If one person shares such a group
+//! with two different people in turn, with the same two values, then these two have the same value. Chains of this are
+//! followed with union and find by parity.
 //!
 //! # What is looked at
-//! In small components all worlds are counted, and people who have one value in all of them are equal. People
-//! with only one value are left to the check of candidates. In components too large for that, chains through
-//! groups of two rows and two values without counterfeits are followed, where it is certain who stands
-//! in them: two people whom no other group covers, or no other group that is not full already. That finds
-//! some equals and clears nobody: the people there are not assessed. A person whose value changed is somebody
-//! new from the change on.
+//! In small components all worlds are counted, and people who have the same value in all of them are equal. People
+//! with only one possible value are left to the check of candidates. In larger components, chains are followed through
+//! groups of two rows and two values without counterfeits, if it is certain who is in them: two people whom no other
+//! group covers, or no other group that is not full already. That finds some equal people and clears nobody: the
+//! people there are not assessed. A person whose value changed is a new person from then on.
 
 use crate::audit::checks::candidates::coverage;
 use crate::audit::checks::posterior::{Counts, why_not_counted};
@@ -120,7 +119,7 @@ fn is_duel(release: &Release, group: usize) -> bool {
 /// The most groups a person may be covered by to be followed.
 const MOST_HITS: usize = 8;
 
-/// Groups of two people and two values of which it is certain who stands in them.
+/// Groups of two people and two values of which it is certain who is in them.
 fn duels_of(release: &Release, knowledge: &Knowledge<'_>, index: usize, values: usize) -> Vec<(u32, [u32; 2])> {
     if !(0..release.group_count()).any(|group| is_duel(release, group)) {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! Everyone of an earlier release, placed in a later one: what correspondence and matching ask of.
+//! Everyone in an earlier release, matched to rows of a later one: what correspondence and matching build on.
 //!
-//! Where nobody left and no value changed, every row of the earlier release is a row of the later one,
-//! with the same value, in a group whose region overlaps. Per value that is a flow between groups. The
-//! most that any such flow sends from one group to another is how many rows of the one can be rows of the
-//! other; the least that any sends into a group is how many of its rows must be old ones.
+//! If nobody left and no value changed, every row of the earlier release is a row of the later one, with the same
+//! value, in a group whose region overlaps. Per value that is a flow between groups. The most that any such flow sends
+//! from one group to another is how many rows of the one can be rows of the other. The least that any sends into a
+//! group is how many of its rows must belong to earlier people.
 //!
-//! Where a component is small, or only one group on one side, this is exact. Otherwise pairs that no flow
-//! uses are still found, and the closed form bounds the rest from above.
+//! If a component is small, or has only one group on one side, this is exact. Otherwise pairs that no flow uses are
+//! still found, and the closed form bounds the rest from above.
 
 use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::{Ask, pairs};
@@ -188,7 +188,7 @@ impl<'a> Flows<'a> {
         place.ok().map(|place| &self.edges[place])
     }
 
-    /// Per pair of groups, who stands in the one and then in the other; `None` where people are not known.
+    /// Per pair of groups, who is in the one and then in the other; `None` where people are not known.
     pub(super) fn people_between(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
         let knowledge = ask.people()?;
         let mut regions = Regions::new(self.earlier.regions.attributes());
@@ -221,7 +221,7 @@ impl<'a> Flows<'a> {
         Some(people)
     }
 
-    /// How many people stand in a group of the later release and were not in the earlier one; `None` where people are not
+    /// How many people are in a group of the later release and were not in the earlier one; `None` where people are not
     /// known.
     pub(super) fn newcomers(&self, ask: &Ask<'_>, group: u32) -> Option<u64> {
         let knowledge = ask.people()?;

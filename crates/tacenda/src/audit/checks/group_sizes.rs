@@ -1,4 +1,4 @@
-//! How many people stand in each group (science D4.1).
+//! How many people are in each group (science D4.1).
 //!
 //! A group of one person singles them out for anyone who knows their quasi-identifiers. A group of fewer than k
 //! people is counted as too small. Counterfeits are not people: a group of counterfeits alone singles nobody out.

@@ -2,7 +2,7 @@
 //!
 //! # Definition
 //! The regions of one id are intersected over the releases. E is how many ids are left with the same
-//! region: what someone sees who does not know who was present when. H is how many ids stood in the same
+//! region: what someone sees who does not know who was present when. H is how many ids were in the same
 //! groups in the same releases: what someone sees who does. H is never more than E.
 //!
 //! If the regions of an id do not overlap, the person changed or a row is not true. That is a finding, and the id is
@@ -108,7 +108,7 @@ impl Inference {
         self.values[id].iter().rev().find_map(|value| *value)
     }
 
-    /// The values of ids that cannot be told apart, where they are fewest.
+    /// The values of ids that cannot be distinguished, where they are fewest.
     fn fewest(&self, class: &[u32], are_alike_in_history: bool) -> Vec<Value> {
         let distinct = |values: &mut dyn Iterator<Item = Value>| -> Vec<Value> {
             let mut values: Vec<Value> = values.collect();

@@ -1,7 +1,7 @@
 //! Which pairs of groups can share a person at all, and with which values (science D4.6).
 //!
-//! Where nobody left, every row of the earlier release needs a row of the later one. A value that no such
-//! placing sends from one group to another cannot be the value of anyone who stands in both.
+//! If nobody left, every row of the earlier release needs a row of the later one. A value that no such matching sends
+//! from one group to another cannot be the value of anyone who is in both.
 
 use crate::audit::checks::correspondence::{People, names};
 use crate::audit::checks::flows::{Edge, Flows};

@@ -1,4 +1,4 @@
-//! Two releases laid over each other: which groups overlap, and what hangs together.
+//! The comparison of two releases: which groups overlap, and which are connected.
 
 use crate::audit::checks::Ask;
 use crate::model::{GroupRule, Release, Span, Terms, Value};

@@ -1,13 +1,13 @@
-//! Which values remain possible at a place, where people are not known (science D4.4).
+//! Which values remain possible at a place, if people are not known (science D4.4).
 //!
-//! Whoever lies where groups of two releases overlap, and is in both, has a value that groups over this point
-//! have in both. Three releases may leave fewer values than any two of them, so places of longer stretches of
-//! releases are looked at as well, the last release first and then one more at a time, as long as nothing
-//! was found and a value is left. Whether anyone is there cannot be told from outside.
+//! A person who lies where groups of two releases overlap, and is in both, has a value that both releases have at this
+//! point. Three releases may leave fewer values than any two of them. So places of longer runs of releases are
+//! examined as well: the last release first, then one more at a time, as long as nothing was found and a value
+//! remains. Whether anyone is there cannot be seen in the releases.
 //!
 //! # Cost
-//! Places of two releases are as many as pairs of groups that overlap. Those of longer stretches can be far
-//! more: every group has a share of `Limits::pairs` for them, and one that needs more is not assessed.
+//! There are as many places of two releases as pairs of groups that overlap. Places of longer runs can be far more:
+//! every group has a share of `Limits::pairs` for them, and one that needs more is not assessed.
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
@@ -108,7 +108,7 @@ fn found(outcome: Outcome, mut tally: Tally, last: &Release, others: Vec<u32>) -
     }
 }
 
-/// The releases that have a sensitive column, laid over each other.
+/// The releases that have a sensitive column, to be compared.
 struct Laid<'a> {
     layers: Vec<Layer<'a>>,
     words: usize,
@@ -220,7 +220,7 @@ fn meet(one: &mut [u64], other: &[u64]) {
 }
 
 impl Layer<'_> {
-    /// Calls `each` with every group over some of a region that somebody stands in.
+    /// Calls `each` with every group over some of a region that somebody is in.
     fn each_over(&self, region: &[Span], mut each: impl FnMut(u32, &[Span])) {
         self.index.each_overlapping(region, |group| {
             if self.release.people(group as usize) > 0 {
@@ -345,7 +345,7 @@ impl<'a, 'b> Search<'a, 'b> {
 }
 
 impl Laid<'_> {
-    /// How many people there are at most who stand in all these groups; if nobody can, who lie in the place.
+    /// How many people there are at most who can be in all these groups; if nobody can, who can lie in the place.
     fn people(&self, chain: &[(usize, u32)], region: &[Span], values: &[Value]) -> u64 {
         let rows = |layer: usize, group: u32, value: Value| {
             let values = self.layers[layer].release.group_values(group as usize);

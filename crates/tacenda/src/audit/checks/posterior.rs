@@ -1,15 +1,14 @@
 //! How likely each value is for each person, counting all worlds (science D4.7, A3.7).
 //!
-//! People whose groups hang together over all releases form a component. In a small one all ways to place
-//! everyone are counted: blindly, and, where the promise says that people keep their value sets or stay with
-//! those they came with, also only those worlds that do. What was promised is judged by the latter. With known
-//! people, it is also counted who would have one value left once the values of so many others of the component
-//! are known.
+//! People whose groups are connected over all releases form a component. In a small one all ways to assign people to
+//! rows are counted. They are counted blindly. If the promise says that people keep their value sets, or stay with
+//! those they arrived with, only the worlds that do so are counted too, and the promise is judged by these. If people
+//! are known, the check also counts who would have one value left once the values of so many others are known.
 //!
-//! A person whose value changed is somebody new from the change on, so that every world gives each one value.
-//! Where no world keeps to the promise, or all that do give someone another value than the tables, the
-//! promise is broken there and the blind worlds are judged instead. Where there is no world at all, the
-//! tables and the releases contradict each other: that is not assessed.
+//! A person whose value changed is a new person from then on, so that every world gives each person one value. If no
+//! world keeps the promise, or all that do contradict the tables about somebody's value, the promise is broken there,
+//! and the blind worlds are judged instead. If there is no world at all, the tables and the releases contradict each
+//! other: that is not assessed.
 
 use crate::audit::checks::candidates::{Left, coverage, telling, truth};
 use crate::audit::checks::tally::Tally;
@@ -179,7 +178,7 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
     impossible
 }
 
-/// People and groups that hang together over all releases.
+/// People and groups that are connected over all releases.
 #[derive(Default)]
 struct Component {
     people: Vec<u32>,

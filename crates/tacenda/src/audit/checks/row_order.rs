@@ -1,10 +1,9 @@
 //! Whether the order of the rows links releases (science D4.10).
 //!
-//! A file that keeps the order of its input links rows to those of every other file that does. Rows that
-//! occur once in both files, by region and value, are laid side by side: in how many pairs of them the
-//! order is the same in both is compared with chance. Order that what is shown explains says nothing:
-//! pairs in which the rows stand in the order of the release's own groups and values are compared only
-//! where a file is not sorted by them.
+//! A file that keeps the order of its input links rows to those of every other file that does. The check takes rows
+//! that occur once in both files, by region and value, and counts the pairs of them whose order is the same in both.
+//! It compares the count with chance. A file that is sorted by its groups and values shows no order of the input:
+//! there only pairs that the sorting does not decide are counted.
 
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Traces, Witness};

@@ -3,10 +3,10 @@
 //! The promise speaks of one release, and the gate checks it there. Someone with several of them, who knows
 //! whom they look for, can lay them over each other (science A1.6):
 //!
-//! - who stands in some of them lies where their regions meet, and the more these differ the fewer people
+//! - who is in some of them lies where their regions meet, and the more these differ the fewer people
 //!   share that place. The meeting place of everyone is kept in the history, and the fewest who ever shared
 //!   one: what was learned once is not forgotten because the next release looks better;
-//! - what groups that hang together have more or less than in the last release are the rows of those who
+//! - what groups that are connected have more or less than in the last release are the rows of those who
 //!   came or left. That is the auditor's own check, asked with everything the truth says;
 //! - where a group stayed but for one person who came or went, a side of its region that moved is that
 //!   person's value.
@@ -26,7 +26,7 @@ use crate::audit::knowledge::Knowledge;
 use crate::audit::second_look::last_release;
 use crate::audit::{Attacker, Check, Evidence, Fault, Limits, Series, Thresholds, Traces, examine_only};
 use crate::model::{
-    History, Membership, Met, Record, RecordKey, Regions, Release, Row, Span, Table, Terms, counted, people,
+    History, Membership, Met, Record, RecordKey, Regions, Release, Row, Span, Table, Terms, counted, number, people,
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -69,16 +69,17 @@ impl fmt::Display for SeriesRisk {
             0 => write!(out, "nobody of this release is known to have been in an earlier one")?,
             again => write!(
                 out,
-                "whoever compares this release with the earlier ones finds {} of {} among fewer than k, {} of them alone",
-                self.below_k,
+                "comparing this release with the earlier ones leaves {} of {} in groups of fewer than k, {} of them \
+                 alone",
+                number(self.below_k.into()),
                 people(u64::from(again)),
-                self.alone
+                number(self.alone.into())
             )?,
         }
         write!(
             out,
-            "; so far the differences give away the sensitive value of {} who came or left, and {} a boundary that gives \
-             one person's value away",
+            "; so far, differences reveal the sensitive value of {} who arrived or left, and {} a boundary that \
+             reveals one person's value",
             people(self.given_away),
             counted(self.moved_by_one, "group has", "groups have")
         )?;

@@ -5,7 +5,7 @@ use memchr::memchr2;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
-/// How many distinct values are told apart.
+/// How many distinct values are distinguished.
 const DISTINCT: usize = 20_000;
 
 /// A column, cell by cell.

@@ -78,7 +78,7 @@ pub struct Wish {
     pub domain: Option<(String, String)>,
     /// Its domain or tree, where a policy file has declared it; what the two fields above say comes first.
     pub declared: Option<Domain>,
-    /// Texts that stand for any value.
+    /// Texts that mean any value.
     pub any: Vec<String>,
     /// What published cells that say nothing stand for.
     pub missing: Missing,
@@ -326,7 +326,7 @@ impl<'a> Names<'a> {
         for file in private {
             let needed = (0..self.sensitive().end).chain(self.ask.identifier.iter().map(|_| self.identifier()));
             for at in needed.filter(|&at| file.columns[at].is_none()) {
-                refuse(wanted[at], format!("the truth in {} lacks it", file.name));
+                refuse(wanted[at], format!("the private table {} lacks it", file.name));
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
@@ -421,7 +421,7 @@ impl<'a> Names<'a> {
             ));
         }
         match shown.iter().filter(|shown| shown.counterfeits_known).count() {
-            0 => notes.push("no file says how many rows are counterfeits: they are taken to be none".into()),
+            0 => notes.push("no file says how many rows are counterfeits: none is assumed".into()),
             found => notes.push(format!("counterfeits are counted in {found} of {of} files")),
         }
         for (file, shown) in published.iter().zip(shown) {
@@ -441,7 +441,7 @@ impl<'a> Names<'a> {
             }
         }
         if has_truth && self.ask.identifier.is_none() {
-            notes.push("the truth has no --id: every row of every table counts as another person".into());
+            notes.push("without --id, every row of every private table counts as another person".into());
         }
     }
 }

@@ -78,7 +78,7 @@ fn first_torn(family: &Family<'_>, order: &[u32]) -> Option<usize> {
     })
 }
 
-/// Sets that hang together by overlaps, each in an order in which every set overlaps one before it.
+/// Sets that are connected by overlaps, each in an order in which every set overlaps one before it.
 fn components(family: &Family<'_>) -> Vec<Vec<usize>> {
     let mut found = vec![false; family.sets.len()];
     let mut components = Vec::new();

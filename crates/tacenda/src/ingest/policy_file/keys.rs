@@ -55,7 +55,8 @@ const KEYS: &[Key] = &[
         "grid",
         "a number, \"month\", \"year\"",
         "none",
-        "quasi numbers and dates: published boundaries fall on these public lines (a number for dates counts days from the domain's start)",
+        "quasi numbers and dates: published boundaries are multiples of this (for dates, a number counts days from \
+         the domain's start)",
     ),
     key(
         COLUMN,
@@ -96,7 +97,8 @@ const KEYS: &[Key] = &[
         "adopted",
         "a path, relative to the policy file",
         "none",
-        "the release folder, or another tool's CSV, TSV or Parquet file: the view was made elsewhere and is out already",
+        "the release folder, or another tool's CSV, TSV or Parquet file: the view was made elsewhere and is \
+         published already",
     ),
     key(
         "views.NAME",
@@ -105,7 +107,7 @@ const KEYS: &[Key] = &[
         "as the policy file's columns suggest",
         "with an adopted file: how a column is written: auto, interval, integer, real, real:DECIMALS, date, prefix, set, exact",
     ),
-    key("views.NAME", "any", "{ COLUMN = [\"…\"] }", "*", "with an adopted file: texts that stand for any value"),
+    key("views.NAME", "any", "{ COLUMN = [\"…\"] }", "*", "with an adopted file: texts that mean any value"),
     key(
         "views.NAME",
         "hierarchy",

@@ -94,10 +94,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "P202",
         "unknown key",
-        "The key is not part of the policy language. A misspelt key would otherwise be ignored in silence, and with it what it was meant to demand.",
+        "The key is not part of the policy language. A misspelt key is refused, because ignoring it would silently \
+         drop a requirement.",
     ),
     ("P203", "wrong kind of value", "The key takes another kind of value, such as a number in place of a text."),
-    ("P204", "missing key", "Something that has no default is not said."),
+    ("P204", "missing key", "The key has no default and is missing."),
     ("P205", "unknown version", "The first line of a policy file is policy = 1, the version of its language."),
     (
         "P206",
@@ -107,18 +108,20 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "P207",
         "not one identifier",
-        "Exactly one column has the role identifier. It never leaves; it ties a person's rows of different snapshots together.",
+        "Exactly one column has the role identifier. It is never published; it links a person's rows in different \
+         snapshots.",
     ),
     (
         "P208",
         "no quasi attribute",
-        "No column has the role quasi. Then nothing is generalised, and a release would be as sharp as the table.",
+        "No column has the role quasi. Then nothing is generalised, and a release would be as detailed as the table.",
     ),
     ("P209", "no sensitive attribute", "The promise is about sensitive values, and no column has the role sensitive."),
     (
         "P210",
         "no domain",
-        "Numbers and dates need a domain, which is public. Bounds read off the data would publish the extreme person.",
+        "Numbers and dates need a domain, which is public. Bounds taken from the data would reveal the most extreme \
+         person.",
     ),
     ("P211", "bad domain", "A domain is [lo, hi) with lo below hi, both of the column's type."),
     (
@@ -126,11 +129,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "domain too large",
         "A domain may have at most 4,294,967,293 values. Choose a coarser precision or narrower bounds.",
     ),
-    (
-        "P213",
-        "parameter too small",
-        "m, k and l are numbers of values or people among which one is hidden: at least 2.",
-    ),
+    ("P213", "parameter too small", "m, k and l are the least numbers of values or people in a group: at least 2."),
     (
         "P214",
         "key does not apply",
@@ -150,7 +149,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "P222",
         "linked ids not covered",
-        "Ids that are stable over the series tie a person's rows of all releases together. Only incremental-k-anonymity promises anything about that.",
+        "Ids that stay the same link a person's rows in all releases. Only incremental-k-anonymity covers that.",
     ),
     (
         "P224",
@@ -181,24 +180,27 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "P233",
-        "what is known cannot be what is hidden",
-        "A column stands in x or in y, not in both: x is what an attacker knows, y what must stay open. A record in x would make every row stand alone.",
+        "a column cannot be both known and protected",
+        "A column is in x or in y, not in both: x is what an attacker knows, y what must stay unknown. A record in x \
+         would make every row unique.",
     ),
     ("P234", "no views", "The promise is about views, and no section [views.NAME] says which there are."),
     (
         "P235",
         "bad impossible pair",
-        "[[impossible]] has two columns with a value each that never belong to one person, such as sex = \"M\" and condition = \"pregnant\". A node of a hierarchy stands for everything below it.",
+        "[[impossible]] has two columns with a value each that never belong to one person, such as sex = \"M\" and \
+         condition = \"pregnant\". A node of a hierarchy includes everything below it.",
     ),
     (
         "P236",
-        "not known to any view",
-        "pool lists recipients who may lay their views side by side; each is a recipient of some view.",
+        "a recipient of no view",
+        "pool lists recipients who may join their views; each must be a recipient of some view.",
     ),
     (
         "P237",
         "a column that must be coarse is published as it is",
-        "A view publishes its columns as they are unless they stand in x and not in y. A grid or a least width cannot be kept then.",
+        "A view generalises a column only if it is in x and not in y. Otherwise a grid or a least width cannot be \
+         kept.",
     ),
     (
         "P238",
@@ -208,7 +210,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "P239",
         "a column that views cannot have",
-        "Under a promise about views every column joins the views of the same people, so its values must be declared: a sensitive column needs values or a hierarchy, and a public column is given the role quasi. What stands in no x is published as it is anyway.",
+        "Under a promise about views every column joins the views of the same people, so its values must be \
+         declared: a sensitive column needs values or a hierarchy, and a public column needs the role quasi. A \
+         column that is in no x is published unchanged anyway.",
     ),
 ];
 

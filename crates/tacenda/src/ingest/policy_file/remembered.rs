@@ -188,7 +188,7 @@ impl RememberedViews {
     /// Refuses views that are gone or changed, demands that were dropped, and people who may no longer pool.
     fn may_be_followed_by(&self, new: &RememberedViews) -> Result<(), Looser> {
         if let Some((name, _)) = self.list.iter().find(|(name, view)| new.list.get(*name) != Some(view)) {
-            let why = format!("view {name} is gone or has other columns: what is out of it stays out");
+            let why = format!("view {name} is gone or has other columns, and it is published already");
             return Err(Looser::because(why));
         }
         // What may follow on each other both ways asks the same.

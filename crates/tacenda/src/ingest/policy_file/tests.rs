@@ -340,7 +340,7 @@ fn what_is_looser_is_refused() {
         "no longer listed",
     );
     refused(with("ward-stays", "other"), "another name");
-    refused(with_promise("model = \"incremental-k-anonymity\"\nk = 5\n"), "another one");
+    refused(with_promise("model = \"incremental-k-anonymity\"\nk = 5\n"), "another promise");
 
     let ika = |rest: &str| with_promise(&format!("model = \"incremental-k-anonymity\"\nk = 5\n{rest}"));
     assert!(looser(&ika(""), &ika("cohorts = false\n")).is_some());
@@ -454,7 +454,7 @@ fn faults_of_views_point_at_their_place() {
     fault("[views.tax]", "[views.job]", "P231", "a column as well as a view");
     fault("\"tax.job\"]", "\"tax.jib\"]", "P232", "did you mean tax.job?");
     fault("\"tax.job\"]", "\"health.sex\"]", "P232", "which no view has");
-    fault("\"tax.job\"]", "\"tax.record\"]", "P233", "a record cannot stand in x");
+    fault("\"tax.job\"]", "\"tax.record\"]", "P233", "a record cannot be in x");
     fault("\"tax.job\"]", "\"disease\"]", "P233", "both in x and in y");
     fault("[\"tax.record\"]", "[]", "P232", "y is empty");
     fault("sex     = \"M\"", "sex     = \"X\"", "P235", "sex has no such value");
@@ -508,7 +508,7 @@ fn looser_views_are_refused() {
     let looser = |old: &str, new: &str| looser(TAX, &TAX.replacen(old, new, 1));
     assert_eq!(
         looser("max_confidence = 0.5", "max_confidence = 0.4\n"),
-        Some("listed is not what it was at the last release: that needs a new series".into())
+        Some("listed has changed since the last release: that needs a new series".into())
     );
     assert!(looser("max_confidence = 0.5", "max_confidence = 0.6").unwrap().contains("larger"));
     assert!(

@@ -285,8 +285,8 @@ fn check_names(section: &Section<'_, '_>, promise: &ViewPromise, list: &[NamedVi
             let found = ViewColumn::find(&all, name);
             let is_key = name == RECORD || found.iter().any(|column| column.column.is_none());
             if is_key && key == "x" {
-                let help = "take it out: every row would stand alone";
-                walk.fault("P233", "a record cannot stand in x", section.at(key), help);
+                let help = "remove it: every row would be unique";
+                walk.fault("P233", "a record cannot be in x", section.at(key), help);
             } else if found.is_empty() && !is_key {
                 let columns = list.iter().flat_map(|view| {
                     let qualified = view.columns.iter().map(|column| format!("{}.{column}", view.name));
@@ -301,7 +301,7 @@ fn check_names(section: &Section<'_, '_>, promise: &ViewPromise, list: &[NamedVi
     }
     if meant[0].intersection(&meant[1]).next().is_some() {
         let help = "keep it in one of them, or say which view's copy is meant: tax.job";
-        walk.fault("P233", "a column stands both in x and in y", section.at("y"), help);
+        walk.fault("P233", "a column is both in x and in y", section.at("y"), help);
     }
 }
 

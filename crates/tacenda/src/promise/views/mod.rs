@@ -49,14 +49,14 @@ const Y_KEY: Key = key(
     "y",
     "[\"…\"]",
     "",
-    "the columns that must stay open; tax.record for the records of a view, record for those of every view",
+    "the columns that must stay unknown; tax.record for the records of a view, record for those of every view",
 );
 
 /// The names in Y: at least one.
 fn read_y(section: &Section<'_, '_>, walk: &mut Walk) -> Option<Vec<String>> {
     let y = walk.names(section, "y")?;
     if y.is_empty() {
-        walk.fault("P232", "y is empty", section.at("y"), "name what must not be told apart, or record");
+        walk.fault("P232", "y is empty", section.at("y"), "name the columns that must stay unknown, or record");
         return None;
     }
     Some(y)
@@ -93,22 +93,22 @@ pub const ONCE: &[Key] = &[
         "pool",
         "[[\"bank\", \"clinic\"]]",
         "everyone with everyone",
-        "xy promises: which recipients may lay their views side by side; who is in no list pools with nobody",
+        "xy promises: lists of recipients who may join their views; a recipient in no list joins with nobody",
     ),
-    key("promise", "target", "a column", "none", "xy promises: the class that detail should tell apart"),
+    key("promise", "target", "a column", "none", "xy promises: the class that the published detail should predict"),
     key(
         "promise",
         "score",
         "entropy, distortion, discernability",
         "entropy with a target, else distortion",
-        "xy promises: what detail is good for",
+        "xy promises: how the value of detail is measured",
     ),
     key(
         "promise",
         "too_large",
         "refuse, pairs",
         "refuse",
-        "xy promises: where the join of all views is too large to be judged, publish nothing, or be content with each two views",
+        "xy promises: if the join of all views is too large to judge, publish nothing, or judge views two at a time",
     ),
 ];
 
@@ -125,7 +125,7 @@ pub struct Views {
     pub pools: Vec<Vec<String>>,
     /// Values that never belong to one person.
     pub impossible: Vec<Impossible>,
-    /// The column whose values detail should tell apart.
+    /// The column that the published detail should predict.
     pub target: Option<String>,
     /// What detail is good for.
     pub score: Score,
@@ -142,15 +142,15 @@ pub struct NamedView {
     pub columns: Vec<String>,
     /// Who gets it.
     pub recipients: Vec<String>,
-    /// The folder or the file of a release made elsewhere, where the view is out already.
+    /// The folder or the file of a release made elsewhere, where the view is published already.
     pub adopted: Option<PathBuf>,
     /// How that file is read, if it is one.
     pub reading: Reading,
 }
 
 /// What promises about views leave out, where recipients are judged apart.
-const APART: &str = "It holds for recipients of whom the publisher was told that they may lay their views side by side; \
-                     others who do so may learn more.";
+const APART: &str = "It holds for recipients who may join their views according to the policy. Others who join their \
+                     views may learn more.";
 
 impl Views {
     /// One promise, and no view yet.

@@ -26,7 +26,8 @@ impl Parameters for XyAnonymity {
         paper: "004",
         keys: &[X_KEY, Y_KEY, key("promise", "k", "a number, at least 2", "", "the least number of values of y")],
         draft: Drafted {
-            comment: "# Whoever knows x is left with this many values of y, or with shares of at most this.\n",
+            comment: "# For an attacker who knows x, at least this many values of y remain, or each has at most this \
+                      share.\n",
             parameters: |k| format!("k     = {k}\n"),
             needs_sensitive: true,
         },

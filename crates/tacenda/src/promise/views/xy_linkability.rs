@@ -66,7 +66,8 @@ impl Parameters for XyLinkability {
         paper: "004",
         keys: KEYS,
         draft: Drafted {
-            comment: "# Whoever knows x is left with this many values of y, or with shares of at most this.\n",
+            comment: "# For an attacker who knows x, at least this many values of y remain, or each has at most this \
+                      share.\n",
             parameters: |l| format!("max_confidence = {:.3}\n", 1.0 / l as f64),
             needs_sensitive: true,
         },

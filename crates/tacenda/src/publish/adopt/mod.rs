@@ -1,9 +1,9 @@
-//! Releases that were made elsewhere enter the ledger, and the series goes on from them.
+//! Releases that were made elsewhere enter the ledger, and the series continues from them.
 //!
-//! With the truth behind a release its people are seated in it ([`seats`]), the auditor judges it like one of
-//! ours, and the history grows from it: value sets, regions, cohorts. What it gave away stays given away;
-//! that is said, and needs a reason in the policy file. Without the truth nobody's
-//! value set is known: only a promise that holds per release can go on from there.
+//! With the private table of a release, every person is matched to a row of it ([`seats`]). The auditor judges it like
+//! one of ours, and the history grows from it: value sets, regions, cohorts. What it revealed stays revealed; that
+//! needs a reason in the policy file. Without the private table nobody's value set is known: then only a promise that
+//! holds per release can continue.
 
 mod seats;
 mod translate;
@@ -57,7 +57,7 @@ pub struct Adoption {
     pub people: Option<u64>,
     /// How many people of the truth are not in it.
     pub withheld: u64,
-    /// How many people could stand in more than one of its groups.
+    /// How many people could be in more than one of its groups.
     pub ambiguous: u64,
     /// How many people can no longer be hidden, and will be withheld from every later release.
     pub exposed: u64,

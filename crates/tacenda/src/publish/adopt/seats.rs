@@ -1,9 +1,9 @@
-//! Who stands where in a release that was made elsewhere.
+//! Who is in which row of a release that was made elsewhere.
 //!
-//! A person may stand in a group whose region holds them and that has a row with their value. Everyone is
-//! seated so that every row is taken but for the counterfeits. Where several seatings are possible, one is
-//! as good as another: the release is the one that a publisher with that seating would have made, so what
-//! is proved of it holds. Who has a value set already is seated in a group with that set where possible.
+//! A person may be in a group whose region contains them and that has a row with their value. Everyone is matched to a
+//! row so that only counterfeits remain. If several matchings are possible, any will do: the release is one that a
+//! publisher with that matching would have made, so what is proved of it holds. A person who has a value set already
+//! is matched to a group with that set if possible.
 
 use crate::model::{History, Membership, Release, Row, Table, Value, ValueSetId};
 use crate::space::matching::Matching;
@@ -17,7 +17,7 @@ const NOWHERE: u32 = u32::MAX;
 pub(super) struct Seating {
     /// Who stands where.
     pub membership: Membership,
-    /// How many people could stand in more than one group.
+    /// How many people could be in more than one group.
     pub ambiguous: u64,
 }
 
@@ -42,7 +42,7 @@ struct Slots {
     rows: Vec<u32>,
     /// Per group, its first slot; one more at the end.
     first: Vec<u32>,
-    /// Per group, how many people stand in it.
+    /// Per group, how many people are in it.
     people: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Slots {
         self.first[group as usize]..self.first[group as usize + 1]
     }
 
-    /// Per person, the slots they may stand in, ascending.
+    /// Per person, the slots they may be in, ascending.
     fn choices(&self, release: &Release, table: &Table) -> Vec<Vec<u32>> {
         let index = Stab::without_values(release);
         let choose = |point: &mut Vec<u32>, row: Row| {

@@ -1,8 +1,8 @@
-//! Views that were made elsewhere: out already, and laid beside every view of ours.
+//! Views that were made elsewhere and are published already: every view of ours is judged together with them.
 //!
-//! Whatever made one, cell by cell or group by group, it is a bag of rows with one span a column. A release of ours is
-//! read from its folder as a recipient would, another tool's file by the reader that `audit` and `adopt` use. It is read
-//! once; from then on the vault holds it.
+//! However it was made, such a view is a bag of rows with one span per column. A release of ours is read from its
+//! folder as a recipient would read it. Another tool's file is read as `audit` and `adopt` read it. It is read once;
+//! from then on the vault holds it.
 
 mod file;
 mod fit;

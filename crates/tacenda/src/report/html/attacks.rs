@@ -37,7 +37,7 @@ impl Page<'_> {
             @if let Some(story) = &report.story { (self.story(story)) }
             (self.checks())
         };
-        Some(Section { id: "attacks", clause: "Identifiability", title: "Attacks and what they came to", body })
+        Some(Section { id: "attacks", clause: "Identifiability", title: "Attacks and their results", body })
     }
 
     fn findings(&self) -> Markup {
@@ -70,7 +70,7 @@ impl Page<'_> {
             (parts::left_off_note(findings.len().saturating_sub(most)))
             p class="soft small" {
                 code { "tacenda explain CODE" } " says what a code means; "
-                code { "tacenda explain finding N --audit AUDIT.json" } " tells one finding in full."
+                code { "tacenda explain finding N --audit AUDIT.json" } " explains one finding in full."
             }
         }
     }
@@ -84,7 +84,7 @@ impl Page<'_> {
             h3 { (story.heading()) }
             p {
                 (clip(&story.opening(), 700))
-                @if is_coded { " Values are coded: D1 stands for one sensitive value throughout." }
+                @if is_coded { " Values are coded: D1 is the same sensitive value throughout." }
             }
             ol class="steps" {
                 @for step in story.steps.iter().take(most) { (story_step(step, &names)) }
@@ -104,8 +104,9 @@ impl Page<'_> {
         if checks.is_empty() {
             return html! {
                 p {
-                    "No attack over the whole series was run for this page: the publisher's gate judged the release before it \
-                     left. Anyone can attack the published files: " code { "tacenda audit FILE…" } "."
+                    "No attack over the whole series was run for this page: the publisher's auditor judged the \
+                     release before publication. Anyone can attack the published files: " code { "tacenda audit \
+                     FILE…" } "."
                 }
             };
         }

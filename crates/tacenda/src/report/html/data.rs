@@ -9,7 +9,8 @@ use maud::{Markup, html};
 /// How much work the attacks were allowed, in words.
 fn attack_limits(limits: &LimitFacts) -> String {
     format!(
-        "matchings of up to {} people and worlds of up to {} people ({} nodes) that hang together; {} pairs of groups between \
+        "matchings of up to {} people and worlds of up to {} people ({} nodes) in one component; {} pairs of groups \
+         between \
          {} releases; seed {}",
         number(limits.refine_people),
         number(limits.worlds_people),
@@ -83,7 +84,7 @@ impl Page<'_> {
             @if !columns.is_empty() {
                 h3 { "What makes a column identifying" }
                 p {
-                    "How far a column tells people apart is measured in the last release: how many different regions it has, and \
+                    "The last release shows how identifying a column is: how many different regions it has, and \
                      the fewest people who share one. The person who signs answers the two questions. Safe harbor is a hint by \
                      the kind and the name of the column."
                 }

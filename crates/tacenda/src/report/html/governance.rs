@@ -11,8 +11,8 @@ impl Page<'_> {
         let body = html! {
             p { (clip(&governance.deletion, 2000)) }
             p {
-                "What was published cannot be taken back. A person who is erased from the source stays in the releases that \
-                 are out, protected by the promise."
+                "A published release cannot be taken back. A person who is erased from the source stays in the \
+                 published releases, protected by the promise."
             }
         };
         Some(Section { id: "deletion", clause: "Governance", title: "Erasure and people who leave", body })

@@ -188,7 +188,7 @@ impl From<Severity> for Tone {
     }
 }
 
-/// A verdict as a word with a sign, told apart by shape as well as by colour.
+/// A verdict as a word with a sign, distinguished by shape as well as by colour.
 pub fn badge(word: impl Copy + Display + Into<Tone>) -> Markup {
     let tone = word.into();
     html! { span class={ "badge " (tone.class()) } { (icon(tone)) (word.to_string()) } }

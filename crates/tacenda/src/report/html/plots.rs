@@ -15,7 +15,7 @@ pub struct Caption {
     pub description: String,
 }
 
-/// How attributes' lines are told apart besides by their words.
+/// How attributes' lines are distinguished besides by their words.
 const DASHES: [&str; 6] = ["", "7 4", "2 4", "10 3 2 3", "5 2", "1 3"];
 
 fn svg(width: u32, height: u32, caption: &Caption, body: Markup) -> Markup {

@@ -161,7 +161,7 @@ impl Stab {
     /// and to `me` if given. Groups are numbered from `offset` on in `ties`. Answers with one of them.
     ///
     /// Below a node whose groups are all tied to each other, one group is enough; where everything
-    /// hangs together, a question costs about the depth of the tree.
+    /// is connected, a question costs about the depth of the tree.
     pub(crate) fn unite(
         &self,
         region: &[Span],

@@ -1,4 +1,4 @@
-//! One case told in full: a finding of a saved audit, a group of a release, a person.
+//! One case in full: a finding of a saved audit, a group of a release, a person.
 
 use crate::audit;
 use crate::audit::{Assessment, Attacker, Check, Limits, Thresholds};
@@ -114,7 +114,7 @@ pub fn explain_group(
     if let Some(name) = subject.traces[release].group_names.get(group) {
         let _ = write!(out, ", numbered {name} in the file");
     }
-    let _ = writeln!(out, "\n\nWhoever is published here has");
+    let _ = writeln!(out, "\n\nEveryone in this group has");
     for (quasi, span) in subject.schema.quasi.iter().zip(region) {
         let mut text = String::new();
         quasi.print(*span, &mut text);
@@ -142,7 +142,7 @@ pub fn explain_group(
         let more = if found.len() > MOST_GROUPS { ", …" } else { "" };
         let _ = writeln!(
             out,
-            "\nIn release {} the same people can stand in {} groups: {}{more}",
+            "\nIn release {} the same people can be in {} groups: {}{more}",
             other_at + 1,
             found.len(),
             shown.join(", ")
@@ -159,7 +159,7 @@ pub fn explain_person(
     progress: Progress<'_>,
 ) -> Result<ExplainReport, UseCaseError> {
     let subject = Subject::read(subject, progress)?;
-    let unknown = "a person is only known where the truth is: --truth FILE… --id COLUMN, one table a release";
+    let unknown = "explaining a person needs the private tables: --truth FILE… --id COLUMN, one table per release";
     let knowledge = subject.knowledge().ok_or_else(|| UseCaseError::usage(unknown))?;
     let Some(person) = knowledge.person((subject.key)(identifier)) else {
         return Err(UseCaseError::usage("nobody in the tables has this identifier"));
@@ -170,10 +170,10 @@ pub fn explain_person(
     stories.retain(|story| !story.steps.is_empty());
     let mut out = String::new();
     if stories.is_empty() {
-        out.push_str("No release that tells values holds this person.\n");
+        out.push_str("No release with sensitive values contains this person.\n");
     }
     if stories.len() > 1 {
-        out.push_str("Their value changed between releases. Each time is told by itself.\n\n");
+        out.push_str("The value changed between releases. Each period is attacked separately.\n\n");
     }
     for story in stories {
         let assessment = Assessment { story: Some(story), ..Assessment::default() };

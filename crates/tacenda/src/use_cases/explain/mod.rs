@@ -23,7 +23,7 @@ pub struct ExplainReport {
 /// The page of a code.
 pub fn explain_code(code: &str) -> Result<ExplainReport, UseCaseError> {
     let Some((code, title, explanation)) = page(code) else {
-        let message = format!("there is no code {code}; codes look like D103 and stand in error[…]");
+        let message = format!("there is no code {code}; codes look like D103 and are printed as error[D103]");
         return Err(UseCaseError::usage(message));
     };
     Ok(ExplainReport { code: code.into(), title: title.into(), explanation: explanation.into() })

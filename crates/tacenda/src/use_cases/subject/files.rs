@@ -53,7 +53,7 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
     notes.extend(repeated);
     notes.extend(read.assumptions.iter().cloned());
     if read.columns.iter().any(|column| column.missing.is_some()) {
-        notes.push("--missing says what cells that say nothing stand for: any value, or a value of their own".into());
+        notes.push("--missing says how to read empty cells: as any value, or as a value of their own".into());
     }
     let about = About {
         name: common_name(&named),

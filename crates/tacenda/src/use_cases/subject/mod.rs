@@ -74,12 +74,12 @@ impl Subject {
         }
         let (truth, releases) = (request.truth.len(), request.releases.len());
         if truth > 0 && truth != releases {
-            let message = format!("--truth names {truth} tables for {releases} releases; name one a release");
+            let message = format!("--truth names {truth} tables for {releases} releases; name one per release");
             return Err(UseCaseError::usage(message));
         }
         if truth > 1 && request.id.is_none() {
-            let message = "--truth needs --id COLUMN where there are several releases: otherwise nobody is known to be in two of \
-                           them, and what comparing them gives away is not found";
+            let message = "--truth needs --id COLUMN if there are several releases: without it nobody can be \
+                           followed from one release to the next";
             return Err(UseCaseError::usage(message));
         }
         if !request.quasi.is_empty() {

@@ -97,8 +97,8 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
     };
     let read = project.published(tables, &|what| progress(steps, what))?;
     let note = match read.tables.iter().all(Option::is_some) {
-        true => "someone who was published before and after a release counts as published in it",
-        false => "the vault keeps the last snapshot only: give all of them with --truth for exact counts of people",
+        true => "a person who was published before and after a release counts as published in it",
+        false => "the vault has the last snapshot only: give all snapshots with --truth to count people exactly",
     };
     let about = About {
         name: policy.series.name.clone(),

@@ -207,7 +207,7 @@ impl IncrementalKAnonymity {
         }
         if !self.cohorts && past.first_cohort_of_broken(history) < self.k {
             return refused(
-                "newcomers have refined their groups, so that withholding them would show who was there first; put them \
+                "arrivals have refined their groups, so withholding them would reveal who was there first; put them \
                  back, or start a new series with cohorts = true",
             );
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IncrementalKAnonymity {
-    /// The least number of people that cannot be told apart.
+    /// The least number of people that cannot be distinguished.
     pub k: u32,
     /// Whether that holds even for someone who knows who arrived when: people of different first releases are kept
     /// apart.
@@ -86,7 +86,7 @@ impl Parameters for IncrementalKAnonymity {
             key("promise", "on_delete", "refuse, withhold", "refuse", "what happens when a record disappears"),
         ],
         draft: Drafted {
-            comment: "# As asked: people are hidden among k others. Records may only be added.\n",
+            comment: "# Each person is one of at least k. Records may only be added.\n",
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
         },
@@ -213,8 +213,8 @@ impl OfSeries for IncrementalKAnonymity {
     }
 
     fn notes(&self) -> Vec<&'static str> {
-        let guard_of_one_release = "without cohorts the guard l holds for each group of each release alone: whoever compares \
-                                    releases may learn more about sensitive values; cohorts = true guards the series";
+        let guard_of_one_release = "without cohorts the threshold l holds for each release alone: comparing releases \
+                                    may reveal more about sensitive values; cohorts = true protects the series";
         self.l.filter(|_| !self.cohorts).map(|_| guard_of_one_release).into_iter().collect()
     }
 

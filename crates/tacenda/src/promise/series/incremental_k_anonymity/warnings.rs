@@ -53,9 +53,10 @@ fn warning(column: &str, empty: usize, all: usize) -> String {
         empty => format!("{empty} of its {cells} {} empty", if empty == 1 { "is" } else { "are" }),
     };
     format!(
-        "{}: column {column} is not cut at all: {empty}, and without cohorts a number or date with missing = \"value\" is \
-         cut only where at least k cells of a group are empty and k are not, and both pass the guard; before the first release set missing = \"error\" for \
-         it, or cohorts = true",
+        "{}: column {column} is not cut at all: {empty}; without cohorts a column with missing = \"value\" is cut \
+         only if at least k cells of a group are empty, at least k are not, and both parts pass l; before the first \
+         release set \
+         missing = \"error\" for it, or cohorts = true",
         NOT_CUT.0
     )
 }

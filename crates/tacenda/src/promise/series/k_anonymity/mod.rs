@@ -93,7 +93,8 @@ impl Parameters for KAnonymity {
             ),
         ],
         draft: Drafted {
-            comment: "# People are hidden among k others in each release alone. To publish a second one, say why what the two\n\
+            comment: "# In each release alone, a person is one of at least k. To publish a second one, say why what \
+                      the two\n\
                       # together reveal is acceptable: accept_series_risk = \"…\".\n",
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
@@ -121,8 +122,8 @@ impl Parameters for KAnonymity {
         let k = self.k;
         let sentence = format!(
             "Protects against someone who sees only this release and knows everyone's quasi-identifiers: each person is \
-             one of at least {k} records. It gives no protection to anyone who can compare it with another release of \
-             the same data."
+             one of at least {k} records. It gives no protection against anyone who can compare it with another \
+             release of the same data."
         );
         let limits = [
             "It does not protect against a comparison with any other release of the same data.",
