@@ -12,7 +12,7 @@ use crate::series::{OwnRelease, OwnSeries};
 use crate::settings::Settings;
 use anyhow::Result;
 use tacenda::measure;
-use tacenda::model::{History, Schema, Table};
+use tacenda::model::{History, Lots, Schema, Table};
 use tacenda::promise::{KAnonymity, LossKind};
 
 /// The quasi attributes of the paper: two numbers and six categories.
@@ -111,7 +111,8 @@ impl Sweep<'_> {
             let mut plain = series(data, k, false, None, history);
             let step = plain.publish(&new).passed();
             let policy = KAnonymity { loss: LossKind::Height, ..KAnonymity::new(k) };
-            let optimise = |schema: &Schema, history: &History| Ok(policy.optimise_last(schema, history, &new));
+            let optimise =
+                |schema: &Schema, history: &History, _: &Lots| Ok(policy.optimise_last(schema, history, &new));
             let optimised = plain.publish_with(&new, optimise).passed();
             Way {
                 before: loss(data, &step, k),

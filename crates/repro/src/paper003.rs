@@ -240,7 +240,6 @@ fn history(settings: &Settings, course: &Course<'_>, m: u32, plain: bool) -> Tol
     let set = course.set;
     let how = if plain { "m-invariance without spares" } else { "m-invariance" };
     println!("003: {how} on {}, m = {m}, r = {}, {} releases", set.name, course.r, course.releases());
-    let policy = MInvariance { m, k: None, on_ineligible: OnIneligible::Defer };
     let promise = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(m) };
     let mut series = OwnSeries::new(&set.data.schema, promise);
     let mut told = Told { r: course.r, m, plain, ..Told::default() };
@@ -249,7 +248,9 @@ fn history(settings: &Settings, course: &Course<'_>, m: u32, plain: bool) -> Tol
     let asked = (course.releases() / 10).max(1);
     for (number, table) in course.tables().enumerate() {
         let step = if plain {
-            series.publish_with(&table, |schema, history| policy.group_without_spares(schema, history, &table))
+            series.publish_with(&table, |schema, history, lots| {
+                promise.group_without_spares(schema, history, &table, lots)
+            })
         } else {
             series.publish(&table)
         };

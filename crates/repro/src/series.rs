@@ -3,7 +3,7 @@
 use crate::clock::{Spent, timed};
 use tacenda::audit::{Evidence, Finding};
 use tacenda::grouping::GroupingError;
-use tacenda::model::{Grouping, History, Membership, Published, Release, Schema, Seed, Table};
+use tacenda::model::{Grouping, History, Lots, Membership, Published, Release, Schema, Seed, Table};
 use tacenda::promise::SeriesPromise;
 use tacenda::publish::{Stamp, recode};
 
@@ -45,19 +45,18 @@ impl OwnSeries {
     /// # Panics
     /// If the policy cannot form groups: the experiments are made so that it can.
     pub fn publish(&mut self, table: &Table) -> OwnRelease {
-        let mut rng = self.seed.rng("group", self.history.releases + 1);
-        let (schema, history) = (&self.schema, &self.history);
-        let (grouping, spent) = timed(|| self.promise.inner().group(schema, history, table, &mut rng));
-        self.finish(table, grouping, spent)
+        let promise = self.promise.clone();
+        self.publish_with(table, |schema, history, lots| promise.inner().group(schema, history, table, lots))
     }
 
     /// Publishes one more release with groups that `form` makes of the schema and the history.
     pub fn publish_with(
         &mut self,
         table: &Table,
-        form: impl FnOnce(&Schema, &History) -> Result<Grouping, GroupingError>,
+        form: impl FnOnce(&Schema, &History, &Lots) -> Result<Grouping, GroupingError>,
     ) -> OwnRelease {
-        let (grouping, spent) = timed(|| form(&self.schema, &self.history));
+        let lots = self.seed.lots("group", self.history.releases + 1);
+        let (grouping, spent) = timed(|| form(&self.schema, &self.history, &lots));
         self.finish(table, grouping, spent)
     }
 

@@ -40,7 +40,7 @@ POLICY = {
         },
         "disease": {"role": "sensitive", "type": "category"},
     },
-    "promise": {"model": "m-invariance", "m": 3, "on_ineligible": "counterfeit"},
+    "promise": {"model": "m-invariance", "m": 3, "on_ineligible": "counterfeit", "accept_counterfeit": "made-up people"},
     "counterfeits": {"max_share": 0.2},
 }
 
@@ -59,6 +59,7 @@ disease = { role = "sensitive", type = "category" }
 model = "m-invariance"
 m = 3
 on_ineligible = "counterfeit"
+accept_counterfeit = "made-up people"
 [counterfeits]
 max_share = 0.2
 """

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::env;
 use std::time::Instant;
 use tacenda::made_up::{Churn, Generated, Shape, adult, census};
-use tacenda::model::{History, Rng, Seed, Table};
+use tacenda::model::{History, Lots, Seed, Table};
 use tacenda::promise::{Grouper, KAnonymity, Output, PolicyFile, Reasons, SeriesSettings, ShareLimits};
 
 use tacenda::publish::{Before, prepare};
@@ -52,7 +52,7 @@ fn insert_seconds<S: Shape>(made: &Generated<S>, people: usize) -> (usize, f64) 
     let prepared = prepare(&file, &policy, &Seed([1; 32]), before, &some, "first").expect("a release");
     let update = |table: &Table| {
         let start = Instant::now();
-        let grouping = policy.group(&file.schema, &prepared.history, table, &mut Rng::from_number(1));
+        let grouping = policy.group(&file.schema, &prepared.history, table, &Lots::from_number(1));
         grouping.expect("a grouping");
         start.elapsed().as_secs_f64()
     };

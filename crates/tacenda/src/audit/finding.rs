@@ -49,6 +49,9 @@ coded! {
              the input.";
         NobodyThere = "A608", "a group has no people",
             "All rows of the group are counterfeits. Such a group describes nobody.";
+        SpelledTwice = "A609", "one value stands in a group in two spellings",
+            "Two spellings of one value (Flu and flu) are one value to a reader. Counted apart they would make a group look \
+             more diverse than it is.";
         TooFewPeople = "A611", "a group has too few people",
             "The promise sets the least number of people in a group. In a smaller group each person is easier to \
              single out.";

@@ -6,7 +6,7 @@
 //! second look without the truth.
 
 use crate::audit::{Fault, Finding, second_look};
-use crate::model::{History, Membership, Release, Schema, Span, Table, Terms};
+use crate::model::{History, Membership, Release, Schema, Span, Table, Terms, Values};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -177,8 +177,17 @@ fn is_well_formed(evidence: &Evidence<'_>) -> bool {
 }
 
 /// What holds of every release, whatever was promised: it is true, and nobody is lost or doubled.
+/// Whether a group has one value in two spellings.
+fn stands_twice(release: &Release, group: usize) -> bool {
+    let mut values = release.sensitive[release.group_rows(group)].to_vec();
+    values.dedup();
+    let cells = values.iter().map(|&value| release.values.cells(value).into());
+    !Values::from_ordered(cells.collect()).spelled_twice().is_empty()
+}
+
 fn truth(evidence: &Evidence<'_>) -> Faults {
     let (release, membership, table) = (evidence.release, evidence.membership, evidence.table);
+    let spellings = release.values.spelled_twice();
     let mut faults = each_group(evidence, |group, faults| {
         let region = release.region(group);
         let admitted = region.iter().zip(&evidence.schema.quasi).all(|(&span, quasi)| quasi.admits(span));
@@ -202,6 +211,9 @@ fn truth(evidence: &Evidence<'_>) -> Faults {
         }
         if counterfeits as usize == release.group_rows(group).len() {
             faults.group(Fault::NobodyThere, group, 0);
+        }
+        if !spellings.is_empty() && stands_twice(release, group) {
+            faults.group(Fault::SpelledTwice, group, people);
         }
     });
     let places = Places::of(evidence);
@@ -289,4 +301,21 @@ pub(crate) fn no_counterfeits(evidence: &Evidence<'_>) -> Faults {
             faults.group(Fault::UnexpectedCounterfeits, group, u64::from(evidence.release.people(group)));
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Value;
+
+    #[test]
+    fn one_value_in_two_spellings_is_seen_in_its_group() {
+        let release = Release {
+            ends: vec![2, 4],
+            sensitive: [0, 1, 0, 2].map(Value).to_vec(),
+            values: Values::of(["Flu", "flu", "gout"]),
+            ..Release::default()
+        };
+        assert_eq!([0, 1].map(|group| stands_twice(&release, group)), [true, false]);
+    }
 }

@@ -167,6 +167,13 @@ pub struct Witness {
     pub line: u64,
 }
 
+impl Witness {
+    /// One that speaks of groups only: of no value, person or attribute.
+    pub fn new(claim: Statement, groups: Vec<(u32, u32)>, number: u64, line: u64) -> Witness {
+        Witness { claim, groups, values: Vec::new(), person: None, attribute: None, number, line }
+    }
+}
+
 impl Assessment {
     /// Everything that was found, in the order of the checks.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
@@ -261,12 +268,13 @@ impl Outcome {
         Outcome { verdict: Verdict::NotApplicable(why), ..Outcome::new(check, Coverage::default()) }
     }
 
-    /// The same outcome with a finding, which makes it fail unless it is only a note.
-    pub fn found(mut self, finding: Finding) -> Outcome {
-        let is_note = finding.fault.severity() == Severity::Note && self.verdict != Verdict::Fail;
-        self.verdict = if is_note { Verdict::Noted } else { Verdict::Fail };
-        self.findings.push(finding);
-        self
+    /// Adds findings. Each makes the check fail unless it is only a note.
+    pub fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            let is_note = finding.fault.severity() == Severity::Note && self.verdict != Verdict::Fail;
+            self.verdict = if is_note { Verdict::Noted } else { Verdict::Fail };
+            self.findings.push(finding);
+        }
     }
 
     /// Notes a number, with nine decimals: sums of shares must not depend on the order of groups.

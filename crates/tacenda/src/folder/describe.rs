@@ -124,7 +124,7 @@ fn describe_quasi(attribute: &Quasi) -> String {
 }
 
 /// The page for the recipient.
-pub fn readme(issue: &Issue<'_>) -> String {
+pub fn readme(issue: &Issue<'_>, erratum: Option<&str>) -> String {
     let Issue { release, policy, .. } = *issue;
     let mut page = String::new();
     let stem = file_stem(&policy.series.name, release.number);
@@ -166,6 +166,9 @@ pub fn readme(issue: &Issue<'_>) -> String {
     }
     if let Some(judged) = policy.views().and_then(Views::judged) {
         say(&mut page, &judged);
+    }
+    if let Some(erratum) = erratum {
+        say(&mut page, &format!("**Erratum.** {erratum}"));
     }
     say(&mut page, "What this does not cover:");
     let limits: Vec<String> = policy.terms().limits.iter().map(|limit| format!("- {limit}")).collect();
@@ -252,7 +255,7 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
     if issue.counts_counterfeits() {
         write!(
             text,
-            "Some rows may be artificial; nobody can tell which. `{stem}.counterfeits.csv` says how many each group has. "
+            "Some rows may be artificial; the files do not say which. `{stem}.counterfeits.csv` says how many each group has. "
         )
         .expect("writing to a string cannot fail");
     }

@@ -101,6 +101,17 @@ coded! {
         } = "R429", "other people",
             "Views are different columns of the same people. The snapshot has other people than the one the earlier \
              views were made from, so that rows would have no counterpart. Publish every view from the same snapshot.";
+        #[error(
+            "the value of {} is none of the value set that earlier releases gave them, and reader = \"method\" does not cover that; \
+             start a new series with reader = \"rule\"", people(*changed as u64)
+        )]
+        LeftTheirSet {
+            /// How many people.
+            changed: usize,
+        } = "R430", "a value left its value set",
+            "With reader = \"method\" a person's value must stay one of the value set that the first release gave them. Here a \
+             value changed to another one. The proof against a reader who knows the program does not cover that. Start a new \
+             series with reader = \"rule\", which allows it.";
         #[error("no quasi attribute is declared, and this promise is about them; declare at least one")]
         NoQuasi = "R428", "no quasi attributes",
             "This promise divides people by their quasi attributes, and the policy file names none.";

@@ -386,10 +386,11 @@ kinds! {
          release was made from: one value per cell.";
     /// One value in two forms.
     WrittenTwice, "D133", "one value written in two ways",
-        "write it alike in all files, without blanks around it and without .0 behind whole numbers",
+        "write it alike everywhere, without blanks around it and without .0 behind whole numbers",
         "Texts of this column stand for themselves, and some differ only in blanks around them or in how a number is written \
          (25 and 25.0). Read as two values they would be counted twice, and releases would seem to have nothing in \
-         common.";
+         common. In the sensitive columns of a table that is to be published, capital letters count as spelling \
+         too (Flu and flu).";
 }
 
 impl Kind {

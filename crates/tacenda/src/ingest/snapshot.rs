@@ -6,11 +6,11 @@
 //! held.
 
 use crate::ingest::columns::{Columns, Gathered, Plan};
-use crate::ingest::error::{IngestError, Kind};
+use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::{Content, Looked, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, columns, text};
-use crate::model::{Schema, Table, Values};
+use crate::model::{Schema, Table, Values, counted};
 use std::sync::{Mutex, mpsc};
 
 /// The most rows that room is made for before they are there.
@@ -161,7 +161,17 @@ impl Input<'_> {
                 workers.into_iter().map(|worker| worker.join().expect("an encoding thread panicked")).collect();
             broken.map_or_else(|| parts.into_iter().collect::<Result<Vec<Columns<'_>>, IngestError>>(), Err)
         })?;
-        Ok(columns::gather(parts, self.schema, self.known))
+        let all = columns::gather(parts, self.schema, self.known);
+        // An old series may have such values already; the gate judges its groups.
+        let twice = all.values.spelled_twice().into_iter().filter(|value| value.index() >= self.known.len()).count();
+        if twice > 0 && all.tally.is_empty() {
+            let detail = counted(twice as u64, "value repeats", "values repeat");
+            let sensitive: Vec<&str> = self.schema.sensitive.iter().map(|sensitive| &sensitive.name[..]).collect();
+            let detail = format!("{detail} another one in another spelling");
+            let problem = Problem { column: Some(sensitive.join(", ")), ..Problem::whole(Kind::WrittenTwice, detail) };
+            return Err(IngestError::Rejected(vec![problem]));
+        }
+        Ok(all)
     }
 }
 

@@ -246,6 +246,19 @@ fn each_problem_has_its_code_its_column_and_its_lines() {
     }
 }
 
+/// One value in two spellings would pretend to be two.
+#[test]
+fn a_sensitive_value_in_another_spelling_is_refused() {
+    for spelling in ["FLU", " flu", "Flu "] {
+        let text = format!("{}e,1,1234,2020-01-01,{spelling},A,\n", text());
+        assert_eq!(
+            only_problem(read(text.as_bytes())),
+            ("D133".into(), Some("illness".into()), 0, vec![]),
+            "{spelling}"
+        );
+    }
+}
+
 #[test]
 fn a_quote_that_is_never_closed_is_refused() {
     let swallowing = "e,1,1234,2020-01-01,\"flu,A,\nf,1,1234,2020-01-01,flu,A,\n";

@@ -57,6 +57,11 @@ pub enum What {
     Publish(Publication),
     /// A release made elsewhere was taken in. It counts as a release of the series from then on.
     Adopt(Publication),
+    /// Something that releases said is not true.
+    Erratum {
+        /// What is true instead.
+        text: String,
+    },
     /// A release was taken back.
     Retract {
         /// What is to be shown of it.
@@ -161,7 +166,7 @@ impl Event {
         match &self.what {
             What::Init(init) => Some(&init.vault),
             What::Publish(publication) | What::Adopt(publication) => Some(&publication.vault),
-            What::Retract { .. } => None,
+            What::Retract { .. } | What::Erratum { .. } => None,
         }
     }
 }

@@ -195,7 +195,7 @@ impl Store {
         let digest = self.events.iter().rev().find_map(|event| match &event.what {
             What::Init(init) => Some(init.policy_digest.clone()),
             What::Publish(publication) | What::Adopt(publication) => Some(publication.policy_digest.clone()),
-            What::Retract { .. } => None,
+            What::Retract { .. } | What::Erratum { .. } => None,
         });
         let name = vault::name("policy", self.releases());
         let bytes = self.reading(self.vault().read(self.state(), &name))?;
@@ -259,6 +259,12 @@ impl Store {
         self.poisoned = result.is_err();
         result?;
         Ok(self.events.last().expect("it was just added"))
+    }
+
+    /// Writes down that something releases said is not true. The state stays.
+    pub fn correct(&mut self, at: &str, text: &str) -> Result<(), LedgerError> {
+        self.assert_writer();
+        self.append(at, What::Erratum { text: text.into() }, None)
     }
 
     fn try_commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<(), LedgerError> {

@@ -1,7 +1,7 @@
 //! All randomness, from one secret seed.
 //!
-//! Each use draws from a stream of its own, named by purpose and release, so that adding a use never
-//! moves another one's numbers. The generator is a ChaCha stream that is frozen for good.
+//! What is published is chosen by [`crate::model::Lots`], one lot for each record or group. A stream serves one small unit of work, or
+//! a measurement. The generator is a ChaCha stream that is frozen for good.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
@@ -12,13 +12,6 @@ use std::fmt;
 pub struct Seed(pub [u8; 32]);
 
 impl Seed {
-    /// The stream for one purpose in one release.
-    pub fn rng(&self, purpose: &str, release: u32) -> Rng {
-        let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        hasher.update(purpose.as_bytes()).update(&[0]).update(&release.to_le_bytes());
-        Rng(ChaCha12Rng::from_seed(*hasher.finalize().as_bytes()))
-    }
-
     /// A key for keyed hashes of one purpose.
     pub fn key(&self, purpose: &str) -> [u8; 32] {
         *blake3::keyed_hash(&self.0, purpose.as_bytes()).as_bytes()
@@ -38,6 +31,11 @@ impl Rng {
     /// A stream for tests and generators, from a plain number.
     pub fn from_number(number: u64) -> Rng {
         Rng(ChaCha12Rng::seed_from_u64(number))
+    }
+
+    /// The stream of a key.
+    pub(in crate::model) fn from_key(key: [u8; 32]) -> Rng {
+        Rng(ChaCha12Rng::from_seed(key))
     }
 
     /// 64 random bits.
@@ -79,11 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_frozen_and_apart() {
-        let seed = Seed([7; 32]);
-        assert_eq!(seed.rng("a", 1).bits(), seed.rng("a", 1).bits());
-        assert_ne!(seed.rng("a", 1).bits(), seed.rng("a", 2).bits());
-        assert_ne!(seed.rng("a", 1).bits(), seed.rng("b", 1).bits());
+    fn streams_are_frozen() {
         // The stream is part of the file format: releases must be reproducible by later versions.
         assert_eq!(Rng::from_number(1).bits(), 17_971_643_333_364_160_609);
     }

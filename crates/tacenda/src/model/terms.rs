@@ -2,6 +2,8 @@
 //!
 //! Auditor and report ask the terms and never which promise it is. So a new promise needs no new branch in either.
 
+use serde::{Deserialize, Serialize};
+
 /// What is claimed, in words and numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
@@ -15,6 +17,8 @@ pub struct Terms {
     pub limits: Vec<&'static str>,
     /// What it speaks of.
     pub scope: Scope,
+    /// Against whom it is proved.
+    pub reader: Reader,
     /// The least number of people that cannot be distinguished; `None`: it says nothing of that.
     pub k: Option<u32>,
     /// The least number of sensitive values that stay possible; `None`: it says nothing of that.
@@ -33,6 +37,27 @@ pub struct Terms {
     pub groups: GroupRule,
     /// Whether rows may be artificial; how many there are is published then, even if there are none.
     pub adds_counterfeits: bool,
+}
+
+/// The reader against whom a promise is proved.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reader {
+    /// Knows the rule that every release keeps, and not how people and counterfeits were placed.
+    #[default]
+    Rule,
+    /// Knows the program too, and everything but its secret seed.
+    Method,
+}
+
+impl Reader {
+    /// Its word in the policy file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reader::Rule => "rule",
+            Reader::Method => "method",
+        }
+    }
 }
 
 /// What a promise speaks of.
@@ -81,6 +106,7 @@ impl Terms {
             sentence,
             limits: limits.iter().copied().chain(NEVER).collect(),
             scope,
+            reader: Reader::Rule,
             k: None,
             l: None,
             hides: Hides::Combinations,

@@ -58,6 +58,15 @@ impl Values {
         self.texts.append(&mut new);
     }
 
+    /// The values that repeat another one in another spelling. Counted apart they would pretend to be diverse.
+    pub fn spelled_twice(&self) -> Vec<Value> {
+        let mut first: FxHashMap<Vec<String>, Value> = FxHashMap::default();
+        let is_second = |&(value, cells): &(Value, &[Box<str>])| {
+            *first.entry(cells.iter().map(|cell| plain_spelling(cell)).collect()).or_insert(value) != value
+        };
+        self.iter().filter(is_second).map(|(value, _)| value).collect()
+    }
+
     /// Takes the values in the order given; for reading back what was stored.
     pub fn from_ordered(texts: Vec<Box<[Box<str>]>>) -> Values {
         Values { texts }
@@ -68,6 +77,15 @@ impl Values {
         let mut values = Values::default();
         values.extend(texts.into_iter().map(|text| vec![Box::from(text)].into_boxed_slice()));
         values
+    }
+}
+
+/// A text without what differs in spelling alone: case, blanks, and `.0` behind a whole number.
+fn plain_spelling(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    match text.parse::<f64>() {
+        Ok(_) if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        _ => text,
     }
 }
 
@@ -133,5 +151,23 @@ impl ValueSets {
 impl fmt::Debug for ValueSets {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "ValueSets({} sets)", self.sets.len())
+    }
+}
+
+#[cfg(test)]
+mod spelling {
+    use super::*;
+
+    #[test]
+    fn a_value_in_another_spelling_is_found() {
+        let twice = |texts: &[&str]| {
+            let values = Values::of(texts.iter().copied());
+            values.spelled_twice().into_iter().map(|value| values.cells(value)[0].to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(twice(&["flu", "Flu", " flu", "gout"]), ["Flu", "flu"]);
+        assert_eq!(twice(&["1", "1.0", "1.50", "1.5", "10", "100"]), ["1.0", "1.50"]);
+        assert_eq!(twice(&["hay  fever", "Hay fever"]).len(), 1);
+        // Codes are not numbers, and different codes are different values.
+        assert_eq!(twice(&["025", "25", "A1", "A10", ""]), [""; 0]);
     }
 }

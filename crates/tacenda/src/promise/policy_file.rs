@@ -36,6 +36,8 @@ pub struct Reasons {
     pub accept_series_risk: Option<String>,
     /// Why a series may go on from adopted releases that do not keep the promise.
     pub accept_adopted: Option<String>,
+    /// Why a series may begin under a promise that gives some people away.
+    pub accept_counterfeit: Option<String>,
 }
 
 /// What is not covered where releases made elsewhere were taken in though they do not keep the promise.

@@ -80,8 +80,8 @@ impl Project {
         let file = self.policy();
         let Promised::Series(promise) = &file.promise else { return None };
         let history = material.history();
-        let mut rng = self.seed().rng("group", history.releases + 1);
-        promise.inner().drift(&file.schema, history, material.table(), &mut rng)
+        let lots = self.seed().lots("group", history.releases + 1);
+        promise.inner().drift(&file.schema, history, material.table(), &lots)
     }
 
     /// Why the series, once begun, cannot go on under another policy file.

@@ -75,6 +75,15 @@ coded! {
             "This promise protects one release at a time. Comparing two releases reveals more, and the message says \
              how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under \
              [promise]. The reason is printed in the report.";
+        #[error(
+            "on_ineligible = \"counterfeit\" gives away people who stand alone with counterfeits: they have the value that is too \
+             frequent; use \"refuse\" or \"defer\", or put accept_counterfeit = \"your reason\" under [promise]"
+        )]
+        GivesPeopleAway = "R606", "counterfeits give people away",
+            "With on_ineligible = \"counterfeit\" a person who stands alone with counterfeits has, almost certainly, the value that \
+             is too frequent. No way of placing counterfeits mends that. Use \"refuse\" and coarsen the sensitive attribute or \
+             lower m. If it is acceptable nevertheless, say why in the policy file: accept_counterfeit = \"…\" under [promise]. \
+             Every release says what it gives away.";
         #[error("this policy publishes views; say which with --view: {known}")]
         NeedsView {
             /// The views there are.

@@ -66,7 +66,7 @@ impl InMemory {
         let prepared = prepare(file, self.promise.inner(), &self.seed, before, &snapshot.table, &label)?;
         project::assert_reason(file, &prepared)?;
         let loss = loss(&prepared.release, &file.schema, self.promise.terms().least_group);
-        let warnings = self.promise.inner().warnings(&file.schema, &snapshot.table, &prepared.release);
+        let warnings = self.promise.inner().warnings(&file.schema, &snapshot.table, &prepared.release, before.snapshot);
         let (judged, history) = Judged::of(prepared, loss, warnings);
         self.history = history;
         self.last = Some(snapshot.table);

@@ -11,6 +11,7 @@ mod project;
 mod choices;
 mod in_memory;
 mod adopt;
+mod erratum;
 mod error;
 mod views;
 mod adopted;
@@ -105,7 +106,7 @@ pub fn prepare(
     label: &str,
 ) -> Result<Prepared, PublishError> {
     let number = before.history.releases + 1;
-    let grouping = grouper.group(&file.schema, before.history, table, &mut seed.rng("group", number))?;
+    let grouping = grouper.group(&file.schema, before.history, table, &seed.lots("group", number))?;
     grouping.assert_covers(table);
     within_limits(file, &grouping, table)?;
     let stamp = Stamp { seed, number, label, linked_ids: file.output.linked_ids };

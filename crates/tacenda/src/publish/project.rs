@@ -16,7 +16,7 @@ use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, ComparisonReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
-    prepare, series,
+    erratum, prepare, series,
 };
 use crate::report::Report;
 use crate::{folder, ingest};
@@ -287,7 +287,8 @@ impl Project {
                 let label = label()?;
                 step("grouping and judging");
                 let prepared = prepare(file, promise.inner(), self.seed(), before, material.table(), &label)?;
-                let warnings = promise.inner().warnings(&file.schema, material.table(), &prepared.release);
+                let last = material.last.as_ref();
+                let warnings = promise.inner().warnings(&file.schema, material.table(), &prepared.release, last);
                 (prepared, warnings)
             }
             (Promised::Views(views), Some(view)) => {
@@ -372,6 +373,10 @@ impl Project {
             at: &now(),
         };
         store.commit(staging, commit)?;
+        // After the release: should this fail, the next release does it.
+        if let Some(text) = facts.erratum.filter(|_| !erratum::is_written(store)) {
+            store.correct(&now(), &text)?;
+        }
         Ok(PublishedRelease { number: release.number, folder: store.release_folder(release.number), files })
     }
 
@@ -441,6 +446,7 @@ impl Project {
             ledger_head: rehearsal.ledger_head.clone(),
             policy_digest: self.loaded.digest.clone(),
             loss: rehearsal.loss.to_json(),
+            erratum: self.store.as_ref().and_then(erratum::text),
             more_files: Vec::new(),
             software: software(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
@@ -539,8 +545,12 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
     Ok(Store::init(Arc::new(RealDisk), root, new)?)
 }
 
-/// A promise that holds per release only needs a reason for a second release.
+/// A promise that holds per release only needs a reason for a second release; one that gives people away, for the first.
 pub(super) fn assert_reason(file: &PolicyFile, prepared: &Prepared) -> Result<(), ProjectError> {
+    let gives_away = matches!(&file.promise, Promised::Series(promise) if promise.inner().gives_people_away());
+    if gives_away && prepared.release.number == 1 && file.reasons.accept_counterfeit.is_none() {
+        return Err(ProjectError::GivesPeopleAway);
+    }
     match (prepared.series_risk(), &file.reasons.accept_series_risk) {
         (Some(risk), None) => Err(ProjectError::NeedsReason { what: risk.to_string() }),
         _ => Ok(()),

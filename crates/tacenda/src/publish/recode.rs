@@ -1,6 +1,6 @@
 //! From groups to a release: regions, order, numbers.
 //!
-//! Everything about the input's order ends here. Groups are numbered by a fresh random permutation;
+//! Everything about the input's order ends here. Groups are numbered by a keyed permutation;
 //! within a group rows stand by sensitive value; public cells are dealt out in an order of their own,
 //! so that no row ties a public cell to a sensitive value or tells a counterfeit from a person.
 
@@ -26,8 +26,7 @@ pub struct Stamp<'a> {
 /// Recodes `grouping` into a release with the columns of `schema`, and the private record of who stands where.
 pub fn recode(schema: &Schema, grouping: &Grouping, table: &Table, stamp: Stamp<'_>) -> (Release, Membership) {
     let Stamp { seed, number, label, linked_ids } = stamp;
-    let mut order: Vec<u32> = (0..grouping.len() as u32).collect();
-    seed.rng("group numbers", number).shuffle(&mut order);
+    let order = seed.lots("group numbers", number).permutation(grouping.len());
     let parts: Vec<Part> = order.par_chunks(CHUNK).map(|groups| Part::new(schema, grouping, table, groups)).collect();
     let rows = grouping.row_count() + grouping.counterfeit_count();
     let mut release = Release {
@@ -103,10 +102,11 @@ impl Part {
 /// Deals the public cells of each group's people out to its rows in a random order; a counterfeit
 /// gets a copy of somebody's.
 fn deal_public(table: &Table, seed: &Seed, release: &mut Release, membership: &Membership) {
-    let mut rng = seed.rng("public cells", release.number);
+    let lots = seed.lots("public cells", release.number);
     release.public_texts = table.public_texts.clone();
     release.public = Vec::with_capacity(release.sensitive.len());
     for group in 0..release.group_count() {
+        let mut rng = lots.stream(&[group as u32]);
         let rows = release.group_rows(group);
         let size = rows.len();
         let mut cells: Vec<u32> =

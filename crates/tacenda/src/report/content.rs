@@ -5,7 +5,7 @@
 
 use crate::audit::{Severity, VerdictWord};
 use crate::model::Role;
-use crate::report::words::{counted, list};
+use crate::report::words::{counted, list, number, percent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -716,6 +716,33 @@ pub struct QueryErrorFacts {
     pub mean: f64,
     /// Nine in ten queries are off by at most this.
     pub ninth_decile: f64,
+}
+
+impl ChurnFacts {
+    /// Release, arrived, last published, waiting since: a row of a table.
+    pub fn cells(&self) -> [String; 4] {
+        let counts = [self.arrived, self.last_published, self.waiting_since].map(number);
+        let [arrived, last_published, waiting_since] = counts;
+        [self.release.to_string(), arrived, last_published, waiting_since]
+    }
+}
+
+impl TruthFacts {
+    /// Release, people, withheld, unique before, mean risk before, median error, ninth decile: a row of a table.
+    pub fn cells(&self) -> [String; 7] {
+        let error = |pick: fn(&QueryErrorFacts) -> f64| {
+            self.query_error.as_ref().map_or("–".to_string(), |error| percent(pick(error)))
+        };
+        [
+            self.release.to_string(),
+            number(self.people),
+            number(self.withheld),
+            number(self.before.unique),
+            percent(self.before.mean_identity),
+            error(|error| error.median),
+            error(|error| error.ninth_decile),
+        ]
+    }
 }
 
 impl Edition {

@@ -75,38 +75,13 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     let releases = counted(material.series.releases.len() as u64, "release", "releases");
     let worst = findings.first();
     let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note);
-    // Without the people, how many stand in a place or between two groups is not known; the number is the most that fit.
-    let is_bound = |finding: &FindingFacts| {
-        let bounds = [
-            Fault::PlaceGivesAway,
-            Fault::OneCorresponding,
-            Fault::FewCorresponding,
-            Fault::FewNewcomers,
-            Fault::FewMatchedValues,
-        ];
-        material.series.knowledge.is_none() && bounds.iter().any(|fault| fault.code() == finding.code)
-    };
-    let least = |finding: &FindingFacts| if is_bound(finding) { 0 } else { finding.people };
-    let widest = concerned.map(least).max();
+    let widest = concerned.map(|finding| at_least(material, finding)).max();
     let asked = material.assessment.outcomes.len() as u64;
     let gaps = gaps(material.assessment);
     let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
     let judged = material.assessment.outcomes.iter().any(is_judged);
     let (decision, mut sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
-        let others = match findings.len() {
-            1 => String::new(),
-            count => format!(" ({} in all)", counted(count as u64, "finding", "findings")),
-        };
-        let reader = match material.series.releases.len() {
-            1 => "Someone who reads this release".to_string(),
-            2 => "Someone who reads both releases".to_string(),
-            _ => format!("Someone who reads all {releases}"),
-        };
-        let about = match widest {
-            0 => "can learn too much".to_string(),
-            _ => format!("can learn too much about at least {}", people(widest)),
-        };
-        (Decision::Fail, format!("{reader} {about}. The worst: {}{others}.", worst.title))
+        (Decision::Fail, too_much(material, widest, worst, findings.len()))
     } else if asked == 0 {
         match material.about.gate {
             Gate::NotAsked => (Decision::NotAssessed, format!("Nothing was checked in {releases}.")),
@@ -146,6 +121,38 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
         ));
     }
     VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
+}
+
+/// How many people a finding concerns for certain.
+fn at_least(material: &Material<'_>, finding: &FindingFacts) -> u64 {
+    // Without the people, how many stand in a place or between two groups is not known; the number is the most that fit.
+    let bounds = [
+        Fault::PlaceGivesAway,
+        Fault::OneCorresponding,
+        Fault::FewCorresponding,
+        Fault::FewNewcomers,
+        Fault::FewMatchedValues,
+    ];
+    let is_bound = material.series.knowledge.is_none() && bounds.iter().any(|fault| fault.code() == finding.code);
+    if is_bound { 0 } else { finding.people }
+}
+
+/// The sentence of a series that fails: who learns what of whom, and the worst of all findings.
+fn too_much(material: &Material<'_>, widest: u64, worst: &FindingFacts, findings: usize) -> String {
+    let others = match findings {
+        1 => String::new(),
+        count => format!(" ({} in all)", counted(count as u64, "finding", "findings")),
+    };
+    let reader = match material.series.releases.len() {
+        1 => "this release".to_string(),
+        2 => "both releases".to_string(),
+        releases => format!("all {}", counted(releases as u64, "release", "releases")),
+    };
+    let about = match widest {
+        0 => String::new(),
+        _ => format!(" about at least {}", people(widest)),
+    };
+    format!("Someone who reads {reader} can learn too much{about}. The worst: {}{others}.", worst.title)
 }
 
 /// Whether there is no threshold: no promise, and none that was asked for.

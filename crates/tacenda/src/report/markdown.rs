@@ -1,7 +1,9 @@
 //! A report as Markdown, for a pull request or a wiki.
 
 use crate::report::words::{MATCHED, list, number, percent};
-use crate::report::{FindingFacts, PrivateFacts, Report, StepFacts, sequence};
+use crate::report::{
+    CheckFacts, ChurnFacts, FindingFacts, IdentifyingFacts, ReleaseFacts, Report, StepFacts, TruthFacts, sequence,
+};
 use std::fmt::Write;
 
 /// The most findings that are listed; the rest is counted.
@@ -28,12 +30,10 @@ pub fn markdown(report: &Report) -> String {
     checks(&mut out, report);
     questions(&mut out, report);
     private(&mut out, report);
-    for (heading, points) in report.closing_points() {
-        if !points.is_empty() {
+    for (heading, list) in report.closing_points() {
+        if !list.is_empty() {
             let _ = writeln!(out, "## {heading}\n");
-            points.iter().for_each(|point| {
-                let _ = writeln!(out, "- {}", escape(point));
-            });
+            points(&mut out, list);
             out.push('\n');
         }
     }
@@ -45,26 +45,37 @@ pub fn markdown(report: &Report) -> String {
 
 fn releases(out: &mut String, report: &Report) {
     out.push_str("## Releases\n\n");
-    out.push_str(
-        "| | label | people | artificial | groups | smallest group | fewest values | largest share | loss |\n",
-    );
-    out.push_str("|--:|---|--:|--:|--:|--:|--:|--:|--:|\n");
-    for release in &report.releases {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            release.number,
+    let head = "| | label | people | artificial | groups | smallest group | fewest values | largest share | loss |";
+    let row = |release: &ReleaseFacts| {
+        [
+            release.number.to_string(),
             escape(&release.label),
             number(release.people),
             number(release.counterfeits),
             number(release.groups),
-            release.risk.smallest_group,
-            release.risk.fewest_values,
+            release.risk.smallest_group.to_string(),
+            release.risk.fewest_values.to_string(),
             percent(release.risk.highest_share),
-            percent(release.loss.leaf_share)
-        );
-    }
+            percent(release.loss.leaf_share),
+        ]
+    };
+    table(out, head, "|--:|---|--:|--:|--:|--:|--:|--:|--:|", report.releases.iter().map(row));
+}
+
+/// A table and an empty line. Cells are escaped already.
+fn table<const N: usize>(out: &mut String, head: &str, rule: &str, rows: impl Iterator<Item = [String; N]>) {
+    let _ = writeln!(out, "{head}\n{rule}");
+    rows.for_each(|cells| {
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    });
     out.push('\n');
+}
+
+/// A list.
+fn points<'a>(out: &mut String, points: impl IntoIterator<Item = &'a String>) {
+    points.into_iter().for_each(|point| {
+        let _ = writeln!(out, "- {}", escape(point));
+    });
 }
 
 fn together(out: &mut String, report: &Report) {
@@ -146,57 +157,43 @@ fn checks(out: &mut String, report: &Report) {
     if report.checks.is_empty() {
         return;
     }
-    out.push_str("## Checks\n\n| | check | question | looked at |\n|---|---|---|---|\n");
-    for check in &report.checks {
+    out.push_str("## Checks\n\n");
+    let row = |check: &CheckFacts| {
         let coverage = match check.of {
             0 => String::new(),
             of => format!("{} of {} {}", number(check.looked_at), number(of), check.what),
         };
         let why = check.why.as_ref().map_or(String::new(), |why| format!(" ({why})"));
         let question = escape(&format!("{}{why}", check.question));
-        let _ = writeln!(out, "| {} | {} | {question} | {} |", check.verdict, check.check, escape(&coverage));
-    }
-    out.push('\n');
+        [check.verdict.to_string(), check.check.to_string(), question, escape(&coverage)]
+    };
+    table(out, "| | check | question | looked at |", "|---|---|---|---|", report.checks.iter().map(row));
 }
 
 fn questions(out: &mut String, report: &Report) {
     out.push_str("## Singling out, linkability, inference\n\n");
     for question in &report.three_questions {
         let _ = writeln!(out, "**{}** ({}): {}", question.name, question.decision.words(), escape(&question.question));
-        for evidence in question.evidence.iter().chain([&question.limit]) {
-            let _ = writeln!(out, "- {}", escape(evidence));
-        }
+        points(out, question.evidence.iter().chain([&question.limit]));
         out.push('\n');
     }
 }
 
 fn private(out: &mut String, report: &Report) {
-    if let Some(private) = &report.private {
-        truth(out, private);
-        if !private.churn.is_empty() {
-            out.push_str(
-                "## Arrivals, departures and people who wait\n\n| release | arrived | last published | \
-                          waiting since |\n|--:|--:|--:|--:|\n",
-            );
-            for churn in &private.churn {
-                let (arrived, last, waiting) = (churn.arrived, churn.last_published, churn.waiting_since);
-                let _ = writeln!(
-                    out,
-                    "| {} | {} | {} | {} |",
-                    churn.release,
-                    number(arrived),
-                    number(last),
-                    number(waiting)
-                );
-            }
-            out.push('\n');
-        }
+    if let Some(private) = report.private.as_ref().filter(|private| !private.truth.is_empty()) {
+        out.push_str("## Against the private tables\n\n");
+        let head =
+            "| release | people | withheld | unique before | mean risk before | median error | nine in ten within |";
+        table(out, head, "|--:|--:|--:|--:|--:|--:|--:|", private.truth.iter().map(TruthFacts::cells));
+    }
+    if let Some(private) = report.private.as_ref().filter(|private| !private.churn.is_empty()) {
+        out.push_str("## Arrivals, departures and people who wait\n\n");
+        let head = "| release | arrived | last published | waiting since |";
+        table(out, head, "|--:|--:|--:|--:|", private.churn.iter().map(ChurnFacts::cells));
     }
     if let Some(governance) = &report.governance {
         let _ = writeln!(out, "## Governance\n\nDeletion: {}\n", escape(&governance.deletion));
-        governance.limits.iter().for_each(|limit| {
-            let _ = writeln!(out, "- {}", escape(limit));
-        });
+        points(out, &governance.limits);
         if let Some(date) = &governance.review_by {
             let triggers = escape(&governance.review_triggers.join("; "));
             let _ = writeln!(out, "\nReview by {}, or earlier: {triggers}.", escape(date));
@@ -205,51 +202,22 @@ fn private(out: &mut String, report: &Report) {
     }
 }
 
-fn truth(out: &mut String, private: &PrivateFacts) {
-    if private.truth.is_empty() {
-        return;
-    }
-    out.push_str(
-        "## Against the private tables\n\n| release | people | withheld | unique before | mean risk before | median error | nine in ten within |\n\
-         |--:|--:|--:|--:|--:|--:|--:|\n",
-    );
-    for truth in &private.truth {
-        let error = |share: Option<f64>| share.map_or("–".to_string(), percent);
-        let queries = truth.query_error.as_ref();
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            truth.release,
-            number(truth.people),
-            number(truth.withheld),
-            number(truth.before.unique),
-            percent(truth.before.mean_identity),
-            error(queries.map(|queries| queries.median)),
-            error(queries.map(|queries| queries.ninth_decile))
-        );
-    }
-    out.push('\n');
-}
-
 fn identifying(out: &mut String, report: &Report) {
     if report.identifying.is_empty() {
         return;
     }
     out.push_str("## How identifying each column is in the last release\n\n");
-    out.push_str("| column | values | published | fewest alike | stays the same? | who else has it? | safe harbor |\n");
-    out.push_str("|---|--:|--:|--:|---|---|---|\n");
-    for column in &report.identifying {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | | | {} |",
+    let head = "| column | values | published | fewest alike | stays the same? | who else has it? | safe harbor |";
+    let row = |column: &IdentifyingFacts| {
+        [
             escape(&column.column),
             number(column.values.into()),
             number(column.regions.into()),
             number(column.fewest_alike),
-            column.safe_harbor.as_deref().unwrap_or("")
-        );
-    }
-    out.push('\n');
+            format!("| | {}", column.safe_harbor.as_deref().unwrap_or("")),
+        ]
+    };
+    table(out, head, "|---|--:|--:|--:|---|---|---|", report.identifying.iter().map(row));
 }
 
 fn signing(out: &mut String, report: &Report) {
@@ -259,9 +227,7 @@ fn signing(out: &mut String, report: &Report) {
     out.push_str("\n## Signatures\n\n");
     for signature in &report.signing {
         let _ = writeln!(out, "**{}**: name, date, signature\n", signature.role);
-        signature.confirms.iter().for_each(|point| {
-            let _ = writeln!(out, "- {}", escape(point));
-        });
+        points(out, &signature.confirms);
         out.push('\n');
     }
 }
@@ -293,9 +259,7 @@ fn provenance(out: &mut String, report: &Report) {
             let _ = writeln!(out, "- release {}: `{}` SHA-256 `{}`", release.number, code(&file.name), file.sha256);
         }
     }
-    for note in &facts.notes {
-        let _ = writeln!(out, "- {}", escape(note));
-    }
+    points(out, &facts.notes);
 }
 
 /// A text that is no markup, also within a table.

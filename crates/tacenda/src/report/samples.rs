@@ -64,7 +64,7 @@ pub fn broken() -> Sample {
         release(2, "2026-Q2", "20-24:F:ac 25-49:*:bcde 50-79:M:abcd"),
     ];
     let whole = |of: u64, what: &'static str| Coverage { looked_at: of, of, what };
-    let sizes = Outcome::new(Check::GroupSizes, whole(6, "groups"));
+    let mut sizes = Outcome::new(Check::GroupSizes, whole(6, "groups"));
     let mut drift = Outcome { verdict: Verdict::Measured, ..Outcome::new(Check::Drift, whole(2, "releases")) };
     drift.measure(Some(1), Quantity::Loss, 0.25);
     drift.measure(None, Quantity::LossGrowth, f64::NAN);
@@ -76,13 +76,9 @@ pub fn broken() -> Sample {
         example: Some(1),
         others: vec![1],
         witness: Some(Witness {
-            claim: Statement::FewCandidates { presence: true },
-            groups: vec![(0, 0), (1, 0)],
             values: vec![Value(0)],
             person: Some(7),
-            attribute: None,
-            number: 1,
-            line: 2,
+            ..Witness::new(Statement::FewCandidates { presence: true }, vec![(0, 0), (1, 0)], 1, 2)
         }),
     };
     let alone = Finding {
@@ -94,7 +90,9 @@ pub fn broken() -> Sample {
         others: vec![],
         witness: None,
     };
-    let candidates = Outcome::new(Check::Candidates, whole(18, "people")).found(finding);
+    sizes.found([alone]);
+    let mut candidates = Outcome::new(Check::Candidates, whole(18, "people"));
+    candidates.found([finding]);
     let posterior = Outcome {
         verdict: Verdict::NotAssessed(Reason::TooLargeToCount),
         ..Outcome::new(Check::Posterior, Coverage { looked_at: 12, of: 18, what: "people" })
@@ -122,7 +120,7 @@ pub fn broken() -> Sample {
             step(2, "2026-Q2", seen(0, ["[20,25)", "F"], &[0, 2]), &[0]),
         ],
     };
-    let outcomes = vec![sizes.found(alone), links, candidates, posterior, drift];
+    let outcomes = vec![sizes, links, candidates, posterior, drift];
     Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story), at_two: Vec::new() }) }
 }
 

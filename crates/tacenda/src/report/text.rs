@@ -3,7 +3,7 @@
 use crate::audit::{Severity, VerdictWord};
 use crate::report::sequence::not_counted;
 use crate::report::words::{MATCHED, counted, decimal, list, no_threshold, number, people, percent};
-use crate::report::{Decision, FindingFacts, Report, StepFacts, StoryFacts};
+use crate::report::{ChurnFacts, Decision, FindingFacts, Report, StepFacts, StoryFacts, TruthFacts};
 use std::fmt::Write;
 
 /// How a text is laid out.
@@ -251,25 +251,8 @@ impl Page {
         let Some(private) = &report.private else { return };
         if !private.truth.is_empty() {
             self.heading("Against the private tables");
-            self.line(&format!(
-                "  {:>3}  {:>10} {:>10} {:>13} {:>11} {:>12} {:>12}",
-                "", "people", "withheld", "unique before", "risk before", "median error", "9 in 10"
-            ));
-            for truth in &private.truth {
-                let error = |pick: fn(&crate::report::QueryErrorFacts) -> f64| {
-                    truth.query_error.as_ref().map_or("–".to_string(), |error| percent(pick(error)))
-                };
-                self.line(&format!(
-                    "  {:>3}  {:>10} {:>10} {:>13} {:>11} {:>12} {:>12}",
-                    truth.release,
-                    number(truth.people),
-                    number(truth.withheld),
-                    number(truth.before.unique),
-                    percent(truth.before.mean_identity),
-                    error(|error| error.median),
-                    error(|error| error.ninth_decile)
-                ));
-            }
+            let head = ["people", "withheld", "unique before", "risk before", "median error", "9 in 10"];
+            self.table(&head, &[10, 10, 13, 11, 12, 12], private.truth.iter().map(TruthFacts::cells));
             self.wrapped(
                 "  ",
                 "unique before, risk before: if the table were published unchanged: people with unique \
@@ -278,17 +261,20 @@ impl Page {
         }
         if !private.churn.is_empty() {
             self.heading("Arrivals, departures and people who wait");
-            self.line(&format!("  {:>3}  {:>10} {:>14} {:>13}", "", "arrived", "last published", "waiting since"));
-            for churn in &private.churn {
-                self.line(&format!(
-                    "  {:>3}  {:>10} {:>14} {:>13}",
-                    churn.release,
-                    number(churn.arrived),
-                    number(churn.last_published),
-                    number(churn.waiting_since)
-                ));
-            }
+            let head = ["arrived", "last published", "waiting since"];
+            self.table(&head, &[10, 14, 13], private.churn.iter().map(ChurnFacts::cells));
         }
+    }
+
+    /// Rows that begin with the number of a release, below a head; `widths` are of the other columns.
+    fn table<const N: usize>(&mut self, head: &[&str], widths: &[usize], rows: impl Iterator<Item = [String; N]>) {
+        let mut row = |number: &str, cells: &mut dyn Iterator<Item = &str>| {
+            let mut line = format!("  {number:>3} ");
+            cells.zip(widths).for_each(|(cell, width)| line.push_str(&format!(" {cell:>width$}")));
+            self.line(&line);
+        };
+        row("", &mut head.iter().copied());
+        rows.for_each(|cells| row(&cells[0], &mut cells[1..].iter().map(String::as_str)));
     }
 
     fn identifying(&mut self, report: &Report) {

@@ -202,6 +202,7 @@ fn logged(event: &Event) -> LogEvent {
         What::Init(_) => "init",
         What::Publish(_) => "publish",
         What::Adopt(_) => "adopt",
+        What::Erratum { .. } => "erratum",
         What::Retract { .. } => "retract",
     };
     LogEvent {

@@ -231,7 +231,7 @@ proptest! {
     fn m_invariant_series_are_not_accused(
         snapshots in kit::evolution(30, 4, 5, Events::ALL), m in 2u32..4, k in prop::option::of(2u32..4),
     ) {
-        let policy = MInvariance { m, k, on_ineligible: OnIneligible::Counterfeit };
+        let policy = MInvariance { k, on_ineligible: OnIneligible::Counterfeit, ..MInvariance::new(m) };
         prop_assert_eq!(accusations(&policy, &snapshots), Vec::<String>::new());
     }
 

@@ -32,15 +32,7 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             let count = rows.iter().filter(|&&value| value == witness.values[0]).count() as u64;
             count == number && count * line > rows.len() as u64
         }
-        Fault::TooFarFromWhole => {
-            let (release, group) = one(case, witness);
-            let share = |rows: &[Value], value: Value| {
-                rows.iter().filter(|&&other| other == value).count() as f64 / rows.len() as f64
-            };
-            let (rows, all) = (release.group_values(group), &release.sensitive[..]);
-            let sum: f64 = (0..8).map(|v| (share(rows, Value(v)) - share(all, Value(v))).abs()).sum();
-            (sum / 2.0 * 1e6).round() as u64 == number && number > line
-        }
+        Fault::TooFarFromWhole => is_far(case, witness),
         Fault::ArrivalsCertain | Fault::ArrivalsFewValues => {
             is_apart(case, witness)
                 && has_only(case, witness, true)
@@ -57,172 +49,19 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             let more: i64 = change(case, witness).values().sum();
             is_apart(case, witness) && more as u64 == number && number > 0 && number < line
         }
-        Fault::ValueCertain | Fault::FewCandidates => {
-            // Of one time between changes of the person's value, and the true value of that time is left.
-            let all = stretches(case);
-            let holds = |at: usize| {
-                let mut possible = BTreeSet::new();
-                if case.attacker.presence {
-                    worlds(case, &mut |values, _| possible.extend(values[at]));
-                } else {
-                    // Any value of any group over the person, wherever they are first.
-                    let points = &all[at].points;
-                    let first = points.iter().flatten().next().expect("in some release").clone();
-                    // Who is known to be in the first release is looked for there alone.
-                    let is_first = case.attacker.first_release && points[0].is_some();
-                    for release in case.releases.iter().take(if is_first { 1 } else { usize::MAX }) {
-                        let here = (0..release.group_count()).filter(|&group| covers(release, group, &first));
-                        possible.extend(here.flat_map(|group| release.group_values(group)).copied());
-                    }
-                }
-                possible.iter().all(|value| witness.values.contains(value)) && possible.contains(&all[at].value)
-            };
-            of_person(&all, witness).into_iter().any(holds) && witness.values.len() as u64 == number && number < line
-        }
-        Fault::PlaceGivesAway => {
-            // Every point where all the groups lie, one attribute.
-            let lies = |code: u32| {
-                let covers = |&(i, g): &(u32, u32)| covers(&case.releases[i as usize], g as usize, &[code]);
-                witness.groups.iter().all(covers)
-            };
-            let left = |code: u32| -> BTreeSet<Value> {
-                let over = |&(i, _): &(u32, u32)| -> BTreeSet<Value> {
-                    let release = &case.releases[i as usize];
-                    let stands = |&group: &usize| covers(release, group, &[code]) && release.people(group) > 0;
-                    let here = (0..release.group_count()).filter(stands);
-                    here.flat_map(|group| release.group_values(group).to_vec()).collect()
-                };
-                witness.groups.iter().map(over).reduce(|one, other| &one & &other).expect("groups")
-            };
-            let given: BTreeSet<Value> = witness.values.iter().copied().collect();
-            let holds = |code: u32| lies(code) && !left(code).is_empty() && left(code).is_subset(&given);
-            witness.groups.len() >= 2 && (0..128).any(holds) && given.len() as u64 == number && number < line
-        }
-        Fault::OneCorresponding | Fault::FewCorresponding => {
-            let (old, new) = sides(witness);
-            let mut most = 0;
-            for value in (0..8).map(Value) {
-                most += placings(case, witness, value)
-                    .iter()
-                    .map(|placing| placing.iter().filter(|(a, b)| old.contains(a) && new.contains(b)).count() as u64)
-                    .max()
-                    .unwrap_or(0);
-            }
-            most <= number && number < line && (old.len() * new.len() > 1 || most == number)
-        }
-        Fault::FewNewcomers => {
-            let (j, group) = witness.groups[0];
-            let mut taken = 0;
-            for value in (0..8).map(Value) {
-                let into = |placing: &Vec<(u32, u32)>| placing.iter().filter(|(_, b)| *b == group).count() as u64;
-                taken += placings_of(case, j - 1, j, value).iter().map(into).min().unwrap_or(0);
-            }
-            case.releases[j as usize].group_rows(group as usize).len() as u64 - taken == number && number < line
-        }
-        Fault::FewMatchedValues => {
-            let (old, new) = sides(witness);
-            let goes = |value: &Value| {
-                let all = placings(case, witness, *value);
-                all.iter().flatten().any(|(a, b)| old.contains(a) && new.contains(b))
-            };
-            let values: Vec<Value> = (0..8).map(Value).filter(goes).collect();
-            values == witness.values && values.len() as u64 == number && number < line
-        }
-        Fault::WorldsCertain | Fault::LikelyValue => {
-            let (all, value) = (stretches(case), witness.values[0]);
-            of_person(&all, witness).into_iter().any(|at| {
-                let (mut part, mut whole) = (0u128, 0u128);
-                worlds(case, &mut |values, weight| {
-                    whole += weight;
-                    part += if values[at] == Some(value) { weight } else { 0 };
-                });
-                // What is certain is true.
-                let is_true = fault == Fault::LikelyValue || all[at].value == value;
-                is_true && (part * 1000 / whole).abs_diff(u128::from(number)) <= 1 && part * u128::from(line) > whole
-            })
-        }
-        Fault::OneKnownGivesAway => {
-            let mut all: Vec<Vec<Option<Value>>> = Vec::new();
-            worlds(case, &mut |values, _| all.push(values.to_vec()));
-            let people = stretches(case);
-            let gives_away = |person: usize| {
-                // Every choice of so many others, as bits.
-                let chosen = |bits: u32| (0..people.len()).filter(move |other| bits >> other & 1 == 1);
-                let may_choose = |bits: &u32| u64::from(bits.count_ones()) <= number && bits >> person & 1 == 0;
-                (0..1u32 << people.len()).filter(may_choose).any(|bits| {
-                    let fits = all.iter().filter(|world| chosen(bits).all(|at| world[at] == Some(people[at].value)));
-                    fits.map(|world| world[person]).collect::<BTreeSet<_>>().len() == 1
-                })
-            };
-            number > 0 && of_person(&people, witness).into_iter().any(gives_away)
-        }
-        Fault::MustShareValue => {
-            let holds = |person: usize| {
-                let mut equal: Option<BTreeSet<usize>> = None;
-                worlds(case, &mut |values, _| {
-                    let here: BTreeSet<usize> = (0..values.len()).filter(|&at| values[at] == values[person]).collect();
-                    equal =
-                        Some(equal.take().map_or(here.clone(), |before| before.intersection(&here).copied().collect()));
-                });
-                equal.is_some_and(|equal| equal.len() as u64 >= number)
-            };
-            number >= 2 && of_person(&stretches(case), witness).into_iter().any(holds)
-        }
-        Fault::MovedByOne => {
-            let [(i, g), (j, h)] = witness.groups[..] else { return false };
-            let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
-            let mut counts: BTreeMap<Value, i64> = BTreeMap::new();
-            old.group_values(g as usize).iter().for_each(|&value| *counts.entry(value).or_default() -= 1);
-            new.group_values(h as usize).iter().for_each(|&value| *counts.entry(value).or_default() += 1);
-            counts.retain(|_, count| *count != 0);
-            let inside = |a: &[tacenda::model::Span], b: &[tacenda::model::Span]| {
-                a.iter().zip(b).all(|(a, b)| b.lo <= a.lo && a.hi <= b.hi)
-            };
-            let (a, b) = (old.region(g as usize), new.region(h as usize));
-            counts.len() == 1
-                && counts.iter().all(|(value, count)| *value == witness.values[0] && count.abs() == 1)
-                && a != b
-                && a.iter().zip(b).all(|(a, b)| a.lo == b.lo || a.hi == b.hi)
-                && (inside(a, b) || inside(b, a))
-        }
-        Fault::EverLinkedLikely => {
-            let (person, value) = (witness.person.expect("a person") as usize, witness.values[0]);
-            let mut never = 1.0;
-            for (release, point) in case.releases.iter().zip(&points(case)[person]) {
-                let Some(point) = point else { continue };
-                let rows: Vec<Value> = (0..release.group_count())
-                    .filter(|&group| covers(release, group, point))
-                    .flat_map(|group| release.group_values(group).to_vec())
-                    .collect();
-                never *= rows.iter().filter(|&&other| other != value).count() as f64 / rows.len() as f64;
-            }
-            ((1.0 - never) * 1e6).round() as u64 == number && number * line > 1_000_000
-        }
-        Fault::LinkedTooFew | Fault::LinkedFewValues => {
-            let id = common_id(case, witness);
-            let alike: Vec<u64> = ids(case).into_iter().filter(|&other| is_alike(case, id, other)).collect();
-            let steps = if case.attacker.presence { rows_of(case, id).len() } else { 1 };
-            let values = |step: usize| -> BTreeSet<Value> {
-                let value = |rows: Vec<(usize, usize, Value)>| match case.attacker.presence {
-                    true => rows[step].2,
-                    false => rows.last().unwrap().2,
-                };
-                alike.iter().map(|&id| value(rows_of(case, id))).collect()
-            };
-            let fewest = (0..steps).map(|step| values(step).len()).min().unwrap();
-            let found = if fault == Fault::LinkedTooFew { alike.len() } else { fewest };
-            found as u64 == number && number < line
-        }
+        Fault::ValueCertain | Fault::FewCandidates => leaves_few(case, witness),
+        Fault::PlaceGivesAway => place_gives_away(case, witness),
+        Fault::OneCorresponding | Fault::FewCorresponding => few_correspond(case, witness),
+        Fault::FewNewcomers => few_arrive(case, witness),
+        Fault::FewMatchedValues => few_values_match(case, witness),
+        Fault::WorldsCertain | Fault::LikelyValue => is_likely(case, fault, witness),
+        Fault::OneKnownGivesAway => others_give_away(case, witness),
+        Fault::MustShareValue => share_a_value(case, witness),
+        Fault::MovedByOne => moved_by_one(case, witness),
+        Fault::EverLinkedLikely => is_ever_linked(case, witness),
+        Fault::LinkedTooFew | Fault::LinkedFewValues => few_alike(case, fault, witness),
         Fault::LinkedIdsPublished => ids(case).len() as u64 == number,
-        Fault::LinkedContradiction => {
-            let rows = rows_of(case, common_id(case, witness));
-            let regions: Vec<&[tacenda::model::Span]> =
-                rows.iter().map(|&(i, g, _)| case.releases[i].region(g)).collect();
-            (0..regions[0].len()).any(|at| {
-                let lo = regions.iter().map(|region| region[at].lo).max();
-                lo > regions.iter().map(|region| region[at].hi).min()
-            })
-        }
+        Fault::LinkedContradiction => regions_apart(case, witness),
         Fault::LinkedValueChanged => {
             let rows = rows_of(case, common_id(case, witness));
             rows.iter().any(|row| row.2 != rows[0].2)
@@ -231,24 +70,236 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             let (pairs, same) = order(case, witness);
             same == number && pairs / 2 == line && same * 4 > pairs * 3
         }
-        Fault::StableNames => {
-            let [(i, g), (j, h)] = witness.groups[..] else { return false };
-            let names = |at: u32| &case.traces[at as usize].group_names;
-            let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
-            let (mut shared, mut over) = (0, 0);
-            for (at, name) in names(i).iter().enumerate() {
-                let Some(to) = names(j).iter().position(|other| other == name) else { continue };
-                shared += 1;
-                over += u64::from(overlap(old, at, new, to));
-            }
-            names(i)[g as usize] == names(j)[h as usize] && (over, shared) == (number, line) && over * 10 >= shared * 9
-        }
+        Fault::StableNames => names_stay(case, witness),
         Fault::TightBoundaries => is_tight(case, witness),
         Fault::JoinFewPeople | Fault::JoinLikelyValue => join(case, fault, witness),
         Fault::AtOnceFewRows | Fault::AtOnceFewValues => at_once(case, fault, witness),
         Fault::LearnedValues => learned(case).abs_diff(number) <= 1 && number * 2 * line > 3000,
         other => panic!("no independent check of {}", other.code()),
     }
+}
+
+/// How far the values of a group are from those of the release.
+fn is_far(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let (release, group) = one(case, witness);
+    let share =
+        |rows: &[Value], value: Value| rows.iter().filter(|&&other| other == value).count() as f64 / rows.len() as f64;
+    let (rows, all) = (release.group_values(group), &release.sensitive[..]);
+    let sum: f64 = (0..8).map(|v| (share(rows, Value(v)) - share(all, Value(v))).abs()).sum();
+    (sum / 2.0 * 1e6).round() as u64 == number && number > line
+}
+
+/// What is left for a person, in one time between changes of their value.
+fn leaves_few(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    // Of one time between changes of the person's value, and the true value of that time is left.
+    let all = stretches(case);
+    let holds = |at: usize| {
+        let mut possible = BTreeSet::new();
+        if case.attacker.presence {
+            worlds(case, &mut |values, _| possible.extend(values[at]));
+        } else {
+            // Any value of any group over the person, wherever they are first.
+            let points = &all[at].points;
+            let first = points.iter().flatten().next().expect("in some release").clone();
+            // Who is known to be in the first release is looked for there alone.
+            let is_first = case.attacker.first_release && points[0].is_some();
+            for release in case.releases.iter().take(if is_first { 1 } else { usize::MAX }) {
+                let here = (0..release.group_count()).filter(|&group| covers(release, group, &first));
+                possible.extend(here.flat_map(|group| release.group_values(group)).copied());
+            }
+        }
+        possible.iter().all(|value| witness.values.contains(value)) && possible.contains(&all[at].value)
+    };
+    of_person(&all, witness).into_iter().any(holds) && witness.values.len() as u64 == number && number < line
+}
+
+/// What is left at some point where all the groups lie.
+fn place_gives_away(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    // Every point where all the groups lie, one attribute.
+    let lies = |code: u32| {
+        let covers = |&(i, g): &(u32, u32)| covers(&case.releases[i as usize], g as usize, &[code]);
+        witness.groups.iter().all(covers)
+    };
+    let left = |code: u32| -> BTreeSet<Value> {
+        let over = |&(i, _): &(u32, u32)| -> BTreeSet<Value> {
+            let release = &case.releases[i as usize];
+            let stands = |&group: &usize| covers(release, group, &[code]) && release.people(group) > 0;
+            let here = (0..release.group_count()).filter(stands);
+            here.flat_map(|group| release.group_values(group).to_vec()).collect()
+        };
+        witness.groups.iter().map(over).reduce(|one, other| &one & &other).expect("groups")
+    };
+    let given: BTreeSet<Value> = witness.values.iter().copied().collect();
+    let holds = |code: u32| lies(code) && !left(code).is_empty() && left(code).is_subset(&given);
+    witness.groups.len() >= 2 && (0..128).any(holds) && given.len() as u64 == number && number < line
+}
+
+/// How many rows can go from one side to the other.
+fn few_correspond(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let (old, new) = sides(witness);
+    let mut most = 0;
+    for value in (0..8).map(Value) {
+        most += placings(case, witness, value)
+            .iter()
+            .map(|placing| placing.iter().filter(|(a, b)| old.contains(a) && new.contains(b)).count() as u64)
+            .max()
+            .unwrap_or(0);
+    }
+    most <= number && number < line && (old.len() * new.len() > 1 || most == number)
+}
+
+/// How many rows of a group no earlier row must take.
+fn few_arrive(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let (j, group) = witness.groups[0];
+    let mut taken = 0;
+    for value in (0..8).map(Value) {
+        let into = |placing: &Vec<(u32, u32)>| placing.iter().filter(|(_, b)| *b == group).count() as u64;
+        taken += placings_of(case, j - 1, j, value).iter().map(into).min().unwrap_or(0);
+    }
+    case.releases[j as usize].group_rows(group as usize).len() as u64 - taken == number && number < line
+}
+
+/// The values of rows that can go from one side to the other.
+fn few_values_match(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let (old, new) = sides(witness);
+    let goes = |value: &Value| {
+        let all = placings(case, witness, *value);
+        all.iter().flatten().any(|(a, b)| old.contains(a) && new.contains(b))
+    };
+    let values: Vec<Value> = (0..8).map(Value).filter(goes).collect();
+    values == witness.values && values.len() as u64 == number && number < line
+}
+
+/// The share of all worlds that give a person a value.
+fn is_likely(case: &Case, fault: Fault, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let (all, value) = (stretches(case), witness.values[0]);
+    of_person(&all, witness).into_iter().any(|at| {
+        let (mut part, mut whole) = (0u128, 0u128);
+        worlds(case, &mut |values, weight| {
+            whole += weight;
+            part += if values[at] == Some(value) { weight } else { 0 };
+        });
+        // What is certain is true.
+        let is_true = fault == Fault::LikelyValue || all[at].value == value;
+        is_true && (part * 1000 / whole).abs_diff(u128::from(number)) <= 1 && part * u128::from(line) > whole
+    })
+}
+
+/// Whether some few others, once known, leave a person one value.
+fn others_give_away(case: &Case, witness: &Witness) -> bool {
+    let number = witness.number;
+    let mut all: Vec<Vec<Option<Value>>> = Vec::new();
+    worlds(case, &mut |values, _| all.push(values.to_vec()));
+    let people = stretches(case);
+    let gives_away = |person: usize| {
+        // Every choice of so many others, as bits.
+        let chosen = |bits: u32| (0..people.len()).filter(move |other| bits >> other & 1 == 1);
+        let may_choose = |bits: &u32| u64::from(bits.count_ones()) <= number && bits >> person & 1 == 0;
+        (0..1u32 << people.len()).filter(may_choose).any(|bits| {
+            let fits = all.iter().filter(|world| chosen(bits).all(|at| world[at] == Some(people[at].value)));
+            fits.map(|world| world[person]).collect::<BTreeSet<_>>().len() == 1
+        })
+    };
+    number > 0 && of_person(&people, witness).into_iter().any(gives_away)
+}
+
+/// Who has the value of a person in every world.
+fn share_a_value(case: &Case, witness: &Witness) -> bool {
+    let number = witness.number;
+    let holds = |person: usize| {
+        let mut equal: Option<BTreeSet<usize>> = None;
+        worlds(case, &mut |values, _| {
+            let here: BTreeSet<usize> = (0..values.len()).filter(|&at| values[at] == values[person]).collect();
+            equal = Some(equal.take().map_or(here.clone(), |before| before.intersection(&here).copied().collect()));
+        });
+        equal.is_some_and(|equal| equal.len() as u64 >= number)
+    };
+    number >= 2 && of_person(&stretches(case), witness).into_iter().any(holds)
+}
+
+/// Whether two groups differ in one row and one boundary.
+fn moved_by_one(case: &Case, witness: &Witness) -> bool {
+    let [(i, g), (j, h)] = witness.groups[..] else { return false };
+    let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
+    let mut counts: BTreeMap<Value, i64> = BTreeMap::new();
+    old.group_values(g as usize).iter().for_each(|&value| *counts.entry(value).or_default() -= 1);
+    new.group_values(h as usize).iter().for_each(|&value| *counts.entry(value).or_default() += 1);
+    counts.retain(|_, count| *count != 0);
+    let inside = |a: &[tacenda::model::Span], b: &[tacenda::model::Span]| {
+        a.iter().zip(b).all(|(a, b)| b.lo <= a.lo && a.hi <= b.hi)
+    };
+    let (a, b) = (old.region(g as usize), new.region(h as usize));
+    counts.len() == 1
+        && counts.iter().all(|(value, count)| *value == witness.values[0] && count.abs() == 1)
+        && a != b
+        && a.iter().zip(b).all(|(a, b)| a.lo == b.lo || a.hi == b.hi)
+        && (inside(a, b) || inside(b, a))
+}
+
+/// The chance that a person ever had a value.
+fn is_ever_linked(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let (person, value) = (witness.person.expect("a person") as usize, witness.values[0]);
+    let mut never = 1.0;
+    for (release, point) in case.releases.iter().zip(&points(case)[person]) {
+        let Some(point) = point else { continue };
+        let rows: Vec<Value> = (0..release.group_count())
+            .filter(|&group| covers(release, group, point))
+            .flat_map(|group| release.group_values(group).to_vec())
+            .collect();
+        never *= rows.iter().filter(|&&other| other != value).count() as f64 / rows.len() as f64;
+    }
+    ((1.0 - never) * 1e6).round() as u64 == number && number * line > 1_000_000
+}
+
+/// The ids with the same history, and their values.
+fn few_alike(case: &Case, fault: Fault, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let id = common_id(case, witness);
+    let alike: Vec<u64> = ids(case).into_iter().filter(|&other| is_alike(case, id, other)).collect();
+    let steps = if case.attacker.presence { rows_of(case, id).len() } else { 1 };
+    let values = |step: usize| -> BTreeSet<Value> {
+        let value = |rows: Vec<(usize, usize, Value)>| match case.attacker.presence {
+            true => rows[step].2,
+            false => rows.last().unwrap().2,
+        };
+        alike.iter().map(|&id| value(rows_of(case, id))).collect()
+    };
+    let fewest = (0..steps).map(|step| values(step).len()).min().unwrap();
+    let found = if fault == Fault::LinkedTooFew { alike.len() } else { fewest };
+    found as u64 == number && number < line
+}
+
+/// Whether the regions of an id do not overlap.
+fn regions_apart(case: &Case, witness: &Witness) -> bool {
+    let rows = rows_of(case, common_id(case, witness));
+    let regions: Vec<&[tacenda::model::Span]> = rows.iter().map(|&(i, g, _)| case.releases[i].region(g)).collect();
+    (0..regions[0].len()).any(|at| {
+        let lo = regions.iter().map(|region| region[at].lo).max();
+        lo > regions.iter().map(|region| region[at].hi).min()
+    })
+}
+
+/// How many names stand for groups that overlap.
+fn names_stay(case: &Case, witness: &Witness) -> bool {
+    let (number, line) = (witness.number, witness.line);
+    let [(i, g), (j, h)] = witness.groups[..] else { return false };
+    let names = |at: u32| &case.traces[at as usize].group_names;
+    let (old, new) = (&case.releases[i as usize], &case.releases[j as usize]);
+    let (mut shared, mut over) = (0, 0);
+    for (at, name) in names(i).iter().enumerate() {
+        let Some(to) = names(j).iter().position(|other| other == name) else { continue };
+        shared += 1;
+        over += u64::from(overlap(old, at, new, to));
+    }
+    names(i)[g as usize] == names(j)[h as usize] && (over, shared) == (number, line) && over * 10 >= shared * 9
 }
 
 fn one<'a>(case: &'a Case, witness: &Witness) -> (&'a Release, usize) {

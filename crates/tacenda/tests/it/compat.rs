@@ -113,7 +113,7 @@ fn a_policy_remembered_by_version_1_is_read_and_followed() {
 fn what_is_not_known_in_a_remembered_policy_is_refused() {
     for old in Old::all() {
         let name = &old.name[..];
-        assert_eq!(old.changed(|json| json["promise"]["reader"] = json!("rule")), None, "{name}");
+        assert_eq!(old.changed(|json| json["promise"]["watcher"] = json!("rule")), None, "{name}");
         assert_eq!(old.changed(|json| json["promise"]["model"] = json!("another")), None, "{name}");
         assert_eq!(old.changed(|json| json["groups"] = json!("drawn")), None, "{name}");
         assert_eq!(old.changed(|json| json["version"] = json!(3)), None, "{name}");
@@ -123,7 +123,7 @@ fn what_is_not_known_in_a_remembered_policy_is_refused() {
         assert_eq!(old.changed(|json| json["promise"][foreign.0] = foreign.1.clone()), None, "{name}");
         // In what is written now, too.
         let mut now: Json = serde_json::from_str(&Remembered::of(&old.policy).write()).unwrap();
-        now["promise"]["reader"] = json!("rule");
+        now["promise"]["watcher"] = json!("rule");
         assert_eq!(Remembered::read(&now.to_string()), None, "{name}");
     }
 }
@@ -179,8 +179,8 @@ fn an_old_manifest_says_the_same_when_it_is_written_again() {
 fn a_parameter_that_is_not_known_in_a_manifest_is_refused() {
     for old in Old::all() {
         let mut json: Json = serde_json::from_str(&old.manifest).unwrap();
-        json["promise"]["parameters"]["reader"] = json!("rule");
+        json["promise"]["parameters"]["watcher"] = json!("rule");
         let error = Manifest::read(json).unwrap().promise.promise().unwrap_err().to_string();
-        assert!(error.contains("unknown field `reader`"), "{}: {error}", old.name);
+        assert!(error.contains("unknown field `watcher`"), "{}: {error}", old.name);
     }
 }

@@ -4,13 +4,13 @@ use crate::kit;
 use crate::kit::{TestPerson, publish_all};
 use tacenda::audit::Fault;
 use tacenda::grouping::GroupingError;
-use tacenda::model::{Grouping, History, Rng, Schema, Span, Table};
+use tacenda::model::{Grouping, History, Lots, Schema, Span, Table};
 use tacenda::promise::{Grouper, MInvariance, OnIneligible, SeriesPromise};
 use tacenda::publish::PublishError;
 
-const HONEST: MInvariance = MInvariance { m: 2, k: None, on_ineligible: OnIneligible::Counterfeit };
+const HONEST: MInvariance = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..MInvariance::new(2) };
 
-type Cheating = fn(&Schema, &History, &Table, &mut Rng) -> Result<Grouping, GroupingError>;
+type Cheating = fn(&Schema, &History, &Table, &Lots) -> Result<Grouping, GroupingError>;
 
 /// Promises what the honest policy promises, and does something else.
 struct Cheat(Cheating);
@@ -20,14 +20,8 @@ impl Grouper for Cheat {
         HONEST.promise()
     }
 
-    fn group(
-        &self,
-        schema: &Schema,
-        history: &History,
-        table: &Table,
-        rng: &mut Rng,
-    ) -> Result<Grouping, GroupingError> {
-        self.0(schema, history, table, rng)
+    fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
+        self.0(schema, history, table, lots)
     }
 }
 
@@ -48,19 +42,19 @@ fn faults(cheating: Cheating) -> Vec<Fault> {
 
 #[test]
 fn an_honest_policy_passes() {
-    assert_eq!(faults(|schema, history, table, rng| HONEST.group(schema, history, table, rng)), []);
+    assert_eq!(faults(|schema, history, table, lots| HONEST.group(schema, history, table, lots)), []);
 }
 
 #[test]
 fn a_policy_that_ignores_history_is_refused() {
-    let found = faults(|schema, _, table, rng| HONEST.group(schema, &History::default(), table, rng));
+    let found = faults(|schema, _, table, lots| HONEST.group(schema, &History::default(), table, lots));
     assert_eq!(found, [Fault::ValueSetChanged]);
 }
 
 #[test]
 fn a_policy_that_drops_counterfeits_is_refused() {
-    let found = faults(|schema, history, table, rng| {
-        let honest = HONEST.group(schema, history, table, rng)?;
+    let found = faults(|schema, history, table, lots| {
+        let honest = HONEST.group(schema, history, table, lots)?;
         let mut cheated = Grouping::default();
         cheated.withheld = honest.withheld.clone();
         honest.groups().for_each(|group| cheated.push(group.rows, &[]));
@@ -73,8 +67,8 @@ fn a_policy_that_drops_counterfeits_is_refused() {
 
 #[test]
 fn a_policy_that_shrinks_a_region_is_refused() {
-    let found = faults(|schema, history, table, rng| {
-        let honest = HONEST.group(schema, history, table, rng)?;
+    let found = faults(|schema, history, table, lots| {
+        let honest = HONEST.group(schema, history, table, lots)?;
         let mut cheated = Grouping::default();
         cheated.withheld = honest.withheld.clone();
         for group in honest.groups() {
@@ -91,8 +85,8 @@ fn a_policy_that_shrinks_a_region_is_refused() {
 #[test]
 #[should_panic(expected = "a policy placed a row twice")]
 fn a_policy_that_doubles_a_person_is_a_bug() {
-    faults(|schema, history, table, rng| {
-        let honest = HONEST.group(schema, history, table, rng)?;
+    faults(|schema, history, table, lots| {
+        let honest = HONEST.group(schema, history, table, lots)?;
         let mut cheated = honest.clone();
         cheated.push(honest.group(0).rows, &[]);
         Ok(cheated)

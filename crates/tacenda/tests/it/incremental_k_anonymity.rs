@@ -8,8 +8,8 @@ use tacenda::audit::incremental_k_anonymity::InferenceTable;
 use tacenda::audit::{Evidence, Fault};
 use tacenda::grouping::GroupingError;
 use tacenda::model::{
-    Domain, Grid, Grouping, Hierarchy, History, Membership, Published, Quasi, RecordKey, Regions, Release, Rng, Row,
-    Schema, Sensitive, Span, Table, Value, Values,
+    Domain, Grid, Grouping, Hierarchy, History, Lots, Membership, Published, Quasi, RecordKey, Regions, Release, Rng,
+    Row, Schema, Sensitive, Span, Table, Value, Values,
 };
 use tacenda::promise::{Grouper, IncrementalKAnonymity, OnDelete};
 
@@ -76,7 +76,7 @@ impl SeriesRun {
     }
 
     fn group(&self, table: &Table) -> Result<Grouping, GroupingError> {
-        self.policy.group(&self.schema, &self.history, table, &mut Rng::from_number(1))
+        self.policy.group(&self.schema, &self.history, table, &Lots::from_number(1))
     }
 
     /// What the gate says: faults, and how many people each concerns.

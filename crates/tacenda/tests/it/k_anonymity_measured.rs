@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 use tacenda::measure::loss;
 use tacenda::model::{
-    Domain, Grouping, Hierarchy, History, Membership, Published, Quasi, RecordKey, Regions, Release, Rng, Row, Schema,
-    Span, Table, Value, Values,
+    Domain, Grouping, Hierarchy, History, Lots, Membership, Published, Quasi, RecordKey, Regions, Release, Rng, Row,
+    Schema, Span, Table, Value, Values,
 };
 use tacenda::promise::{Grouper, KAnonymity, LossKind};
 
@@ -140,7 +140,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
 }
 
 pub fn group(policy: &KAnonymity, schema: &Schema, history: &History, table: &Table) -> Grouping {
-    let grouping = policy.group(schema, history, table, &mut Rng::from_number(1)).unwrap();
+    let grouping = policy.group(schema, history, table, &Lots::from_number(1)).unwrap();
     grouping.assert_covers(table);
     assert!(grouping.groups().all(|group| group.rows.len() >= policy.k as usize));
     grouping

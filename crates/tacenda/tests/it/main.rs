@@ -21,6 +21,7 @@ mod promise;
 mod property;
 mod recode;
 mod round_trip;
+mod sentences;
 mod small_project;
 mod tidy;
 mod use_cases;

@@ -14,7 +14,7 @@ use tacenda::audit::worlds::{Counting, Share, Worlds};
 use tacenda::audit::{Fault, candidates, worlds};
 use tacenda::grouping::GroupingError;
 use tacenda::ingest::policy_file::parse_policy;
-use tacenda::model::{Grouping, History, Membership, RecordKey, Release, Rng, Schema, Table, Value};
+use tacenda::model::{Grouping, History, Lots, Membership, RecordKey, Release, Schema, Table, Value};
 use tacenda::promise::{
     Entry, Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, LossKind, MInvariance, OnDelete,
     OnIneligible, Promised, SeriesPromise, XyAnonymity, XyLinkability,
@@ -22,7 +22,7 @@ use tacenda::promise::{
 use tacenda::publish::{Prepared, PublishError};
 
 fn m_invariance(m: u32, on_ineligible: OnIneligible) -> MInvariance {
-    MInvariance { m, k: None, on_ineligible }
+    MInvariance { on_ineligible, ..MInvariance::new(m) }
 }
 
 fn any_ineligible() -> impl Strategy<Value = OnIneligible> {
@@ -102,7 +102,7 @@ proptest! {
     fn m_invariance_keeps_its_promise(
         snapshots in evolution(40, 5, 6, Events::ALL), m in 2u32..5, k in prop::option::of(2u32..6), on_ineligible in any_ineligible(),
     ) {
-        publish(&MInvariance { m, k, on_ineligible }, &snapshots);
+        publish(&MInvariance { k, on_ineligible, ..MInvariance::new(m) }, &snapshots);
     }
 
     /// Deferring and adding counterfeits never fail for want of evenness.
@@ -151,7 +151,7 @@ proptest! {
     /// The same with balanced groups of at least k people (science A3.10-b).
     #[test]
     fn risk_is_at_most_one_in_m_with_k(snapshots in evolution(11, 2, 3, Events { fall_ill_anew: false, ..Events::ALL }), k in 2u32..5) {
-        let policy = MInvariance { m: 2, k: Some(k), on_ineligible: OnIneligible::Defer };
+        let policy = MInvariance { k: Some(k), on_ineligible: OnIneligible::Defer, ..MInvariance::new(2) };
         let Some(done) = publish(&policy, &snapshots) else { return Ok(()) };
         prop_assert_eq!(above_one_in_m(&done, 2), 0);
     }
@@ -274,17 +274,11 @@ impl Grouper for Forgetful {
         self.0.promise()
     }
 
-    fn group(
-        &self,
-        schema: &Schema,
-        history: &History,
-        table: &Table,
-        rng: &mut Rng,
-    ) -> Result<Grouping, GroupingError> {
+    fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
         let mut history = history.clone();
         let last = history.releases;
         history.records.retain(|record| record.last_release == last);
-        self.0.group(schema, &history, table, rng)
+        self.0.group(schema, &history, table, lots)
     }
 }
 

@@ -53,6 +53,12 @@ impl<'a> Ask<'a> {
         self.releases().filter(move |&(place, _)| !traces[place as usize].without_sensitive)
     }
 
+    /// The number of the last release, and those of all before it.
+    pub(super) fn last_and_others(&self) -> (u32, Vec<u32>) {
+        let mut numbers: Vec<u32> = self.series.releases.iter().map(|release| release.number).collect();
+        (numbers.pop().unwrap_or(0), numbers)
+    }
+
     /// Everything was looked at: all groups of some releases.
     pub(super) fn groups_of<'b>(releases: impl Iterator<Item = (u32, &'b Release)>) -> Coverage {
         let groups = releases.map(|(_, release)| release.group_count() as u64).sum();

@@ -47,7 +47,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             outcome.measure(Some(release.number), Quantity::ShareAttained, share);
         }
         if let Some((out, lines, attribute)) = worst {
-            outcome = outcome.found(Finding {
+            outcome.found([Finding {
                 fault: Fault::TightBoundaries,
                 release: release.number,
                 people: release.row_count() as u64 - release.counterfeit_count(),
@@ -55,15 +55,15 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 example: None,
                 others: Vec::new(),
                 witness: Some(Witness {
-                    claim: Statement::OffGrid { declared: ask.series.schema.quasi[attribute].grid != Grid::Free },
-                    groups: bounded(release, &ask.series.schema.quasi[attribute], attribute, place),
-                    values: Vec::new(),
-                    person: None,
                     attribute: Some(attribute as u32),
-                    number: out,
-                    line: lines,
+                    ..Witness::new(
+                        Statement::OffGrid { declared: ask.series.schema.quasi[attribute].grid != Grid::Free },
+                        bounded(release, &ask.series.schema.quasi[attribute], attribute, place),
+                        out,
+                        lines,
+                    )
                 }),
-            });
+            }]);
         }
     }
     outcome

@@ -119,13 +119,14 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
             continue;
         }
         let witness = || Witness {
-            claim: Statement::FewCandidates { presence: ask.attacker.presence },
-            groups: groups_over(ask, person),
             values: left.candidates.values(person),
             person: Some(ask.owner(person)),
-            attribute: None,
-            number: u64::from(size),
-            line: u64::from(l),
+            ..Witness::new(
+                Statement::FewCandidates { presence: ask.attacker.presence },
+                groups_over(ask, person),
+                u64::from(size),
+                u64::from(l),
+            )
         };
         let tally = if size == 1 { &mut certain } else { &mut few };
         tally.add(1, u64::from(size), witness);
@@ -140,13 +141,10 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     for (left, &count) in (1..).zip(&histogram) {
         outcome.measure(None, Quantity::PeopleWithValuesLeft(left), count as f64);
     }
-    let last = ask.series.releases.last().map_or(0, |release| release.number);
-    let others: Vec<u32> = ask.series.releases.iter().map(|release| release.number).filter(|&n| n != last).collect();
+    let (last, others) = ask.last_and_others();
     for mut tally in [certain, few] {
         tally.without_groups();
-        if let Some(finding) = tally.finding(last, others.clone()) {
-            outcome = outcome.found(finding);
-        }
+        outcome.found(tally.finding(last, others.clone()));
     }
     if outcome.findings.is_empty() {
         if is_contradicted {

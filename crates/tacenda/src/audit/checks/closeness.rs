@@ -35,21 +35,19 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             looked_at += values.len() as f64;
             if let Some(t) = ask.thresholds.t.filter(|&t| distance > t + 1e-9) {
                 far.add(u64::from(release.people(group)), ((1.0 - distance) * MILLION) as u64, || Witness {
-                    claim: Statement::FarFromWhole,
-                    groups: vec![(place, group as u32)],
                     values: release.value_set(group),
-                    person: None,
-                    attribute: None,
-                    number: (distance * MILLION).round() as u64,
-                    line: (t * MILLION).round() as u64,
+                    ..Witness::new(
+                        Statement::FarFromWhole,
+                        vec![(place, group as u32)],
+                        (distance * MILLION).round() as u64,
+                        (t * MILLION).round() as u64,
+                    )
                 });
             }
         }
         outcome.measure(Some(release.number), Quantity::LargestDistance, worst);
         outcome.measure(Some(release.number), Quantity::MeanDistance, sum / looked_at.max(1.0));
-        if let Some(finding) = far.finding(release.number, Vec::new()) {
-            outcome = outcome.found(finding);
-        }
+        outcome.found(far.finding(release.number, Vec::new()));
     }
     if ask.thresholds.t.is_none() {
         outcome.verdict = Verdict::Measured;

@@ -27,7 +27,6 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     let k = u64::from(ask.thresholds.k);
     let mut one = Tally::new(Fault::OneCorresponding);
     let mut few = Tally::new(Fault::FewCorresponding);
-    let mut newcomers = Tally::new(Fault::FewNewcomers);
     let (mut unclear, mut least) = (flows.bounded + flows.passed_over, u64::MAX);
     let mut told: Vec<(&Edge, u64)> = Vec::new();
     for edge in flows.edges.iter().filter(|edge| edge.rows() > 0) {
@@ -49,18 +48,29 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     for (at, (edge, rows)) in told.into_iter().enumerate() {
         let Some(count) = people.count(at, rows) else { continue };
         let (old, new) = flows.over(edge);
-        let witness = || Witness {
-            claim: Statement::FewCorresponding,
-            groups: names(flows, &old, &new),
-            values: Vec::new(),
-            person: None,
-            attribute: None,
-            number: rows,
-            line: k,
-        };
+        let witness = || Witness::new(Statement::FewCorresponding, names(flows, &old, &new), rows, k);
         let tally = if rows == 1 { &mut one } else { &mut few };
         tally.add(count, rows, witness);
     }
+    let (newcomers, crowded) = few_arrivals(ask, flows);
+    unclear += crowded;
+    let edges = flows.edges.len() as u64;
+    outcome.coverage.of += edges;
+    outcome.coverage.looked_at += edges.saturating_sub(unclear);
+    if least < u64::MAX {
+        outcome.measure(Some(flows.later.number), Quantity::LeastCorresponding, least as f64);
+    }
+    for mut tally in [one, few, newcomers] {
+        tally.at_most(flows.later.row_count() as u64);
+        outcome.found(tally.finding(flows.later.number, vec![flows.earlier.number]));
+    }
+    outcome
+}
+
+/// Groups in which few rows are left for arrivals; and in how many groups that is not clear.
+fn few_arrivals(ask: &Ask<'_>, flows: &Flows<'_>) -> (Tally, u64) {
+    let k = u64::from(ask.thresholds.k);
+    let (mut newcomers, mut unclear) = (Tally::new(Fault::FewNewcomers), 0);
     for (group, &forced) in flows.forced.iter().enumerate() {
         let rows = flows.later.group_rows(group).len() as u64;
         let open = rows - u64::from(forced);
@@ -80,29 +90,11 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         if came == 0 {
             continue;
         }
-        newcomers.add(came, open, || Witness {
-            claim: Statement::FewLeftForArrivals,
-            groups: vec![(flows.places.1, group as u32)],
-            values: Vec::new(),
-            person: None,
-            attribute: None,
-            number: open,
-            line: k,
+        newcomers.add(came, open, || {
+            Witness::new(Statement::FewLeftForArrivals, vec![(flows.places.1, group as u32)], open, k)
         });
     }
-    let edges = flows.edges.len() as u64;
-    outcome.coverage.of += edges;
-    outcome.coverage.looked_at += edges.saturating_sub(unclear);
-    if least < u64::MAX {
-        outcome.measure(Some(flows.later.number), Quantity::LeastCorresponding, least as f64);
-    }
-    for mut tally in [one, few, newcomers] {
-        tally.at_most(flows.later.row_count() as u64);
-        if let Some(finding) = tally.finding(flows.later.number, vec![flows.earlier.number]) {
-            outcome = outcome.found(finding);
-        }
-    }
-    outcome
+    (newcomers, unclear)
 }
 
 /// Who was told of already, where people are known.

@@ -134,10 +134,7 @@ impl<'a> Pair<'a> {
             outcome.coverage.looked_at += u64::from(is_clear);
         }
         for tally in judge.into_tallies() {
-            if let Some(finding) = tally.finding(self.later.number, vec![self.earlier.number]) {
-                *outcome =
-                    std::mem::replace(outcome, Outcome::new(Check::Difference, Coverage::default())).found(finding);
-            }
+            outcome.found(tally.finding(self.later.number, vec![self.earlier.number]));
         }
         is_contradicted
     }
@@ -268,13 +265,8 @@ impl<'a, 'b> Judge<'a, 'b> {
             false => rows.iter().map(|entry| entry.0).collect(),
         };
         let witness = |claim, values: &[Value], number, line| Witness {
-            claim,
-            groups: self.pair.groups(component),
             values: values.to_vec(),
-            person: None,
-            attribute: None,
-            number,
-            line,
+            ..Witness::new(claim, self.pair.groups(component), number, line)
         };
         let (newcomers, leavers) = (possible(&change.more, after), possible(&change.less, before));
         let sides = [

@@ -29,13 +29,13 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 continue;
             }
             let witness = || Witness {
-                claim: Statement::FewValues,
-                groups: vec![(place, group as u32)],
                 values: release.value_set(group),
-                person: None,
-                attribute: None,
-                number: counts.len() as u64,
-                line: u64::from(ask.thresholds.l),
+                ..Witness::new(
+                    Statement::FewValues,
+                    vec![(place, group as u32)],
+                    counts.len() as u64,
+                    u64::from(ask.thresholds.l),
+                )
             };
             let tally = if counts.len() <= 1 { &mut one } else { &mut few };
             tally.add(u64::from(release.people(group)), counts.len() as u64, witness);
@@ -47,9 +47,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             outcome.measure(number, Quantity::LargestRecursiveC, recursive);
         }
         for tally in [one, few] {
-            if let Some(finding) = tally.finding(release.number, Vec::new()) {
-                outcome = outcome.found(finding);
-            }
+            outcome.found(tally.finding(release.number, Vec::new()));
         }
     }
     outcome

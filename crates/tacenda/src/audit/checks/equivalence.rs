@@ -61,23 +61,15 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     for (class, groups) in classes {
         largest = largest.max(class.len());
         shared.add(class.len() as u64, (u32::MAX as u64) - class.len() as u64, || Witness {
-            claim: Statement::EqualValues,
-            groups,
-            values: Vec::new(),
             person: Some(ask.owner(class[0])),
-            attribute: None,
-            number: class.len() as u64,
-            line: 2,
+            ..Witness::new(Statement::EqualValues, groups, class.len() as u64, 2)
         });
     }
     shared.without_groups();
     outcome.measure(None, Quantity::PeopleSharing, shared.people() as f64);
     outcome.measure(None, Quantity::LargestClassOfEquals, largest as f64);
-    let last = ask.series.releases.last().map_or(0, |release| release.number);
-    let others = ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
-    if let Some(finding) = shared.finding(last, others) {
-        outcome = outcome.found(finding);
-    }
+    let (last, others) = ask.last_and_others();
+    outcome.found(shared.finding(last, others));
     // Some equals were found; that clears nobody else.
     if outcome.coverage.looked_at < outcome.coverage.of {
         let why = ask.counts().map(|counts| why_not_counted(ask, counts.is_impossible()));

@@ -41,23 +41,17 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             continue;
         }
         likely.add(1, ((1.0 - chance) * 1e6) as u64, || Witness {
-            claim: Statement::EverLinked,
-            groups: Vec::new(),
             values: vec![value],
             person: Some(person),
-            attribute: None,
-            number: (chance * 1e6).round() as u64,
-            line: u64::from(l),
+            ..Witness::new(Statement::EverLinked, Vec::new(), (chance * 1e6).round() as u64, u64::from(l))
         });
     }
     likely.without_groups();
     outcome.measure(None, Quantity::LargestChanceEver, worst);
     outcome.measure(None, Quantity::PeopleEverAboveOneInL, likely.people() as f64);
-    let last = ask.series.releases.last().map_or(0, |release| release.number);
-    let others = ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
-    if let Some(finding) = likely.finding(last, others) {
-        outcome = outcome.found(finding);
-    } else if people.len() < knowledge.len() {
+    let (last, others) = ask.last_and_others();
+    outcome.found(likely.finding(last, others));
+    if outcome.findings.is_empty() && people.len() < knowledge.len() {
         outcome.verdict = Verdict::NotAssessed(Reason::SampledPeople);
     }
     outcome

@@ -26,20 +26,18 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 continue;
             }
             let witness = || Witness {
-                claim: Statement::FrequentValue,
-                groups: vec![(place, group as u32)],
                 values: vec![run[0]],
-                person: None,
-                attribute: None,
-                number: run.len() as u64,
-                line: u64::from(ask.thresholds.l),
+                ..Witness::new(
+                    Statement::FrequentValue,
+                    vec![(place, group as u32)],
+                    run.len() as u64,
+                    u64::from(ask.thresholds.l),
+                )
             };
             frequent.add(u64::from(release.people(group)), ((1.0 - share) * 1e9) as u64, witness);
         }
         outcome.measure(Some(release.number), Quantity::LargestShare, worst);
-        if let Some(finding) = frequent.finding(release.number, Vec::new()) {
-            outcome = outcome.found(finding);
-        }
+        outcome.found(frequent.finding(release.number, Vec::new()));
     }
     outcome
 }

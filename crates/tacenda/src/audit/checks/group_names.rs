@@ -62,23 +62,20 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             continue;
         }
         let (_, a, b) = shared[0];
-        outcome = outcome.found(Finding {
+        outcome.found([Finding {
             fault: Fault::StableNames,
             release: new.number,
             people: shared.iter().map(|&(_, _, b)| u64::from(new.people(b))).sum(),
             groups: count as u64,
             example: Some(b as u32 + 1),
             others: vec![old.number],
-            witness: Some(Witness {
-                claim: Statement::StableNames,
-                groups: vec![(earlier, a as u32), (later, b as u32)],
-                values: Vec::new(),
-                person: None,
-                attribute: None,
-                number: same as u64,
-                line: count as u64,
-            }),
-        });
+            witness: Some(Witness::new(
+                Statement::StableNames,
+                vec![(earlier, a as u32), (later, b as u32)],
+                same as u64,
+                count as u64,
+            )),
+        }]);
     }
     outcome
 }

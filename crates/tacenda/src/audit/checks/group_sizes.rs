@@ -24,14 +24,13 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
                 continue;
             }
             below += u64::from(people);
-            let witness = || Witness {
-                claim: Statement::FewPeople,
-                groups: vec![(place, group as u32)],
-                values: Vec::new(),
-                person: None,
-                attribute: None,
-                number: u64::from(people),
-                line: u64::from(ask.thresholds.k),
+            let witness = || {
+                Witness::new(
+                    Statement::FewPeople,
+                    vec![(place, group as u32)],
+                    u64::from(people),
+                    u64::from(ask.thresholds.k),
+                )
             };
             let tally = if people == 1 { &mut alone } else { &mut small };
             tally.add(u64::from(people), u64::from(people), witness);
@@ -47,9 +46,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             outcome.measure(number, Quantity::PeopleBelowK, below as f64);
         }
         for tally in [alone, small] {
-            if let Some(finding) = tally.finding(release.number, Vec::new()) {
-                outcome = outcome.found(finding);
-            }
+            outcome.found(tally.finding(release.number, Vec::new()));
         }
     }
     outcome

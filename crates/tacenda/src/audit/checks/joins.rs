@@ -51,7 +51,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             let reading = part.kernel.as_ref().unwrap_or(&part.raw);
             outcome.measure(Some(second.number), Quantity::RowsOfJoin, reading.rows as f64);
             if !reading.holds {
-                outcome = outcome.found(finding(ask, fault, reading, (a, b), (first.number, second.number)));
+                outcome.found([finding(ask, fault, reading, (a, b), (first.number, second.number))]);
             }
         }
     }
@@ -178,7 +178,7 @@ fn match_at_once(ask: &Ask<'_>, places: &[u32], outcome: &mut Outcome) -> Whole 
             };
             let (release, people) = (number(places[at]), reading.people);
             let finding = Finding { fault, release, people, groups: 0, example: None, others, witness: Some(witness) };
-            *outcome = outcome.clone().found(finding);
+            outcome.found([finding]);
         }
     }
     is_whole
@@ -240,14 +240,6 @@ fn finding(ask: &Ask<'_>, fault: Fault, reading: &JoinReading, places: (u32, u32
         groups: 0,
         example: None,
         others: vec![numbers.0],
-        witness: Some(Witness {
-            claim: statement,
-            groups: vec![(places.0, 0), (places.1, 0)],
-            values: Vec::new(),
-            person: None,
-            attribute: None,
-            number,
-            line,
-        }),
+        witness: Some(Witness::new(statement, vec![(places.0, 0), (places.1, 0)], number, line)),
     }
 }

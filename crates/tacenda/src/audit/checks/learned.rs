@@ -47,24 +47,16 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome.measure(None, Quantity::AccuracyOfMostFrequent, plain);
     if l >= 2 && right > 1.5 / f64::from(l) && right > plain + 0.05 {
         let permille = (right * 1000.0).round() as u64;
-        let last = ask.series.releases.last().map_or(0, |release| release.number);
-        outcome = outcome.found(Finding {
+        let (last, others) = ask.last_and_others();
+        outcome.found([Finding {
             fault: Fault::LearnedValues,
             release: last,
             people: (right * count).round() as u64,
             groups: 0,
             example: None,
-            others: ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect(),
-            witness: Some(Witness {
-                claim: Statement::Learned,
-                groups: Vec::new(),
-                values: Vec::new(),
-                person: None,
-                attribute: None,
-                number: permille,
-                line: u64::from(l),
-            }),
-        });
+            others,
+            witness: Some(Witness::new(Statement::Learned, Vec::new(), permille, u64::from(l))),
+        }]);
     }
     outcome
 }

@@ -25,9 +25,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::LinkedIds, Coverage { looked_at: ids, of: ids, what: "ids" });
     let (last, others) = last_and_others(&linked);
     for tally in table.judge(ask, &mut outcome) {
-        if let Some(finding) = tally.finding(last, others.clone()) {
-            outcome = outcome.found(finding);
-        }
+        outcome.found(tally.finding(last, others.clone()));
     }
     outcome
 }
@@ -181,14 +179,6 @@ impl Inference {
 
     /// A witness by the groups of one id.
     fn witness(&self, claim: Statement, id: usize, number: u64, line: u64) -> Witness {
-        Witness {
-            claim,
-            groups: self.groups[id].clone(),
-            values: Vec::new(),
-            person: None,
-            attribute: None,
-            number,
-            line,
-        }
+        Witness::new(claim, self.groups[id].clone(), number, line)
     }
 }

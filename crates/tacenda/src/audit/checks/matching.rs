@@ -44,13 +44,8 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         let (old, new) = flows.over(edge);
         let count = values.len() as u64;
         few.add(there, count, || Witness {
-            claim: Statement::FewMatchedValues,
-            groups: names(flows, &old, &new),
             values,
-            person: None,
-            attribute: None,
-            number: count,
-            line: l,
+            ..Witness::new(Statement::FewMatchedValues, names(flows, &old, &new), count, l)
         });
     }
     let edges = flows.edges.len() as u64;
@@ -60,8 +55,6 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     outcome.measure(number, Quantity::PairsOverlapping, edges as f64);
     outcome.measure(number, Quantity::PairsSharing, possible as f64);
     few.at_most(flows.later.row_count() as u64);
-    if let Some(finding) = few.finding(flows.later.number, vec![flows.earlier.number]) {
-        outcome = outcome.found(finding);
-    }
+    outcome.found(few.finding(flows.later.number, vec![flows.earlier.number]));
     outcome
 }

@@ -30,18 +30,11 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         for (group, other, value) in found {
             let line = old.people(group as usize).min(new.people(other as usize));
             moved.add(1, u64::from(line), || Witness {
-                claim: Statement::MovedByOne,
-                groups: vec![(earlier, group), (later, other)],
                 values: vec![value],
-                person: None,
-                attribute: None,
-                number: 1,
-                line: u64::from(line),
+                ..Witness::new(Statement::MovedByOne, vec![(earlier, group), (later, other)], 1, u64::from(line))
             });
         }
-        if let Some(finding) = moved.finding(new.number, vec![old.number]) {
-            outcome = outcome.found(finding);
-        }
+        outcome.found(moved.finding(new.number, vec![old.number]));
     }
     outcome
 }

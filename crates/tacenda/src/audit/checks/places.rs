@@ -100,12 +100,10 @@ fn look_over<'a, 'b>(
     places
 }
 
-fn found(outcome: Outcome, mut tally: Tally, last: &Release, others: Vec<u32>) -> Outcome {
+fn found(mut outcome: Outcome, mut tally: Tally, last: &Release, others: Vec<u32>) -> Outcome {
     tally.at_most(last.row_count() as u64);
-    match tally.finding(last.number, others) {
-        Some(finding) => outcome.found(finding),
-        None => outcome,
-    }
+    outcome.found(tally.finding(last.number, others));
+    outcome
 }
 
 /// The releases that have a sensitive column, to be compared.
@@ -331,14 +329,10 @@ impl<'a, 'b> Search<'a, 'b> {
             chain.sort_unstable();
             let values: Vec<Value> = members(&values).map(Value).collect();
             let people = self.laid.people(&chain, &region, &values);
-            tally.add(people, values.len() as u64, || Witness {
-                claim: Statement::FewValuesAtPlace,
-                groups: chain.iter().map(|&(layer, group)| (self.laid.layers[layer].place, group)).collect(),
-                number: values.len() as u64,
-                values,
-                person: None,
-                attribute: None,
-                line: self.laid.l,
+            let count = values.len() as u64;
+            tally.add(people, count, || {
+                let groups = chain.iter().map(|&(layer, group)| (self.laid.layers[layer].place, group)).collect();
+                Witness { values, ..Witness::new(Statement::FewValuesAtPlace, groups, count, self.laid.l) }
             });
         }
     }

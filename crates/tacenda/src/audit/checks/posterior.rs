@@ -135,25 +135,21 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
             // Somebody whose value changed counts once.
             let is_new = u64::from(told_of[told].insert(ask.owner(person)));
             tally.add(is_new, 1000 - permille.min(1000), || Witness {
-                claim: Statement::LikelyValue,
-                groups: component.groups.clone(),
                 values: vec![value],
                 person: Some(ask.owner(person)),
-                attribute: None,
-                number: permille,
-                line: l,
+                ..Witness::new(Statement::LikelyValue, component.groups.clone(), permille, l)
             });
         }
         for &at in &counted.known {
             let is_new = u64::from(told_of[2].insert(ask.owner(component.people[at as usize])));
             known.add(is_new, 0, || Witness {
-                claim: Statement::CertainByOthers,
-                groups: component.groups.clone(),
-                values: Vec::new(),
                 person: Some(ask.owner(component.people[at as usize])),
-                attribute: None,
-                number: u64::from(ask.attacker.known_people),
-                line: 1,
+                ..Witness::new(
+                    Statement::CertainByOthers,
+                    component.groups.clone(),
+                    u64::from(ask.attacker.known_people),
+                    1,
+                )
             });
         }
     }
@@ -165,9 +161,7 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
     if ask.attacker.known_people > 0 {
         outcome.measure(None, Quantity::PeopleCertainByOthers, known.people() as f64);
     }
-    let last = ask.series.releases.last().map_or(0, |release| release.number);
-    let others: Vec<u32> =
-        ask.series.releases.iter().map(|release| release.number).filter(|&number| number != last).collect();
+    let (last, others) = ask.last_and_others();
     for mut tally in [certain, likely, known] {
         tally.without_groups();
         if let Some(finding) = tally.finding(last, others.clone()) {

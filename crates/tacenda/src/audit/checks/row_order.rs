@@ -34,23 +34,20 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         if is_by_value(old, before) || is_by_value(new, after) || !agreement.is_telling() {
             continue;
         }
-        outcome = outcome.found(Finding {
+        outcome.found([Finding {
             fault: Fault::OrderLinks,
             release: new.number,
             people: rows.len() as u64,
             groups: 0,
             example: None,
             others: vec![old.number],
-            witness: Some(Witness {
-                claim: Statement::SameOrder { pairs: agreement.pairs, within_groups: within },
-                groups: vec![(earlier, 0), (later, 0)],
-                values: Vec::new(),
-                person: None,
-                attribute: None,
-                number: agreement.same,
-                line: agreement.pairs / 2,
-            }),
-        });
+            witness: Some(Witness::new(
+                Statement::SameOrder { pairs: agreement.pairs, within_groups: within },
+                vec![(earlier, 0), (later, 0)],
+                agreement.same,
+                agreement.pairs / 2,
+            )),
+        }]);
     }
     outcome
 }

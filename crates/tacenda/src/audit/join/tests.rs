@@ -124,7 +124,7 @@ fn a_key_met_through_two_partitions_counts_once() {
     assert_eq!((raw.rows, raw.least), (4, Some(2)));
 }
 
-/// The views of CE-9.
+/// The views of science CE-9.
 fn ce_9() -> [PublishedView; 3] {
     let name = category("name", &["n1", "n2", "n3"]);
     let bit = |name: &str| category(name, &["0", "1"]);

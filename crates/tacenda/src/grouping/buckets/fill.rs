@@ -1,10 +1,10 @@
-//! Which newcomers stand where: nearby ones.
+//! Which newcomers fill the gaps of buckets that exist: nearby ones.
 //!
-//! How many rows of each value every bucket takes is decided before, from counts alone. Here the rows are
-//! chosen, from their own value and their place on the Hilbert curve and from nothing else.
+//! How many rows of each value are taken is decided before, from counts alone. Which gaps are filled depends on the
+//! values of the people beside them. A reader who knows this program can use that (science CE-6), so only promises
+//! against the reader who knows the rule alone may fill gaps.
 
 use crate::grouping::buckets::Bucket;
-use crate::grouping::buckets::assign::Step;
 use crate::model::Value;
 use rayon::prelude::*;
 use std::collections::BinaryHeap;
@@ -27,11 +27,6 @@ impl Waiting {
             })
             .collect();
         Waiting { lists }
-    }
-
-    /// How many wait, per value.
-    pub fn counts(&self) -> Vec<u64> {
-        self.lists.iter().map(|list| list.len() as u64).collect()
     }
 
     /// Fills `moved[value]` gaps of every value with the newcomers nearest to them. Other gaps stay.
@@ -64,57 +59,9 @@ impl Waiting {
         }
     }
 
-    /// Places everyone who still waits into new buckets, as `steps` says, walking along the curve: as soon
-    /// as all values of a set that is still wanted wait, the longest waiting of each join it.
-    pub fn walk(self, steps: &[Step]) -> Vec<Bucket> {
-        let mut buckets: Vec<Bucket> = steps.iter().map(|step| Bucket::new(&step.set)).collect();
-        let mut wanted: Vec<u64> = steps.iter().map(|step| step.copies).collect();
-        let mut missing: Vec<usize> = steps.iter().map(|step| step.set.len()).collect();
-        let mut sets_of: Vec<Vec<usize>> = vec![Vec::new(); self.lists.len()];
-        for (set, step) in steps.iter().enumerate() {
-            step.set.iter().for_each(|value| sets_of[value.index()].push(set));
-        }
-        let mut arrivals: Vec<(u64, u32, u32)> = Vec::with_capacity(self.lists.iter().map(Vec::len).sum());
-        for (value, list) in self.lists.iter().enumerate() {
-            arrivals.extend(list.iter().map(|&(key, row)| (key, row, value as u32)));
-        }
-        arrivals.par_sort_unstable();
-        let mut heads = vec![0usize; self.lists.len()];
-        let mut tails = vec![0usize; self.lists.len()];
-        let mut take = |set: usize, heads: &mut [usize], number: usize| {
-            for (position, value) in steps[set].set.iter().enumerate() {
-                let head = heads[value.index()];
-                let taken = &self.lists[value.index()][head..head + number];
-                buckets[set].lists[position].extend(taken.iter().map(|&(_, row)| row));
-                heads[value.index()] += number;
-            }
-            buckets[set].copies += number as u64;
-        };
-        for &(_, _, value) in &arrivals {
-            let value = value as usize;
-            tails[value] += 1;
-            if tails[value] - heads[value] > 1 {
-                continue;
-            }
-            sets_of[value].iter().for_each(|&set| missing[set] -= 1);
-            let ready = sets_of[value].iter().copied().filter(|&set| missing[set] == 0 && wanted[set] > 0);
-            // Sets are used up at the same pace: the one with the largest share still wanted goes first.
-            let share = |set: usize| u128::from(wanted[set]) * (1 << 40) / u128::from(steps[set].copies);
-            let Some(set) = ready.max_by_key(|&set| (share(set), std::cmp::Reverse(set))) else { continue };
-            take(set, &mut heads, 1);
-            wanted[set] -= 1;
-            for value in &steps[set].set {
-                let value = value.index();
-                if tails[value] == heads[value] {
-                    sets_of[value].iter().for_each(|&set| missing[set] += 1);
-                }
-            }
-        }
-        for (set, &wanted) in wanted.iter().enumerate() {
-            take(set, &mut heads, wanted as usize);
-        }
-        assert!(heads.iter().zip(&self.lists).all(|(&head, list)| head == list.len()), "the steps place everyone");
-        buckets
+    /// Who still waits, per value.
+    pub fn left(self) -> Vec<Vec<u32>> {
+        self.lists.into_iter().map(|list| list.into_iter().map(|(_, row)| row).collect()).collect()
     }
 }
 

@@ -6,6 +6,9 @@
 //! the lower attribute and then to the smaller left part. Cutting goes on until one copy of each value is
 //! left, or until no cut leaves enough people on both sides.
 //!
+//! All lists are treated alike, and ties go by row: exchanging the values of a bucket changes no group. A counterfeit
+//! takes part as a row that is no part of any box; where it stands is told by a stand-in, a row whose codes it borrows.
+//!
 //! One sorted order per attribute is made once and carried down by stable partition, so a level costs a
 //! pass over the bucket per attribute. A part that has become small enough for the caches is copied out
 //! and numbered anew, because its rows lie scattered over the whole bucket. The result does not depend
@@ -108,46 +111,54 @@ pub struct Groups {
     pub copies: Vec<u32>,
 }
 
-/// Cuts the bucket with these lists, `copies` places each, into groups with at least `people` people.
-/// A list shorter than `copies` has counterfeits in the other places.
-pub fn split(table: &Table, costs: &Costs, lists: &[Vec<u32>], copies: usize, people: usize) -> Groups {
+/// The rows of a bucket that is ready to be cut. Every list and its stand-ins together are equally long, and one list
+/// at least has no stand-in.
+#[derive(Clone, Copy)]
+pub struct Lists<'a> {
+    /// Per value, the rows that hold it, ascending.
+    pub people: &'a [Vec<u32>],
+    /// Per value, for each of its counterfeits the row near which it stands.
+    pub stand_ins: &'a [Vec<u32>],
+}
+
+impl Lists<'_> {
+    /// How often each value stands in the bucket.
+    fn copies(&self) -> usize {
+        self.people.first().map_or(0, |list| list.len() + self.stand_ins[0].len())
+    }
+}
+
+/// Cuts a bucket into groups with at least `people` people.
+pub fn split(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> Groups {
     // The number of lanes is known to the compiler, so that a box is a few registers. A lane too many
     // holds zeros and changes nothing.
     match table.quasi_count().div_ceil(4) {
-        0 | 1 => split_lanes::<1>(table, costs, lists, copies, people),
-        2 => split_lanes::<2>(table, costs, lists, copies, people),
-        3 | 4 => split_lanes::<4>(table, costs, lists, copies, people),
-        5..=16 => split_lanes::<16>(table, costs, lists, copies, people),
+        0 | 1 => split_lanes::<1>(table, costs, lists, people),
+        2 => split_lanes::<2>(table, costs, lists, people),
+        3 | 4 => split_lanes::<4>(table, costs, lists, people),
+        5..=16 => split_lanes::<16>(table, costs, lists, people),
         lanes => {
             assert!(lanes <= MOST_LANES, "the policy refuses more quasi attributes");
-            split_lanes::<MOST_LANES>(table, costs, lists, copies, people)
+            split_lanes::<MOST_LANES>(table, costs, lists, people)
         }
     }
 }
 
-fn split_lanes<const L: usize>(
-    table: &Table,
-    costs: &Costs,
-    lists: &[Vec<u32>],
-    copies: usize,
-    people: usize,
-) -> Groups {
-    let rows: Vec<u32> = lists.iter().flatten().copied().collect();
-    let bucket: Bucket<'_, L> = Bucket::new(table, costs, &rows, lists.len(), people);
-    let mut orders = bucket.orders(table, lists, copies);
+fn split_lanes<const L: usize>(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> Groups {
+    let rows: Vec<u32> = lists.people.iter().flatten().copied().collect();
+    let bucket: Bucket<'_, L> = Bucket::new(table, costs, &rows, lists, people);
+    let mut orders = bucket.orders(table, lists);
     let mut spare = vec![0; orders.len()];
-    let mut groups = Groups { places: vec![0; lists.len() * copies], copies: Vec::new() };
+    let mut groups = Groups { places: vec![0; bucket.items], copies: Vec::new() };
     let mut work = Work::default();
     bucket.cut(&mut orders, &mut spare, &mut groups.places, &mut groups.copies, &mut work);
     for place in &mut groups.places {
-        if *place != NOBODY {
-            *place = rows[*place as usize];
-        }
+        *place = rows.get(*place as usize).copied().unwrap_or(NOBODY);
     }
     groups
 }
 
-/// A bucket while it is cut. Its rows are numbered from 0, list after list.
+/// A bucket while it is cut. Its items are numbered from 0: its rows, list after list, then its counterfeits.
 struct Bucket<'a, const L: usize> {
     costs: &'a Costs,
     /// How many lists.
@@ -155,6 +166,9 @@ struct Bucket<'a, const L: usize> {
     /// The least number of people of a group.
     people: usize,
     attributes: usize,
+    /// How many items there are.
+    items: usize,
+    /// The codes of the rows.
     codes: Vec<[Lane; L]>,
 }
 
@@ -163,9 +177,9 @@ struct Work<const L: usize> {
     least: Vec<[Lane; L]>,
     most: Vec<[Lane; L]>,
     right: Vec<u64>,
-    /// Per row of the bucket, whether it goes left.
+    /// Per item of the bucket, whether it goes left.
     goes_left: Vec<bool>,
-    /// Per row of the bucket, its number in a part.
+    /// Per item of the bucket, its number in a part.
     numbers: Vec<u32>,
 }
 
@@ -184,7 +198,7 @@ struct Scheme {
 }
 
 impl<'a, const L: usize> Bucket<'a, L> {
-    fn new(table: &Table, costs: &'a Costs, rows: &[u32], lists: usize, people: usize) -> Bucket<'a, L> {
+    fn new(table: &Table, costs: &'a Costs, rows: &[u32], lists: Lists<'_>, people: usize) -> Bucket<'a, L> {
         let attributes = table.quasi_count();
         let mut codes = vec![[[0; 4]; L]; rows.len()];
         for attribute in 0..attributes {
@@ -193,37 +207,43 @@ impl<'a, const L: usize> Bucket<'a, L> {
                 codes[index][attribute / 4][attribute % 4] = column[row as usize];
             }
         }
-        Bucket { costs, lists, people, attributes, codes }
+        let (lists, items) = (lists.people.len(), lists.people.len() * lists.copies());
+        Bucket { costs, lists, people, attributes, items, codes }
     }
 
-    /// Per attribute, every list sorted by it: counterfeits first, ties by number. With no attributes
-    /// there is still one order.
-    fn orders(&self, table: &Table, lists: &[Vec<u32>], copies: usize) -> Vec<u32> {
-        let mut orders = Vec::with_capacity(self.attributes.max(1) * self.lists * copies);
+    /// Per attribute, every list sorted by it, ties by number. With no attributes there is still one order.
+    fn orders(&self, table: &Table, lists: Lists<'_>) -> Vec<u32> {
+        let mut orders = Vec::with_capacity(self.attributes.max(1) * self.items);
         let mut keyed: Vec<u64> = Vec::new();
         for attribute in 0..self.attributes.max(1) {
             let column = if self.attributes == 0 { None } else { Some(table.quasi(attribute)) };
-            let mut first = 0;
-            for list in lists {
+            let key = |row: u32, number: usize| {
+                u64::from(column.map_or(0, |column| column[row as usize])) << 32 | number as u64
+            };
+            let (mut first, mut first_counterfeit) = (0, self.codes.len());
+            for (list, stand_ins) in lists.people.iter().zip(lists.stand_ins) {
                 keyed.clear();
-                keyed.extend(list.iter().enumerate().map(|(index, &row)| {
-                    let code = column.map_or(0, |column| column[row as usize]);
-                    u64::from(code) << 32 | (first + index) as u64
-                }));
+                keyed.extend(list.iter().zip(first..).map(|(&row, number)| key(row, number)));
+                keyed.extend(stand_ins.iter().zip(first_counterfeit..).map(|(&row, number)| key(row, number)));
                 keyed.sort_unstable();
-                orders.resize(orders.len() + copies - list.len(), NOBODY);
                 orders.extend(keyed.iter().map(|&key| key as u32));
                 first += list.len();
+                first_counterfeit += stand_ins.len();
             }
         }
         orders
+    }
+
+    /// Whether an item is a person and no counterfeit.
+    fn is_real(&self, item: u32) -> bool {
+        (item as usize) < self.codes.len()
     }
 
     /// Cuts the part whose orders are given until it cannot be cut; `spare` is as long as `orders`.
     fn cut(&self, orders: &mut [u32], spare: &mut [u32], out: &mut [u32], copies: &mut Vec<u32>, work: &mut Work<L>) {
         let orders_each = self.attributes.max(1);
         let size = orders.len() / orders_each / self.lists;
-        if size * self.lists <= COMPACT && self.codes.len() > 2 * COMPACT {
+        if size * self.lists <= COMPACT && self.items > 2 * COMPACT {
             return self.cut_apart(orders, spare, out, copies, work);
         }
         let Some(scheme) = self.choose(orders, size, work) else {
@@ -273,30 +293,32 @@ impl<'a, const L: usize> Bucket<'a, L> {
         copies: &mut Vec<u32>,
         work: &mut Work<L>,
     ) {
-        grow(&mut work.numbers, self.codes.len());
-        let items: Vec<u32> = orders[..out.len()].iter().copied().filter(|&item| item != NOBODY).collect();
+        grow(&mut work.numbers, self.items);
+        let (mut items, counterfeits): (Vec<u32>, Vec<u32>) =
+            orders[..out.len()].iter().partition(|&&item| self.is_real(item));
+        let codes = items.iter().map(|&item| self.codes[item as usize]).collect();
+        items.extend(counterfeits);
         for (number, &item) in items.iter().enumerate() {
             work.numbers[item as usize] = number as u32;
         }
-        for item in orders.iter_mut().filter(|item| **item != NOBODY) {
+        for item in orders.iter_mut() {
             *item = work.numbers[*item as usize];
         }
-        let codes = items.iter().map(|&item| self.codes[item as usize]).collect();
         let Bucket { costs, lists, people, attributes, .. } = *self;
-        let part: Bucket<'_, L> = Bucket { costs, lists, people, attributes, codes };
+        let part: Bucket<'_, L> = Bucket { costs, lists, people, attributes, items: items.len(), codes };
         part.cut(orders, spare, out, copies, work);
-        for item in out.iter_mut().filter(|item| **item != NOBODY) {
+        for item in out.iter_mut() {
             *item = items[*item as usize];
         }
     }
 
     /// The best scheme for a part, if it may be cut at all.
     fn choose(&self, orders: &[u32], size: usize, work: &mut Work<L>) -> Option<Scheme> {
-        let (first, last) = self.range(orders, size)?;
         let mut best: Option<Scheme> = None;
         for attribute in 0..self.attributes.max(1) {
             let order = &orders[attribute * self.lists * size..(attribute + 1) * self.lists * size];
-            let found = self.best_of(attribute, order, size, (first, last), work);
+            let Some(range) = self.range(order, size) else { continue };
+            let found = self.best_of(attribute, order, size, range, work);
             if best.is_none_or(|best| found.cost < best.cost) {
                 best = Some(found);
             }
@@ -308,24 +330,24 @@ impl<'a, const L: usize> Bucket<'a, L> {
         best
     }
 
-    /// The smallest and the largest left part that leave enough people on both sides.
-    fn range(&self, orders: &[u32], size: usize) -> Option<(usize, usize)> {
+    /// The smallest and the largest left part along an order that leave enough people on both sides.
+    fn range(&self, order: &[u32], size: usize) -> Option<(usize, usize)> {
         if size < 2 {
             return None;
         }
         let (mut first, mut last) = (1, size - 1);
         // One list is all real, so any part has at least one person.
         if self.people > 1 {
-            let empties: Vec<usize> = (0..self.lists)
-                .map(|list| orders[list * size..(list + 1) * size].partition_point(|&item| item == NOBODY))
-                .collect();
-            let on_left = |left: usize| empties.iter().map(|&empty| left.saturating_sub(empty)).sum::<usize>();
-            let all = on_left(size);
-            while first < size && on_left(first) < self.people {
+            let in_layer =
+                |layer: usize| order[layer..].iter().step_by(size).filter(|&&item| self.is_real(item)).count();
+            let (mut on_left, mut on_right) = (in_layer(0), in_layer(size - 1));
+            while first < size && on_left < self.people {
+                on_left += in_layer(first);
                 first += 1;
             }
-            while last > 0 && all - on_left(last) < self.people {
+            while last > 0 && on_right < self.people {
                 last -= 1;
+                on_right += in_layer(last);
             }
         }
         if size > LARGE && first.max(size / 8) <= last.min(size - size / 8) {
@@ -373,8 +395,7 @@ impl<'a, const L: usize> Bucket<'a, L> {
         work.most.resize(size, [[0; 4]; L]);
         for list in order.chunks_exact(size) {
             for ((least, most), &item) in work.least.iter_mut().zip(&mut work.most).zip(list) {
-                if item != NOBODY {
-                    let codes = &self.codes[item as usize];
+                if let Some(codes) = self.codes.get(item as usize) {
                     widen(least, most, codes, codes);
                 }
             }
@@ -384,12 +405,12 @@ impl<'a, const L: usize> Bucket<'a, L> {
     /// Writes the two parts of every order into `spare`, the left one first.
     fn partition(&self, orders: &[u32], spare: &mut [u32], size: usize, scheme: Scheme, work: &mut Work<L>) {
         let Scheme { attribute, left, .. } = scheme;
-        grow(&mut work.goes_left, self.codes.len());
+        grow(&mut work.goes_left, self.items);
         let chosen = &orders[attribute * self.lists * size..][..self.lists * size];
         for list in chosen.chunks_exact(size) {
             let (to_left, to_right) = list.split_at(left);
             for (part, goes_left) in [(to_left, true), (to_right, false)] {
-                part.iter().filter(|&&item| item != NOBODY).for_each(|&item| work.goes_left[item as usize] = goes_left);
+                part.iter().for_each(|&item| work.goes_left[item as usize] = goes_left);
             }
         }
         let (to_left, to_right) = spare.split_at_mut(self.attributes.max(1) * self.lists * left);
@@ -402,12 +423,8 @@ impl<'a, const L: usize> Bucket<'a, L> {
                 to_right.copy_from_slice(&list[left..]);
                 continue;
             }
-            // Counterfeits stand first, and go left first.
-            let empties = list.iter().take_while(|&&item| item == NOBODY).count();
-            let (mut left_at, mut right_at) = (empties.min(left), empties.saturating_sub(left));
-            to_left[..left_at].fill(NOBODY);
-            to_right[..right_at].fill(NOBODY);
-            for &item in &list[empties..] {
+            let (mut left_at, mut right_at) = (0, 0);
+            for &item in list {
                 // Both are written and one is kept: which side is next cannot be foreseen.
                 let goes_left = work.goes_left[item as usize];
                 if let Some(place) = to_left.get_mut(left_at) {
@@ -477,36 +494,44 @@ mod tests {
     }
 
     /// The least cost over all schemes, by making every one.
-    fn by_trying(costs: &Costs, table: &Table, lists: &[Vec<u32>], copies: usize) -> u64 {
+    fn by_trying(costs: &Costs, table: &Table, lists: Lists<'_>) -> u64 {
+        let copies = lists.copies();
         let schemes = (0..table.quasi_count()).flat_map(|attribute| (1..copies).map(move |left| (attribute, left)));
         let cost = |(attribute, left): (usize, usize)| {
             let (mut one, mut two) = (Vec::new(), Vec::new());
-            for list in lists {
-                let mut list = list.clone();
-                list.sort_by_key(|&row| (table.quasi(attribute)[row as usize], row));
-                let real = left.saturating_sub(copies - list.len());
-                one.extend_from_slice(&list[..real]);
-                two.extend_from_slice(&list[real..]);
+            for (list, stand_ins) in lists.people.iter().zip(lists.stand_ins) {
+                let code = |row: u32| table.quasi(attribute)[row as usize];
+                // People stand before the counterfeits with the same code.
+                let mut all: Vec<(u32, bool, u32)> = list.iter().map(|&row| (code(row), false, row)).collect();
+                all.extend(stand_ins.iter().map(|&row| (code(row), true, row)));
+                all.sort_by_key(|&(code, is_counterfeit, _)| (code, is_counterfeit));
+                let people = |part: &[(u32, bool, u32)]| {
+                    part.iter().filter(|item| !item.1).map(|item| item.2).collect::<Vec<_>>()
+                };
+                one.extend(people(&all[..left]));
+                two.extend(people(&all[left..]));
             }
             perimeter(costs, table, &one) * left as u64 + perimeter(costs, table, &two) * (copies - left) as u64
         };
         schemes.map(cost).min().expect("there is a scheme")
     }
 
-    fn lists() -> impl Strategy<Value = (Vec<SnapshotRow>, Vec<Vec<u32>>, usize)> {
+    fn lists() -> impl Strategy<Value = (Vec<SnapshotRow>, Vec<Vec<u32>>, Vec<Vec<u32>>)> {
         (2usize..5, 2usize..7).prop_flat_map(|(values, copies)| {
             let place = (0u32..20, 0u32..5, 0u32..12).prop_map(|(a, b, c)| vec![a, b, c]);
             let places = proptest::collection::vec(place, values * copies);
-            (places, proptest::collection::vec(0usize..3, values)).prop_map(move |(places, gaps)| {
+            let gaps = proptest::collection::vec(proptest::collection::vec(0..(copies as u32), 0..3), values);
+            (places, gaps).prop_map(move |(places, gaps)| {
                 let people = places.into_iter().enumerate().map(|(id, place)| (id as u64, place, 0)).collect();
+                // The first list is all real; the rows of its people stand in for counterfeits.
+                let gaps: Vec<Vec<u32>> =
+                    (0..values).map(|value| if value == 0 { Vec::new() } else { gaps[value].clone() }).collect();
                 let lists = (0..values)
                     .map(|value| {
-                        // The first list is all real.
-                        let gap = if value == 0 { 0 } else { gaps[value].min(copies) };
-                        (value * copies..(value + 1) * copies - gap).map(|row| row as u32).collect()
+                        (value * copies..(value + 1) * copies - gaps[value].len()).map(|row| row as u32).collect()
                     })
                     .collect();
-                (people, lists, copies)
+                (people, lists, gaps)
             })
         })
     }
@@ -514,25 +539,27 @@ mod tests {
     proptest! {
         /// science E1-29.
         #[test]
-        fn the_best_of_all_schemes_is_taken((people, lists, copies) in lists()) {
+        fn the_best_of_all_schemes_is_taken((people, lists, stand_ins) in lists()) {
             let schema = schema_with_tree(&[20, 5]);
             let table = table(&values(1), 3, &people);
             let costs = Costs::new(&schema);
             let rows: Vec<u32> = lists.iter().flatten().copied().collect();
-            let bucket: Bucket<'_, 1> = Bucket::new(&table, &costs, &rows, lists.len(), 1);
-            let orders = bucket.orders(&table, &lists, copies);
-            let scheme = bucket.choose(&orders, copies, &mut Work::default()).unwrap();
-            prop_assert_eq!(scheme.cost, by_trying(&costs, &table, &lists, copies));
+            let lists = Lists { people: &lists, stand_ins: &stand_ins };
+            let bucket: Bucket<'_, 1> = Bucket::new(&table, &costs, &rows, lists, 1);
+            let orders = bucket.orders(&table, lists);
+            let scheme = bucket.choose(&orders, lists.copies(), &mut Work::default()).unwrap();
+            prop_assert_eq!(scheme.cost, by_trying(&costs, &table, lists));
         }
 
         #[test]
-        fn every_place_is_kept_and_every_group_has_enough_people((people, lists, copies) in lists(), least in 1usize..6) {
+        fn every_place_is_kept_and_every_group_has_enough_people((people, lists, stand_ins) in lists(), least in 1usize..6) {
             let schema = schema_with_tree(&[20, 5]);
             let table = table(&values(1), 3, &people);
             let all: usize = lists.iter().map(Vec::len).sum();
             prop_assume!(all >= least);
-            let groups = split(&table, &Costs::new(&schema), &lists, copies, least);
-            prop_assert_eq!(groups.copies.iter().sum::<u32>() as usize, copies);
+            let parts = Lists { people: &lists, stand_ins: &stand_ins };
+            let groups = split(&table, &Costs::new(&schema), parts, least);
+            prop_assert_eq!(groups.copies.iter().sum::<u32>() as usize, parts.copies());
             prop_assert!(least > 1 || groups.copies.iter().all(|&copies| copies == 1));
             let mut rest = &groups.places[..];
             for &copies in &groups.copies {

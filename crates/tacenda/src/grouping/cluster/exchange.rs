@@ -11,7 +11,7 @@ use crate::grouping::cluster::FEW;
 use crate::grouping::cluster::cost::widen;
 use crate::grouping::cluster::index::Index;
 use crate::grouping::cluster::store::{Cluster, Space};
-use crate::model::{Rng, Span};
+use crate::model::{Lots, Rng, Span};
 use rayon::prelude::*;
 
 /// Clusters of a block.
@@ -26,11 +26,10 @@ const THOROUGH: (usize, usize) = (5, 3);
 const BRIEF: (usize, usize) = (2, 1);
 
 /// Exchanges rows between neighbours. Leaves the clusters in another order.
-pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32], rng: &mut Rng) {
+pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32], lots: &Lots) {
     if space.k == 1 {
         return;
     }
-    let stream = rng.bits();
     let (tries, rounds) = if clusters.len() <= FEW { THOROUGH } else { BRIEF };
     for round in 0..rounds {
         // Like clusters next to each other, so that they meet in a block.
@@ -42,11 +41,7 @@ pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32],
         let blocks: Vec<&mut [Cluster]> = std::iter::once(head).chain(tail.chunks_mut(BLOCK)).collect();
         let new: Vec<Vec<Cluster>> = blocks
             .into_par_iter()
-            .enumerate()
-            .map(|(number, block)| {
-                let mut rng = Rng::from_number(stream ^ ((round as u64) << 32 | number as u64));
-                Block { space, clusters: block, ranks, tries }.improve(&mut rng)
-            })
+            .map(|block| Block { space, clusters: block, ranks, tries }.improve(lots, round as u32))
             .collect();
         clusters.extend(new.into_iter().flatten());
     }
@@ -61,7 +56,7 @@ struct Block<'a> {
 
 impl Block<'_> {
     /// Swaps, then regroups. Returns clusters that are new.
-    fn improve(mut self, rng: &mut Rng) -> Vec<Cluster> {
+    fn improve(mut self, lots: &Lots, round: u32) -> Vec<Cluster> {
         let neighbours = self.neighbours();
         let mut sides = (Side::default(), Side::default());
         for (one, others) in neighbours.iter().enumerate() {
@@ -75,6 +70,7 @@ impl Block<'_> {
             if others.is_empty() {
                 continue;
             }
+            let mut rng = lots.stream(&[round, self.clusters[one].rows[0]]);
             for _ in 0..self.tries {
                 if self.clusters[one].cost == 0 && self.clusters[one].rows.len() == self.space.k {
                     break;
@@ -87,7 +83,7 @@ impl Block<'_> {
                         set.push(other);
                     }
                 }
-                self.try_together(&set, rng, &mut regroup, &mut new);
+                self.try_together(&set, &mut rng, &mut regroup, &mut new);
             }
         }
         new

@@ -11,7 +11,7 @@ use crate::grouping::cluster::optimise::{Break, break_up, interesting_break, opt
 use crate::grouping::cluster::split::split_all;
 use crate::grouping::cluster::store::{Cluster, Space, total_loss};
 use crate::grouping::{LossKind, SeedRule};
-use crate::model::{Domain, Hierarchy, Quasi, RecordKey, Rng, Schema, Span, Table, Value, Values};
+use crate::model::{Domain, Hierarchy, Lots, Quasi, RecordKey, Rng, Schema, Span, Table, Value, Values};
 use proptest::prelude::*;
 
 /// A table with everything that is needed to cluster it.
@@ -327,7 +327,7 @@ proptest! {
         assert_sound(&world, &clusters, world.rows);
         even(space, &mut clusters, &ranks);
         assert_sound(&world, &clusters, world.rows);
-        exchange(space, &mut clusters, &ranks, &mut Rng::from_number(seed));
+        exchange(space, &mut clusters, &ranks, &Lots::from_number(seed));
         assert_sound(&world, &clusters, world.rows);
         prop_assert!(clusters.iter().all(|cluster| cluster.rows.len() >= k));
     }

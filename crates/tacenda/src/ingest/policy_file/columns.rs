@@ -7,6 +7,7 @@ use crate::settings::{Section, Walk, integer_of, number_of};
 use jiff::civil::Date;
 use sha2::Digest;
 use std::ops::Range;
+use toml::Spanned;
 use toml::de::DeValue;
 
 const RESERVED: [&str; 3] = ["group_id", "row_weight", "record"];
@@ -30,74 +31,14 @@ pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -
     let mut identifiers = 0;
     let mut roles_known = true;
     for (name, key_span, value) in section.entries() {
-        let DeValue::Table(table) = value.get_ref() else {
-            walk.wrong_kind::<()>(name, "a table such as { role = \"drop\" }", value.span());
+        let Some((column, role)) = read_role(name, key_span, value, walk) else {
             roles_known = false;
             continue;
         };
-        let column = Section::column(name, COLUMN, table, key_span.clone());
-        walk.check_keys(&column);
-        let Some(role) = walk.word(&column, "role", &Role::WORDS) else {
-            if column.get("role").is_none() {
-                walk.missing(&column, "role", "role = \"drop\" if it is not to be published");
-            }
-            roles_known = false;
-            continue;
-        };
-        let published = matches!(role, Role::Quasi | Role::Sensitive | Role::Public);
-        if published && RESERVED.contains(&name) {
-            walk.fault(
-                "P219",
-                format!("a release has a column {name} of its own"),
-                key_span.clone(),
-                "rename the column",
-            );
-        }
-        if name.is_empty() {
-            walk.fault("P219", "a column without a name", key_span.clone(), "name the column");
-        }
-        match role {
-            Role::Identifier => {
-                identifiers += 1;
-                walk.only_keys(&column, &["role", "type"], "an identifier");
-                if identifiers == 2 {
-                    walk.fault(
-                        "P207",
-                        "a second identifier",
-                        key_span,
-                        "keep one; list the other with role = \"drop\"",
-                    );
-                }
-                schema.identifier = name.into();
-            }
-            Role::Drop => {
-                walk.only_keys(&column, &["role", "type"], "a dropped column");
-                schema.dropped.push(name.into());
-            }
-            Role::Public if of_views => {
-                let help = "give it role = \"quasi\" and its values; in no x it is published as it is";
-                walk.fault("P239", format!("column {name} is public, and views join on it"), key_span, help);
-            }
-            Role::Sensitive if of_views => {
-                schema.order.push((Role::Quasi, schema.quasi.len()));
-                let stand_in = || Quasi::new(name, Domain::Integer { lo: 0, hi: 1 });
-                schema.quasi.push(read_declared(name, &column, walk).unwrap_or_else(stand_in));
-            }
-            Role::Public => {
-                walk.only_keys(&column, &["role", "type", "because"], "a public column");
-                schema.order.push((Role::Public, schema.public.len()));
-                schema.public.push(read_public(name, &column, walk));
-            }
-            Role::Quasi => {
-                schema.order.push((Role::Quasi, schema.quasi.len()));
-                // A column with a fault keeps its place, so that the other checks can go on.
-                let stand_in = || Quasi::new(name, Domain::Integer { lo: 0, hi: 1 });
-                schema.quasi.push(read_quasi(name, &column, walk).unwrap_or_else(stand_in));
-            }
-            Role::Sensitive => {
-                schema.order.push((Role::Sensitive, schema.sensitive.len()));
-                schema.sensitive.push(read_sensitive(name, &column, walk));
-            }
+        read_column(&mut schema, (name, role), &column, of_views, walk);
+        identifiers += u32::from(role == Role::Identifier);
+        if role == Role::Identifier && identifiers == 2 {
+            walk.fault("P207", "a second identifier", column.span(), "keep one; list the other with role = \"drop\"");
         }
     }
     if identifiers == 0 && roles_known {
@@ -108,6 +49,77 @@ pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -
         walk.fault("P208", "no column has the role quasi", section.span(), help);
     }
     roles_known.then_some(schema)
+}
+
+/// The table of a column and its role; `None` if it has none.
+fn read_role<'t, 'i>(
+    name: &str,
+    key_span: Range<usize>,
+    value: &'t Spanned<DeValue<'i>>,
+    walk: &mut Walk,
+) -> Option<(Section<'t, 'i>, Role)> {
+    let DeValue::Table(table) = value.get_ref() else {
+        return walk.wrong_kind(name, "a table such as { role = \"drop\" }", value.span());
+    };
+    let column = Section::column(name, COLUMN, table, key_span.clone());
+    walk.check_keys(&column);
+    let Some(role) = walk.word(&column, "role", &Role::WORDS) else {
+        if column.get("role").is_none() {
+            walk.missing(&column, "role", "role = \"drop\" if it is not to be published");
+        }
+        return None;
+    };
+    if matches!(role, Role::Quasi | Role::Sensitive | Role::Public) && RESERVED.contains(&name) {
+        let message = format!("a release has a column {name} of its own");
+        walk.fault("P219", message, key_span.clone(), "rename the column");
+    }
+    if name.is_empty() {
+        walk.fault("P219", "a column without a name", key_span, "name the column");
+    }
+    Some((column, role))
+}
+
+/// Adds a column to the schema.
+fn read_column(
+    schema: &mut Schema,
+    (name, role): (&str, Role),
+    column: &Section<'_, '_>,
+    of_views: bool,
+    walk: &mut Walk,
+) {
+    // A column with a fault keeps its place, so that the other checks can go on.
+    let stand_in = || Quasi::new(name, Domain::Integer { lo: 0, hi: 1 });
+    match role {
+        Role::Identifier => {
+            walk.only_keys(column, &["role", "type"], "an identifier");
+            schema.identifier = name.into();
+        }
+        Role::Drop => {
+            walk.only_keys(column, &["role", "type"], "a dropped column");
+            schema.dropped.push(name.into());
+        }
+        Role::Public if of_views => {
+            let help = "give it role = \"quasi\" and its values; in no x it is published as it is";
+            walk.fault("P239", format!("column {name} is public, and views join on it"), column.span(), help);
+        }
+        Role::Public => {
+            walk.only_keys(column, &["role", "type", "because"], "a public column");
+            schema.order.push((Role::Public, schema.public.len()));
+            schema.public.push(read_public(name, column, walk));
+        }
+        Role::Quasi => {
+            schema.order.push((Role::Quasi, schema.quasi.len()));
+            schema.quasi.push(read_quasi(name, column, walk).unwrap_or_else(stand_in));
+        }
+        Role::Sensitive if of_views => {
+            schema.order.push((Role::Quasi, schema.quasi.len()));
+            schema.quasi.push(read_declared(name, column, walk).unwrap_or_else(stand_in));
+        }
+        Role::Sensitive => {
+            schema.order.push((Role::Sensitive, schema.sensitive.len()));
+            schema.sensitive.push(read_sensitive(name, column, walk));
+        }
+    }
 }
 
 fn read_public(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Public {

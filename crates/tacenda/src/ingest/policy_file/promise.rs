@@ -33,6 +33,7 @@ pub(super) fn read_series(
     let reasons = Reasons {
         accept_series_risk: walk.reason(&section, "accept_series_risk"),
         accept_adopted: walk.reason(&section, "accept_adopted"),
+        accept_counterfeit: walk.reason(&section, "accept_counterfeit"),
     };
     let promise = SeriesPromise::read(entry.name, &section, schema, walk)?;
     for Contradiction { code, key, message, help } in promise.contradictions(schema) {

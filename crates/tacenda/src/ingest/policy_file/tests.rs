@@ -3,8 +3,8 @@
 use super::*;
 use crate::model::{Domain, Grid, Span};
 use crate::promise::{
-    Base, DiversityMode, Format, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, ListedShare, LossKind,
-    MInvariance, OnDelete, OnIneligible, Score, SeedRule, SeriesPromise, XyAnonymity, XyLinkability,
+    Base, Format, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, ListedShare, LossKind, MInvariance,
+    OnDelete, OnIneligible, Score, SeedRule, SeriesPromise, XyAnonymity, XyLinkability,
 };
 use proptest::prelude::*;
 
@@ -106,7 +106,7 @@ fn every_promise_is_read() {
     let promise = |text: &str, promise: SeriesPromise| assert_eq!(policy(text).promise, Promised::Series(promise));
     promise(
         "model = \"m-invariance\"\nm = 3\nk = 12\non_ineligible = \"defer\"\n",
-        MInvariance { m: 3, k: Some(12), on_ineligible: OnIneligible::Defer }.into(),
+        MInvariance { k: Some(12), on_ineligible: OnIneligible::Defer, ..MInvariance::new(3) }.into(),
     );
     let incremental = |rest: &str| format!("model = \"incremental-k-anonymity\"\nk = 5\n{rest}");
     let (with, without) = (IncrementalKAnonymity::new(5), IncrementalKAnonymity::without_cohorts(5));
@@ -123,7 +123,7 @@ fn every_promise_is_read() {
     let height = KAnonymity { optimise: false, refresh: Some(1.1), loss: LossKind::Height, ..five };
     promise(&single(study), height.into());
     let reasons = policy(&single(study)).reasons;
-    assert_eq!(reasons, Reasons { accept_series_risk: Some("a study".into()), accept_adopted: None });
+    assert_eq!(reasons, Reasons { accept_series_risk: Some("a study".into()), ..Reasons::default() });
     promise(&single("refresh = 2\n"), KAnonymity { refresh: Some(2.0), ..five }.into());
     promise(
         &single("base = \"k-member\"\nseed_rule = \"last-seed\"\n"),
@@ -133,7 +133,7 @@ fn every_promise_is_read() {
     promise(&diversity(""), IncrementalLDiversity::new(3).into());
     promise(
         &diversity("mode = \"paper\"\nmade_up = true\n"),
-        IncrementalLDiversity { l: 3, mode: DiversityMode::Paper, made_up: true }.into(),
+        IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(3) }.into(),
     );
     let linked = with_promise("model = \"incremental-k-anonymity\"\nk = 5\n") + "linked_ids = true\n";
     assert!(parse(&linked).unwrap().policy.output.linked_ids);

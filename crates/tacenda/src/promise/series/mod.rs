@@ -7,17 +7,20 @@ mod m_invariance;
 mod incremental_k_anonymity;
 mod incremental_l_diversity;
 mod k_anonymity;
+#[cfg(test)]
+mod oracle;
+mod readers;
 
 pub use crate::grouping::{Base, LossKind, SeedRule};
 pub use incremental_k_anonymity::{IncrementalKAnonymity, OnDelete};
 pub use incremental_l_diversity::{DiversityMode, IncrementalLDiversity};
 pub use k_anonymity::KAnonymity;
-pub use m_invariance::{MInvariance, OnIneligible};
+pub use m_invariance::{MInvariance, OnIneligible, Surplus};
 
 use crate::audit::k_anonymity::Account;
 use crate::audit::{Evidence, Faults, Finding, gate};
 use crate::grouping::{Drift, GroupingError};
-use crate::model::{Grouping, History, Release, Rng, Schema, Sensitive, Table};
+use crate::model::{Grouping, History, Lots, Release, Schema, Sensitive, Table};
 use crate::promise::Contradiction;
 use std::collections::BTreeSet;
 
@@ -41,16 +44,10 @@ pub trait Grouper: Sync {
     fn promise(&self) -> SeriesPromise;
 
     /// Groups the rows of `table`, given everything published before.
-    fn group(
-        &self,
-        schema: &Schema,
-        history: &History,
-        table: &Table,
-        rng: &mut Rng,
-    ) -> Result<Grouping, GroupingError>;
+    fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError>;
 
     /// How far groups that are kept up are from groups made anew; `None` where none are kept up.
-    fn drift(&self, _: &Schema, _: &History, _: &Table, _: &mut Rng) -> Option<Drift> {
+    fn drift(&self, _: &Schema, _: &History, _: &Table, _: &Lots) -> Option<Drift> {
         None
     }
 }
@@ -76,8 +73,9 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
-    /// What a steward should know before publishing though the release is sound, each with a code.
-    fn warnings(&self, _: &Schema, _: &Table, _: &Release) -> Vec<String> {
+    /// What a steward should know before publishing though the release is sound, each with a code. `last` is the table of
+    /// the release before.
+    fn warnings(&self, _: &Schema, _: &Table, _: &Release, _last: Option<&Table>) -> Vec<String> {
         Vec::new()
     }
 
@@ -88,6 +86,11 @@ pub trait OfSeries: Grouper + Checked {
 
     /// Whether ids that are stable over the series may be published.
     fn covers_linked_ids(&self) -> bool {
+        false
+    }
+
+    /// Whether its parameters give some people away, so that a new series needs a reason.
+    fn gives_people_away(&self) -> bool {
         false
     }
 

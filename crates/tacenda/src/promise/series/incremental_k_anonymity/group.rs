@@ -62,7 +62,7 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::partition::{Leaves, MOST_ATTRIBUTES, Publishes, Tree};
-use crate::model::{Grouping, History, Record, Rng, Row, Schema, Span, Table};
+use crate::model::{Grouping, History, Lots, Record, Row, Schema, Span, Table};
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{IncrementalKAnonymity, OnDelete};
 use crate::space::stab::Stab;
@@ -74,7 +74,7 @@ impl Grouper for IncrementalKAnonymity {
         (*self).into()
     }
 
-    fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, GroupingError> {
+    fn group(&self, schema: &Schema, history: &History, table: &Table, _: &Lots) -> Result<Grouping, GroupingError> {
         if schema.quasi.is_empty() {
             return Err(GroupingError::NoQuasi);
         }

@@ -5,6 +5,7 @@ mod group;
 mod warnings;
 
 use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
+use crate::promise::series::readers::TIGHT_BOXES;
 use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
@@ -156,20 +157,20 @@ impl IncrementalKAnonymity {
         let k = self.k;
         if self.cohorts {
             let guard = self.l.map_or(String::new(), |l| {
-                format!(" and no sensitive value can be attributed to them with more than frequency 1/{l}")
+                format!(" No sensitive value can be attributed to a published person with more than frequency 1/{l}.")
             });
             return format!(
-                "Across all releases in this series, including the record ids we publish, even for someone who knows \
-                 exact quasi-identifiers and which releases contain which people, each person is one of at least {k} \
-                 records{guard}. Some records are withheld until enough others arrive."
+                "Across all releases of this series, and with the record ids that are published, each person is one of at \
+                 least {k} records. The reader may know everyone's exact quasi-identifiers and who is in which release.{guard} \
+                 Some records are withheld until enough others arrive."
             );
         }
         let guard = self.l.map_or(String::new(), |l| {
             format!(" In each release alone, no sensitive value is held by more than one in {l} of a group.")
         });
         format!(
-            "Across all releases in this series, including the record ids we publish, each person stays \
-             indistinguishable from at least {} others for anyone who knows exact quasi-identifiers but not when \
+            "Across all releases of this series, and with the record ids that are published, each person stays \
+             indistinguishable from at least {} others. The reader may know everyone's exact quasi-identifiers, but not when \
              any person entered the data.{guard} Records are only added.",
             k - 1
         )
@@ -179,11 +180,14 @@ impl IncrementalKAnonymity {
         match (self.cohorts, self.l) {
             (true, Some(_)) => &[
                 "It does not hide who is in the data.",
-                "That a person known to be in the data waits is itself a hint at a frequent value.",
+                "A group waits if one value is too frequent in it. That a person known to be in the data waited, and in which \
+                 groups others who waited come out, can give their value away.",
+                TIGHT_BOXES,
             ],
             (true, None) => &[
                 "It does not hide who is in the data.",
                 "It does not limit what is learned about sensitive values: no guard is named.",
+                TIGHT_BOXES,
             ],
             (false, None) => &[
                 "It does not protect against someone who knows when a person entered the data.",
@@ -192,7 +196,7 @@ impl IncrementalKAnonymity {
             (false, Some(_)) => &[
                 "It does not protect against someone who knows when a person entered the data.",
                 "Its guard holds for each group of each release alone: not for what is learned by comparing releases, \
-                 nor against someone who knows how we cut or who arrived when.",
+                 nor against someone who knows how this program cuts, or who arrived when.",
             ],
         }
     }
@@ -218,7 +222,7 @@ impl OfSeries for IncrementalKAnonymity {
         self.l.filter(|_| !self.cohorts).map(|_| guard_of_one_release).into_iter().collect()
     }
 
-    fn warnings(&self, schema: &Schema, table: &Table, release: &Release) -> Vec<String> {
+    fn warnings(&self, schema: &Schema, table: &Table, release: &Release, _: Option<&Table>) -> Vec<String> {
         warnings::warnings(self, schema, table, release)
     }
 

@@ -31,7 +31,7 @@
 //! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
 
 use crate::grouping::GroupingError;
-use crate::model::{Grouping, History, Record, Rng, Row, Schema, Table};
+use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table};
 use crate::promise::series::incremental_l_diversity::paper;
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{DiversityMode, IncrementalLDiversity, MInvariance, OnIneligible};
@@ -41,7 +41,7 @@ impl Grouper for IncrementalLDiversity {
         (*self).into()
     }
 
-    fn group(&self, schema: &Schema, history: &History, table: &Table, _: &mut Rng) -> Result<Grouping, GroupingError> {
+    fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
         check_only_added(history, table)?;
         let is_back = |record: Option<&Record>| {
             record.is_some_and(|record| !is_current(history, record) && record.is_published())
@@ -49,11 +49,11 @@ impl Grouper for IncrementalLDiversity {
         let records = table.rows().zip(history.align(table));
         let back: Vec<Row> = records.filter(|(_, record)| is_back(*record)).map(|(row, _)| row).collect();
         if back.is_empty() {
-            return self.group_present(schema, history, table);
+            return self.group_present(schema, history, table, lots);
         }
         // They left a release that was made elsewhere, and a class they came back to would be out of balance.
         let (present, rows) = without(table, &back);
-        let inner = self.group_present(schema, history, &present)?;
+        let inner = self.group_present(schema, history, &present, lots)?;
         let place = |row: &Row| rows[row.index()];
         let mut grouping = Grouping::default();
         for group in inner.groups() {
@@ -68,13 +68,24 @@ impl Grouper for IncrementalLDiversity {
 
 impl IncrementalLDiversity {
     /// Groups a table in which everyone published before was in the last release.
-    fn group_present(&self, schema: &Schema, history: &History, table: &Table) -> Result<Grouping, GroupingError> {
+    fn group_present(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        lots: &Lots,
+    ) -> Result<Grouping, GroupingError> {
         match self.mode {
             DiversityMode::Paper => paper::group(self.l, schema, history, table),
             DiversityMode::Safe => {
-                let engine = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(self.l) };
+                let on_ineligible = match self.reader {
+                    Reader::Rule => OnIneligible::Defer,
+                    // Who waits is chosen by value.
+                    Reader::Method => OnIneligible::Refuse,
+                };
+                let engine = MInvariance { on_ineligible, reader: self.reader, ..MInvariance::new(self.l) };
                 // None may be spent on steering either, as m-invariance does in large tables.
-                let grouping = engine.group_with(schema, history, table, 0)?;
+                let grouping = engine.group_with(schema, history, table, lots, 0)?;
                 assert_eq!(grouping.counterfeit_count(), 0, "where nobody leaves there is no gap to fill");
                 Ok(grouping)
             }
@@ -140,7 +151,7 @@ mod tests {
 
     fn run(mode: DiversityMode, l: u32, history: &History, table: &Table) -> Result<Grouping, GroupingError> {
         let policy = IncrementalLDiversity { mode, ..IncrementalLDiversity::new(l) };
-        policy.group(&schema(&[100]), history, table, &mut crate::model::Rng::from_number(1))
+        policy.group(&schema(&[100]), history, table, &crate::model::Lots::from_number(1))
     }
 
     /// People at ages; value 0 is cancer, 1 is flu.

@@ -4,7 +4,8 @@ mod check;
 mod group;
 mod paper;
 
-use crate::model::{Hides, Schema, Scope, Terms};
+use crate::model::{Hides, Reader, Schema, Scope, Terms};
+use crate::promise::series::readers::{READERS, TIGHT_BOXES, WAITING, may_follow_reader, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
@@ -21,6 +22,9 @@ pub struct IncrementalLDiversity {
     /// The data are made up: the paper's mode may publish what it breaks.
     #[serde(default)]
     pub made_up: bool,
+    /// The reader against whom it holds.
+    #[serde(default)]
+    pub reader: Reader,
 }
 
 /// Which form of paper 002.
@@ -36,12 +40,12 @@ pub enum DiversityMode {
 impl IncrementalLDiversity {
     /// The corrected algorithm.
     pub const fn new(l: u32) -> IncrementalLDiversity {
-        IncrementalLDiversity { l, mode: DiversityMode::Safe, made_up: false }
+        IncrementalLDiversity { l, mode: DiversityMode::Safe, made_up: false, reader: Reader::Rule }
     }
 
     /// The paper's algorithm, for study.
     pub const fn as_printed(l: u32) -> IncrementalLDiversity {
-        IncrementalLDiversity { l, mode: DiversityMode::Paper, made_up: false }
+        IncrementalLDiversity { mode: DiversityMode::Paper, ..IncrementalLDiversity::new(l) }
     }
 }
 
@@ -49,11 +53,18 @@ impl Parameters for IncrementalLDiversity {
     const ENTRY: &'static Entry = &Entry {
         name: "incremental-l-diversity",
         line: "records are only added, none is artificial; a sensitive value is one of l, over all releases",
-        parameters: "l; mode = safe | paper; made_up",
+        parameters: "l; reader = rule | method; mode = safe | paper; made_up",
         paper: "002",
         keys: &[
             key("promise", "l", "a number, at least 2", "", "the least number of values of a group"),
             key("promise", "mode", "safe, paper", "safe", "the corrected algorithm, or the printed one for study"),
+            key(
+                "promise",
+                "reader",
+                "rule, method",
+                "rule",
+                "against whom it holds: who knows the rule of the releases, or this program too",
+            ),
             key(
                 "promise",
                 "made_up",
@@ -68,13 +79,14 @@ impl Parameters for IncrementalLDiversity {
             needs_sensitive: true,
         },
         pages: &[],
-        stated: &["l", "mode"],
+        stated: &["l", "mode", "reader"],
     };
 
     fn read(section: &Section<'_, '_>, _: Option<&Schema>, walk: &mut Walk) -> Option<IncrementalLDiversity> {
         let modes = [("safe", DiversityMode::Safe), ("paper", DiversityMode::Paper)];
         Some(IncrementalLDiversity {
             made_up: walk.boolean(section, "made_up").unwrap_or(false),
+            reader: walk.word(section, "reader", &READERS).unwrap_or_default(),
             mode: walk.word(section, "mode", &modes).unwrap_or(DiversityMode::Safe),
             l: walk.parameter(section, "l")?,
         })
@@ -83,43 +95,50 @@ impl Parameters for IncrementalLDiversity {
     fn terms(&self) -> Terms {
         let l = self.l;
         let is_safe = self.mode == DiversityMode::Safe;
-        let (sentence, limits): (String, &[&'static str]) = match self.mode {
-            DiversityMode::Safe => (
-                format!(
-                    "Across all releases of this series, someone who knows the exact quasi-identifiers and the presence of \
-                     everyone in every release, and how we work, and counts all consistent assignments equally, attributes a \
-                     person's sensitive value correctly with probability at most 1/{l}. Records are only added, none is \
-                     artificial; some wait."
-                ),
-                &[
-                    "It does not hide who is in the data.",
-                    "It does not hide that two people share a value.",
-                    "It does not resist knowledge of other people's values.",
-                    "That a person known to be in the data waits is itself a hint at a frequent value.",
-                ],
-            ),
+        let reader = self.reader;
+        let (sentence, limits): (String, Vec<&'static str>) = match self.mode {
+            DiversityMode::Safe => {
+                let mut limits = value_limits(reader);
+                if reader == Reader::Rule {
+                    limits.push(WAITING);
+                }
+                let waits = if reader == Reader::Rule { " Some wait." } else { "" };
+                (format!("{} Records are only added, none is artificial.{waits}", value_sentence(l, reader)), limits)
+            }
             DiversityMode::Paper => (
                 format!(
                     "Every group of every release holds at least {l} distinct sensitive values. This is the published algorithm, \
                      kept for study: comparing its releases reveals people."
                 ),
-                &["It does not protect newcomers, nor members of divided groups, from a comparison of two releases."],
+                vec![
+                    "It does not protect newcomers, nor members of divided groups, from a comparison of two releases.",
+                    TIGHT_BOXES,
+                ],
             ),
         };
         Terms {
-            parameters: vec![format!("l = {l}"), format!("mode = {}", if is_safe { "safe" } else { "paper" })],
+            parameters: [
+                Some(format!("l = {l}")),
+                Some(format!("mode = {}", if is_safe { "safe" } else { "paper" })),
+                (reader == Reader::Method).then(|| "reader = method".into()),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
+            reader,
             l: Some(l),
             hides: Hides::Value(l),
             least_group: l,
             lets_people_leave: false,
             keeps_value_sets: is_safe,
-            ..Terms::new(Self::ENTRY.name, Scope::Series, sentence, limits)
+            ..Terms::new(Self::ENTRY.name, Scope::Series, sentence, &limits)
         }
     }
 
     fn may_follow(&self, before: &IncrementalLDiversity) -> Result<(), Looser> {
         Looser::unless_kept("l", Some(before.l), Some(self.l))?;
         Looser::unless_same("mode", &before.mode, &self.mode)?;
+        may_follow_reader(before.reader, self.reader)?;
         match self.made_up && !before.made_up {
             true => Err(Looser::because("made_up is new: the data were not made up at the last release")),
             false => Ok(()),
@@ -131,6 +150,10 @@ impl Parameters for IncrementalLDiversity {
         found.extend(without_sensitive(schema));
         if self.mode == DiversityMode::Safe && self.made_up {
             found.push(Contradiction::new("P214", "made_up", "made_up says nothing in mode safe", "take it out"));
+        }
+        if self.mode == DiversityMode::Paper && self.reader == Reader::Method {
+            let message = "the paper's mode holds against no reader";
+            found.push(Contradiction::new("P214", "reader", message, "take reader out, or set mode = \"safe\""));
         }
         found.extend(too_few_declared("l", self.l, schema));
         found

@@ -61,7 +61,7 @@ use crate::grouping::cluster::maintain::Maintained;
 use crate::grouping::cluster::optimise::optimise;
 use crate::grouping::cluster::store::{Cluster, Space, total_loss};
 use crate::grouping::{Base, Drift, GroupingError, LossKind};
-use crate::model::{Grouping, History, Rng, Row, Schema, Span, Table};
+use crate::model::{Grouping, History, Lots, Row, Schema, Span, Table};
 use crate::promise::KAnonymity;
 use crate::promise::series::{Grouper, SeriesPromise};
 
@@ -80,13 +80,7 @@ impl Grouper for KAnonymity {
         (*self).into()
     }
 
-    fn group(
-        &self,
-        schema: &Schema,
-        history: &History,
-        table: &Table,
-        rng: &mut Rng,
-    ) -> Result<Grouping, GroupingError> {
+    fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
         let k = self.k.max(1);
         if table.len() < k as usize {
             return Err(GroupingError::TooFew { rows: table.len(), least: k });
@@ -95,9 +89,9 @@ impl Grouper for KAnonymity {
         let space = Space { points: &points, costs: &costs, sizes: &sizes, k: k as usize, crowding: 0 };
         let static_loss = self.static_loss(history);
         let (clusters, static_loss) = match self.maintain(space, history, table) {
-            Some(kept) => self.refreshed(space, kept, static_loss, table.len(), rng),
+            Some(kept) => self.refreshed(space, kept, static_loss, table.len(), lots),
             None => {
-                let clusters = self.cluster_anew(space, table.len(), rng);
+                let clusters = self.cluster_anew(space, table.len(), lots);
                 let loss = row_loss(space, &clusters, table.len());
                 (clusters, Some(loss))
             }
@@ -111,11 +105,11 @@ impl Grouper for KAnonymity {
     }
 
     /// Clusters a table both ways and compares. `None` where there is nothing to maintain.
-    fn drift(&self, schema: &Schema, history: &History, table: &Table, rng: &mut Rng) -> Option<Drift> {
+    fn drift(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Option<Drift> {
         let (costs, points, sizes) = (Costs::new(schema, self.loss), Points::of(table), sizes(schema));
         let space = Space { points: &points, costs: &costs, sizes: &sizes, k: self.k.max(1) as usize, crowding: 0 };
         let kept = row_loss(space, &self.maintain(space, history, table)?, table.len());
-        let scratch = row_loss(space, &self.cluster_anew(space, table.len(), rng), table.len());
+        let scratch = row_loss(space, &self.cluster_anew(space, table.len(), lots), table.len());
         let last_scratch = self.static_loss(history).unwrap_or(scratch);
         let share = |loss: u64| loss as f64 / (1u64 << 32) as f64;
         Some(Drift {
@@ -162,14 +156,14 @@ impl KAnonymity {
         kept: Vec<Cluster>,
         static_loss: Option<u64>,
         rows: usize,
-        rng: &mut Rng,
+        lots: &Lots,
     ) -> (Vec<Cluster>, Option<u64>) {
         let loss = row_loss(space, &kept, rows);
         let is_fine = static_loss.is_some_and(|static_loss| !self.has_drifted(loss, static_loss));
         if self.refresh.is_none() || is_fine {
             return (kept, static_loss);
         }
-        let anew = self.cluster_anew(space, rows, rng);
+        let anew = self.cluster_anew(space, rows, lots);
         let scratch = row_loss(space, &anew, rows);
         let is_wanted = self.has_drifted(loss, static_loss.unwrap_or(scratch)) && scratch < loss;
         (if is_wanted { anew } else { kept }, Some(scratch))
@@ -194,7 +188,7 @@ impl KAnonymity {
     }
 
     /// Clusters all rows, whatever was published before.
-    fn cluster_anew(&self, space: Space, rows: usize, rng: &mut Rng) -> Vec<Cluster> {
+    fn cluster_anew(&self, space: Space, rows: usize, lots: &Lots) -> Vec<Cluster> {
         let rows: Vec<u32> = (0..rows as u32).collect();
         let base = self.base.unwrap_or(if self.optimise { Base::Tree } else { Base::KMember });
         if base == Base::KMember {
@@ -212,7 +206,7 @@ impl KAnonymity {
             // Spare rows that found no good company go back where they are covered.
             optimise(space, &mut clusters, None);
         }
-        exchange(space, &mut clusters, &ranks, rng);
+        exchange(space, &mut clusters, &ranks, lots);
         optimise(space, &mut clusters, None);
         clusters
     }
@@ -340,7 +334,7 @@ mod tests {
     }
 
     fn group(policy: &KAnonymity, history: &History, table: &Table) -> Grouping {
-        policy.group(&schema(), history, table, &mut Rng::from_number(1)).unwrap()
+        policy.group(&schema(), history, table, &Lots::from_number(1)).unwrap()
     }
 
     fn keys(table: &Table, grouping: &Grouping) -> Vec<Vec<u64>> {
@@ -350,7 +344,7 @@ mod tests {
     #[test]
     fn too_few_rows_are_refused() {
         let few = table(&[(1, 1, 0), (2, 2, 0)]);
-        let answer = policy(3).group(&schema(), &History::default(), &few, &mut Rng::from_number(1));
+        let answer = policy(3).group(&schema(), &History::default(), &few, &Lots::from_number(1));
         assert_eq!(answer, Err(GroupingError::TooFew { rows: 2, least: 3 }));
     }
 
@@ -401,7 +395,7 @@ mod tests {
         let grouping = group(&rule, &history, &before);
         assert_eq!(grouping.facts[STATIC_UNIT], rule.unit());
         assert_ne!(keys(&before, &grouping), keys(&before, &theirs));
-        let drift = rule.drift(&schema(), &history, &before, &mut Rng::from_number(1)).unwrap();
+        let drift = rule.drift(&schema(), &history, &before, &Lots::from_number(1)).unwrap();
         assert!(drift.refreshes && drift.kept > drift.scratch && drift.last_scratch == drift.scratch);
         // Without a rule nothing is clustered from scratch, and there is no mark to keep.
         let kept = group(&KAnonymity { refresh: None, ..rule }, &history, &before);
@@ -445,7 +439,7 @@ mod tests {
         history.facts.insert(STATIC_LOSS.into(), 1);
         let grouping = group(&plain, &history, &before);
         assert_eq!(keys(&before, &grouping), keys(&before, &ours));
-        assert!(!plain.drift(&schema(), &history, &before, &mut Rng::from_number(1)).unwrap().refreshes);
+        assert!(!plain.drift(&schema(), &history, &before, &Lots::from_number(1)).unwrap().refreshes);
     }
 
     /// The paper's own way: k-member, then IL_Optimization, which only makes it better.

@@ -6,6 +6,7 @@ mod group;
 use crate::grouping::{Base, LossKind, SeedRule};
 use crate::model::{Hides, Schema, Scope, Terms};
 use crate::promise::series::OfSeries;
+use crate::promise::series::readers::TIGHT_BOXES;
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key, number_of};
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,7 @@ impl Parameters for KAnonymity {
         let limits = [
             "It does not protect against a comparison with any other release of the same data.",
             "It does not limit what is learned about sensitive values.",
+            TIGHT_BOXES,
         ];
         Terms {
             parameters: vec![format!("k = {k}")],

@@ -1,9 +1,11 @@
 //! m-invariance, paper 003: people arrive, leave, return and change, and a sensitive value stays one of `m`.
 
 mod check;
+mod forecast;
 mod group;
 
-use crate::model::{GroupRule, Hides, History, Schema, Scope, Terms};
+use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
+use crate::promise::series::readers::{READERS, WAITING, may_follow_reader, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
@@ -21,6 +23,24 @@ pub struct MInvariance {
     /// What happens when the newcomers' values are too uneven.
     #[serde(default)]
     pub on_ineligible: OnIneligible,
+    /// The reader against whom it holds.
+    #[serde(default)]
+    pub reader: Reader,
+    /// What happens to values of a set that more people hold than others, against a reader who knows the method.
+    #[serde(default)]
+    pub surplus: Surplus,
+}
+
+/// What happens where people of a value set left and its values are held by different numbers of people. Against a
+/// reader who knows the method, newcomers may not fill the gaps.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surplus {
+    /// Counterfeits fill all gaps.
+    #[default]
+    Counterfeit,
+    /// Down to the upper quartile, surplus people are withheld by lot; counterfeits fill the rest.
+    Withhold,
 }
 
 /// What happens when the newcomers' values are too uneven to stand together.
@@ -39,7 +59,13 @@ pub enum OnIneligible {
 impl MInvariance {
     /// With nothing chosen but `m`.
     pub const fn new(m: u32) -> MInvariance {
-        MInvariance { m, k: None, on_ineligible: OnIneligible::Refuse }
+        MInvariance {
+            m,
+            k: None,
+            on_ineligible: OnIneligible::Refuse,
+            reader: Reader::Rule,
+            surplus: Surplus::Counterfeit,
+        }
     }
 }
 
@@ -47,7 +73,7 @@ impl Parameters for MInvariance {
     const ENTRY: &'static Entry = &Entry {
         name: "m-invariance",
         line: "people arrive, leave, return and change; a sensitive value is one of m, over all releases",
-        parameters: "m; k; on_ineligible = refuse | defer | counterfeit",
+        parameters: "m; k; reader = rule | method; on_ineligible = refuse | defer | counterfeit; surplus = counterfeit | withhold",
         paper: "003",
         keys: &[
             key("promise", "m", "a number, at least 2", "", "the least number of values of a group"),
@@ -58,6 +84,27 @@ impl Parameters for MInvariance {
                 "refuse, defer, counterfeit",
                 "refuse",
                 "what happens when newcomers' values are too uneven",
+            ),
+            key(
+                "promise",
+                "reader",
+                "rule, method",
+                "rule",
+                "against whom it holds: who knows the rule of the releases, or this program too",
+            ),
+            key(
+                "promise",
+                "surplus",
+                "counterfeit, withhold",
+                "counterfeit",
+                "with reader = \"method\", what levels a value set after people left",
+            ),
+            key(
+                "promise",
+                "accept_counterfeit",
+                "text",
+                "none",
+                "why a new series may use on_ineligible = \"counterfeit\", which gives people away",
             ),
             key(
                 "promise",
@@ -72,8 +119,8 @@ impl Parameters for MInvariance {
             parameters: |m| format!("m     = {m}\n"),
             needs_sensitive: true,
         },
-        pages: &[],
-        stated: &["m", "k"],
+        pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE],
+        stated: &["m", "k", "reader", "on_ineligible"],
     };
 
     fn read(section: &Section<'_, '_>, _: Option<&Schema>, walk: &mut Walk) -> Option<MInvariance> {
@@ -82,26 +129,41 @@ impl Parameters for MInvariance {
             ("defer", OnIneligible::Defer),
             ("counterfeit", OnIneligible::Counterfeit),
         ];
-        let on_ineligible = walk.word(section, "on_ineligible", &words).unwrap_or_default();
-        Some(MInvariance { m: walk.parameter(section, "m")?, k: walk.optional_parameter(section, "k"), on_ineligible })
+        let surplus = [("counterfeit", Surplus::Counterfeit), ("withhold", Surplus::Withhold)];
+        Some(MInvariance {
+            on_ineligible: walk.word(section, "on_ineligible", &words).unwrap_or_default(),
+            reader: walk.word(section, "reader", &READERS).unwrap_or_default(),
+            surplus: walk.word(section, "surplus", &surplus).unwrap_or_default(),
+            m: walk.parameter(section, "m")?,
+            k: walk.optional_parameter(section, "k"),
+        })
     }
 
     fn terms(&self) -> Terms {
-        let MInvariance { m, k, .. } = *self;
+        let MInvariance { m, k, reader, .. } = *self;
         let people = k.map_or(String::new(), |k| format!(" Every group of a release holds at least {k} people."));
-        let sentence = format!(
-            "Across all releases of this series, someone who knows the exact quasi-identifiers and the presence \
-             of everyone in every release, and how we work, and counts all consistent assignments equally, \
-             attributes a person's sensitive value correctly with probability at most 1/{m}.{people}"
+        let sentence = format!("{}{people}", value_sentence(m, reader));
+        let mut limits = value_limits(reader);
+        limits.push("A person's value set changes only when their value changed, so a changed value set tells that.");
+        limits.push(
+            "A reader who knows that a value never goes away, as with HIV, can learn more from people whose value set changed.",
         );
-        let limits = [
-            "It does not hide who is in the data.",
-            "It does not hide that two people share a value.",
-            "It does not resist knowledge of other people's values.",
-            "Published tables may contain declared artificial records.",
-        ];
+        match self.on_ineligible {
+            OnIneligible::Refuse => {}
+            OnIneligible::Defer => limits.push(WAITING),
+            OnIneligible::Counterfeit => limits.push(
+                "A person who stands alone with counterfeits almost certainly has the value that is too frequent. The \
+                 bound does not hold for them.",
+            ),
+        }
+        limits.push("Published tables may contain declared artificial records.");
+        let method = (reader == Reader::Method).then(|| "reader = method".into());
         Terms {
-            parameters: [Some(format!("m = {m}")), k.map(|k| format!("k = {k}"))].into_iter().flatten().collect(),
+            parameters: [Some(format!("m = {m}")), k.map(|k| format!("k = {k}")), method]
+                .into_iter()
+                .flatten()
+                .collect(),
+            reader,
             k,
             l: Some(m),
             hides: Hides::Value(m),
@@ -115,12 +177,34 @@ impl Parameters for MInvariance {
 
     fn may_follow(&self, before: &MInvariance) -> Result<(), Looser> {
         Looser::unless_kept("m", Some(before.m), Some(self.m))?;
+        may_follow_reader(before.reader, self.reader)?;
         // A balanced group may have any size, so `k` may grow at any time.
         Looser::unless_at_least("k", before.k, self.k)
     }
 
     fn contradictions(&self, schema: Option<&Schema>) -> Vec<Contradiction> {
-        without_sensitive(schema).into_iter().chain(too_few_declared("m", self.m, schema)).collect()
+        let mut found = Vec::new();
+        found.extend(without_sensitive(schema));
+        found.extend(too_few_declared("m", self.m, schema));
+        if self.reader == Reader::Method && self.on_ineligible != OnIneligible::Refuse {
+            let message = "reader = \"method\" holds only where uneven newcomers are refused";
+            found.push(Contradiction::new(
+                "P214",
+                "on_ineligible",
+                message,
+                "take on_ineligible out, or set reader = \"rule\"",
+            ));
+        }
+        if self.reader == Reader::Method && self.k.is_some_and(|k| k > self.m) {
+            // New sets of fewer than k people would be withheld and dealt again, which the proof does not cover.
+            let message = "reader = \"method\" needs k to be at most m";
+            found.push(Contradiction::new("P214", "k", message, "lower k, raise m, or set reader = \"rule\""));
+        }
+        if self.reader == Reader::Rule && self.surplus != Surplus::Counterfeit {
+            let help = "take surplus out, or set reader = \"method\"";
+            found.push(Contradiction::new("P214", "surplus", "surplus says nothing with reader = \"rule\"", help));
+        }
+        found
     }
 
     fn set(&mut self, key: &str, value: u32) -> bool {
@@ -138,6 +222,17 @@ impl OfSeries for MInvariance {
         "People who leave are published no more; counterfeits stand in for them where a group would fall short. Their value \
          set and the keyed hash of their identifier stay in the vault while the series runs, because a return must meet the \
          same value set. Erasing these too is possible only if the person never returns to the data."
+    }
+
+    fn warnings(&self, _: &Schema, table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
+        match self.reader {
+            Reader::Rule => Vec::new(),
+            Reader::Method => forecast::warnings(table, release, last),
+        }
+    }
+
+    fn gives_people_away(&self) -> bool {
+        self.on_ineligible == OnIneligible::Counterfeit
     }
 
     fn exposed(&self, history: &History) -> u64 {

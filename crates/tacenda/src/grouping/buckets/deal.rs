@@ -1,0 +1,79 @@
+//! Deals people into buckets by lot, as paper 003 does.
+//!
+//! How many of each value every bucket takes is decided before, from counts alone. Who of a value goes where is decided
+//! by lots, so that each way is as likely: a reader who knows this program learns nothing from it (science A3.11-b).
+
+use crate::grouping::buckets::Bucket;
+use crate::grouping::buckets::assign::Step;
+use crate::model::{Lots, Row, Table};
+use rayon::prelude::*;
+
+/// People of each value, in the order of their lots.
+pub struct Deck {
+    lists: Vec<Vec<u32>>,
+    /// Per value, how many have been dealt.
+    dealt: Vec<usize>,
+}
+
+impl Deck {
+    /// Puts the people of each value into the order of their lots.
+    pub fn new(people: Vec<Vec<u32>>, table: &Table, lots: &Lots) -> Deck {
+        let dealt = vec![0; people.len()];
+        let lists = people.into_par_iter().map(|rows| by_lot(rows, table, lots)).collect();
+        Deck { lists, dealt }
+    }
+
+    /// Deals so many people of every value of its set into a bucket.
+    pub fn deal(&mut self, bucket: &mut Bucket, copies: u64) {
+        for (value, list) in bucket.set.iter().zip(&mut bucket.lists) {
+            let dealt = &mut self.dealt[value.index()];
+            list.extend_from_slice(&self.lists[value.index()][*dealt..*dealt + copies as usize]);
+            *dealt += copies as usize;
+        }
+        bucket.copies += copies;
+    }
+
+    /// Deals everyone who is left into new buckets, as `steps` says.
+    pub fn deal_new(mut self, steps: &[Step]) -> Vec<Bucket> {
+        let buckets = steps
+            .iter()
+            .map(|step| {
+                let mut bucket = Bucket::new(&step.set);
+                self.deal(&mut bucket, step.copies);
+                bucket
+            })
+            .collect();
+        assert!(
+            self.dealt.iter().zip(&self.lists).all(|(&dealt, list)| dealt == list.len()),
+            "the steps place everyone"
+        );
+        buckets
+    }
+}
+
+/// Rows in the order of their lots.
+pub fn by_lot(rows: Vec<u32>, table: &Table, lots: &Lots) -> Vec<u32> {
+    let mut keyed: Vec<(u64, u32)> = rows.into_par_iter().map(|row| (lots.of(table.key(Row(row))), row)).collect();
+    keyed.par_sort_unstable();
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+/// For every counterfeit of a bucket a row of the bucket near which it stands: each is as likely.
+pub fn stand_ins(bucket: &Bucket, lots: &Lots) -> Vec<Vec<u32>> {
+    if (0..bucket.set.len()).all(|position| bucket.gap(position) == 0) {
+        return vec![Vec::new(); bucket.set.len()];
+    }
+    // By row, so that it does not matter who has which value.
+    let mut rows = bucket.lists.concat();
+    rows.sort_unstable();
+    let mut unit: Vec<u32> = bucket.set.iter().map(|value| value.0).collect();
+    let set = unit.len();
+    let mut beside = |position: usize, number: u64| {
+        unit.truncate(set);
+        unit.extend([position as u32, number as u32]);
+        rows[lots.below(&unit, rows.len() as u64) as usize]
+    };
+    let mut counterfeits =
+        |position: usize| (0..bucket.gap(position)).map(|number| beside(position, number)).collect::<Vec<u32>>();
+    (0..set).map(&mut counterfeits).collect()
+}

@@ -1,0 +1,183 @@
+//! What `reader = "method"` will cost over the next releases, and where its proof does not reach.
+//!
+//! Newcomers fill no gaps under it: every person who leaves weighs on the value set they leave until the others of it
+//! have left too. So counterfeits grow with the share of people who leave, and more so where sets are small.
+
+use crate::model::{Lots, Page, Release, Table, Value};
+use std::collections::BTreeMap;
+
+/// How many releases are looked ahead.
+const AHEAD: usize = 5;
+
+/// How many futures are averaged.
+const FUTURES: u32 = 16;
+
+/// What is assumed to leave where nothing is known yet.
+const ASSUMED: f64 = 0.05;
+
+/// Values with fewer people say too little about who leaves.
+const ENOUGH: u64 = 50;
+
+pub(super) const COUNTERFEITS_AHEAD: Page = (
+    "R802",
+    "counterfeits that are to be expected",
+    "A warning, not an error. With reader = \"method\" newcomers fill no gaps: where people left, counterfeits stand in for \
+     them. The message says how many are to be expected over the next releases, by a simulation in which people leave at \
+     the rate of this release, whatever their value. Small tables and tables that many people leave need very many. Then reader = \
+     \"rule\" is the better choice, before the first release; surplus = \"withhold\" needs fewer counterfeits.",
+);
+
+pub(super) const LEAVING_BY_VALUE: Page = (
+    "R803",
+    "leaving depends on the value",
+    "A warning, not an error. People with some sensitive values leave much more often than others. The proof of reader = \
+     \"method\" is for a reader to whom everybody is as likely to leave. A reader who knows that people with one value leave \
+     sooner can learn more than the bound says.",
+);
+
+/// What there is to say of going on from `release`, which was made from `table`; `last` is the table before.
+pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
+    let stayed = last.map(|last| Stayed::between(last, table));
+    let leave = stayed.as_ref().map_or(ASSUMED, Stayed::leave);
+    let ahead = counterfeits_ahead(release, leave);
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let shares: Vec<String> = ahead.iter().map(|&share| percent(share)).collect();
+    let assumed =
+        if stayed.is_some() { "as many people leave each time as did now" } else { "that many people leave each time" };
+    let mut warnings = vec![format!(
+        "{}: with reader = \"method\" counterfeits of about {} are to be expected over the next {AHEAD} releases, if {assumed} ({}); \
+         where that is too many, use reader = \"rule\"",
+        COUNTERFEITS_AHEAD.0,
+        shares.join(", "),
+        percent(leave),
+    )];
+    if let Some((least, most)) = stayed.as_ref().and_then(Stayed::by_value) {
+        warnings.push(format!(
+            "{}: between {} and {} of the people left, depending on their sensitive value; a reader who knows such rates can \
+             learn more than the promise says; use reader = \"rule\", which claims less",
+            LEAVING_BY_VALUE.0,
+            percent(least),
+            percent(most),
+        ));
+    }
+    warnings
+}
+
+/// The shares of counterfeits in the next releases, if everybody leaves with probability `leave` each time and as many
+/// people come, in whole copies of the sets that exist.
+fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
+    let mut copies: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
+    for group in 0..release.group_count() {
+        let mut set = release.sensitive[release.group_rows(group)].to_vec();
+        let rows = set.len() as u64;
+        set.dedup();
+        let each = rows / set.len() as u64;
+        *copies.entry(set).or_default() += each;
+    }
+    let rows = release.row_count() as f64;
+    let mut shares = vec![0.0; AHEAD];
+    for (number, (set, copies)) in (0..).zip(&copies) {
+        for future in 0..FUTURES {
+            let mut rng = Lots::from_number(1).stream(&[number, future]);
+            let mut lists = vec![*copies; set.len()];
+            for share in &mut shares {
+                for list in &mut lists {
+                    *list -= (0..*list).filter(|_| rng.unit() < leave).count() as u64;
+                }
+                let most = lists.iter().copied().max().unwrap_or(0);
+                *share += lists.iter().map(|list| most - list).sum::<u64>() as f64;
+            }
+        }
+    }
+    let gaps = shares.into_iter().map(|all| all / f64::from(FUTURES));
+    gaps.map(|gaps| gaps / (rows + gaps)).collect()
+}
+
+/// Who of the last table is still there, per value.
+struct Stayed {
+    /// Per value: how many there were, and how many of them left.
+    counts: Vec<(u64, u64)>,
+}
+
+impl Stayed {
+    fn between(last: &Table, table: &Table) -> Stayed {
+        let mut counts = vec![(0, 0); last.values.len()];
+        let now = table.keys();
+        for row in last.rows() {
+            let count = &mut counts[last.sensitive()[row.index()].index()];
+            count.0 += 1;
+            count.1 += u64::from(now.binary_search(&last.key(row)).is_err());
+        }
+        Stayed { counts }
+    }
+
+    /// The share of people who left.
+    fn leave(&self) -> f64 {
+        let (were, left) = self.counts.iter().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        if were == 0 { 0.0 } else { left as f64 / were as f64 }
+    }
+
+    /// The least and the greatest share of people who left, by value, where they differ by more than chance would do.
+    fn by_value(&self) -> Option<(f64, f64)> {
+        let overall = self.leave();
+        let large: Vec<(f64, f64)> = self
+            .counts
+            .iter()
+            .filter(|count| count.0 >= ENOUGH)
+            .map(|&(were, left)| (were as f64, left as f64))
+            .collect();
+        if large.len() < 2 || overall == 0.0 || overall == 1.0 {
+            return None;
+        }
+        // Chi-square against one rate for all; five standard deviations above its mean.
+        let square = |&(were, left): &(f64, f64)| (left - were * overall).powi(2) / (were * overall * (1.0 - overall));
+        let freedom = (large.len() - 1) as f64;
+        let differs = large.iter().map(square).sum::<f64>() > freedom + 5.0 * (2.0 * freedom).sqrt();
+        let shares = large.iter().map(|&(were, left)| left / were);
+        differs.then(|| (shares.clone().fold(1.0, f64::min), shares.fold(0.0, f64::max)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grouping::evolve::{SnapshotRow, key, table, values};
+    use crate::model::Values;
+
+    fn people(leaves: impl Fn(u64, u32) -> bool) -> Table {
+        let all = (0..3000).map(|id| (id, vec![(id % 97) as u32], (id % 6) as u32));
+        let there: Vec<SnapshotRow> = all.filter(|one| !leaves(one.0, one.2)).collect();
+        table(&values(6), 1, &there)
+    }
+
+    /// So many groups of one set of `width` values.
+    fn release(groups: u32, width: u32) -> Release {
+        Release {
+            ends: (1..=groups).map(|group| group * width).collect(),
+            sensitive: (0..groups).flat_map(|_| (0..width).map(Value)).collect(),
+            values: Values::of(["a", "b", "c", "d"]),
+            ..Release::default()
+        }
+    }
+
+    #[test]
+    fn more_counterfeits_are_foreseen_in_later_releases_and_in_smaller_sets() {
+        let (large, small) = (counterfeits_ahead(&release(5000, 3), 0.05), counterfeits_ahead(&release(50, 3), 0.05));
+        assert!(large[4] > large[0] && large[0] > 0.0, "{large:?}");
+        assert!(small[4] > 2.0 * large[4], "{small:?} {large:?}");
+        assert_eq!(counterfeits_ahead(&release(50, 3), 0.0), [0.0; AHEAD], "where nobody leaves there are none");
+    }
+
+    #[test]
+    fn that_leaving_depends_on_the_value_is_seen_and_chance_is_not() {
+        let last = people(|_, _| false);
+        let by_chance = Stayed::between(&last, &people(|id, _| Lots::from_number(id).of(key(id)).is_multiple_of(10)));
+        assert!((by_chance.leave() - 0.1).abs() < 0.02);
+        assert_eq!(by_chance.by_value(), None);
+        let by_value = Stayed::between(&last, &people(|id, value| id % 60 < 6 * (1 + value as u64)));
+        let (least, most) = by_value.by_value().unwrap();
+        assert!(least < most / 2.0, "{least} {most}");
+        let said = warnings(&last, &release(1000, 3), Some(&last));
+        assert!(said.len() == 1 && said[0].starts_with("R802") && said[0].contains("0.0 %"), "{said:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! What promises about a sensitive value say of their reader: the sentences and limits that they share.
+
+use crate::model::Reader;
+use crate::promise::Looser;
+
+/// The words for readers in the policy file.
+pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
+    [("rule", Reader::Rule), ("method", Reader::Method)];
+
+/// What waiting tells.
+pub(in crate::promise::series) const WAITING: &str = "Only holders of the most frequent values wait. That a person known to be in the data waits almost gives their value away.";
+
+/// What boxes tell.
+pub(in crate::promise::series) const TIGHT_BOXES: &str = "Without a grid, the ends of a published interval are values of \
+    people in it. Such an end can single a person out.";
+
+/// The sentence of a promise that a value is one of `one_in`.
+pub(in crate::promise::series) fn value_sentence(one_in: u32, reader: Reader) -> String {
+    let bound = format!(
+        "Across all releases of this series, a reader attributes a person's sensitive value correctly with probability at \
+         most 1/{one_in}."
+    );
+    let knows = match reader {
+        Reader::Rule => {
+            "The reader may know everyone's exact quasi-identifiers, who is in which release, and the rule that every release \
+             keeps, but not how people and counterfeits were placed. All assignments that fit count equally."
+        }
+        Reader::Method => {
+            "The reader may know everyone's exact quasi-identifiers, who is in which release, and exactly how this program works, \
+             but nobody's value, and nothing of who is likely to have which value or to leave."
+        }
+    };
+    format!("{bound} {knows}")
+}
+
+/// What such a promise does not cover.
+pub(in crate::promise::series) fn value_limits(reader: Reader) -> Vec<&'static str> {
+    let mut limits = vec![
+        "It does not hide who is in the data.",
+        "It does not hide that two people share a value.",
+        "It does not resist knowledge of other people's values: one known value can give away others, whatever the parameter.",
+        TIGHT_BOXES,
+    ];
+    limits.push(match reader {
+        Reader::Rule => {
+            "It does not resist a reader who knows how this program places people. Such a reader can be certain about some \
+             people in later releases."
+        }
+        Reader::Method => {
+            "Knowledge of who is likely to have which value or to leave, even of few people, may undo it for many. A release \
+             that had to be skipped is outside the proof."
+        }
+    });
+    limits
+}
+
+/// A series may go on against a weaker reader never, and against a stronger one never: what is out was placed for the
+/// reader of its day.
+pub(in crate::promise::series) fn may_follow_reader(before: Reader, after: Reader) -> Result<(), Looser> {
+    Looser::unless_same("reader", &before, &after)
+}

@@ -1,0 +1,52 @@
+//! What a promise says stands in one place, and the docs quote it word by word.
+
+use std::path::Path;
+use tacenda::model::Reader;
+use tacenda::promise::{
+    IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, Parameters, XyAnonymity, XyLinkability,
+};
+
+/// One line, with one blank between words, without the marks of a quotation.
+fn flat(text: &str) -> String {
+    text.replace("\n>", "\n").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A sentence with numbers that occur in no other place, named as the docs name them.
+fn named(sentence: &str, numbers: &[(&str, &str)]) -> String {
+    numbers.iter().fold(flat(sentence), |text, (number, name)| text.replace(number, name))
+}
+
+#[test]
+fn the_page_of_guarantees_quotes_every_promise_word_by_word() {
+    let page =
+        flat(&std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guarantees.md")).unwrap());
+    let mut said: Vec<String> = Vec::new();
+    for reader in [Reader::Rule, Reader::Method] {
+        said.push(named(&MInvariance { reader, ..MInvariance::new(97) }.terms().sentence, &[("97", "m")]));
+        let diversity = IncrementalLDiversity { reader, ..IncrementalLDiversity::new(97) };
+        said.push(named(&diversity.terms().sentence, &[("97", "l")]));
+    }
+    for cohorts in [true, false] {
+        let promise = IncrementalKAnonymity { cohorts, l: Some(89), ..IncrementalKAnonymity::new(97) };
+        said.push(named(&promise.terms().sentence, &[("97", "k"), ("96", "k − 1"), ("89", "l")]));
+    }
+    said.push(named(&KAnonymity::new(97).terms().sentence, &[("97", "k")]));
+    let y = vec!["y".to_string()];
+    said.push(named(&XyAnonymity { x: y.clone(), y: y.clone(), k: 97 }.terms().sentence, &[("97", "k")]));
+    let share = XyLinkability { x: y.clone(), y, max_confidence_permille: 977, listed: Vec::new(), only_listed: false };
+    said.push(named(&share.terms().sentence, &[("97.7", "p")]));
+    for sentence in said {
+        assert!(page.contains(&sentence), "docs/guarantees.md does not quote: {sentence}");
+    }
+}
+
+/// No sentence claims the reader who knows the program but those that are proved against it.
+#[test]
+fn only_the_method_reader_is_said_to_know_the_program() {
+    let rule = MInvariance::new(4).terms();
+    assert!(
+        !rule.sentence.contains("program") && rule.limits.iter().any(|limit| limit.contains("how this program places"))
+    );
+    let method = MInvariance { reader: Reader::Method, ..MInvariance::new(4) }.terms();
+    assert!(method.sentence.contains("exactly how this program works"));
+}
