@@ -112,8 +112,8 @@ coded! {
              all rows. There is none: the views were not made from the same people, or an [[impossible]] pair does \
              occur.";
         JoinNotJudged = "A645", "the join of the views is too large to judge",
-            "The views match in too many ways to count them. What cannot be judged is not published. Publish fewer \
-             columns in a view, or coarser ones.";
+            "The views match in too many ways to count them, or to match all of them at once. What cannot be judged is \
+             not published. Publish fewer columns in a view, or coarser ones.";
         AloneInGroup = "A701", "a group has one person",
             "An attacker who knows this person's quasi-identifiers finds the row, and with it everything the row \
              says.";
@@ -198,6 +198,13 @@ coded! {
              of all rows contains are not counted.";
         JoinLikelyValue = "A766", "joining releases with different columns makes a value too likely",
             "Among the rows that some combination of both releases joins, one value has a share of more than 1/l.";
+        AtOnceFewRows = "A767", "matching all releases at once leaves too few rows",
+            "Three or more releases have different columns of the same people. If everyone has one row of each of \
+             them, what one release says about a person leaves fewer than k rows of another.";
+        AtOnceFewValues = "A768", "matching all releases at once leaves too few values",
+            "Three or more releases have different columns of the same people. If everyone has one row of each of \
+             them, what one release says about a person leaves fewer than l values. Two of the releases alone need \
+             not show this.";
         OrderLinks = "A771", "the order of rows links two releases",
             "Rows that occur once in both files are in the same order far more often than by chance, and the files \
              are not sorted by their columns. So the order of the input shows, and it links rows like an id.";

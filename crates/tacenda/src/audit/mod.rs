@@ -38,8 +38,8 @@ pub use finding::{Fault, Finding};
 pub use gate::{Evidence, Faults, gate};
 pub(crate) use gate::{each_group, enough_people, no_counterfeits};
 pub use join::{
-    JoinCoverage, JoinEvidence, JoinReading, JoinReport, RequirementReport, judge_join, judge_joins, materialise,
-    read_naively,
+    JoinCoverage, JoinEvidence, JoinReading, JoinReport, RequirementReport, STEPS_TOGETHER, judge_join, judge_joins,
+    materialise, read_naively,
 };
 pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, VerdictWord, Witness};
 pub use quantity::Quantity;

@@ -350,6 +350,8 @@ impl Fault {
             | Fault::LikelyValue
             | Fault::JoinFewPeople
             | Fault::JoinLikelyValue
+            | Fault::AtOnceFewRows
+            | Fault::AtOnceFewValues
             | Fault::OrderLinks
             | Fault::StableNames
             | Fault::MovedByOne => Severity::Warning,

@@ -62,6 +62,8 @@ reasons! {
     NoJoinThresholds = "each view was judged when it was published; thresholds over all columns (--k, --l) were not given",
     /// A join was cut short.
     JoinTooLarge = "a join is too large, or no assignment of all rows exists",
+    /// All releases at once were not matched to the end.
+    TooLargeAtOnce = "matching three or more releases with different columns at once takes too many steps",
     /// The private tables cannot be those behind the releases.
     Contradiction = "the tables and the releases contradict each other",
     /// Someone's point lies in no group.

@@ -74,6 +74,11 @@ pub enum Statement {
     /// In the join of two releases, one value has a share of `number` in millionths of some combination: more than
     /// `line`.
     LikelyAfterJoin,
+    /// In all ways to give everyone a row of each release, some combination of the quasi columns of the first release
+    /// goes with `number` rows of the second: fewer than k.
+    FewRowsAtOnce,
+    /// The same with `number` values of the second: fewer than l.
+    FewValuesAtOnce,
     /// Of the rows that occur once in both files, `number` pairs are in the same order in both.
     SameOrder {
         /// Of how many.

@@ -9,8 +9,8 @@
 //!
 //! # Not concluded
 //! Where more views are seen together than all selections can be tried of, some are, and a warning says
-//! so. With three and more views the kernel looks at two at a time. A join that is too large to be counted
-//! is a finding, unless the policy is content with each two views (`too_large = "pairs"`).
+//! so. A join that is too large to be counted, or whose kernel over all views takes too many steps, is a finding,
+//! unless the policy is content with each two views (`too_large = "pairs"`).
 
 use crate::audit::join::JoinCoverage;
 use crate::audit::{
@@ -154,8 +154,15 @@ fn collect(
             );
         }
     }
-    if report.dangling.len() > 2 {
-        warn("with three or more views, impossible pairs of rows are found for two views at a time");
+    if report.requirements.iter().any(|report| report.coverage == JoinCoverage::Unassigned) {
+        if (0..=seen.len()).all(is_ours) {
+            add(Fault::ViewsNotRelated, rows, 0);
+        } else {
+            warn(
+                "with a view made elsewhere, the rows of all views cannot all be matched at once: what lies in no \
+                 matching was left out for two views at a time",
+            );
+        }
     }
     for requirement in &report.requirements {
         judge(evidence, requirement, &mut add, &mut warn);
@@ -170,7 +177,7 @@ fn judge(
 ) {
     match report.coverage {
         JoinCoverage::NotAssessed => add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0),
-        JoinCoverage::PairsOnly if !evidence.pairs_suffice => {
+        JoinCoverage::PairsOnly | JoinCoverage::KernelOfTwo if !evidence.pairs_suffice => {
             add(Fault::JoinNotJudged, evidence.release.release.row_count() as u64, 0);
         }
         JoinCoverage::PairsOnly => {
@@ -179,7 +186,11 @@ fn judge(
                  was not",
             );
         }
-        JoinCoverage::All => {}
+        JoinCoverage::KernelOfTwo => warn(
+            "matching the rows of all views at once takes too many steps: what lies in no matching was left out for two \
+             views at a time",
+        ),
+        JoinCoverage::All | JoinCoverage::Unassigned => {}
     }
     if !report.raw.holds {
         let fault = if report.raw.least.is_some() { Fault::JoinTooFewValues } else { Fault::JoinShareTooLarge };

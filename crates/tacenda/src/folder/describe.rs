@@ -3,7 +3,7 @@
 use crate::folder::digest::WrittenFile;
 use crate::folder::{Issue, file_stem};
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
-use crate::promise::{Format, PolicyFile, Promise};
+use crate::promise::{Format, PolicyFile, Promise, Views};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -163,6 +163,9 @@ pub fn readme(issue: &Issue<'_>, erratum: Option<&str>) -> String {
         if let Promise::View(promise) = promise {
             say(&mut page, &promise.sides());
         }
+    }
+    if let Some(judged) = policy.views().and_then(Views::judged) {
+        say(&mut page, &judged);
     }
     if let Some(erratum) = erratum {
         say(&mut page, &format!("**Erratum.** {erratum}"));

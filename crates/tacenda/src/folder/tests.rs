@@ -3,7 +3,7 @@
 use super::samples::{census_shaped, every_kind, facts, of_every_kind, policy, release, releases, table_3a, write_to};
 use super::*;
 use crate::model::{Domain, Quasi, Schema, Sensitive, Span, Value, Values};
-use crate::promise::Output;
+use crate::promise::{NamedView, Output, PolicyFile, Promised, Views, XyAnonymity};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -158,6 +158,24 @@ fn the_page_for_the_recipient_says_promise_and_limits_word_by_word() {
     assert!(policy.terms().limits.iter().all(|limit| page.contains(limit)));
     assert!(page.contains("13 rows in 6 groups, for 11 people. 2 rows are artificial."));
     assert!(page.lines().count() < 60, "one page");
+}
+
+/// From three views on; a release of two is as it was.
+#[test]
+fn the_page_for_the_recipient_says_how_three_views_were_judged() {
+    let (release, schema) = table_3a();
+    let named = |name: &str| NamedView { name: name.into(), ..NamedView::default() };
+    let page = |names: &[&str]| {
+        let promise = XyAnonymity { x: vec!["age".into()], y: vec!["zip".into()], k: 2 };
+        let views = Views { list: names.iter().map(|name| named(name)).collect(), ..Views::new(promise) };
+        let judged = views.judged();
+        let policy = PolicyFile { promise: Promised::Views(views), ..policy(schema.clone()) };
+        (describe::readme(&Issue::new(&release, &policy), None), judged)
+    };
+    let (two, nothing) = page(&["one", "two"]);
+    assert!(nothing.is_none() && !two.contains("at once"), "{two}");
+    let (three, judged) = page(&["one", "two", "three"]);
+    assert!(three.contains(&judged.unwrap()), "{three}");
 }
 
 #[test]

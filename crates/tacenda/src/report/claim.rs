@@ -162,6 +162,12 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             percent(millionths(count)),
             percent(millionths(line))
         ),
+        Statement::FewRowsAtOnce => {
+            format!("{} {}: {k}.", at_once(&whole), left_at_once(witness, &counted(count, "row", "rows")))
+        }
+        Statement::FewValuesAtOnce => {
+            format!("{} {}: {l}.", at_once(&whole), left_at_once(witness, &counted(count, "value", "values")))
+        }
         Statement::SameOrder { pairs, within_groups } => format!(
             "Of {} of rows that occur once in both files{}, {} in the same order in both. Chance would give about {}.",
             counted(pairs, "pair", "pairs"),
@@ -212,6 +218,16 @@ fn joined(releases: &str) -> String {
     format!(
         "Join releases {releases} on the columns they share, without pairs of rows that no assignment of all rows contains."
     )
+}
+
+fn at_once(releases: &str) -> String {
+    format!("Give everyone one row of each of the releases {releases}, so that every row has a person.")
+}
+
+/// What the first release of a witness leaves of the second.
+fn left_at_once(witness: &WitnessFacts, what: &str) -> String {
+    let release = |at: usize| witness.groups.get(at).map_or(0, |group| group.release);
+    format!("Then what release {} says about a person leaves {what} of release {}", release(0), release(1))
 }
 
 fn millionths(count: u64) -> f64 {
@@ -358,6 +374,8 @@ mod tests {
             Statement::FewCorresponding,
             Statement::FewMatchedValues,
             Statement::FewAfterJoin,
+            Statement::FewRowsAtOnce,
+            Statement::FewValuesAtOnce,
         ];
         check(
             BOTH,
@@ -380,6 +398,8 @@ mod tests {
                 If every row of release 1 goes to a row with its value in an overlapping group of release 2, at most 1 row can go from group 17 of release 1 to groups 3 and 4 of release 2: fewer than 2, the threshold k.
                 If every row of release 1 goes to a row with its value in an overlapping group of release 2, then the rows that can go from group 17 of release 1 to groups 3 and 4 of release 2 have 1 value (D1): fewer than 2, the threshold l.
                 Join releases 1 and 2 on the columns they share, without pairs of rows that no assignment of all rows contains. Then some combination of the quasi-identifiers has 1 row of release 1: fewer than 2, the threshold k.
+                Give everyone one row of each of the releases 1 and 2, so that every row has a person. Then what release 1 says about a person leaves 1 row of release 2: fewer than 2, the threshold k.
+                Give everyone one row of each of the releases 1 and 2, so that every row has a person. Then what release 1 says about a person leaves 1 value of release 2: fewer than 2, the threshold l.
             "#]],
         );
         check(

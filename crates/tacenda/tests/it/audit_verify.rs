@@ -73,6 +73,7 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
         Fault::StableNames => names_stay(case, witness),
         Fault::TightBoundaries => is_tight(case, witness),
         Fault::JoinFewPeople | Fault::JoinLikelyValue => join(case, fault, witness),
+        Fault::AtOnceFewRows | Fault::AtOnceFewValues => at_once(case, fault, witness),
         Fault::LearnedValues => learned(case).abs_diff(number) <= 1 && number * 2 * line > 3000,
         other => panic!("no independent check of {}", other.code()),
     }
@@ -512,6 +513,61 @@ fn is_tight(case: &Case, witness: &Witness) -> bool {
     ((lines.len() - on) as u64, lines.len() as u64) == (witness.number, witness.line)
         && witness.number * 2 > witness.line
         && shown
+}
+
+/// Gives everyone a row of each release in all ways there are, and reads off the fewest rows or values of the second
+/// release that go with one combination of the first.
+fn at_once(case: &Case, fault: Fault, witness: &Witness) -> bool {
+    type Row = (Vec<Option<(u32, u32)>>, Option<Value>);
+    let rows = |place: u32| -> Vec<Row> {
+        let (release, traces) = (&case.releases[place as usize], &case.traces[place as usize]);
+        let has = |at: usize| traces.columns.get(at).copied().unwrap_or(true);
+        let of_group = |group: usize| {
+            let spans = release.region(group).iter().enumerate();
+            let region: Vec<_> = spans.map(|(at, span)| has(at).then_some((span.lo, span.hi))).collect();
+            let value = |row: usize| (!traces.without_sensitive).then_some(release.sensitive[row]);
+            release.group_rows(group).map(move |row| (region.clone(), value(row)))
+        };
+        (0..release.group_count()).flat_map(of_group).collect()
+    };
+    let releases: Vec<Vec<Row>> = witness.groups.iter().map(|&(place, _)| rows(place)).collect();
+    let meets = |a: &Row, b: &Row| {
+        let spans = a.0.iter().zip(&b.0).all(|(a, b)| a.zip(*b).is_none_or(|(a, b)| a.0 <= b.1 && b.0 <= a.1));
+        spans && a.1.zip(b.1).is_none_or(|(a, b)| a == b)
+    };
+    // One person after another takes a row of each release.
+    type Meets<'a> = &'a dyn Fn(&Row, &Row) -> bool;
+    fn go(releases: &[Vec<Row>], meets: Meets<'_>, taken: &mut Vec<Vec<usize>>, found: &mut BTreeSet<(usize, usize)>) {
+        let placed = taken[releases.len() - 1].len();
+        if placed == releases[0].len() {
+            found.extend(taken[0].iter().copied().zip(taken[1].iter().copied()));
+            return;
+        }
+        let at = (0..releases.len()).find(|&at| taken[at].len() == placed).unwrap();
+        for row in 0..releases[at].len() {
+            let fits = |other: usize| meets(&releases[at][row], &releases[other][taken[other][placed]]);
+            if !taken[at].contains(&row) && (at > 0 || row == placed) && (0..at).all(fits) {
+                taken[at].push(row);
+                go(releases, meets, taken, found);
+                taken[at].pop();
+            }
+        }
+    }
+    if releases.iter().any(|rows| rows.len() != releases[0].len()) {
+        return false;
+    }
+    let mut found = BTreeSet::new();
+    go(&releases, &meets, &mut vec![Vec::new(); releases.len()], &mut found);
+    type Left<'a> = BTreeMap<&'a [Option<(u32, u32)>], BTreeSet<(usize, Option<Value>)>>;
+    let mut left: Left<'_> = BTreeMap::new();
+    for &(own, other) in &found {
+        let what = match fault {
+            Fault::AtOnceFewRows => (other, None),
+            _ => (0, releases[1][other].1),
+        };
+        left.entry(&releases[0][own].0).or_default().insert(what);
+    }
+    left.values().map(BTreeSet::len).min() == Some(witness.number as usize) && witness.number < witness.line
 }
 
 /// Joins two releases row by row, without rows that no assignment of all rows uses, and reads off the

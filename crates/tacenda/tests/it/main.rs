@@ -28,3 +28,4 @@ mod use_cases;
 mod views;
 mod views_gate;
 mod views_kit;
+mod views_together;

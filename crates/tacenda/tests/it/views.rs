@@ -27,7 +27,9 @@ fn the_auditor_agrees_and_stepping_back_makes_it_content() {
     let (mut published, mut stepped_back) = (0, 0);
     for seed in 0..300 {
         let mut rng = Rng::from_number(seed);
-        let people = 8 + rng.below(40) as usize;
+        // Three views in a ring, recoded cell by cell, are searched: fewer people keep that short.
+        let earlier = 1 + rng.below(2) as usize;
+        let people = 8 + rng.below([40, 16][earlier - 1]) as usize;
         let base = [
             category("a", &["p;l;*", "q;l;*", "r;m;*", "s;m;*"]),
             Quasi::new("n", Domain::Integer { lo: 0, hi: 12 }),
@@ -39,7 +41,7 @@ fn the_auditor_agrees_and_stepping_back_makes_it_content() {
         let view = View { name: "new".into(), columns: base[..3].to_vec() };
         let rows = ViewRows::new(table[..3].to_vec(), Vec::new());
         let mut out = Vec::new();
-        for columns in [vec![0, 1, 3], vec![1, 2]].into_iter().take(1 + rng.below(2) as usize) {
+        for columns in [vec![0, 1, 3], vec![1, 2]].into_iter().take(earlier) {
             // Each cell as it is or generalised on its own: local recoding.
             let mut cell =
                 |column: usize, code: u32| if rng.below(3) == 0 { base[column].root() } else { Span::exact(code) };

@@ -3,6 +3,9 @@
 //! Each two releases that do not have the same columns are joined as views of the same people. X is every
 //! quasi column of both, Y the row of the first and, where there is one, the sensitive value. Pairs of rows
 //! that no assignment of all rows contains are left out first.
+//!
+//! Releases of three and more sets of columns are matched all at once besides, each time one of every set. What one
+//! of them says of somebody must leave open which row of another is theirs, and which value: k rows and l values.
 
 use crate::audit::checks::Ask;
 use crate::audit::{
@@ -14,6 +17,9 @@ use crate::model::{Domain, PublishedView, Quasi, Requirement, Scope, Span, SpanC
 /// How many steps one join may take at most, whatever the limits say.
 const STEPS: u64 = 20_000_000;
 
+/// How many selections of three and more releases are matched at most.
+const MOST_SELECTIONS: usize = 64;
+
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let count = ask.series.releases.len() as u32;
     let mut pairs: Vec<(u32, u32)> = (1..count).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
@@ -21,7 +27,10 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if pairs.is_empty() {
         return Outcome::not_applicable(Check::Joins, Reason::SameColumns);
     }
-    let coverage = Coverage { looked_at: 0, of: pairs.len() as u64, what: "pairs of releases" };
+    let (selections, more) = selections(ask);
+    let what = if selections.is_empty() { "pairs of releases" } else { "joins of releases" };
+    let of = (pairs.len() as u64 + selections.len() as u64).saturating_add(more);
+    let coverage = Coverage { looked_at: 0, of, what };
     let mut outcome = Outcome::new(Check::Joins, coverage);
     let (k, l) = (ask.thresholds.k, ask.thresholds.l);
     if k <= 1 && l <= 1 && ask.series.promise.is_some_and(|promise| promise.scope == Scope::Views) {
@@ -46,10 +55,133 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             }
         }
     }
+    let mut reason = Reason::JoinTooLarge;
+    for places in &selections {
+        let is_whole = match_at_once(ask, places, &mut outcome);
+        outcome.coverage.looked_at += u64::from(is_whole == Whole::Yes);
+        if is_whole == Whole::TooManySteps {
+            reason = Reason::TooLargeAtOnce;
+        }
+    }
     if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
-        outcome.verdict = Verdict::NotAssessed(Reason::JoinTooLarge);
+        outcome.verdict = Verdict::NotAssessed(if more > 0 { Reason::TooLargeAtOnce } else { reason });
     }
     outcome
+}
+
+/// The selections of three and more releases, no two with the same columns, and how many there are besides those listed.
+/// The latest releases of all sets of columns come first.
+fn selections(ask: &Ask<'_>) -> (Vec<Vec<u32>>, u64) {
+    type Columns = (Vec<usize>, bool);
+    let mut sets: Vec<(Columns, Vec<u32>)> = Vec::new();
+    for place in 0..ask.series.releases.len() as u32 {
+        let own = columns(ask, place);
+        match sets.iter_mut().find(|(columns, _)| *columns == own) {
+            Some((_, places)) => places.push(place),
+            None => sets.push((own, vec![place])),
+        }
+    }
+    fn choose(sets: &[(Columns, Vec<u32>)], chosen: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
+        let Some(((_, places), rest)) = sets.split_first() else {
+            if chosen.len() > 2 {
+                found.push(chosen.clone());
+            }
+            return;
+        };
+        for &place in places.iter().rev() {
+            if found.len() == MOST_SELECTIONS {
+                return;
+            }
+            chosen.push(place);
+            choose(rest, chosen, found);
+            chosen.pop();
+        }
+        choose(rest, chosen, found);
+    }
+    let mut found = Vec::new();
+    choose(&sets, &mut Vec::new(), &mut found);
+    // Of each set none or one, and three at least.
+    let (mut one, mut two, mut any) = (0u64, 0u64, 1u64);
+    for (_, places) in &sets {
+        let count = places.len() as u64;
+        two = two.saturating_add(one.saturating_mul(count));
+        one = one.saturating_add(count);
+        any = any.saturating_mul(count + 1);
+    }
+    let more = any.saturating_sub(two.saturating_add(one + 1)).saturating_sub(found.len() as u64);
+    (found, more)
+}
+
+/// Whether some releases were matched all at once.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Whole {
+    Yes,
+    TooManySteps,
+    No,
+}
+
+/// Matches all rows of three and more releases at once.
+fn match_at_once(ask: &Ask<'_>, places: &[u32], outcome: &mut Outcome) -> Whole {
+    let mut is_whole = Whole::Yes;
+    for &first in places {
+        // What the first says of somebody, against every other.
+        let mut places: Vec<u32> = places.to_vec();
+        places.sort_by_key(|&place| place != first);
+        let views: Vec<PublishedView> = places.iter().map(|&place| view(ask, place)).collect();
+        let (mut requirements, mut about) = (Vec::new(), Vec::new());
+        let quasi = views[0].view.columns.iter().filter(|quasi| quasi.name != SENSITIVE).count();
+        let x: Vec<ViewColumn> = (0..quasi).map(|column| ViewColumn::new(0, column)).collect();
+        for (at, other) in views.iter().enumerate().skip(1) {
+            let (k, l) = (ask.thresholds.k, ask.thresholds.l);
+            requirements.push(Requirement::anonymity(x.clone(), vec![ViewColumn::record(at)], k.into()));
+            about.push((at, Fault::AtOnceFewRows, Statement::FewRowsAtOnce, k));
+            if let Some(value) = other.view.column(SENSITIVE) {
+                requirements.push(Requirement::anonymity(x.clone(), vec![ViewColumn::new(at, value)], l.into()));
+                about.push((at, Fault::AtOnceFewValues, Statement::FewValuesAtOnce, l));
+            }
+        }
+        let limit = ask.limits.pairs.min(STEPS);
+        let report = judge_join(&JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit });
+        for (part, (at, fault, claim, line)) in report.requirements.iter().zip(about) {
+            match part.coverage {
+                JoinCoverage::All if report.has_assignment == Some(true) => {}
+                JoinCoverage::KernelOfTwo => {
+                    is_whole = Whole::TooManySteps;
+                    continue;
+                }
+                _ => {
+                    is_whole = Whole::No;
+                    continue;
+                }
+            }
+            let Some(reading) = part.kernel.as_ref().filter(|reading| !reading.holds) else { continue };
+            let number = |place: u32| ask.series.releases[place as usize].number;
+            let mut groups: Vec<(u32, u32)> = places.iter().map(|&place| (place, 0)).collect();
+            groups.swap(1, at);
+            let others: Vec<u32> =
+                groups.iter().filter(|group| group.0 != places[at]).map(|group| number(group.0)).collect();
+            // One selection is enough to tell it.
+            let is_known = |known: &Finding| {
+                (known.fault, known.release, known.others.first()) == (fault, number(places[at]), others.first())
+            };
+            if outcome.findings.iter().any(is_known) {
+                continue;
+            }
+            let witness = Witness {
+                claim,
+                groups,
+                values: Vec::new(),
+                person: None,
+                attribute: None,
+                number: reading.least.unwrap_or(0),
+                line: line.into(),
+            };
+            let (release, people) = (number(places[at]), reading.people);
+            let finding = Finding { fault, release, people, groups: 0, example: None, others, witness: Some(witness) };
+            outcome.found([finding]);
+        }
+    }
+    is_whole
 }
 
 /// Which quasi columns a release has, and whether it has the sensitive one.

@@ -6,6 +6,7 @@
 
 use crate::audit::join::JoinReading;
 use crate::audit::join::pairs::Pairs;
+use crate::audit::join::together::Kernel;
 use crate::model::{Bound, Classes, PublishedView, Requirement, Span};
 use rustc_hash::FxHashMap;
 
@@ -75,6 +76,7 @@ struct OtherY {
 struct Counting<'a> {
     join: &'a Join<'a>,
     pairs: &'a Pairs,
+    kernel: &'a Kernel,
     parts: Vec<Parts>,
     xs: FxHashMap<Box<[u32]>, u32>,
     ys: OtherY,
@@ -83,10 +85,11 @@ struct Counting<'a> {
 
 impl Join<'_> {
     /// Counts; `None` where that would take too many steps.
-    pub(super) fn read(&self, pairs: &Pairs) -> Option<JoinReading> {
+    pub(super) fn read(&self, kernel: &Kernel) -> Option<JoinReading> {
+        let pairs = &kernel.pairs;
         let parts = (0..self.views.len()).map(|view| self.parts(pairs, view)).collect();
         let mut counting =
-            Counting { join: self, pairs, parts, xs: FxHashMap::default(), ys: OtherY::default(), steps: 0 };
+            Counting { join: self, pairs, kernel, parts, xs: FxHashMap::default(), ys: OtherY::default(), steps: 0 };
         let first: Vec<Part> = counting.parts[0].list.clone();
         let (combination_of, samples) = self.combinations(pairs, &first);
         let mut profiles = Vec::with_capacity(samples.len());
@@ -173,7 +176,13 @@ impl Counting<'_> {
     fn choose(&mut self, row: u32, chosen: &mut Vec<u32>, found: &mut Vec<(u32, u32, u128)>) -> Option<()> {
         let view = chosen.len() + 1;
         if view == self.join.views.len() {
-            found.push(self.line(chosen));
+            let own = |view: usize| match view {
+                0 => row,
+                view => self.parts[view].list[chosen[view - 1] as usize].row,
+            };
+            if self.kernel.keeps(own) {
+                found.push(self.line(chosen));
+            }
             return self.step(1);
         }
         let pairs = self.pairs;

@@ -7,26 +7,30 @@
 //! of X: a(x) is the number of joined rows with x, a(x,y) of those also with y, a_Y(x) the number of
 //! distinct y, and l_y(x) = a(x,y)/a(x). Rows count as often as they occur; one row is one person.
 //!
-//! The kernel keeps only pairs of rows that lie in some assignment of all rows of the two views to each
-//! other: views of the same people are projections of one table, so nothing else can be true. Between two
-//! views that no such assignment fits, which then are not of the same people, nothing is left out.
+//! The kernel keeps only joined rows that lie in some assignment of all rows of all views (`together`): views of the
+//! same people are projections of one table, so nothing else can be true. A view with fewer rows than another lacks
+//! people. Where no such assignment fits, the views are not of the same people: then pairs are left out that lie in
+//! no assignment of their two views, and between two views without one nothing is.
 //!
 //! # Not concluded
-//! A share among joined rows is not a probability. With three and more views the kernel looks at pairs
-//! of views; rows that survive may still be impossible together, so that what is found is a lower bound on
-//! what can be learned. Work that would exceed the limit is not done, and said not to be done.
+//! A share among joined rows is not a probability. Work that would exceed the limit is not done, and said not to
+//! be done.
 
 mod count;
+mod cyclic;
 mod naive;
 mod pairs;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub use naive::{materialise, read_naively};
 
 use crate::audit::join::count::Join;
 use crate::audit::join::pairs::Pairs;
+use crate::audit::join::together::{Kernel, Parts, Together};
 use crate::model::{Bound, Impossible, PublishedView, Requirement, ViewColumn};
+use rustc_hash::FxHashMap;
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +41,8 @@ pub struct JoinEvidence<'a> {
     pub requirements: &'a [Requirement],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
-    /// How many steps the counting of one requirement may take, and how many pairs of classes that can meet
-    /// may be listed.
+    /// How many steps the counting of one requirement may take, how many pairs of classes that can meet may be
+    /// listed, and, if it is less than [`STEPS_TOGETHER`], how many steps the kernel of one join may take.
     pub limit: u64,
 }
 
@@ -91,8 +95,12 @@ pub struct JoinReading {
 /// What a reading covers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JoinCoverage {
-    /// The join of all views.
+    /// The join of all views, and its kernel over all of them at once.
     All,
+    /// The join of all views, but its kernel for two views at a time: all at once would have taken too many steps.
+    KernelOfTwo,
+    /// The same, because the views have no assignment of all rows: they are not of the same people.
+    Unassigned,
     /// Each two views only: the whole join was too large.
     PairsOnly,
     /// Nothing: even two views were too large.
@@ -137,6 +145,9 @@ impl JoinReading {
     }
 }
 
+/// How many steps the kernel of one join of three or more views may take. Joins that can be taken apart take none.
+pub const STEPS_TOGETHER: u64 = together::STEPS;
+
 /// Judges the join of all views.
 pub fn judge_join(evidence: &JoinEvidence<'_>) -> JoinReport {
     let all: Vec<usize> = (0..evidence.views.len()).collect();
@@ -147,9 +158,16 @@ pub fn judge_join(evidence: &JoinEvidence<'_>) -> JoinReport {
 pub fn judge_joins(evidence: &JoinEvidence<'_>, members: &[Vec<usize>]) -> JoinReport {
     let pairs = Pairs::new(evidence.views, evidence.impossible, evidence.limit);
     let kernel = pairs.kernel();
-    let read = |(requirement, members): (&Requirement, &Vec<usize>)| {
-        Part { evidence, pairs: &pairs, kernel: kernel.as_ref() }.read(requirement, members)
-    };
+    let mut kernels: FxHashMap<&[usize], (Kernel, JoinCoverage)> = FxHashMap::default();
+    for members in members.iter().filter(|members| members.len() > 2) {
+        if let Some(all) = &kernel
+            && !kernels.contains_key(&members[..])
+        {
+            kernels.insert(members, kernel_of(evidence, pairs.kernel_among(all, members), members));
+        }
+    }
+    let part = Part { evidence, pairs: &pairs, kernel: kernel.as_ref(), kernels: &kernels };
+    let read = |(requirement, members): (&Requirement, &Vec<usize>)| part.read(requirement, members);
     JoinReport {
         dangling: pairs.dangling(),
         lonely: pairs.lonely(),
@@ -159,31 +177,45 @@ pub fn judge_joins(evidence: &JoinEvidence<'_>, members: &[Vec<usize>]) -> JoinR
     }
 }
 
+/// The kernel of some views, all at once where that can be told.
+fn kernel_of(evidence: &JoinEvidence<'_>, pairs: Pairs, members: &[usize]) -> (Kernel, JoinCoverage) {
+    let views: Vec<&PublishedView> = members.iter().map(|&view| &evidence.views[view]).collect();
+    let of_two = Kernel::of_pairs(pairs.clone());
+    match Parts::new(&views, evidence.impossible, pairs).kernel(evidence.limit) {
+        Together::Exact(kernel) => (kernel, JoinCoverage::All),
+        Together::Unassigned => (of_two, JoinCoverage::Unassigned),
+        Together::TooLarge => (of_two, JoinCoverage::KernelOfTwo),
+    }
+}
+
 /// What the joins of parts of the views are read off.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     evidence: &'a JoinEvidence<'a>,
     pairs: &'a Pairs,
+    /// Of each two views.
     kernel: Option<&'a Pairs>,
+    /// Of three and more views.
+    kernels: &'a FxHashMap<&'a [usize], (Kernel, JoinCoverage)>,
 }
 
 impl Part<'_> {
     fn read(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
         let nothing =
             || RequirementReport { raw: JoinReading::default(), kernel: None, coverage: JoinCoverage::NotAssessed };
-        if !self.pairs.is_small {
+        let (Some(of_two), true) = (self.kernel, self.pairs.is_small) else {
             return nothing();
-        }
+        };
         let asked = restrict(requirement, members);
         let views = members.iter().map(|&view| &self.evidence.views[view]).collect();
         let join = Join { views, requirement: &asked, limit: self.evidence.limit };
-        let raw = join.read(&self.pairs.only(members));
-        let both = raw.map(|raw| (raw, self.kernel.map(|kernel| join.read(&kernel.only(members)))));
-        match both {
-            Some((raw, None)) => RequirementReport { raw, kernel: None, coverage: JoinCoverage::All },
-            Some((raw, Some(Some(kernel)))) => {
-                RequirementReport { raw, kernel: Some(kernel), coverage: JoinCoverage::All }
-            }
+        let kernel = || match self.kernels.get(members) {
+            Some((kernel, coverage)) => Some((join.read(kernel)?, *coverage)),
+            None => Some((join.read(&Kernel::of_pairs(of_two.only(members)))?, JoinCoverage::All)),
+        };
+        let raw = join.read(&Kernel::of_pairs(self.pairs.only(members)));
+        match raw.and_then(|raw| Some((raw, kernel()?))) {
+            Some((raw, (kernel, coverage))) => RequirementReport { raw, kernel: Some(kernel), coverage },
             _ if members.len() > 2 => self.read_pairs(requirement, members),
             _ => nothing(),
         }

@@ -14,6 +14,8 @@ pub(super) struct Pairs {
     classes: Vec<Vec<Arc<Classes>>>,
     /// Per view and other view, per class, the classes of the other that it can meet, ascending.
     meets: Vec<Vec<Arc<Vec<Vec<u32>>>>>,
+    /// Per view, how many rows it has.
+    rows: Vec<u64>,
     /// Whether all that meets was listed within the limit; nothing can be said otherwise.
     pub(super) is_small: bool,
     /// Two views that no assignment of all rows fits: there, the kernel leaves nothing out.
@@ -26,6 +28,7 @@ impl Pairs {
         let mut pairs = Pairs {
             classes: vec![vec![Arc::default(); count]; count],
             meets: vec![vec![Arc::default(); count]; count],
+            rows: views.iter().map(|view| view.len() as u64).collect(),
             is_small: true,
             unassigned: Vec::new(),
         };
@@ -56,6 +59,7 @@ impl Pairs {
         Pairs {
             classes: views.iter().map(classes).collect(),
             meets: views.iter().map(meets).collect(),
+            rows: views.iter().map(|&view| self.rows[view]).collect(),
             is_small: self.is_small,
             unassigned: Vec::new(),
         }
@@ -109,44 +113,87 @@ impl Pairs {
         (0..count).map(of_view).collect()
     }
 
-    /// The same with only those pairs left that lie in some assignment of all rows; `None` where it
+    /// How many rows the largest view has: each row is a person, so there are as many people.
+    pub(super) fn people(&self) -> u64 {
+        self.rows.iter().copied().max().unwrap_or(0)
+    }
+
+    /// How many people have no row in a view, if there are so many people.
+    pub(super) fn absent(&self, view: usize) -> u64 {
+        self.people() - self.rows[view]
+    }
+
+    /// The same with only those pairs left that lie in some assignment of all rows of the two views; `None` where it
     /// would take too long. Two views without such an assignment keep what they have.
     pub(super) fn kernel(&self) -> Option<Pairs> {
         if !self.is_small {
             return None;
         }
         let mut kernel = self.clone();
-        let count = self.classes.len();
-        for a in 0..count {
-            for b in a + 1..count {
-                let of_class = self.meets[a][b].iter().zip(0u32..);
-                let edges: Vec<(u32, u32)> =
-                    of_class.flat_map(|(met, class)| met.iter().map(move |&other| (class, other))).collect();
-                // Rows are numbered with 32 bits, so no class has more.
-                let sizes = |classes: &Classes| classes.size.iter().map(|&size| size as u32).collect();
-                let matching = Matching {
-                    supplies: sizes(&self.classes[a][b]),
-                    capacities: sizes(&self.classes[b][a]),
-                    arcs: edges,
-                };
-                let Some(usable) = matching.usable_arcs_of_smaller() else {
-                    kernel.unassigned.push((a, b));
-                    continue;
-                };
-                let mut meets = vec![Vec::new(); self.classes[a][b].len()];
-                for (&(class, other), _) in matching.arcs.iter().zip(&usable).filter(|(_, usable)| **usable) {
-                    meets[class as usize].push(other);
-                }
-                kernel.meets[b][a] = Arc::new(turned(&meets, self.classes[b][a].len()));
-                kernel.meets[a][b] = Arc::new(meets);
-            }
+        for (a, b) in self.each_two() {
+            kernel.keep_usable(self, (a, b), self.rows[a].max(self.rows[b]));
         }
         Some(kernel)
+    }
+
+    /// The kernel of some views, given that of all. Two views may both lack people whom a third one has: of
+    /// them fewer pairs can be left out.
+    pub(super) fn kernel_among(&self, all: &Pairs, views: &[usize]) -> Pairs {
+        let (raw, mut kernel) = (self.only(views), all.only(views));
+        let people = raw.people();
+        for (a, b) in raw.each_two() {
+            if raw.rows[a].max(raw.rows[b]) < people {
+                kernel.meets[a][b] = raw.meets[a][b].clone();
+                kernel.meets[b][a] = raw.meets[b][a].clone();
+                kernel.keep_usable(&raw, (a, b), people);
+            } else if all.unassigned.contains(&(views[a], views[b])) {
+                kernel.unassigned.push((a, b));
+            }
+        }
+        kernel
+    }
+
+    fn each_two(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let count = self.rows.len();
+        (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)))
+    }
+
+    /// Keeps the pairs of two views that lie in some assignment among so many people: everyone has at most one row
+    /// of each, and whoever has none is absent there, which goes with every row of the other.
+    fn keep_usable(&mut self, raw: &Pairs, (a, b): (usize, usize), people: u64) {
+        let of_class = raw.meets[a][b].iter().zip(0u32..);
+        let mut arcs: Vec<(u32, u32)> =
+            of_class.flat_map(|(met, class)| met.iter().map(move |&other| (class, other))).collect();
+        let listed = arcs.len();
+        // Rows are numbered with 32 bits, so no class has more.
+        let sizes = |classes: &Classes| classes.size.iter().map(|&size| size as u32).collect();
+        let (mut supplies, mut capacities): (Vec<u32>, Vec<u32>) =
+            (sizes(&raw.classes[a][b]), sizes(&raw.classes[b][a]));
+        let absent = |view: usize| (people - raw.rows[view]) as u32;
+        if absent(a) > 0 {
+            arcs.extend((0..capacities.len() as u32).map(|class| (supplies.len() as u32, class)));
+            supplies.push(absent(a));
+        }
+        if absent(b) > 0 {
+            arcs.extend((0..supplies.len() as u32).map(|class| (class, capacities.len() as u32)));
+            capacities.push(absent(b));
+        }
+        let matching = Matching { supplies, capacities, arcs };
+        let Some(usable) = matching.usable_arcs() else {
+            self.unassigned.push((a, b));
+            return;
+        };
+        let mut meets = vec![Vec::new(); raw.classes[a][b].len()];
+        for (&(class, other), _) in matching.arcs.iter().zip(&usable).take(listed).filter(|(_, usable)| **usable) {
+            meets[class as usize].push(other);
+        }
+        self.meets[b][a] = Arc::new(turned(&meets, raw.classes[b][a].len()));
+        self.meets[a][b] = Arc::new(meets);
     }
 }
 
 /// The columns of `view` on which its match with `other` rests.
-fn joining(view: &View, other: &View, rules: &[Impossible]) -> Vec<usize> {
+pub(super) fn joining(view: &View, other: &View, rules: &[Impossible]) -> Vec<usize> {
     let rests = |name: &str| {
         let by_rule = |rule: &Impossible| {
             rule.left.0 == name && other.column(&rule.right.0).is_some()

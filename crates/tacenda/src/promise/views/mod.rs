@@ -186,6 +186,32 @@ impl Views {
         terms
     }
 
+    /// How three and more views were judged, for those who get one; nothing to say of fewer.
+    pub fn judged(&self) -> Option<String> {
+        if self.list.len() < 3 {
+            return None;
+        }
+        let mut text = String::from(
+            "All views that the same readers may lay side by side were judged at once: what lies in no assignment of all \
+             rows of all these views was not counted. This was settled exactly.",
+        );
+        text += match self.pairs_suffice {
+            false => {
+                " A view for which it could not be settled within a fixed number of steps was generalised further, or not \
+                 published."
+            }
+            true => {
+                " The publisher accepts that, where it could not be settled within a fixed number of steps, two views at a \
+                 time were judged. What three tell together was not judged then."
+            }
+        };
+        if self.list.iter().any(|view| view.adopted.is_some()) {
+            text +=
+                " Views made elsewhere whose rows have no such assignment with all others were judged two at a time.";
+        }
+        Some(text)
+    }
+
     /// The views that are ours to publish.
     pub fn own(&self) -> impl Iterator<Item = &NamedView> {
         self.list.iter().filter(|view| view.adopted.is_none())
@@ -263,6 +289,21 @@ mod tests {
         assert_eq!(views.seen_together(&names(&["c"]), &earlier), [vec![0, 1, 2]]);
         views.pools.push(names(&["d", "c"]));
         assert_eq!(views.seen_together(&names(&["a"]), &earlier), [vec![0, 1, 2, 3]]);
+    }
+
+    /// Two views are as they were; from three on, a reader is told what was judged.
+    #[test]
+    fn what_was_judged_of_three_views_is_said() {
+        let named = |name: &str| NamedView { name: name.into(), ..NamedView::default() };
+        let mut views = Views { list: vec![named("one"), named("two")], ..views() };
+        assert_eq!(views.judged(), None);
+        views.list.push(named("three"));
+        let said = views.judged().unwrap();
+        assert!(said.contains("at once") && said.contains("exactly") && !said.contains("two at a time"), "{said}");
+        views.pairs_suffice = true;
+        views.list[0].adopted = Some("ward.csv".into());
+        let said = views.judged().unwrap();
+        assert!(said.contains("What three tell together") && said.contains("made elsewhere"), "{said}");
     }
 
     #[test]

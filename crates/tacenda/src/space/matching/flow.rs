@@ -22,16 +22,6 @@ impl Matching {
         self.fill().ok().map(|full| full.usable_arcs())
     }
 
-    /// The same where either side may be the larger one: everyone on the smaller side has a place.
-    pub(crate) fn usable_arcs_of_smaller(&self) -> Option<Vec<bool>> {
-        let sum = |side: &[u32]| side.iter().map(|&count| u64::from(count)).sum::<u64>();
-        if sum(&self.supplies) <= sum(&self.capacities) {
-            return self.usable_arcs();
-        }
-        let arcs = self.arcs.iter().map(|&(left, right)| (right, left)).collect();
-        Matching { supplies: self.capacities.clone(), capacities: self.supplies.clone(), arcs }.usable_arcs()
-    }
-
     /// A full flow. The error is how many on the left have no place in any flow.
     pub(crate) fn fill(&self) -> Result<FullFlow<'_>, u64> {
         let mut network = Network::new(self);
@@ -438,17 +428,6 @@ mod tests {
                 };
                 prop_assert_eq!(full.least_into(right), all.iter().map(into).min().unwrap());
             }
-        }
-
-        #[test]
-        fn either_side_may_be_the_smaller(matching in matching()) {
-            let turned = Matching {
-                supplies: matching.capacities.clone(),
-                capacities: matching.supplies.clone(),
-                arcs: matching.arcs.iter().map(|&(left, right)| (right, left)).collect(),
-            };
-            prop_assume!(matching.supplies.iter().sum::<u32>() != matching.capacities.iter().sum::<u32>());
-            prop_assert_eq!(matching.usable_arcs_of_smaller(), turned.usable_arcs_of_smaller());
         }
 
         /// science E1-33, E1-36, at most seven units.
