@@ -18,7 +18,7 @@ fn text(report: &LogReport) -> String {
     let mut out = format!("{}\n\n", report.series);
     let _ = writeln!(
         out,
-        "  {:>4}  {:<20}  {:<16} {:>10} {:>9} {:>12}  line",
+        "  {:>7}  {:<20}  {:<16} {:>10} {:>9} {:>12}  line",
         "", "when", "label", "rows", "groups", "counterfeits"
     );
     for event in &report.events {
@@ -30,7 +30,7 @@ fn text(report: &LogReport) -> String {
         };
         let _ = writeln!(
             out,
-            "  {release:>4}  {:<20}  {:<16} {:>10} {:>9} {:>12}  {}",
+            "  {release:>7}  {:<20}  {:<16} {:>10} {:>9} {:>12}  {}",
             event.at,
             event.label.as_deref().unwrap_or_default(),
             shown(event.rows),
