@@ -13,7 +13,7 @@ mod readers;
 
 pub use crate::grouping::{Base, LossKind, SeedRule};
 pub use incremental_k_anonymity::{IncrementalKAnonymity, OnDelete};
-pub use incremental_l_diversity::{DiversityMode, IncrementalLDiversity};
+pub use incremental_l_diversity::{DiversityMode, GroupForming, IncrementalLDiversity};
 pub use k_anonymity::KAnonymity;
 pub use m_invariance::{MInvariance, OnIneligible, Surplus};
 

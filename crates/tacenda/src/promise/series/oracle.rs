@@ -4,11 +4,13 @@
 //! its seed. For every assignment of values to people, and for every way the lots can fall, the program is run. Then
 //! Bayes' rule is applied in whole numbers.
 
+use crate::grouping::GroupingError;
 use crate::grouping::evolve::{SnapshotRow, after, group_values, schema, table, values};
 use crate::model::lots::GivenLots;
-use crate::model::{Grouping, History, Lots, Reader, RecordKey, Rng, Table, Value};
-use crate::promise::series::Grouper;
-use crate::promise::{IncrementalLDiversity, MInvariance, Surplus};
+use crate::model::{Grouping, History, Lots, Reader, RecordKey, Rng, Schema, Table, Value};
+use crate::promise::series::incremental_l_diversity::drawn;
+use crate::promise::series::{Grouper, SeriesPromise};
+use crate::promise::{GroupForming, IncrementalLDiversity, MInvariance, Surplus};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -24,6 +26,8 @@ struct Script {
     present: &'static [&'static [usize]],
     /// How many sensitive values there are.
     values: u32,
+    /// How often each value occurs, where the reader knows that; it makes fewer assignments.
+    histogram: Option<&'static [usize]>,
 }
 
 /// How likely each value is before anything is published, in parts: alike, or not.
@@ -169,8 +173,14 @@ impl Script {
             let value = |one: u32| world / u64::from(self.values).pow(one) % u64::from(self.values);
             (0..people as u32).map(|one| value(one) as u32).collect()
         };
+        let fits = |world: &u64| {
+            let held = held(*world);
+            let occurs = |value: usize| held.iter().filter(|&&one| one as usize == value).count();
+            self.histogram.is_none_or(|wanted| wanted.iter().enumerate().all(|(value, &times)| occurs(value) == times))
+        };
         let told: Vec<(Vec<u32>, BTreeMap<Seen, u128>)> = (0..worlds)
             .into_par_iter()
+            .filter(fits)
             .map(|world| (held(world), self.outcomes(policy, withholds, draws, &held(world))))
             .collect();
         let mut worst = Worst { share: (0, 1), outcomes: 0, above: 0 };
@@ -246,7 +256,7 @@ const ALL: &[usize] = &[0, 1, 2, 3, 4, 5];
 
 /// Series with arrivals, departures and returns.
 fn series(places: &'static [&'static [u32]]) -> Vec<(&'static str, Script)> {
-    let script = |people: usize, present| Script { places: &places[..people], present, values: 3 };
+    let script = |people: usize, present| Script { places: &places[..people], present, values: 3, histogram: None };
     vec![
         ("2 in, 1 out, 2 in, 1 back", script(4, &[&[0, 1], &[1, 2, 3], &[0, 1, 2, 3]])),
         ("4 in, 1 out, 2 in", script(6, &[&[0, 2, 4, 5], &[0, 1, 2, 3, 4]])),
@@ -271,7 +281,7 @@ fn dealt_copies_leave_a_reader_who_knows_the_program_with_one_in_m() {
             }
         }
     }
-    let script = Script { places: PLANE, present: &[ALL], values: 4 };
+    let script = Script { places: PLANE, present: &[ALL], values: 4, histogram: None };
     let worst = script.worst(&method(3), false, Draws::ByLot, 3);
     assert_eq!((worst.share, worst.above), ((1, 3), 0), "m = 3");
 }
@@ -280,7 +290,7 @@ fn dealt_copies_leave_a_reader_who_knows_the_program_with_one_in_m() {
 #[test]
 fn dealt_records_that_are_only_added_leave_one_in_l() {
     for places in [LINE, CROWD] {
-        let script = Script { places, present: &[&[0, 1, 3, 4], ALL], values: 3 };
+        let script = Script { places, present: &[&[0, 1, 3, 4], ALL], values: 3, histogram: None };
         let policy = IncrementalLDiversity { reader: Reader::Method, ..IncrementalLDiversity::new(2) };
         let worst = script.worst(&policy, false, Draws::ByLot, 2);
         assert_eq!((worst.share, worst.above), ((1, 2), 0));
@@ -291,7 +301,7 @@ fn dealt_records_that_are_only_added_leave_one_in_l() {
 #[test]
 fn a_first_release_holds_against_the_method_whatever_the_reader() {
     for places in [LINE, CROWD, PLANE] {
-        let script = Script { places, present: &[ALL], values: 3 };
+        let script = Script { places, present: &[ALL], values: 3, histogram: None };
         let worst = script.worst(&MInvariance::new(2), false, Draws::ByLot, 2);
         assert_eq!((worst.share, worst.above), ((1, 2), 0));
     }
@@ -301,7 +311,7 @@ fn a_first_release_holds_against_the_method_whatever_the_reader() {
 #[test]
 fn a_walk_in_the_order_of_the_places_is_caught() {
     for places in [LINE, PLANE] {
-        let script = Script { places, present: &[ALL], values: 3 };
+        let script = Script { places, present: &[ALL], values: 3, histogram: None };
         let worst = script.worst(&method(2), false, Draws::ByPlace, 2);
         assert!(!worst.is_at_most(2) && worst.above > 0, "{:?}", worst.share);
     }
@@ -310,11 +320,54 @@ fn a_walk_in_the_order_of_the_places_is_caught() {
 /// Newcomers who fill gaps give away who left them (science CE-6): that is why `reader = "method"` fills none.
 #[test]
 fn filling_gaps_is_caught() {
-    let script = Script { places: LINE, present: &[&[0, 1], &[1, 2, 3, 4, 5]], values: 3 };
+    let script = Script { places: LINE, present: &[&[0, 1], &[1, 2, 3, 4, 5]], values: 3, histogram: None };
     let worst = script.worst(&MInvariance::new(2), false, Draws::ByLot, 2);
     assert!(worst.above > 0, "{} outcomes, worst {:?}", worst.outcomes, worst.share);
     let worst = script.worst(&method(2), false, Draws::ByLot, 2);
     assert_eq!((worst.share, worst.above), ((1, 2), 0));
+}
+
+const EIGHT: &[&[u32]] = &[&[0, 3], &[1, 9], &[2, 1], &[3, 6], &[4, 2], &[5, 8], &[6, 0], &[7, 5]];
+const ALL_EIGHT: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
+
+fn eight(histogram: &'static [usize]) -> Script {
+    Script { places: EIGHT, present: &[ALL_EIGHT], values: 4, histogram: Some(histogram) }
+}
+
+/// science A3.11-d: groups that are drawn within cells say nothing of who in a group has which value.
+#[test]
+fn drawn_groups_leave_one_in_l() {
+    let policy =
+        IncrementalLDiversity { reader: Reader::Method, groups: GroupForming::Drawn, ..IncrementalLDiversity::new(2) };
+    // With (2, 2, 2, 2) the table is cut in two, with (4, 2, 1, 1) it is not.
+    for histogram in [&[2, 2, 2, 2], &[4, 2, 1, 1]] {
+        let worst = eight(histogram).worst(&policy, false, Draws::ByLot, 2);
+        assert_eq!((worst.share, worst.above), ((1, 2), 0), "{histogram:?}");
+    }
+    let grows =
+        Script { places: EIGHT, present: &[&[0, 2, 5, 6], ALL_EIGHT], values: 4, histogram: Some(&[2, 2, 2, 2]) };
+    let worst = grows.worst(&policy, false, Draws::ByLot, 2);
+    assert_eq!((worst.share, worst.above), ((1, 2), 0));
+}
+
+/// A promise that looks at the sides of a cut, and leaves a node whole where one of them would not do.
+struct MergesUpward;
+
+impl Grouper for MergesUpward {
+    fn promise(&self) -> SeriesPromise {
+        IncrementalLDiversity::new(2).into()
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
+        drawn(2, schema, history, table, lots, |smaller, [_, left, right], m| left.max(right) * m <= smaller)
+    }
+}
+
+/// Merging cells upward where a side is not eligible tells that it is not.
+#[test]
+fn merging_cells_upward_is_caught() {
+    let worst = eight(&[3, 2, 2, 1]).worst(&MergesUpward, false, Draws::ByLot, 2);
+    assert!(worst.above > 0, "{} outcomes, worst {:?}", worst.outcomes, worst.share);
 }
 
 /// Lots of a table of any size, some of them handed over.

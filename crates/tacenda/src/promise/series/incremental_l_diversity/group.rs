@@ -31,10 +31,13 @@
 //! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
 
 use crate::grouping::GroupingError;
+use crate::grouping::buckets::cells::{MayCut, by_own_histogram, draw};
 use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table};
 use crate::promise::series::incremental_l_diversity::paper;
+use crate::promise::series::m_invariance::refuse_uneven;
 use crate::promise::series::{Grouper, SeriesPromise};
-use crate::promise::{DiversityMode, IncrementalLDiversity, MInvariance, OnIneligible};
+use crate::promise::{DiversityMode, GroupForming, IncrementalLDiversity, MInvariance, OnIneligible};
+use std::collections::BTreeMap;
 
 impl Grouper for IncrementalLDiversity {
     fn promise(&self) -> SeriesPromise {
@@ -77,6 +80,9 @@ impl IncrementalLDiversity {
     ) -> Result<Grouping, GroupingError> {
         match self.mode {
             DiversityMode::Paper => paper::group(self.l, schema, history, table),
+            DiversityMode::Safe if self.groups == GroupForming::Drawn => {
+                drawn(self.l, schema, history, table, lots, by_own_histogram)
+            }
             DiversityMode::Safe => {
                 let on_ineligible = match self.reader {
                     Reader::Rule => OnIneligible::Defer,
@@ -91,6 +97,33 @@ impl IncrementalLDiversity {
             }
         }
     }
+}
+
+/// Groups that are drawn by lot within cells, newcomers among themselves. Those that are out stay as they are.
+pub(in crate::promise::series) fn drawn(
+    l: u32,
+    schema: &Schema,
+    history: &History,
+    table: &Table,
+    lots: &Lots,
+    may_cut: MayCut,
+) -> Result<Grouping, GroupingError> {
+    let mut earlier: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
+    let (mut newcomers, mut counts) = (Vec::new(), vec![0; table.values.len()]);
+    for (row, record) in table.rows().zip(history.align(table)) {
+        match record.filter(|record| is_current(history, record)) {
+            Some(record) => earlier.entry(record.group).or_default().push(row),
+            None => {
+                newcomers.push(row.0);
+                counts[table.sensitive()[row.index()].index()] += 1;
+            }
+        }
+    }
+    refuse_uneven(&counts, l)?;
+    let mut grouping = Grouping::default();
+    earlier.values().for_each(|rows| grouping.push(rows, &[]));
+    draw(schema, table, newcomers, lots, u64::from(l), may_cut, &mut grouping);
+    Ok(grouping)
 }
 
 fn is_current(history: &History, record: &Record) -> bool {
@@ -167,6 +200,35 @@ mod tests {
 
     fn sets<const N: usize>(groups: [&[u64]; N]) -> BTreeSet<BTreeSet<u64>> {
         groups.iter().map(|group| group.iter().copied().collect()).collect()
+    }
+
+    /// Newcomers are grouped among themselves, and what is out stays as it is.
+    #[test]
+    fn drawn_groups_stay_as_they_are_while_the_table_grows() {
+        let schema = schema(&[100]);
+        let policy = IncrementalLDiversity {
+            reader: Reader::Method,
+            groups: GroupForming::Drawn,
+            ..IncrementalLDiversity::new(3)
+        };
+        let people: Vec<SnapshotRow> =
+            (0..900).map(|id| (id, vec![(id * 37 % 100) as u32], (id * id % 13) as u32)).collect();
+        let (mut history, mut watch, mut first) = (History::default(), Watch::default(), BTreeSet::new());
+        for releases in 1..=3 {
+            let table = table(&values(13), 1, &people[..300 * releases]);
+            let lots = Lots::from_number(releases as u64);
+            let grouping = policy.group(&schema, &history, &table, &lots).unwrap();
+            watch.look(&table, &grouping, 3, None);
+            assert!(grouping.withheld.is_empty() && grouping.counterfeit_count() == 0);
+            let groups: BTreeSet<Vec<u64>> =
+                grouping.groups().map(|group| group.rows.iter().map(|&row| table.key(row).lo).collect()).collect();
+            assert!(first.is_subset(&groups), "groups that are out come again");
+            first = groups;
+            history = after(&schema, &history, &table, &grouping);
+        }
+        let two = table(&values(13), 1, &[(1, vec![1], 0), (2, vec![2], 0)]);
+        let refused = policy.group(&schema, &History::default(), &two, &Lots::from_number(1));
+        assert!(matches!(refused, Err(GroupingError::Ineligible { .. })));
     }
 
     /// In tables of thousands m-invariance spends a few counterfeits to keep value sets few; here none.

@@ -9,6 +9,8 @@ use crate::promise::series::readers::{READERS, TIGHT_BOXES, WAITING, may_follow_
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
+#[cfg(test)]
+pub(in crate::promise::series) use group::drawn;
 use serde::{Deserialize, Serialize};
 
 /// A person's sensitive value is one of `l`, while records are only added.
@@ -25,6 +27,20 @@ pub struct IncrementalLDiversity {
     /// The reader against whom it holds.
     #[serde(default)]
     pub reader: Reader,
+    /// How groups are formed.
+    #[serde(default)]
+    pub groups: GroupForming,
+}
+
+/// How the groups of newcomers are formed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupForming {
+    /// Of people who are near each other and have different values.
+    #[default]
+    Close,
+    /// By lot, within cells that do not depend on who has which value. They stay as they are for ever.
+    Drawn,
 }
 
 /// Which form of paper 002.
@@ -40,7 +56,13 @@ pub enum DiversityMode {
 impl IncrementalLDiversity {
     /// The corrected algorithm.
     pub const fn new(l: u32) -> IncrementalLDiversity {
-        IncrementalLDiversity { l, mode: DiversityMode::Safe, made_up: false, reader: Reader::Rule }
+        IncrementalLDiversity {
+            l,
+            mode: DiversityMode::Safe,
+            made_up: false,
+            reader: Reader::Rule,
+            groups: GroupForming::Close,
+        }
     }
 
     /// The paper's algorithm, for study.
@@ -53,7 +75,7 @@ impl Parameters for IncrementalLDiversity {
     const ENTRY: &'static Entry = &Entry {
         name: "incremental-l-diversity",
         line: "records are only added, none is artificial; a sensitive value is one of l, over all releases",
-        parameters: "l; reader = rule | method; mode = safe | paper; made_up",
+        parameters: "l; reader = rule | method; groups = close | drawn; mode = safe | paper; made_up",
         paper: "002",
         keys: &[
             key("promise", "l", "a number, at least 2", "", "the least number of values of a group"),
@@ -64,6 +86,13 @@ impl Parameters for IncrementalLDiversity {
                 "rule, method",
                 "rule",
                 "against whom it holds: who knows the rule of the releases, or this program too",
+            ),
+            key(
+                "promise",
+                "groups",
+                "close, drawn",
+                "close",
+                "with reader = \"method\": groups of people who are near each other, or drawn by lot within cells",
             ),
             key(
                 "promise",
@@ -79,7 +108,7 @@ impl Parameters for IncrementalLDiversity {
             needs_sensitive: true,
         },
         pages: &[],
-        stated: &["l", "mode", "reader"],
+        stated: &["l", "mode", "reader", "groups"],
     };
 
     fn read(section: &Section<'_, '_>, _: Option<&Schema>, walk: &mut Walk) -> Option<IncrementalLDiversity> {
@@ -87,6 +116,9 @@ impl Parameters for IncrementalLDiversity {
         Some(IncrementalLDiversity {
             made_up: walk.boolean(section, "made_up").unwrap_or(false),
             reader: walk.word(section, "reader", &READERS).unwrap_or_default(),
+            groups: walk
+                .word(section, "groups", &[("close", GroupForming::Close), ("drawn", GroupForming::Drawn)])
+                .unwrap_or_default(),
             mode: walk.word(section, "mode", &modes).unwrap_or(DiversityMode::Safe),
             l: walk.parameter(section, "l")?,
         })
@@ -102,8 +134,14 @@ impl Parameters for IncrementalLDiversity {
                 if reader == Reader::Rule {
                     limits.push(WAITING);
                 }
-                let waits = if reader == Reader::Rule { " Some wait." } else { "" };
-                (format!("{} Records are only added, none is artificial.{waits}", value_sentence(l, reader)), limits)
+                let more = match (reader, self.groups) {
+                    (Reader::Rule, _) => " Some wait.",
+                    (Reader::Method, GroupForming::Close) => "",
+                    (Reader::Method, GroupForming::Drawn) => {
+                        " Nothing in the releases, nor in how they were made, says who in a group has which of its values."
+                    }
+                };
+                (format!("{} Records are only added, none is artificial.{more}", value_sentence(l, reader)), limits)
             }
             DiversityMode::Paper => (
                 format!(
@@ -121,6 +159,7 @@ impl Parameters for IncrementalLDiversity {
                 Some(format!("l = {l}")),
                 Some(format!("mode = {}", if is_safe { "safe" } else { "paper" })),
                 (reader == Reader::Method).then(|| "reader = method".into()),
+                (self.groups == GroupForming::Drawn).then(|| "groups = drawn".into()),
             ]
             .into_iter()
             .flatten()
@@ -139,6 +178,7 @@ impl Parameters for IncrementalLDiversity {
         Looser::unless_kept("l", Some(before.l), Some(self.l))?;
         Looser::unless_same("mode", &before.mode, &self.mode)?;
         may_follow_reader(before.reader, self.reader)?;
+        Looser::unless_same("groups", &before.groups, &self.groups)?;
         match self.made_up && !before.made_up {
             true => Err(Looser::because("made_up is new: the data were not made up at the last release")),
             false => Ok(()),
@@ -150,6 +190,10 @@ impl Parameters for IncrementalLDiversity {
         found.extend(without_sensitive(schema));
         if self.mode == DiversityMode::Safe && self.made_up {
             found.push(Contradiction::new("P214", "made_up", "made_up says nothing in mode safe", "take it out"));
+        }
+        if self.groups == GroupForming::Drawn && self.reader == Reader::Rule {
+            let message = "groups = \"drawn\" is for a reader who knows the program";
+            found.push(Contradiction::new("P214", "groups", message, "set reader = \"method\", or take groups out"));
         }
         if self.mode == DiversityMode::Paper && self.reader == Reader::Method {
             let message = "the paper's mode holds against no reader";

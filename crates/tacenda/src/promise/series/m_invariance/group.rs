@@ -162,6 +162,15 @@ impl MInvariance {
     }
 }
 
+/// Refuses newcomers who cannot be placed among themselves.
+pub(in crate::promise::series) fn refuse_uneven(counts: &[u64], m: u32) -> Result<(), GroupingError> {
+    if is_eligible(counts, u64::from(m)) {
+        return Ok(());
+    }
+    let counts = Counts { gaps: vec![0; counts.len()], newcomers: counts.to_vec() };
+    Err(ineligible(m, &counts, &admissible(&counts, u64::from(m))))
+}
+
 fn ineligible(m: u32, counts: &Counts, kept: &[u64]) -> GroupingError {
     let refused = |value: &usize| (counts.newcomers[*value] - kept[*value], std::cmp::Reverse(*value));
     let worst = (0..kept.len()).max_by_key(refused).expect("someone cannot be placed");
@@ -245,10 +254,7 @@ fn deal_copies(
     m: u32,
 ) -> Result<(), GroupingError> {
     let counts: Vec<u64> = newcomers.iter().map(|rows| rows.len() as u64).collect();
-    if !is_eligible(&counts, u64::from(m)) {
-        let counts = Counts { gaps: vec![0; counts.len()], newcomers: counts };
-        return Err(ineligible(m, &counts, &admissible(&counts, u64::from(m))));
-    }
+    refuse_uneven(&counts, m)?;
     let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
     let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
     let plan = steer::place(&counts, &sets, &sizes, 0, u64::from(m));

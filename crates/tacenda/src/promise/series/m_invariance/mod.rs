@@ -9,6 +9,7 @@ use crate::promise::series::readers::{READERS, WAITING, may_follow_reader, value
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
+pub(in crate::promise::series) use group::refuse_uneven;
 use serde::{Deserialize, Serialize};
 
 /// Every group holds at least `m` values equally often, and a person's groups carry one value set over their whole

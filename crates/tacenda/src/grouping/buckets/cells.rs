@@ -1,0 +1,104 @@
+//! Cells for groups that are drawn: the table cut by quasi codes, and blind to who has which value.
+//!
+//! A node is cut only if even its smaller side has `m` people for each holder of the node's most frequent value. So
+//! every cell can be divided into groups of `m` values, and moving values inside a node changes no cut (science A3.11-d).
+
+use crate::grouping::buckets::assign::assign;
+use crate::grouping::buckets::deal::Deck;
+use crate::model::{Grouping, Lots, Row, Schema, Table};
+use std::cmp::Reverse;
+
+/// Whether a node may be cut: how many people the smaller side has, and how often the most frequent value of the node
+/// and of either side occurs.
+pub type MayCut = fn(smaller: u64, most: [u64; 3], m: u64) -> bool;
+
+/// Looks at the node's own numbers alone.
+pub fn by_own_histogram(smaller: u64, [node, _, _]: [u64; 3], m: u64) -> bool {
+    node * m <= smaller
+}
+
+/// Cuts `rows` into cells, and draws the groups of each cell by lot.
+pub fn draw(
+    schema: &Schema,
+    table: &Table,
+    rows: Vec<u32>,
+    lots: &Lots,
+    m: u64,
+    may_cut: MayCut,
+    grouping: &mut Grouping,
+) {
+    let mut group = Vec::new();
+    for cell in cells(schema, table, rows, m, may_cut) {
+        let mut people = vec![Vec::new(); table.values.len()];
+        cell.iter().for_each(|&row| people[table.sensitive()[row as usize].index()].push(row));
+        let counts: Vec<u64> = people.iter().map(|rows| rows.len() as u64).collect();
+        for bucket in Deck::new(people, table, lots).deal_new(&assign(&counts, m)) {
+            // Lists are in the order of lots, so the people of a copy are drawn, too.
+            for copy in 0..bucket.copies as usize {
+                group.clear();
+                group.extend(bucket.lists.iter().map(|list| Row(list[copy])));
+                grouping.push(&group, &[]);
+            }
+        }
+    }
+}
+
+fn cells(schema: &Schema, table: &Table, rows: Vec<u32>, m: u64, may_cut: MayCut) -> Vec<Vec<u32>> {
+    let (mut cells, mut open) = (Vec::new(), vec![rows]);
+    let mut counts = vec![0; table.values.len()];
+    while let Some(node) = open.pop() {
+        match cut(schema, table, &node, m, may_cut, &mut counts) {
+            Some((left, right)) => open.extend([right, left]),
+            None => cells.push(node),
+        }
+    }
+    cells
+}
+
+/// Cuts a node at the median of an attribute, the widest first, where that is allowed.
+fn cut(
+    schema: &Schema,
+    table: &Table,
+    node: &[u32],
+    m: u64,
+    may_cut: MayCut,
+    counts: &mut [u64],
+) -> Option<(Vec<u32>, Vec<u32>)> {
+    let whole = most_frequent(table, node, counts);
+    let mut widths: Vec<(Reverse<u64>, usize)> = (0..table.quasi_count())
+        .map(|attribute| {
+            let codes = || node.iter().map(|&row| table.quasi(attribute)[row as usize]);
+            let width = u64::from(codes().max().unwrap_or(0) - codes().min().unwrap_or(0));
+            // The share of the domain, in whole numbers.
+            (Reverse((width << 32) / u64::from(schema.quasi[attribute].size().max(2) - 1)), attribute)
+        })
+        .filter(|(width, _)| width.0 > 0)
+        .collect();
+    widths.sort_unstable();
+    widths.into_iter().find_map(|(_, attribute)| {
+        let column = table.quasi(attribute);
+        let mut codes: Vec<u32> = node.iter().map(|&row| column[row as usize]).collect();
+        let middle = codes.len() / 2;
+        let median = *codes.select_nth_unstable(middle).1;
+        // Equal codes stay together: below the median, or up to it, whichever is more even.
+        let below = |bound: u64| node.iter().filter(|&&row| u64::from(column[row as usize]) < bound).count();
+        let side = |bound: u64| below(bound).min(node.len() - below(bound));
+        let bound = [u64::from(median), u64::from(median) + 1]
+            .into_iter()
+            .max_by_key(|&bound| (side(bound), Reverse(bound)))?;
+        let (left, right): (Vec<u32>, Vec<u32>) =
+            node.iter().partition(|&&row| u64::from(column[row as usize]) < bound);
+        let smaller = left.len().min(right.len()) as u64;
+        let most = [whole, most_frequent(table, &left, counts), most_frequent(table, &right, counts)];
+        (smaller > 0 && may_cut(smaller, most, m)).then_some((left, right))
+    })
+}
+
+/// How many of these rows have the most frequent value of them. `counts` is all zeros, before and after.
+fn most_frequent(table: &Table, rows: &[u32], counts: &mut [u64]) -> u64 {
+    let values = || rows.iter().map(|&row| table.sensitive()[row as usize].index());
+    values().for_each(|value| counts[value] += 1);
+    let most = values().map(|value| counts[value]).max().unwrap_or(0);
+    values().for_each(|value| counts[value] = 0);
+    most
+}
