@@ -3,7 +3,8 @@
 use std::path::Path;
 use tacenda::model::Reader;
 use tacenda::promise::{
-    IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, Parameters, XyAnonymity, XyLinkability,
+    GroupForming, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, Parameters, XyAnonymity,
+    XyLinkability,
 };
 
 /// One line, with one blank between words, without the marks of a quotation.
@@ -26,6 +27,11 @@ fn the_page_of_guarantees_quotes_every_promise_word_by_word() {
         let diversity = IncrementalLDiversity { reader, ..IncrementalLDiversity::new(97) };
         said.push(named(&diversity.terms().sentence, &[("97", "l")]));
     }
+    let drawn =
+        IncrementalLDiversity { reader: Reader::Method, groups: GroupForming::Drawn, ..IncrementalLDiversity::new(97) };
+    let sentence = drawn.terms().sentence;
+    let (rest, last) = sentence.split_once(" Nothing in the releases").expect("a sentence more");
+    said.extend([named(rest, &[("97", "l")]), format!("Nothing in the releases{last}")]);
     for cohorts in [true, false] {
         let promise = IncrementalKAnonymity { cohorts, l: Some(89), ..IncrementalKAnonymity::new(97) };
         said.push(named(&promise.terms().sentence, &[("97", "k"), ("96", "k − 1"), ("89", "l")]));

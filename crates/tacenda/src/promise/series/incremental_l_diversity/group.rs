@@ -220,8 +220,8 @@ mod tests {
             let grouping = policy.group(&schema, &history, &table, &lots).unwrap();
             watch.look(&table, &grouping, 3, None);
             assert!(grouping.withheld.is_empty() && grouping.counterfeit_count() == 0);
-            let groups: BTreeSet<Vec<u64>> =
-                grouping.groups().map(|group| group.rows.iter().map(|&row| table.key(row).lo).collect()).collect();
+            let numbers = |rows: &[Row]| rows.iter().map(|&row| table.key(row).lo).collect::<BTreeSet<u64>>();
+            let groups: BTreeSet<BTreeSet<u64>> = grouping.groups().map(|group| numbers(group.rows)).collect();
             assert!(first.is_subset(&groups), "groups that are out come again");
             first = groups;
             history = after(&schema, &history, &table, &grouping);
