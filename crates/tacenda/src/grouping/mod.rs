@@ -31,7 +31,8 @@ coded! {
             "Even one group needs more rows than the table has.";
         #[error(
             "the newcomers' values are too uneven for m = {m}: one value is held by {most} of {} and at most {allowed} can be \
-             placed; lower m, coarsen the sensitive attribute, or set on_ineligible to \"defer\" or \"counterfeit\"",
+             placed; lower m, coarsen the sensitive attribute, or wait for more arrivals; with reader = \"rule\" on_ineligible may be \
+             \"defer\"",
             counted(*newcomers as u64, "newcomer", "newcomers")
         )]
         Ineligible {
@@ -45,8 +46,8 @@ coded! {
             allowed: usize,
         } = "R422", "the newcomers' values are too uneven",
             "To stand in groups of m different values, no value may be held by more than about one in m of the \
-             newcomers. Lower m, publish coarser sensitive values, let the surplus wait (on_ineligible = \"defer\") \
-             or add counterfeits (on_ineligible = \"counterfeit\").";
+             newcomers. Lower m, publish coarser sensitive values, or wait for more arrivals. With reader = \"rule\" the surplus \
+             may wait (on_ineligible = \"defer\"); who waits then almost certainly has a frequent value.";
         #[error(
             "the table has {} and needs {wanted}; lower the parameter or publish finer values",
             counted(*found as u64, "distinct sensitive value", "distinct sensitive values")
@@ -102,16 +103,17 @@ coded! {
             "Views are different columns of the same people. The snapshot has other people than the one the earlier \
              views were made from, so that rows would have no counterpart. Publish every view from the same snapshot.";
         #[error(
-            "the value of {} is none of the value set that earlier releases gave them, and reader = \"method\" does not cover that; \
-             start a new series with reader = \"rule\"", people(*changed as u64)
+            "the value of {} is another one than in earlier releases, and reader = \"method\" does not cover that; start a new series \
+             with reader = \"rule\", and do not take these people out of the table", people(*changed as u64)
         )]
-        LeftTheirSet {
+        ValueChanged {
             /// How many people.
             changed: usize,
-        } = "R430", "a value left its value set",
-            "With reader = \"method\" a person's value must stay one of the value set that the first release gave them. Here a \
-             value changed to another one. The proof against a reader who knows the program does not cover that. Start a new \
-             series with reader = \"rule\", which allows it.";
+        } = "R430", "a sensitive value changed",
+            "With reader = \"method\" everybody's sensitive value must stay what it was. The proof against a reader who knows the \
+             program covers nothing else. Start a new series with reader = \"rule\", which allows values to change. Do not take \
+             people out because their value changed: then leaving would depend on the value, which the proof does not cover \
+             either.";
         #[error("no quasi attribute is declared, and this promise is about them; declare at least one")]
         NoQuasi = "R428", "no quasi attributes",
             "This promise divides people by their quasi attributes, and the policy file names none.";

@@ -1,6 +1,6 @@
 //! The policy file, parsed: what a steward has decided.
 
-use crate::model::{Schema, Terms};
+use crate::model::{Hides, Schema, Terms};
 use crate::promise::{Promise, SeriesPromise, Views};
 
 /// Everything `tacenda.toml` says, as types.
@@ -45,6 +45,10 @@ const ADOPTED: &str = "This series has releases made elsewhere that do not keep 
                        stays revealed, and comparing them with later releases may reveal more about the people in \
                        them. The promise covers the later releases only.";
 
+/// What is not covered where there are several sensitive columns.
+const COMBINED: &str =
+    "Several sensitive columns count as one value, their combination. One of them alone may be certain.";
+
 impl PolicyFile {
     /// Everything that is promised, what stands in `[promise]` first.
     pub fn promises(&self) -> Vec<Promise> {
@@ -69,6 +73,9 @@ impl PolicyFile {
             Promised::Series(promise) => promise.terms(),
             Promised::Views(views) => views.terms(),
         };
+        if self.schema.sensitive.len() > 1 && matches!(terms.hides, Hides::Value(_)) {
+            terms.limits.insert(0, COMBINED);
+        }
         if self.reasons.accept_adopted.is_some() {
             terms.limits.insert(0, ADOPTED);
         }

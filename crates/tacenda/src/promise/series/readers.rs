@@ -27,30 +27,40 @@ pub(in crate::promise::series) fn value_sentence(one_in: u32, reader: Reader) ->
         }
         Reader::Method => {
             "The reader may know everyone's exact quasi-identifiers, who is in which release, and exactly how this program works, \
-             but nobody's value, and nothing of who is likely to have which value or to leave."
+             but nobody's value. To the reader, everyone who arrives together is equally likely to have each value, whatever \
+             their quasi-identifiers, and equally likely to leave and to return."
         }
     };
     format!("{bound} {knows}")
 }
 
-/// What such a promise does not cover.
-pub(in crate::promise::series) fn value_limits(reader: Reader) -> Vec<&'static str> {
+/// What such a promise does not cover. Drawn groups say nothing of a relation between values and quasi-identifiers.
+pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) -> Vec<&'static str> {
     let mut limits = vec![
         "It does not hide who is in the data.",
         "It does not hide that two people share a value.",
         "It does not resist knowledge of other people's values: one known value can give away others, whatever the parameter.",
         TIGHT_BOXES,
     ];
-    limits.push(match reader {
-        Reader::Rule => {
-            "It does not resist a reader who knows how this program places people. Such a reader can be certain about some \
-             people in later releases."
-        }
+    match reader {
+        Reader::Rule => limits.push(
+            "It does not resist a reader who knows how this program places people. Such a reader can be nearly certain about many \
+             people: in later releases, and in the first one too if values are related to quasi-identifiers.",
+        ),
         Reader::Method => {
-            "Knowledge of who is likely to have which value or to leave, even of few people, may undo it for many. A release \
-             that had to be skipped is outside the proof."
+            limits.push(match are_drawn {
+                true => {
+                    "What a reader knows of how values are related to quasi-identifiers stays as useful as it was without the \
+                     releases."
+                }
+                false => {
+                    "If values are related to quasi-identifiers, a reader who knows this program can work the relation out from one \
+                     release, and with it the values of most people."
+                }
+            });
+            limits.push("If people with some values leave more often than others, the bound does not hold. Nor is it proved for a series in which a release had to be skipped.");
         }
-    });
+    }
     limits
 }
 

@@ -120,7 +120,7 @@ impl Parameters for IncrementalKAnonymity {
             lets_people_leave: false,
             keeps_value_sets: cohorts,
             groups: if cohorts { GroupRule::Unchanged } else { GroupRule::Open },
-            ..Terms::new(Self::ENTRY.name, Scope::Series, self.sentence(), self.limits())
+            ..Terms::new(Self::ENTRY.name, Scope::Series, self.sentence(), &self.limits())
         }
     }
 
@@ -176,29 +176,29 @@ impl IncrementalKAnonymity {
         )
     }
 
-    fn limits(&self) -> &'static [&'static str] {
-        match (self.cohorts, self.l) {
-            (true, Some(_)) => &[
-                "It does not hide who is in the data.",
-                "A group waits if one value is too frequent in it. That a person known to be in the data waited, and in which \
-                 groups others who waited come out, can give their value away.",
-                TIGHT_BOXES,
-            ],
-            (true, None) => &[
-                "It does not hide who is in the data.",
-                "It does not limit what is learned about sensitive values: no guard is named.",
-                TIGHT_BOXES,
-            ],
-            (false, None) => &[
-                "It does not protect against someone who knows when a person entered the data.",
-                "It does not limit what is learned about sensitive values: no guard is named.",
-            ],
-            (false, Some(_)) => &[
-                "It does not protect against someone who knows when a person entered the data.",
-                "Its guard holds for each group of each release alone: not for what is learned by comparing releases, \
-                 nor against someone who knows how this program cuts, or who arrived when.",
-            ],
+    fn limits(&self) -> Vec<&'static str> {
+        let mut limits = vec!["It does not hide who is in the data."];
+        if !self.cohorts {
+            limits.push("It does not protect against someone who knows when a person entered the data.");
+            limits.push(
+                "A reader who knows how this program cuts can find out who entered when, and then single out people who arrived.",
+            );
         }
+        limits.push(match (self.cohorts, self.l) {
+            (_, None) => "It does not limit what is learned about sensitive values: no guard is named.",
+            (true, Some(_)) => {
+                "A group waits if one value is too frequent in it. That a person known to be in the data waited, and in which groups \
+                 others who waited come out, can give their value away."
+            }
+            (false, Some(_)) => {
+                "Its guard holds for each group of each release alone: not for what is learned by comparing releases, nor against \
+                 someone who knows how this program cuts, or who arrived when."
+            }
+        });
+        if self.cohorts || self.tight {
+            limits.push(TIGHT_BOXES);
+        }
+        limits
     }
 }
 

@@ -130,7 +130,7 @@ impl Parameters for IncrementalLDiversity {
         let reader = self.reader;
         let (sentence, limits): (String, Vec<&'static str>) = match self.mode {
             DiversityMode::Safe => {
-                let mut limits = value_limits(reader);
+                let mut limits = value_limits(reader, self.groups == GroupForming::Drawn);
                 if reader == Reader::Rule {
                     limits.push(WAITING);
                 }
@@ -217,8 +217,7 @@ impl OfSeries for IncrementalLDiversity {
         match self.mode {
             DiversityMode::Paper => "Records are only added. This is a study mode.",
             DiversityMode::Safe => {
-                "Records are only added: a release that lacks a person who was published before is refused. Erasure ends the series, \
-                 or needs on_delete = \"withhold\"."
+                "Records are only added: a release that lacks a person who was published before is refused. Erasure ends the series."
             }
         }
     }

@@ -23,16 +23,17 @@ pub(super) const COUNTERFEITS_AHEAD: Page = (
     "counterfeits that are to be expected",
     "A warning, not an error. With reader = \"method\" newcomers fill no gaps: where people left, counterfeits stand in for \
      them. The message says how many are to be expected over the next releases, by a simulation in which people leave at \
-     the rate of this release, whatever their value. Small tables and tables that many people leave need very many. Then reader = \
-     \"rule\" is the better choice, before the first release; surplus = \"withhold\" needs fewer counterfeits.",
+     the rate of this release, whatever their value, and as many arrive. Small tables and tables that many people leave need very \
+     many. Then a new series with reader = \"rule\" is the better choice. In sets of five and more values surplus = \"withhold\" needs fewer \
+     counterfeits.",
 );
 
 pub(super) const LEAVING_BY_VALUE: Page = (
     "R803",
     "leaving depends on the value",
-    "A warning, not an error. People with some sensitive values leave much more often than others. The proof of reader = \
-     \"method\" is for a reader to whom everybody is as likely to leave. A reader who knows that people with one value leave \
-     sooner can learn more than the bound says.",
+    "A warning, not an error. People with different sensitive values leave at different rates; values of fewer than 50 people are \
+     not looked at. The proof of reader = \"method\" is for a reader to whom everybody is equally likely to leave. A reader who \
+     knows that people with one value leave sooner can learn more than the bound says.",
 );
 
 /// What there is to say of going on from `release`, which was made from `table`; `last` is the table before.
@@ -45,7 +46,7 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     let as_now = if stayed.is_some() { ", as now" } else { "" };
     let mut warnings = vec![format!(
         "{}: with reader = \"method\" counterfeits of about {} are to be expected over the next {AHEAD} releases, if {} of the \
-         people leave each time{as_now}; where that is too many, use reader = \"rule\"",
+         people leave each time{as_now}; where that is too many, begin a new series with reader = \"rule\"",
         COUNTERFEITS_AHEAD.0,
         shares.join(", "),
         percent(leave),
@@ -53,7 +54,7 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     if let Some((least, most)) = stayed.as_ref().and_then(Stayed::by_value) {
         warnings.push(format!(
             "{}: between {} and {} of the people left, depending on their sensitive value; a reader who knows such rates can \
-             learn more than the promise says; use reader = \"rule\", which claims less",
+             learn more than the promise says",
             LEAVING_BY_VALUE.0,
             percent(least),
             percent(most),
@@ -65,31 +66,44 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
 /// The shares of counterfeits in the next releases, if everybody leaves with probability `leave` each time and as many
 /// people come, in whole copies of the sets that exist.
 fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
-    let mut copies: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
+    // Per value set: how often each value stands in it, and how many of these rows are counterfeits.
+    let mut sets: BTreeMap<Vec<Value>, (u64, u64)> = BTreeMap::new();
     for group in 0..release.group_count() {
         let mut set = release.sensitive[release.group_rows(group)].to_vec();
         let rows = set.len() as u64;
         set.dedup();
         let each = rows / set.len() as u64;
-        *copies.entry(set).or_default() += each;
+        let of_set = sets.entry(set).or_default();
+        of_set.0 += each;
+        of_set.1 += u64::from(release.counterfeits[group]);
     }
-    let rows = release.row_count() as f64;
-    let mut shares = vec![0.0; AHEAD];
-    for (number, (set, copies)) in (0..).zip(&copies) {
+    let (mut gaps, mut people) = ([0.0; AHEAD], [0.0; AHEAD]);
+    for (number, (set, &(copies, counterfeits))) in (0..).zip(&sets) {
         for future in 0..FUTURES {
             let mut rng = Lots::from_number(1).stream(&[number, future]);
-            let mut lists = vec![*copies; set.len()];
-            for share in &mut shares {
+            let mut lists = vec![copies; set.len()];
+            // Which values the counterfeits have is not looked at.
+            for _ in 0..counterfeits {
+                let list = &mut lists[rng.below(set.len() as u64) as usize];
+                *list = list.saturating_sub(1);
+            }
+            for ahead in 0..AHEAD {
+                let before: u64 = lists.iter().sum();
                 for list in &mut lists {
                     *list -= (0..*list).filter(|_| rng.unit() < leave).count() as u64;
                 }
+                let arrived = (before - lists.iter().sum::<u64>()) / set.len() as u64;
+                lists.iter_mut().for_each(|list| *list += arrived);
                 let most = lists.iter().copied().max().unwrap_or(0);
-                *share += lists.iter().map(|list| most - list).sum::<u64>() as f64;
+                gaps[ahead] += lists.iter().map(|list| most - list).sum::<u64>() as f64;
+                people[ahead] += lists.iter().sum::<u64>() as f64;
             }
         }
     }
-    let gaps = shares.into_iter().map(|all| all / f64::from(FUTURES));
-    gaps.map(|gaps| gaps / (rows + gaps)).collect()
+    gaps.iter()
+        .zip(people)
+        .map(|(gaps, people)| if gaps + people == 0.0 { 0.0 } else { gaps / (gaps + people) })
+        .collect()
 }
 
 /// Who of the last table is still there, per value.
@@ -155,6 +169,7 @@ mod tests {
             ends: (1..=groups).map(|group| group * width).collect(),
             sensitive: (0..groups).flat_map(|_| (0..width).map(Value)).collect(),
             values: Values::of(["a", "b", "c", "d"]),
+            counterfeits: vec![0; groups as usize],
             ..Release::default()
         }
     }
@@ -165,6 +180,8 @@ mod tests {
         assert!(large[4] > large[0] && large[0] > 0.0, "{large:?}");
         assert!(small[4] > 2.0 * large[4], "{small:?} {large:?}");
         assert_eq!(counterfeits_ahead(&release(50, 3), 0.0), [0.0; AHEAD], "where nobody leaves there are none");
+        let with_gaps = Release { counterfeits: vec![1; 50], ..release(50, 3) };
+        assert!(counterfeits_ahead(&with_gaps, 0.0)[0] > 0.05, "gaps that are there stay");
     }
 
     #[test]

@@ -59,7 +59,7 @@ use crate::grouping::buckets::fill::Waiting;
 use crate::grouping::buckets::hilbert::Hilbert;
 use crate::grouping::buckets::split::{Costs, Groups, Lists, NOBODY, split};
 use crate::grouping::buckets::{Bucket, split, steer, updated};
-use crate::model::{Grouping, History, Lots, Reader, Row, Schema, Table, Value};
+use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table, Value};
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
 use rayon::prelude::*;
@@ -108,9 +108,13 @@ impl MInvariance {
                 }
             }
             Reader::Method => {
-                let left = division.updated.len() + division.exposed.len();
-                if left > 0 {
-                    return Err(GroupingError::LeftTheirSet { changed: left });
+                // The proof gives everyone one value for ever.
+                let is_changed = |(row, record): &(Row, Option<&Record>)| {
+                    record.is_some_and(|record| record.is_published() && record.value != table.sensitive()[row.index()])
+                };
+                let changed = table.rows().zip(history.align(table)).filter(is_changed).count();
+                if changed + division.exposed.len() > 0 {
+                    return Err(GroupingError::ValueChanged { changed: changed + division.exposed.len() });
                 }
                 // Before the newcomers come: one of them who waited would be dealt a second time.
                 withheld = match self.surplus {

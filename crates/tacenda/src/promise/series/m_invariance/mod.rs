@@ -144,14 +144,14 @@ impl Parameters for MInvariance {
         let MInvariance { m, k, reader, .. } = *self;
         let people = k.map_or(String::new(), |k| format!(" Every group of a release holds at least {k} people."));
         let sentence = format!("{}{people}", value_sentence(m, reader));
-        let mut limits = value_limits(reader);
-        // Against the method a value never leaves its set.
+        let mut limits = value_limits(reader, false);
+        // Against the method no value may change.
         if reader == Reader::Rule {
-            limits
-                .push("A person's value set changes only when their value changed, so a changed value set tells that.");
-            limits.push(
-                "A reader who knows that a value never goes away, as with HIV, can learn more from people whose value set changed.",
-            );
+            limits.push("A changed value set reveals that the person's value changed. A change can show even if the value set stays.");
+            limits.push("A reader who knows that a value never goes away, as with HIV, can learn more from values that changed.");
+        }
+        if self.k.is_some() {
+            limits.push("People whose value set has fewer than k people wait. That tells something of their value.");
         }
         match self.on_ineligible {
             OnIneligible::Refuse => {}
