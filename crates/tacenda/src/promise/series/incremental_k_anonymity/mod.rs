@@ -92,7 +92,7 @@ impl Parameters for IncrementalKAnonymity {
             needs_sensitive: false,
         },
         pages: &[warnings::NOT_CUT],
-        stated: &["k", "cohorts", "l"],
+        stated: &["k", "cohorts", "l", "tight"],
     };
 
     fn read(section: &Section<'_, '_>, _: Option<&Schema>, walk: &mut Walk) -> Option<IncrementalKAnonymity> {

@@ -108,13 +108,15 @@ impl MInvariance {
                 }
             }
             Reader::Method => {
-                // The proof gives everyone one value for ever.
+                // The proof gives everyone one value for ever. Of people who were away the value is not kept.
                 let is_changed = |(row, record): &(Row, Option<&Record>)| {
-                    record.is_some_and(|record| record.is_published() && record.value != table.sensitive()[row.index()])
+                    let last = record.filter(|record| record.is_published() && record.last_release == history.releases);
+                    last.is_some_and(|record| record.value != table.sensitive()[row.index()])
                 };
                 let changed = table.rows().zip(history.align(table)).filter(is_changed).count();
-                if changed + division.exposed.len() > 0 {
-                    return Err(GroupingError::ValueChanged { changed: changed + division.exposed.len() });
+                let changed = changed.max(division.updated.len()) + division.exposed.len();
+                if changed > 0 {
+                    return Err(GroupingError::ValueChanged { changed });
                 }
                 // Before the newcomers come: one of them who waited would be dealt a second time.
                 withheld = match self.surplus {
@@ -534,6 +536,21 @@ mod tests {
             .map(|group| table.sensitive()[group.rows[0].index()])
             .collect();
         assert_eq!(alone, [Value(0), Value(0)]);
+    }
+
+    /// science A3.11-b gives everyone one value for ever: even a change inside the value set would show.
+    #[test]
+    fn a_value_that_changed_is_refused_against_the_method() {
+        let schema = schema(&[10]);
+        let method = MInvariance { reader: Reader::Method, ..policy(2) };
+        let first = table(&values(3), 1, &[(1, vec![1], 0), (2, vec![2], 1)]);
+        let grouping = run(&method, &schema, &History::default(), &first).unwrap();
+        let history = after(&schema, &History::default(), &first, &grouping);
+        for (value, changed) in [(0, None), (1, Some(1)), (2, Some(1))] {
+            let second = table(&values(3), 1, &[(1, vec![1], value), (2, vec![2], 1)]);
+            let answer = run(&method, &schema, &history, &second).err();
+            assert_eq!(answer, changed.map(|changed| GroupingError::ValueChanged { changed }), "{value}");
+        }
     }
 
     #[test]
