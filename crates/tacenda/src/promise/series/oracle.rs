@@ -65,24 +65,23 @@ impl Worst {
 struct Fallen {
     /// The order of people.
     ranks: HashMap<u64, u64>,
-    /// Numbers drawn so far, and below what; then zeros.
-    drawn: Mutex<(usize, Vec<(u64, u64)>)>,
+    /// The number that each unit draws, and below what; zero where none is said. Threads ask in any order.
+    drawn: Mutex<Drawn>,
 }
+
+/// Per unit, a number and its bound.
+type Drawn = BTreeMap<Vec<u32>, (u64, u64)>;
 
 impl GivenLots for Fallen {
     fn of(&self, record: RecordKey) -> u64 {
         self.ranks.get(&record.lo).copied().unwrap_or(0)
     }
 
-    fn below(&self, _: &[u32], bound: u64) -> u64 {
+    fn below(&self, unit: &[u32], bound: u64) -> u64 {
         let mut drawn = self.drawn.lock().unwrap();
-        let at = drawn.0;
-        drawn.0 += 1;
-        if at == drawn.1.len() {
-            drawn.1.push((0, bound));
-        }
-        assert_eq!(drawn.1[at].1, bound, "a run goes the same way as far as the numbers are the same");
-        drawn.1[at].0
+        let (number, known) = *drawn.entry(unit.to_vec()).or_insert((0, bound));
+        assert_eq!(known, bound, "what a unit draws does not depend on what others drew");
+        number
     }
 }
 
@@ -220,21 +219,20 @@ fn gcd(a: u128, b: u128) -> u128 {
 /// Runs `run` with every number that it may draw, and says how likely each answer is.
 fn every_draw<R>(ranks: &HashMap<u64, u64>, weight: u128, run: impl Fn(&Lots) -> R) -> Vec<(R, u128)> {
     let mut answers = Vec::new();
-    let mut drawn: Vec<(u64, u64)> = Vec::new();
+    let mut drawn = Drawn::new();
     loop {
-        let fallen = Arc::new(Fallen { ranks: ranks.clone(), drawn: Mutex::new((0, drawn)) });
+        let fallen = Arc::new(Fallen { ranks: ranks.clone(), drawn: Mutex::new(drawn) });
         let answer = run(&Lots::given(fallen.clone()));
-        drawn = fallen.drawn.lock().unwrap().1.clone();
-        let ways: u128 = drawn.iter().map(|&(_, bound)| u128::from(bound)).product();
+        drawn = fallen.drawn.lock().unwrap().clone();
+        let ways: u128 = drawn.values().map(|&(_, bound)| u128::from(bound)).product();
         assert_eq!(weight % ways, 0, "weights are whole numbers");
         answers.push((answer, weight / ways));
-        while let Some((number, bound)) = drawn.pop() {
-            if number + 1 < bound {
-                drawn.push((number + 1, bound));
-                break;
-            }
-        }
-        if drawn.is_empty() {
+        // The next numbers, as a counter counts.
+        let has_next = drawn.values_mut().any(|(number, bound)| {
+            *number = (*number + 1) % *bound;
+            *number > 0
+        });
+        if !has_next {
             return answers;
         }
     }
