@@ -16,7 +16,7 @@ name = { role = "identifier" }
 age = { role = "quasi", type = "integer", domain = [0, 120] }
 disease = { role = "sensitive", type = "category" }
 [promise]
-model = "m-invariance"  # Nobody's disease can be guessed with more than 1/m, by all releases together.
+model = "m-invariance"  # Everyone's disease stays one of m possible ones, over all releases together.
 m = 2
 [counterfeits]
 max_share = 0.5  # At most half of the rows may be artificial: the made-up ward is small.

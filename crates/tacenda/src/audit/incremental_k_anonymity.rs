@@ -40,7 +40,7 @@
 //! regions that come from a tree.
 
 use crate::audit::{Evidence, Fault, Faults};
-use crate::model::{History, Quasi, Record, Regions, Row, Span, Value};
+use crate::model::{Quasi, Record, Regions, Row, Span, Value};
 use crate::space::stab::{Stab, overlaps_another};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,7 +154,7 @@ impl<'a> Overlay<'a> {
         };
         let origins: Vec<Origin> = history.align(table).map(origin).collect();
         let mut fates = vec![Fate::default(); history.groups.regions.len()];
-        for record in history.records.iter().filter(|record| is_current(history, record)) {
+        for record in history.records.iter().filter(|record| history.is_current(record)) {
             fates[record.group as usize].gone += 1;
         }
         let mut mixes = vec![Mix::NOBODY; release.group_count()];
@@ -284,7 +284,7 @@ impl<'a> Overlay<'a> {
             return;
         }
         let mut earliest: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-        for record in self.evidence.history.records.iter().filter(|record| is_current(self.evidence.history, record)) {
+        for record in self.evidence.history.records.iter().filter(|record| self.evidence.history.is_current(record)) {
             if self.fates[record.group as usize].stay == 0 {
                 *earliest.entry(record.group).or_default().entry(record.cohort).or_default() += 1;
             }
@@ -386,10 +386,6 @@ fn count(fault: Fault, faults: &mut Faults, concerned: Vec<(u32, u32)>) {
     if !groups.is_empty() {
         faults.groups(fault, &groups, people);
     }
-}
-
-fn is_current(history: &History, record: &Record) -> bool {
-    record.is_published() && record.last_release == history.releases
 }
 
 /// The regions that overlap another one without being equal to it.

@@ -23,7 +23,7 @@ pub(crate) fn check(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
 pub(crate) fn check_changed(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
     let history = evidence.history;
     let mut sizes = vec![0usize; history.groups.regions.len()];
-    let is_current = |record: &&Record| record.is_published() && record.last_release == history.releases;
+    let is_current = |record: &&Record| history.is_current(record);
     history.records.iter().filter(is_current).for_each(|record| sizes[record.group as usize] += 1);
     check_where(m, k, evidence, |group, records| {
         let rows = evidence.release.group_rows(group);

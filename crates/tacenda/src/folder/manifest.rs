@@ -34,6 +34,8 @@ pub struct ManifestFacts {
     pub software: String,
     /// Loss measures that can be computed from the release and the policy.
     pub loss: Json,
+    /// The number of the engine that formed the groups.
+    pub engine: u32,
     /// What earlier releases said that is not true, for the recipient's page.
     pub erratum: Option<String>,
     /// More files for the folder, name and content; such as the recipient's report.
@@ -85,10 +87,6 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<u32>,
 }
-
-/// The number of the engine that forms groups now. It grows with every change after which the same data and seed give
-/// another release.
-const ENGINE: u32 = 2;
 
 /// What a series is called, and whom to ask.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
@@ -195,7 +193,7 @@ impl Manifest {
             ledger_head: facts.ledger_head.clone(),
             policy_sha256: facts.policy_digest.clone(),
             software: facts.software.clone(),
-            engine: Some(ENGINE),
+            engine: Some(facts.engine),
         }
     }
 

@@ -73,6 +73,7 @@ pub fn facts() -> ManifestFacts {
         policy_digest: "ef".repeat(32),
         software: "tacenda 0.1.0".into(),
         loss: serde_json::json!({ "discernability": 29 }),
+        engine: 2,
         erratum: None,
         more_files: Vec::new(),
         view: None,

@@ -167,6 +167,11 @@ impl PastView {
 }
 
 impl History {
+    /// Whether somebody is in the last release.
+    pub fn is_current(&self, record: &Record) -> bool {
+        record.is_published() && record.last_release == self.releases
+    }
+
     /// The history after a release of a view of everyone in `table`.
     pub fn after_view(&self, table: &Table, number: u32, views: Vec<PastView>) -> History {
         assert_eq!(number, self.releases + 1, "releases follow each other");

@@ -6,6 +6,7 @@
 
 use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
+use crate::grouping::ENGINE;
 use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
 use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, loss, query_error};
@@ -446,6 +447,7 @@ impl Project {
             ledger_head: rehearsal.ledger_head.clone(),
             policy_digest: self.loaded.digest.clone(),
             loss: rehearsal.loss.to_json(),
+            engine: ENGINE,
             erratum: self.store.as_ref().and_then(erratum::text),
             more_files: Vec::new(),
             software: software(),

@@ -167,15 +167,7 @@ fn match_at_once(ask: &Ask<'_>, places: &[u32], outcome: &mut Outcome) -> Whole 
             if outcome.findings.iter().any(is_known) {
                 continue;
             }
-            let witness = Witness {
-                claim,
-                groups,
-                values: Vec::new(),
-                person: None,
-                attribute: None,
-                number: reading.least.unwrap_or(0),
-                line: line.into(),
-            };
+            let witness = Witness::new(claim, groups, reading.least.unwrap_or(0), line.into());
             let (release, people) = (number(places[at]), reading.people);
             let finding = Finding { fault, release, people, groups: 0, example: None, others, witness: Some(witness) };
             outcome.found([finding]);

@@ -124,7 +124,7 @@ pub fn account(terms: &Terms, evidence: &Evidence<'_>, snapshot: Option<&Table>)
     }
     risk.moved_by_one = fact(MOVED_BY_ONE) + u64::from(moved_by_one(evidence, &standing));
     risk.given_away = fact(GIVEN_AWAY);
-    let is_last_known = history.records.iter().any(|record| is_current(history, record));
+    let is_last_known = history.records.iter().any(|record| history.is_current(record));
     match snapshot.filter(|_| is_last_known) {
         Some(snapshot) => risk.given_away += given_away(terms, evidence, snapshot),
         // The sum would be silent about the people between the last release and this one.
@@ -134,10 +134,6 @@ pub fn account(terms: &Terms, evidence: &Evidence<'_>, snapshot: Option<&Table>)
         [(UNKNOWN_RELEASES, risk.unknown_releases), (GIVEN_AWAY, risk.given_away), (MOVED_BY_ONE, risk.moved_by_one)];
     let facts = facts.into_iter().filter(|fact| fact.1 > 0).map(|(name, count)| (name.to_string(), count)).collect();
     Account { risk: Some(risk), met, places, facts }
-}
-
-fn is_current(history: &History, record: &Record) -> bool {
-    record.is_published() && record.last_release == history.releases
 }
 
 /// Per row of the table, the place of its record in the history.
@@ -157,7 +153,7 @@ fn meet(evidence: &Evidence<'_>, standing: &Standing) -> (Vec<Met>, Regions) {
     let Evidence { schema, history, release, .. } = *evidence;
     let before = |index: usize| match history.met.get(index) {
         Some(&met) => met,
-        None if is_current(history, &history.records[index]) => {
+        None if history.is_current(&history.records[index]) => {
             Met { place: history.records[index].group, ..Met::NEVER }
         }
         None => Met::NEVER,
@@ -228,7 +224,7 @@ fn share(k: u32, history: &History, standing: &Standing, places: usize, met: &mu
 /// own check and with all that the truth says of quasi values and presence.
 fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
     let history = evidence.history;
-    let is_out = |record: Option<&Record>| !record.is_some_and(|record| is_current(history, record));
+    let is_out = |record: Option<&Record>| !record.is_some_and(|record| history.is_current(record));
     let records = history.align(snapshot);
     let withheld: Vec<Row> =
         snapshot.rows().zip(records).filter(|(_, record)| is_out(*record)).map(|(row, _)| row).collect();
@@ -255,12 +251,12 @@ fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
 fn moved_by_one(evidence: &Evidence<'_>, standing: &Standing) -> u32 {
     let Evidence { history, release, .. } = *evidence;
     let mut old_sizes = vec![0u32; history.groups.regions.len()];
-    for record in history.records.iter().filter(|record| is_current(history, record)) {
+    for record in history.records.iter().filter(|record| history.is_current(record)) {
         old_sizes[record.group as usize] += 1;
     }
     let old_group = |index: &Option<u32>| {
         let record = index.map(|index| &history.records[index as usize]);
-        record.filter(|record| is_current(history, record)).map_or(Met::NOWHERE, |record| record.group)
+        record.filter(|record| history.is_current(record)).map_or(Met::NOWHERE, |record| record.group)
     };
     let old_groups: Vec<u32> = standing.records.iter().map(old_group).collect();
     let mut moved = 0;

@@ -1,6 +1,6 @@
 //! The account of a series, person by person, as one would explain it on paper. For tests.
 
-use super::{Account, SeriesRisk, groups_of, is_current};
+use super::{Account, SeriesRisk, groups_of};
 use crate::audit::Evidence;
 use crate::model::{History, Met, Regions, Release, Span, Table};
 use rustc_hash::FxHashMap;
@@ -58,7 +58,7 @@ fn meet(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> (Vec<Met>, Regions) 
         let record = history.records.get(index).filter(|record| record.key == key);
         let before = record.map_or(Met::NEVER, |record| match history.met.get(index) {
             Some(&met) => met,
-            None if is_current(history, record) => Met { place: record.group, ..Met::NEVER },
+            None if history.is_current(record) => Met { place: record.group, ..Met::NEVER },
             None => Met::NEVER,
         });
         let place = group.map_or(before.place, |group| {
@@ -110,7 +110,7 @@ fn pairs_of(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> FxHashMap<(u32, 
     let history = evidence.history;
     let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for (group, record) in groups.iter().zip(history.align(evidence.table)) {
-        if let Some((group, record)) = group.zip(record.filter(|record| is_current(history, record))) {
+        if let Some((group, record)) = group.zip(record.filter(|record| history.is_current(record))) {
             *pairs.entry((record.group, group)).or_default() += 1;
         }
     }
@@ -120,7 +120,7 @@ fn pairs_of(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> FxHashMap<(u32, 
 /// Groups that are an old group but for one person, and whose region is not the old one.
 fn moved_by_one(history: &History, release: &Release, pairs: &FxHashMap<(u32, u32), u32>) -> u32 {
     let mut old_sizes = vec![0u32; history.groups.regions.len()];
-    for record in history.records.iter().filter(|record| is_current(history, record)) {
+    for record in history.records.iter().filter(|record| history.is_current(record)) {
         old_sizes[record.group as usize] += 1;
     }
     let moved = pairs.iter().filter(|&(&(old, new), &people)| {

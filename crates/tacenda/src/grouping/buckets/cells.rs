@@ -8,13 +8,20 @@ use crate::grouping::buckets::deal::Deck;
 use crate::model::{Grouping, Lots, Row, Schema, Table};
 use std::cmp::Reverse;
 
-/// Whether a node may be cut: how many people the smaller side has, and how often the most frequent value of the node
-/// and of either side occurs.
-pub type MayCut = fn(smaller: u64, most: [u64; 3], m: u64) -> bool;
+/// A cut that could be made.
+pub struct Cut {
+    /// The rows of both sides.
+    pub sides: [Vec<u32>; 2],
+    /// How many people of both have the most frequent value of both.
+    pub most: u64,
+}
 
-/// Looks at the node's own numbers alone.
-pub fn by_own_histogram(smaller: u64, [node, _, _]: [u64; 3], m: u64) -> bool {
-    node * m <= smaller
+/// Whether a cut may be made, where a group has so many values.
+pub type MayCut = fn(cut: &Cut, table: &Table, m: u64) -> bool;
+
+/// Looks at the numbers of both sides together, never of one.
+pub fn by_own_histogram(cut: &Cut, _: &Table, m: u64) -> bool {
+    cut.most * m <= cut.sides.iter().map(Vec::len).min().unwrap_or(0) as u64
 }
 
 /// Cuts `rows` into cells, and draws the groups of each cell by lot.
@@ -48,7 +55,7 @@ fn cells(schema: &Schema, table: &Table, rows: Vec<u32>, m: u64, may_cut: MayCut
     let mut counts = vec![0; table.values.len()];
     while let Some(node) = open.pop() {
         match cut(schema, table, &node, m, may_cut, &mut counts) {
-            Some((left, right)) => open.extend([right, left]),
+            Some([left, right]) => open.extend([right, left]),
             None => cells.push(node),
         }
     }
@@ -63,8 +70,8 @@ fn cut(
     m: u64,
     may_cut: MayCut,
     counts: &mut [u64],
-) -> Option<(Vec<u32>, Vec<u32>)> {
-    let whole = most_frequent(table, node, counts);
+) -> Option<[Vec<u32>; 2]> {
+    let most = most_frequent(table, node, counts);
     let mut widths: Vec<(Reverse<u64>, usize)> = (0..table.quasi_count())
         .map(|attribute| {
             let codes = || node.iter().map(|&row| table.quasi(attribute)[row as usize]);
@@ -81,16 +88,17 @@ fn cut(
         let middle = codes.len() / 2;
         let median = *codes.select_nth_unstable(middle).1;
         // Equal codes stay together: below the median, or up to it, whichever is more even.
-        let below = |bound: u64| node.iter().filter(|&&row| u64::from(column[row as usize]) < bound).count();
-        let side = |bound: u64| below(bound).min(node.len() - below(bound));
-        let bound = [u64::from(median), u64::from(median) + 1]
-            .into_iter()
-            .max_by_key(|&bound| (side(bound), Reverse(bound)))?;
+        let smaller = |bound: u64| {
+            let below = node.iter().filter(|&&row| u64::from(column[row as usize]) < bound).count();
+            below.min(node.len() - below)
+        };
+        let bounds = [u64::from(median), u64::from(median) + 1];
+        let bound = bounds.into_iter().max_by_key(|&bound| (smaller(bound), Reverse(bound)))?;
         let (left, right): (Vec<u32>, Vec<u32>) =
             node.iter().partition(|&&row| u64::from(column[row as usize]) < bound);
-        let smaller = left.len().min(right.len()) as u64;
-        let most = [whole, most_frequent(table, &left, counts), most_frequent(table, &right, counts)];
-        (smaller > 0 && may_cut(smaller, most, m)).then_some((left, right))
+        let cut = Cut { sides: [left, right], most };
+        let is_cut = cut.sides.iter().all(|side| !side.is_empty()) && may_cut(&cut, table, m);
+        is_cut.then_some(cut.sides)
     })
 }
 

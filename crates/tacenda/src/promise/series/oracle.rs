@@ -357,7 +357,13 @@ impl Grouper for MergesUpward {
     }
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
-        drawn(2, schema, history, table, lots, |smaller, [_, left, right], m| left.max(right) * m <= smaller)
+        drawn(2, schema, history, table, lots, |cut, table, m| {
+            let value = |row: &u32| table.sensitive()[*row as usize];
+            let times = |side: &[u32], one: u32| side.iter().filter(|row| value(row) == value(&one)).count();
+            let most = |side: &[u32]| side.iter().map(|&one| times(side, one)).max().unwrap_or(0) as u64;
+            let [left, right] = &cut.sides;
+            most(left).max(most(right)) * m <= left.len().min(right.len()) as u64
+        })
     }
 }
 

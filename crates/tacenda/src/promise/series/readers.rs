@@ -1,7 +1,16 @@
 //! What promises about a sensitive value say of their reader: the sentences and limits that they share.
 
 use crate::model::Reader;
-use crate::promise::Looser;
+use crate::settings::{Key, key};
+
+/// The key for the reader in the policy file.
+pub(in crate::promise::series) const READER: Key = key(
+    "promise",
+    "reader",
+    "rule, method",
+    "rule",
+    "against whom it holds: who knows the rule of the releases, or this program too",
+);
 
 /// The words for readers in the policy file.
 pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
@@ -62,10 +71,4 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
         }
     }
     limits
-}
-
-/// A series may go on against a weaker reader never, and against a stronger one never: what is out was placed for the
-/// reader of its day.
-pub(in crate::promise::series) fn may_follow_reader(before: Reader, after: Reader) -> Result<(), Looser> {
-    Looser::unless_same("reader", &before, &after)
 }

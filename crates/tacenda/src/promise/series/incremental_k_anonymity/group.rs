@@ -300,14 +300,13 @@ impl Past {
         let mut units = Vec::with_capacity(table.len());
         let mut revalued = Vec::new();
         let mut records = history.records.iter().peekable();
-        let is_current = |record: &Record| record.is_published() && record.last_release == history.releases;
         for row in table.rows() {
             let key = table.key(row);
             while let Some(gone) = records.next_if(|record| record.key < key) {
-                past.lose(gone, is_current(gone));
+                past.lose(gone, history.is_current(gone));
             }
             units.push(match records.next_if(|record| record.key == key) {
-                Some(record) if is_current(record) => {
+                Some(record) if history.is_current(record) => {
                     if record.value != table.sensitive()[row.index()] {
                         revalued.push(row);
                     }
@@ -322,7 +321,7 @@ impl Past {
                 }
             });
         }
-        records.for_each(|gone| past.lose(gone, is_current(gone)));
+        records.for_each(|gone| past.lose(gone, history.is_current(gone)));
         past.revalued = revalued.iter().filter(|row| !past.is_out(units[row.index()])).count();
         past.units = units;
         past.place(table);
@@ -391,7 +390,7 @@ impl Past {
     fn first_cohort_of_broken(&self, history: &History) -> u32 {
         let mut earliest: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
         for record in &history.records {
-            if record.is_published() && record.last_release == history.releases && self.broken[record.group as usize] {
+            if history.is_current(record) && self.broken[record.group as usize] {
                 let (cohort, people) = earliest.entry(record.group).or_insert((record.cohort, 0));
                 if record.cohort < *cohort {
                     (*cohort, *people) = (record.cohort, 0);

@@ -46,9 +46,8 @@ impl Grouper for IncrementalLDiversity {
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
         check_only_added(history, table)?;
-        let is_back = |record: Option<&Record>| {
-            record.is_some_and(|record| !is_current(history, record) && record.is_published())
-        };
+        let is_back =
+            |record: Option<&Record>| record.is_some_and(|record| !history.is_current(record) && record.is_published());
         let records = table.rows().zip(history.align(table));
         let back: Vec<Row> = records.filter(|(_, record)| is_back(*record)).map(|(row, _)| row).collect();
         if back.is_empty() {
@@ -108,26 +107,29 @@ pub(in crate::promise::series) fn drawn(
     lots: &Lots,
     may_cut: MayCut,
 ) -> Result<Grouping, GroupingError> {
-    let mut earlier: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
-    let (mut newcomers, mut counts) = (Vec::new(), vec![0; table.values.len()]);
-    for (row, record) in table.rows().zip(history.align(table)) {
-        match record.filter(|record| is_current(history, record)) {
-            Some(record) => earlier.entry(record.group).or_default().push(row),
-            None => {
-                newcomers.push(row.0);
-                counts[table.sensitive()[row.index()].index()] += 1;
-            }
-        }
-    }
+    let (earlier, newcomers) = last_groups(history, table);
+    let mut counts = vec![0; table.values.len()];
+    newcomers.iter().for_each(|&row| counts[table.sensitive()[row as usize].index()] += 1);
     refuse_uneven(&counts, l)?;
     let mut grouping = Grouping::default();
-    earlier.values().for_each(|rows| grouping.push(rows, &[]));
+    for rows in earlier {
+        grouping.push(&rows.into_iter().map(Row).collect::<Vec<Row>>(), &[]);
+    }
     draw(schema, table, newcomers, lots, u64::from(l), may_cut, &mut grouping);
     Ok(grouping)
 }
 
-fn is_current(history: &History, record: &Record) -> bool {
-    record.is_published() && record.last_release == history.releases
+/// The rows of each group of the last release, and the rows of everyone else.
+pub(super) fn last_groups(history: &History, table: &Table) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut newcomers = Vec::new();
+    for (row, record) in table.rows().zip(history.align(table)) {
+        match record.filter(|record| history.is_current(record)) {
+            Some(record) => groups.entry(record.group).or_default().push(row.0),
+            None => newcomers.push(row.0),
+        }
+    }
+    (groups.into_values().collect(), newcomers)
 }
 
 /// The table without some rows, which ascend, and for each row of it the row it was.
@@ -152,10 +154,10 @@ fn without(table: &Table, some: &[Row]) -> (Table, Vec<Row>) {
 /// value sets are kept whatever the quasi values. Who was not in the last release left before: only a
 /// series that goes on from releases made elsewhere has such people, and they stay out.
 fn check_only_added(history: &History, table: &Table) -> Result<(), GroupingError> {
-    let published = history.records.iter().filter(|record| is_current(history, record)).count();
+    let published = history.records.iter().filter(|record| history.is_current(record)).count();
     let (mut found, mut sensitive, mut quasi) = (0, 0, 0);
     for (row, record) in table.rows().zip(history.align(table)) {
-        let Some(record) = record.filter(|record| is_current(history, record)) else { continue };
+        let Some(record) = record.filter(|record| history.is_current(record)) else { continue };
         found += 1;
         sensitive += usize::from(table.sensitive()[row.index()] != record.value);
         let region = history.groups.regions.get(record.group as usize);

@@ -5,7 +5,7 @@ mod group;
 mod paper;
 
 use crate::model::{Hides, Reader, Schema, Scope, Terms};
-use crate::promise::series::readers::{READERS, TIGHT_BOXES, WAITING, may_follow_reader, value_limits, value_sentence};
+use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
@@ -80,13 +80,7 @@ impl Parameters for IncrementalLDiversity {
         keys: &[
             key("promise", "l", "a number, at least 2", "", "the least number of values of a group"),
             key("promise", "mode", "safe, paper", "safe", "the corrected algorithm, or the printed one for study"),
-            key(
-                "promise",
-                "reader",
-                "rule, method",
-                "rule",
-                "against whom it holds: who knows the rule of the releases, or this program too",
-            ),
+            READER,
             key(
                 "promise",
                 "groups",
@@ -177,7 +171,8 @@ impl Parameters for IncrementalLDiversity {
     fn may_follow(&self, before: &IncrementalLDiversity) -> Result<(), Looser> {
         Looser::unless_kept("l", Some(before.l), Some(self.l))?;
         Looser::unless_same("mode", &before.mode, &self.mode)?;
-        may_follow_reader(before.reader, self.reader)?;
+        // What is out was placed for the reader of its day.
+        Looser::unless_same("reader", &before.reader, &self.reader)?;
         Looser::unless_same("groups", &before.groups, &self.groups)?;
         match self.made_up && !before.made_up {
             true => Err(Looser::because("made_up is new: the data were not made up at the last release")),

@@ -6,22 +6,14 @@
 
 use crate::grouping::GroupingError;
 use crate::model::{Grouping, History, Row, Schema, Span, Table, Value};
+use crate::promise::series::incremental_l_diversity::group::last_groups;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups `table` by the paper's algorithm.
 pub fn group(l: u32, schema: &Schema, history: &History, table: &Table) -> Result<Grouping, GroupingError> {
     let space = Space { schema, table };
-    let mut classes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    let mut newcomers = Vec::new();
-    for (row, record) in table.rows().zip(history.align(table)) {
-        // Groups are numbered by the last release.
-        match record.filter(|record| record.is_published() && record.last_release == history.releases) {
-            Some(record) => classes.entry(record.group).or_default().push(row.0),
-            None => newcomers.push(row.0),
-        }
-    }
-    let mut classes: Vec<Vec<u32>> = classes.into_values().collect();
+    let (mut classes, mut newcomers) = last_groups(history, table);
     let found = space.values(&newcomers).len();
     if classes.is_empty() && found < l as usize && !newcomers.is_empty() {
         return Err(GroupingError::TooFewValues { found, wanted: l });

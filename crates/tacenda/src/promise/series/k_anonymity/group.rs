@@ -247,16 +247,14 @@ struct Stayed {
 fn stayed(space: Space, history: &History, table: &Table) -> Stayed {
     let regions = &history.groups.regions;
     let mut sizes = vec![0; regions.len()];
-    for record in history.records.iter().filter(|record| record.is_published()) {
-        if record.last_release == history.releases {
-            sizes[record.group as usize] += 1;
-        }
+    for record in history.records.iter().filter(|record| history.is_current(record)) {
+        sizes[record.group as usize] += 1;
     }
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); regions.len()];
     let mut newcomers = Vec::new();
     for (row, record) in (0u32..).zip(history.align(table)) {
         let group = record
-            .filter(|record| record.is_published() && record.last_release == history.releases)
+            .filter(|record| history.is_current(record))
             .map(|record| record.group as usize)
             .filter(|&group| contains(regions.get(group), space.points.get(row)));
         match group {

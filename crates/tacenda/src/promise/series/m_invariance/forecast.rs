@@ -9,8 +9,11 @@ use std::collections::BTreeMap;
 /// How many releases are looked ahead.
 const AHEAD: usize = 5;
 
-/// How many futures are averaged.
-const FUTURES: u32 = 16;
+/// How many futures are averaged at most; in a large release chance evens out within one.
+const FUTURES: u64 = 16;
+
+/// How many people are followed into all futures together, about.
+const FOLLOWED: u64 = 1 << 20;
 
 /// What is assumed to leave where nothing is known yet.
 const ASSUMED: f64 = 0.05;
@@ -77,9 +80,10 @@ fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
         of_set.0 += each;
         of_set.1 += u64::from(release.counterfeits[group]);
     }
+    let futures = (FOLLOWED / release.row_count().max(1) as u64).clamp(1, FUTURES) as u32;
     let (mut gaps, mut people) = ([0.0; AHEAD], [0.0; AHEAD]);
     for (number, (set, &(copies, counterfeits))) in (0..).zip(&sets) {
-        for future in 0..FUTURES {
+        for future in 0..futures {
             let mut rng = Lots::from_number(1).stream(&[number, future]);
             let mut lists = vec![copies; set.len()];
             // Which values the counterfeits have is not looked at.

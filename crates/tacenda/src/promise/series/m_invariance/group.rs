@@ -19,7 +19,7 @@
 //! | division: `S∩` by signature, `S−` | [`divide`] |
 //! | – (science A3.6-3: values that changed) | [`updated::place`] |
 //! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
-//! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Waiting::walk`] |
+//! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Deck`] |
 //! | split (4.3): least perimeter sum | [`split`] |
 //!
 //! # Departures
@@ -35,9 +35,10 @@
 //!   must be filled from afar.
 //!   One counterfeit in 2000 rows may be spent on that: the paper only counts them, and never asks what it
 //!   costs later to have saved one.
-//! - The paper picks rows at random. Here a gap is where a value falls behind the other values of its
-//!   bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve. Only a row's own value
-//!   and its quasi codes are looked at.
+//! - The paper picks rows at random. So does this, by lots, but for gaps: a gap is where a value falls behind the
+//!   other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve.
+//! - Against a reader who knows this program (`reader = "method"`) newcomers fill no gaps, and enter in whole copies
+//!   of a value set (science A3.11-b).
 //! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
 //!   is all that the proof of lemma 3 needs (science A3.10-b). A bucket with fewer people is withheld.
 //! - Someone whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is
@@ -110,7 +111,7 @@ impl MInvariance {
             Reader::Method => {
                 // The proof gives everyone one value for ever. Of people who were away the value is not kept.
                 let is_changed = |(row, record): &(Row, Option<&Record>)| {
-                    let last = record.filter(|record| record.is_published() && record.last_release == history.releases);
+                    let last = record.filter(|record| history.is_current(record));
                     last.is_some_and(|record| record.value != table.sensitive()[row.index()])
                 };
                 let changed = table.rows().zip(history.align(table)).filter(is_changed).count();

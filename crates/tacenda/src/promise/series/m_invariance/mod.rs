@@ -5,7 +5,7 @@ mod forecast;
 mod group;
 
 use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
-use crate::promise::series::readers::{READERS, WAITING, may_follow_reader, value_limits, value_sentence};
+use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{Section, Walk, key};
@@ -86,13 +86,7 @@ impl Parameters for MInvariance {
                 "refuse",
                 "what happens when newcomers' values are too uneven",
             ),
-            key(
-                "promise",
-                "reader",
-                "rule, method",
-                "rule",
-                "against whom it holds: who knows the rule of the releases, or this program too",
-            ),
+            READER,
             key(
                 "promise",
                 "surplus",
@@ -182,7 +176,8 @@ impl Parameters for MInvariance {
 
     fn may_follow(&self, before: &MInvariance) -> Result<(), Looser> {
         Looser::unless_kept("m", Some(before.m), Some(self.m))?;
-        may_follow_reader(before.reader, self.reader)?;
+        // What is out was placed for the reader of its day.
+        Looser::unless_same("reader", &before.reader, &self.reader)?;
         // A balanced group may have any size, so `k` may grow at any time.
         Looser::unless_at_least("k", before.k, self.k)
     }
