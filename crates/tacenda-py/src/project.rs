@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 use tacenda::ingest::Given;
-use tacenda::publish::Access;
-use tacenda::use_cases::{AuditRequest, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
+use tacenda::publish::{Access, ProjectError};
+use tacenda::use_cases::{AuditRequest, Next, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
 #[pyclass(name = "Project", frozen, module = "tacenda._native")]
@@ -60,7 +60,12 @@ impl PyProject {
     ) -> PyResult<PyRelease> {
         let request = self.next(data, label, delta, threads);
         let published = py.detach(|| -> Result<_, UseCaseError> {
-            let mut rehearsed = request.prepare(None, &|_, _| {})?;
+            let mut rehearsed = match request.prepare(None, &|_, _| {})? {
+                Next::Release(rehearsed) => rehearsed,
+                Next::Already(report) => {
+                    return Err(ProjectError::Already { number: report.release, label: report.label }.into());
+                }
+            };
             let report = rehearsed.publish(&|_, _| {})?;
             Ok((rehearsed, report))
         });

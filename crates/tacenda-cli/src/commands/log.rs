@@ -38,6 +38,9 @@ fn text(report: &LogReport) -> String {
             shown(event.counterfeits),
             &event.hash[..12]
         );
+        for amended in &event.amended {
+            let _ = writeln!(out, "  {:>7}  amended: {amended}", "");
+        }
     }
     if report.events.iter().any(|event| event.event == "adopt") {
         out.push_str("\n  * made elsewhere and adopted\n");

@@ -4,14 +4,28 @@ use crate::args::{Common, PublishArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
+use tacenda::use_cases::Next;
 
 pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let request = shared::release(&args.data, args.label.as_ref(), args.view.as_ref(), common);
     screen.claim_output()?;
     let failed = |error| shared::failure(error, screen);
     let bar = screen.bar();
-    let mut rehearsed = request.prepare(args.plan.clone(), &telling(&bar)).map_err(failed)?;
+    let next = request.prepare(args.plan.clone(), &telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
+    let mut rehearsed = match next {
+        Next::Release(rehearsed) => rehearsed,
+        Next::Already(report) => {
+            let said = format!(
+                "Release {}, label {}, was made from this table already. Nothing was published.\nThe release is in {}\n",
+                report.release,
+                report.label,
+                report.folder.display()
+            );
+            screen.result(&said, &report)?;
+            return Ok(0);
+        }
+    };
     let summary = rehearsed.summary();
     let headline = format!("Release {} of {}, label {}", summary.release, summary.series, summary.label);
     // On a terminal the release is shown and a person asked; elsewhere `--yes` must have been said.
@@ -26,11 +40,11 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let bar = screen.bar();
     let report = rehearsed.publish(&telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
-    let text = shared::summary_text(&report.summary, &format!("{headline}: published"));
+    let text = shared::summary_text(&summary, &format!("{headline}: published"));
     let text = format!("{text}\nThe release is in {}\n", report.folder.display());
     if let Err(failure) = screen.result(&text, &report) {
         // The release is out: whatever happened to the report, this was not a failure to publish.
-        let release = report.summary.release;
+        let release = report.release;
         screen
             .note(&format!("release {release} is published, but the report could not be written: {}", failure.message));
     }

@@ -30,7 +30,7 @@ pub use manifest::{
 };
 pub use parquet::frame;
 pub use query::{Comparison, Condition, Question, Word, parse_question};
-pub use read::{ReceivedRelease, read, read_with};
+pub use read::{ReceivedRelease, read, read_schema, read_with};
 
 use crate::folder::digest::{Digesting, SUMS};
 use crate::model::{Release, Schema};

@@ -19,6 +19,9 @@ pub enum PublicColumn {
         grid: Option<ColumnGrid>,
         min_width: u32,
         weight: f64,
+        /// Whether `other` stands for values that are not listed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        takes_unknown: bool,
     },
     Sensitive {
         name: String,
@@ -75,7 +78,7 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
     let mut schema = Schema::default();
     for column in columns.iter().cloned() {
         match column {
-            PublicColumn::Quasi { name, domain, missing, grid, min_width, weight } => {
+            PublicColumn::Quasi { name, domain, missing, grid, min_width, weight, takes_unknown } => {
                 schema.order.push((Role::Quasi, schema.quasi.len()));
                 let grid = match grid {
                     None => Grid::Free,
@@ -84,11 +87,11 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
                     Some(ColumnGrid::Lines(lines)) => Grid::Lines(lines),
                 };
                 let domain = domain_of(domain)?;
-                schema.quasi.push(Quasi { name, domain, nullable: missing, grid, min_width, weight });
+                schema.quasi.push(Quasi { name, domain, nullable: missing, grid, min_width, weight, takes_unknown });
             }
             PublicColumn::Sensitive { name, missing } => {
                 schema.order.push((Role::Sensitive, schema.sensitive.len()));
-                schema.sensitive.push(Sensitive { name, nullable: missing, labels: Vec::new() });
+                schema.sensitive.push(Sensitive { nullable: missing, ..Sensitive::open(&name) });
             }
             PublicColumn::Public { name, because } => {
                 schema.order.push((Role::Public, schema.public.len()));
@@ -102,7 +105,7 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
 fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
     match role {
         Role::Quasi => {
-            let Quasi { name, domain, nullable, grid, min_width, weight } = schema.quasi[index].clone();
+            let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown } = schema.quasi[index].clone();
             let domain = match domain {
                 Domain::Integer { lo, hi } => ColumnDomain::Integer { lo, hi },
                 Domain::Real { lo, hi, decimals } => ColumnDomain::Real { lo, hi, decimals },
@@ -114,7 +117,7 @@ fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
                 Grid::Every { pitch, phase } => Some(ColumnGrid::Every { pitch, phase }),
                 Grid::Lines(lines) => Some(ColumnGrid::Lines(lines)),
             };
-            PublicColumn::Quasi { name, domain, missing: nullable, grid, min_width, weight }
+            PublicColumn::Quasi { name, domain, missing: nullable, grid, min_width, weight, takes_unknown }
         }
         Role::Sensitive => {
             let Sensitive { name, nullable, .. } = schema.sensitive[index].clone();

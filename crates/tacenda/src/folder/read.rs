@@ -34,15 +34,24 @@ pub fn read(folder: &Path) -> Result<ReceivedRelease, FolderError> {
     read_with(folder, &mut Values::default())
 }
 
+/// The published columns of a release, from its manifest alone.
+pub fn read_schema(folder: &Path) -> Result<Schema, FolderError> {
+    public_schema::schema_of(&read_manifest(folder)?.columns)
+}
+
+fn read_manifest(folder: &Path) -> Result<Manifest, FolderError> {
+    let path = folder.join(MANIFEST);
+    let text = std::fs::read(&path).map_err(|source| FolderError::Read { file: MANIFEST.into(), source })?;
+    let manifest: Json = serde_json::from_slice(&text)
+        .map_err(|error| FolderError::Manifest { what: format!("not JSON (line {})", error.line()) })?;
+    Manifest::read(manifest)
+}
+
 /// Reads a release folder; its sensitive values are added to `values`, so that releases read one
 /// after another share their numbers.
 pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, FolderError> {
-    let path = folder.join(MANIFEST);
-    let text = std::fs::read(&path).map_err(|source| FolderError::Read { file: MANIFEST.into(), source })?;
     let listed = digest::verify(folder)?;
-    let manifest: Json = serde_json::from_slice(&text)
-        .map_err(|error| FolderError::Manifest { what: format!("not JSON (line {})", error.line()) })?;
-    let manifest = Manifest::read(manifest)?;
+    let manifest = read_manifest(folder)?;
     let promise = manifest.promise.promise()?;
     let schema = public_schema::schema_of(&manifest.columns)?;
 

@@ -101,7 +101,7 @@ pub fn every_kind() -> Schema {
             Quasi::new("place", Domain::Category(tree)).nullable(),
             Quasi::new("sex", Domain::Category(flat)),
         ],
-        vec![Sensitive { name: "diagnosis".into(), nullable: true, labels: Vec::new() }, Sensitive::open("outcome")],
+        vec![Sensitive { nullable: true, ..Sensitive::open("diagnosis") }, Sensitive::open("outcome")],
     );
     schema.public = vec![Public { name: "ward \"A\"".into(), because: "public bed plan".into() }];
     // Columns of all roles stand between each other.

@@ -67,7 +67,7 @@ fn odd_texts_are_quoted_and_stay_what_they_are() {
     let schema = Schema::new(
         "",
         vec![Quasi::new("a,b", Domain::Integer { lo: 0, hi: 2 }).nullable()],
-        vec![Sensitive { name: "say \"what\"".into(), nullable: true, labels: Vec::new() }],
+        vec![Sensitive { nullable: true, ..Sensitive::open("say \"what\"") }],
     );
     let release = release(&[
         (&[Span::exact(2)], &["", "=1+1", "a,b"], 0),

@@ -333,8 +333,10 @@ fn label<'a>(attribute: &'a Sensitive, cell: &'a [u8]) -> Option<&'a [u8]> {
     if attribute.labels.is_empty() || cell.is_empty() {
         return Some(cell);
     }
-    let at = attribute.labels.binary_search_by(|(from, _)| from.as_bytes().cmp(cell)).ok()?;
-    Some(attribute.labels[at].1.as_bytes())
+    match attribute.labels.binary_search_by(|(from, _)| from.as_bytes().cmp(cell)) {
+        Ok(at) => Some(attribute.labels[at].1.as_bytes()),
+        Err(_) => attribute.unlisted.label(cell),
+    }
 }
 
 /// Appends a cell so that no two rows of cells join to the same bytes.

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Encoder<'a> {
     pub quasi: &'a Quasi,
     leaves: FxHashMap<&'a [u8], u32>,
+    other: Option<u32>,
 }
 
 impl<'a> Encoder<'a> {
@@ -17,7 +18,7 @@ impl<'a> Encoder<'a> {
         let leaves = quasi.hierarchy().map_or_else(FxHashMap::default, |tree| {
             (0..tree.leaf_count()).map(|code| (tree.leaf_label(code).as_bytes(), code)).collect()
         });
-        Encoder { quasi, leaves }
+        Encoder { quasi, leaves, other: quasi.other() }
     }
 
     /// The code of a cell of text.
@@ -27,7 +28,7 @@ impl<'a> Encoder<'a> {
                 return match self.leaves.get(cell) {
                     Some(&code) => Ok(code),
                     None if cell.is_empty() => self.missing(),
-                    None => Err(CellFault::UnknownValue),
+                    None => self.other.ok_or(CellFault::UnknownValue),
                 };
             }
             Domain::Integer { lo, hi } => quick_integer(cell).map(|value| (value, lo, hi)),

@@ -34,7 +34,7 @@ pub mod foreign;
 pub use delta::read_delta;
 pub use draft::{Draft, DraftColumn, Guess, draft};
 pub use error::{CODES, IngestError, Kind, Problem, SaidIn};
-pub use policy_file::{Loaded, PolicyFileError, Remembered, faults_of, read_policy};
+pub use policy_file::{AddedLeaves, Loaded, PolicyFileError, Remembered, faults_of, read_policy};
 pub use snapshot::{ReadOptions, Snapshot, read_snapshot};
 pub use sniff::Layout;
 pub use source::{Compression, Content, Given, Looked, Source};

@@ -433,7 +433,7 @@ fn sensitive_cells_are_published_by_label_and_combine() {
     assert_eq!(only_problem(read_with(unknown.as_bytes(), &schema, ReadOptions::default())).0, "D110");
 
     schema.dropped.clear();
-    schema.sensitive.push(Sensitive { name: "note".into(), nullable: true, labels: vec![] });
+    schema.sensitive.push(Sensitive { nullable: true, ..Sensitive::open("note") });
     let one_line = text().replace("two\nlines", "two words");
     let table = read_with(one_line.as_bytes(), &schema, ReadOptions::default()).unwrap().table;
     let cells: Vec<String> = table.values.iter().map(|(_, cells)| cells.join("/")).collect();

@@ -103,10 +103,25 @@ pub struct Publication {
     /// Views made elsewhere that were laid beside it for the first time, and who has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken_in: Vec<PublishedTo>,
+    /// A keyed digest of the table it was made from, so that it is known again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// What the policy's columns have gained since the release before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amended: Vec<Amendment>,
     /// The published files.
     pub files: BTreeMap<String, FileDigest>,
     /// Keyed digests of the files of the vault: together the state after this release.
     pub vault: BTreeMap<String, String>,
+}
+
+/// What a column has gained. It is public: a domain is published with every release.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Amendment {
+    /// The column.
+    pub column: String,
+    /// What, in words.
+    pub what: String,
 }
 
 /// Which view left, and to whom.

@@ -4,7 +4,9 @@ use crate::ledger::head::Head;
 use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
 use crate::ledger::staging::STAGING;
 use crate::ledger::vault::{VAULT, Vault};
-use crate::ledger::{Disk, Event, Folder, Init, LedgerError, Publication, PublishedTo, Staging, What, recover, vault};
+use crate::ledger::{
+    Amendment, Disk, Event, Folder, Init, LedgerError, Publication, PublishedTo, Staging, What, recover, vault,
+};
 use crate::model::{History, Seed, Table};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -42,12 +44,16 @@ pub struct Commit<'a> {
     pub policy_digest: &'a str,
     /// The policy in its canonical form; kept in the vault.
     pub policy_canonical: &'a str,
+    /// A keyed digest of the table it was made from.
+    pub input: Option<String>,
     /// The history after this release.
     pub history: &'a History,
     /// The snapshot it was made from. Everyone in it is in the history.
     pub snapshot: &'a Table,
     /// Whether the release was made elsewhere.
     pub adopted: bool,
+    /// What the policy's columns have gained since the release before.
+    pub amended: Vec<Amendment>,
     /// Now, as text.
     pub at: &'a str,
 }
@@ -282,6 +288,8 @@ impl Store {
             numbers: commit.numbers,
             view: view_of(commit.history),
             taken_in: self.taken_in(commit.history),
+            input: commit.input,
+            amended: commit.amended,
             files,
             vault,
         };
@@ -456,6 +464,8 @@ mod tests {
             history: &history,
             snapshot: &snapshot,
             adopted: false,
+            amended: Vec::new(),
+            input: None,
             at: "later",
         };
         store.commit(staging, commit).map(drop)

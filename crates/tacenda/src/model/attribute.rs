@@ -21,7 +21,12 @@ pub struct Quasi {
     pub min_width: u32,
     /// How much its precision counts, 1.0 unless the policy file says otherwise.
     pub weight: f64,
+    /// Whether a category's values that are not listed are read as the leaf [`OTHER`].
+    pub takes_unknown: bool,
 }
+
+/// The leaf of values that are not listed.
+pub const OTHER: &str = "other";
 
 /// The declared values of an attribute. Intervals are half open, `[lo, hi)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +78,15 @@ pub enum Grid {
 impl Quasi {
     /// A plain attribute over `domain`: no grid, no least width, weight 1, nothing missing.
     pub fn new(name: &str, domain: Domain) -> Quasi {
-        Quasi { name: name.into(), domain, nullable: false, grid: Grid::Free, min_width: 1, weight: 1.0 }
+        Quasi {
+            name: name.into(),
+            domain,
+            nullable: false,
+            grid: Grid::Free,
+            min_width: 1,
+            weight: 1.0,
+            takes_unknown: false,
+        }
     }
 
     /// The same attribute with missing values allowed.
@@ -106,6 +119,11 @@ impl Quasi {
             Domain::Category(tree) => tree.null(),
             _ => self.nullable.then(|| self.size() - 1),
         }
+    }
+
+    /// The code of values that are not listed, where they are read at all.
+    pub fn other(&self) -> Option<u32> {
+        self.hierarchy().filter(|_| self.takes_unknown).and_then(|tree| tree.leaf(OTHER))
     }
 
     /// The tree of a category.

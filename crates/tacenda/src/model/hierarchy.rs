@@ -130,6 +130,56 @@ impl Hierarchy {
         self.leaves.iter().map(row).collect()
     }
 
+    /// This tree with the nodes of `before` in their order and the new ones last below their parents. The error says,
+    /// in words, what is no growth.
+    pub(super) fn grown_from(&self, before: &Hierarchy) -> Result<Hierarchy, String> {
+        if before.is_flat() && !self.is_flat() {
+            return Err("a list of values cannot become a tree within a series".into());
+        }
+        let parent_label = |tree: &Hierarchy, node: usize| match tree.parents[node] {
+            0 => ROOT.to_string(),
+            parent => tree.labels[parent as usize].clone(),
+        };
+        for node in 1..before.labels.len() {
+            let stays = self.by_label.get(&before.labels[node]).is_some_and(|&now| {
+                let now = now as usize;
+                parent_label(self, now) == parent_label(before, node)
+                    && (self.heights[now] == 0) == (before.heights[node] == 0)
+            });
+            if !stays {
+                return Err("a value or a node of the last release is gone or stands elsewhere".into());
+            }
+        }
+        let (mut labels, mut parents) = (before.labels.clone(), before.parents.clone());
+        let mut places = before.by_label.clone();
+        for node in 1..self.labels.len() {
+            let label = &self.labels[node];
+            if !places.contains_key(label) {
+                places.insert(label.clone(), labels.len() as u32);
+                labels.push(label.clone());
+                parents.push(match self.parents[node] {
+                    0 => 0,
+                    parent => places[&self.labels[parent as usize]],
+                });
+            }
+        }
+        Ok(Hierarchy::index(labels, parents))
+    }
+
+    /// The leaves of every inner node here and in a tree that grew from this one, sorted; none for a list.
+    pub(super) fn moved_nodes(&self, grown: &Hierarchy) -> Vec<(Span, Span)> {
+        if self.is_flat() {
+            return Vec::new();
+        }
+        let now = |node: usize| if node == 0 { 0 } else { grown.by_label[&self.labels[node]] as usize };
+        let inner = (0..self.labels.len()).filter(|&node| self.heights[node] > 0);
+        let mut nodes: Vec<(Span, Span)> = inner.map(|node| (self.spans[node], grown.spans[now(node)])).collect();
+        // Depth first: of several nodes over the same leaves the highest comes first, and is what is printed.
+        nodes.sort_by_key(|(old, _)| (old.lo, old.hi));
+        nodes.dedup_by_key(|(old, _)| *old);
+        nodes
+    }
+
     /// How many leaves there are.
     pub fn leaf_count(&self) -> u32 {
         self.leaves.len() as u32

@@ -32,7 +32,7 @@ impl Quasi {
             Domain::Integer { lo, hi } => within(parse_integer(cell)?, *lo, *hi),
             Domain::Real { lo, hi, decimals } => within(parse_units(cell, *decimals)?, *lo, *hi),
             Domain::Date { lo, hi } => within(parse_date(cell)?, *lo, *hi),
-            Domain::Category(tree) => tree.leaf(cell).ok_or(CellFault::UnknownValue),
+            Domain::Category(tree) => tree.leaf(cell).or(self.other()).ok_or(CellFault::UnknownValue),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A release: what is published. And its private counterpart: who is in which row.
 
-use crate::model::{Quasi, Regions, Row, Schema, Span, Value, Values};
+use crate::model::{Quasi, Recoding, Regions, Row, Schema, Span, Value, Values};
 use std::fmt;
 use std::ops::Range;
 
@@ -51,12 +51,20 @@ impl Release {
         let place = |quasi: &Quasi| own.quasi.iter().position(|other| other.name == quasi.name);
         let places: Vec<Option<usize>> = all.quasi.iter().map(place).collect();
         let columns = places.iter().map(Option::is_some).collect();
-        if places.len() == own.quasi.len() && places.iter().enumerate().all(|(at, &place)| Some(at) == place) {
+        // A column may have gained values since: the release is read with those of its day.
+        let moved = |(at, place): (usize, &Option<usize>)| {
+            place.map_or(Recoding::Same, |place| all.quasi[at].recoding_from(&own.quasi[place]))
+        };
+        let moves: Vec<Recoding> = places.iter().enumerate().map(moved).collect();
+        let in_place = places.len() == own.quasi.len() && places.iter().enumerate().all(|(at, &place)| Some(at) == place);
+        if in_place && moves.iter().all(|recoding| *recoding == Recoding::Same) {
             return (self, columns);
         }
         let mut regions = Regions::new(places.len());
         for region in self.regions.iter() {
-            let span = |(at, place): (usize, &Option<usize>)| place.map_or(all.quasi[at].root(), |place| region[place]);
+            let span = |(at, place): (usize, &Option<usize>)| {
+                place.map_or(all.quasi[at].root(), |place| moves[at].span(region[place]))
+            };
             regions.push(&places.iter().enumerate().map(span).collect::<Vec<Span>>());
         }
         (Release { regions, ..self }, columns)

@@ -50,6 +50,40 @@ pub struct Sensitive {
     /// Maps a cell to the coarser label that is published, sorted by cell. Empty: as it is, and any
     /// value is accepted.
     pub labels: Vec<(String, String)>,
+    /// What becomes of a value that is not listed, where there are labels.
+    pub unlisted: Unlisted,
+}
+
+/// What becomes of a sensitive value that is not listed.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Unlisted {
+    /// It is refused.
+    #[default]
+    Refused,
+    /// It is published as the longest of these labels `BEGINNING*` that it begins with, or as it is where none fits.
+    /// Sorted by their beginnings.
+    ByPrefix(Vec<String>),
+}
+
+impl Unlisted {
+    /// The labels among `labels` that say how values begin.
+    pub fn by_prefix(labels: &[(String, String)]) -> Unlisted {
+        let mut beginnings: Vec<String> = labels.iter().map(|(_, label)| label.clone()).collect();
+        beginnings.retain(|label| label.len() > 1 && label.ends_with('*'));
+        beginnings.sort_unstable_by(|a, b| a[..a.len() - 1].cmp(&b[..b.len() - 1]));
+        beginnings.dedup();
+        Unlisted::ByPrefix(beginnings)
+    }
+
+    /// What is published for a cell that is not listed; `None` where it is refused.
+    pub fn label<'a>(&'a self, cell: &'a [u8]) -> Option<&'a [u8]> {
+        let Unlisted::ByPrefix(beginnings) = self else { return None };
+        let label = |length: usize| {
+            let start = |label: &String| label.as_bytes()[..label.len() - 1].cmp(&cell[..length]);
+            beginnings.binary_search_by(start).ok().map(|at| beginnings[at].as_bytes())
+        };
+        Some((1..=cell.len()).rev().find_map(label).unwrap_or(cell))
+    }
 }
 
 /// A column that is published as it is.
@@ -107,6 +141,6 @@ impl Schema {
 impl Sensitive {
     /// A sensitive attribute that accepts any value but a missing one.
     pub fn open(name: &str) -> Sensitive {
-        Sensitive { name: name.into(), nullable: false, labels: Vec::new() }
+        Sensitive { name: name.into(), nullable: false, labels: Vec::new(), unlisted: Unlisted::Refused }
     }
 }

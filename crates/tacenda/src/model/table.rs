@@ -80,6 +80,16 @@ impl Table {
         &self.quasi[attribute]
     }
 
+    /// Gives the values of one quasi attribute other codes.
+    pub fn recode(&mut self, attribute: usize, code: impl Fn(u32) -> u32) {
+        self.quasi[attribute].iter_mut().for_each(|old| *old = code(*old));
+    }
+
+    /// Gives some rows one code of a quasi attribute.
+    pub fn set(&mut self, attribute: usize, rows: &[Row], code: u32) {
+        rows.iter().for_each(|row| self.quasi[attribute][row.index()] = code);
+    }
+
     /// Reads the quasi codes of a row.
     pub fn read_point(&self, row: Row, point: &mut Vec<u32>) {
         point.clear();
@@ -94,6 +104,31 @@ impl Table {
     /// Per row, which row of `public_texts` it has; empty where there are no public columns.
     pub fn public(&self) -> &[u32] {
         &self.public
+    }
+
+    /// Feeds everything in the table to a hash, in a fixed order.
+    pub fn feed(&self, hash: &mut impl FnMut(&[u8])) {
+        let mut bytes = Vec::with_capacity(1 << 16);
+        let mut add = |number: u64, width: usize| {
+            bytes.extend_from_slice(&number.to_le_bytes()[..width]);
+            if bytes.len() > (1 << 16) - 16 {
+                hash(&bytes);
+                bytes.clear();
+            }
+        };
+        add(self.keys.len() as u64, 8);
+        self.keys.iter().for_each(|key| {
+            add(key.hi, 8);
+            add(key.lo, 8);
+        });
+        self.quasi.iter().flatten().for_each(|&code| add(u64::from(code), 4));
+        self.sensitive.iter().for_each(|value| add(u64::from(value.0), 4));
+        self.public.iter().for_each(|&code| add(u64::from(code), 4));
+        hash(&bytes);
+        for text in self.public_texts.iter().flatten() {
+            hash(&(text.len() as u64).to_le_bytes());
+            hash(text.as_bytes());
+        }
     }
 
     /// Whether two rows of two tables have the same quasi codes.

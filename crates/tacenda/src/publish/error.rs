@@ -40,6 +40,32 @@ coded! {
             "Every release of a series has a label of its own, so that it can be named in a conversation. Choose \
              another with --label.";
         #[error(
+            "the label {label:?} is release {number} already, and it was made from another table; choose another label, or \
+             give that table"
+        )]
+        OtherData {
+            /// The label.
+            label: String,
+            /// The release that has it.
+            number: u32,
+        } = "R608", "the label is taken by another table",
+            "A release with this label is published, and it was not made from this table. A published release cannot be \
+             changed. If this is a new release, choose another label. If this is a repetition, give the table that the \
+             release was made from; then nothing happens. After an amendment of a column, tables of earlier releases are \
+             not known again.";
+        #[error(
+            "release {number} was made from this table already, label {label:?}; nothing was published: give another --label \
+             to publish it again"
+        )]
+        Already {
+            /// The release.
+            number: u32,
+            /// Its label.
+            label: String,
+        } = "R609", "already published",
+            "This table is published already under this label, or is that of the last release and no label was given. \
+             Nothing was published. To publish the same table again, give the release a label of its own.";
+        #[error(
             "a label is 1 to 100 letters, digits, blanks or . _ - + : /, and does not look like a release number; choose another with --label"
         )]
         BadLabel = "R201", "a label that cannot be used",

@@ -4,6 +4,7 @@
 //! real publication are the same computation. [`Project`] adds the disk.
 
 mod recode;
+mod amend;
 mod staged;
 mod series;
 mod report;

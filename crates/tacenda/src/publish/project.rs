@@ -10,8 +10,9 @@ use crate::grouping::ENGINE;
 use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
 use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, loss, query_error};
-use crate::model::{Change, History, PastView, Release, Rng, Schema, Seed, Table};
+use crate::model::{Change, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted};
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
+use crate::publish::amend::Amended;
 use crate::publish::report::{page, series_report, software};
 use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
@@ -48,6 +49,8 @@ pub struct Project {
     root: PathBuf,
     loaded: Loaded,
     store: Option<Store>,
+    /// What the columns have gained since the last release.
+    amended: Amended,
     /// Stands in for the vault's seed where there is no vault yet and nothing is written.
     throwaway: Seed,
 }
@@ -213,8 +216,9 @@ impl Project {
             Access::Rehearse => Some(Store::open_read(disk, root)?),
             Access::Publish => Some(Store::open_write(disk, root)?),
         };
-        let project = Project { root: root.to_path_buf(), loaded, store, throwaway: random_seed()? };
-        project.assert_policy_continues()?;
+        let (throwaway, amended) = (random_seed()?, Amended::default());
+        let mut project = Project { root: root.to_path_buf(), loaded, store, amended, throwaway };
+        project.continue_policy()?;
         Ok(project)
     }
 
@@ -268,9 +272,34 @@ impl Project {
         step("reading");
         let options = ReadOptions { show_values: input.show_values, threads: input.threads };
         let past = Before { history: &history, snapshot: last.as_ref() };
-        let snapshot = read(&source, input.delta, &self.loaded.policy.schema, self.seed(), past, &options)?;
+        let schema = &self.loaded.policy.schema;
+        let mut snapshot = read(&source, input.delta, schema, self.seed(), past, &options)?;
+        self.amended.stay(schema, &mut snapshot.table, last.as_ref());
+        snapshot.notes.extend(self.amended.notes());
+        snapshot.notes.extend(read_as_other(schema, &snapshot.table));
         assert_fits(snapshot.table.len() as u64, input.memory)?;
         Ok(Ingredients { history, last, snapshot })
+    }
+
+    /// The release that was made from this material already, under this label, or as the last one where no label is
+    /// wanted. Another table under a label that is taken is an error.
+    pub fn published_from(&self, material: &Ingredients, wanted: NextRelease<'_>) -> Result<Option<u32>, ProjectError> {
+        let publications = self.publications();
+        let labelled = |label| publications.iter().find(|publication| publication.label == label);
+        let found = wanted.label.map_or_else(|| publications.last(), labelled);
+        let Some(publication) = found else { return Ok(None) };
+        let number = publication.number;
+        let is_same = match &publication.input {
+            Some(input) => *input == input_digest(self.seed(), number, material.table()),
+            // Lines of earlier versions do not say; the vault has the last table.
+            None => number == material.history.releases && material.last.as_ref() == Some(material.table()),
+        };
+        let view = publication.view.as_ref().map(|view| view.name.as_str());
+        match (is_same && view == wanted.view, wanted.label) {
+            (true, _) => Ok(Some(number)),
+            (false, None) => Ok(None),
+            (false, Some(label)) => Err(ProjectError::OtherData { label: label.into(), number }),
+        }
     }
 
     /// Makes the next release and has it judged.
@@ -352,6 +381,8 @@ impl Project {
         let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, adopted);
         // The manifest lists it with its digest.
         facts.more_files.push((REPORT.into(), page));
+        let canonical = self.remembered().write();
+        let input = input_digest(self.seed(), release.number, material.table());
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
@@ -367,10 +398,12 @@ impl Project {
                 "counterfeits": release.counterfeit_count(),
             }),
             policy_digest: &self.loaded.digest,
-            policy_canonical: &Remembered::of(&self.loaded.policy).write(),
+            policy_canonical: &canonical,
+            input: Some(input),
             history: &prepared.history,
             snapshot: material.table(),
             adopted: false,
+            amended: self.amended.lines(),
             at: &now(),
         };
         store.commit(staging, commit)?;
@@ -397,6 +430,11 @@ impl Project {
         series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
     }
 
+    /// What is to be remembered of the policy.
+    pub(super) fn remembered(&self) -> Remembered {
+        Remembered::of(&self.loaded.policy).with_added(self.amended.added().clone())
+    }
+
     /// The label, if no release of the series has it.
     fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
         let used = self.store.iter().flat_map(Store::publications);
@@ -407,7 +445,7 @@ impl Project {
     pub(super) fn past(&self) -> Result<(History, Option<Table>), ProjectError> {
         let history = self.store.as_ref().map_or(Ok(History::default()), Store::history)?;
         let last = self.store.as_ref().map_or(Ok(None), Store::snapshot)?;
-        Ok((history, last))
+        Ok(self.amended.recode(history, last))
     }
 
     /// The ledger and the vault, to be written.
@@ -419,8 +457,8 @@ impl Project {
         self.store.as_ref().map_or(&self.throwaway, Store::seed)
     }
 
-    /// Between releases nothing may be loosened.
-    fn assert_policy_continues(&self) -> Result<(), ProjectError> {
+    /// Between releases nothing may be loosened. What columns have gained is noted.
+    fn continue_policy(&mut self) -> Result<(), ProjectError> {
         let Some(store) = &self.store else { return Ok(()) };
         if store.series() != self.loaded.policy.series.name {
             return Err(ProjectError::OtherSeries { ledger: store.series().to_string() });
@@ -430,8 +468,10 @@ impl Project {
         }
         let (_, last) = store.policy()?;
         let loosened = |why: String| ProjectError::Loosened { why };
-        let last =
+        let mut last =
             Remembered::read(&last).ok_or_else(|| loosened("the policy of the last release cannot be read".into()))?;
+        let amended = Amended::since(&mut last, store, &mut self.loaded.policy);
+        self.amended = amended.map_err(|why| loosened(format!("{why}: that needs a new series")))?;
         let next = Remembered::of(&self.loaded.policy);
         last.may_be_followed_by(&next).map_err(|looser| loosened(looser.to_string()))
     }
@@ -454,6 +494,26 @@ impl Project {
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
         }
     }
+}
+
+/// What a table is known by in the ledger: keyed, and another one in every release, so that it tells nothing.
+fn input_digest(seed: &Seed, release: u32, table: &Table) -> String {
+    let mut hasher = blake3::Hasher::new_keyed(&seed.key("input"));
+    hasher.update(&release.to_le_bytes());
+    table.feed(&mut |bytes| {
+        hasher.update(bytes);
+    });
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Says how many rows have a value that is not listed, or `other` itself.
+fn read_as_other(schema: &Schema, table: &Table) -> Vec<String> {
+    let note = |(attribute, quasi): (usize, &Quasi)| {
+        let other = quasi.other()?;
+        let rows = table.quasi(attribute).iter().filter(|&&code| code == other).count() as u64;
+        (rows > 0).then(|| format!("column {}: {} read as {OTHER}", quasi.name, counted(rows, "row is", "rows are")))
+    };
+    schema.quasi.iter().enumerate().filter_map(note).collect()
 }
 
 /// The view of that name, if it can be published now.

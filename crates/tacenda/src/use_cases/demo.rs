@@ -12,7 +12,7 @@ use crate::made_up::naive::{Diversity, Naive};
 use crate::made_up::{Generated, hospital};
 use crate::model::{Membership, Release, Schema, Table, Values};
 use crate::use_cases::draft::write;
-use crate::use_cases::{Progress, ProjectFolder, ReleaseRequest, Summary, UseCaseError};
+use crate::use_cases::{Next, Progress, ProjectFolder, ReleaseRequest, Summary, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs;
@@ -112,7 +112,7 @@ fn make(request: &DemoRequest, progress: Progress<'_>) -> Result<DemoReport, Use
     for (quarter, path) in (1..).zip(data) {
         let label = hospital::label(quarter);
         step(&format!("publishing {label}"));
-        let mut rehearsed = ReleaseRequest {
+        let next = ReleaseRequest {
             project: ProjectFolder { root: request.folder.clone(), policy: None },
             data: Some(Given::Path(path)),
             label: Some(label),
@@ -121,8 +121,9 @@ fn make(request: &DemoRequest, progress: Progress<'_>) -> Result<DemoReport, Use
             ..ReleaseRequest::default()
         }
         .prepare(None, &|_, _| {})?;
+        let Next::Release(mut rehearsed) = next else { unreachable!("every quarter has a label of its own") };
         rehearsed.rehearsal.measure_queries(rehearsed.project.policy(), &rehearsed.material);
-        releases.push(rehearsed.publish(&|_, _| {})?.summary);
+        releases.extend(rehearsed.publish(&|_, _| {})?.summary);
         schema = rehearsed.project.policy().schema.clone();
         safe_tables.push(rehearsed.material.into_table());
         let prepared = rehearsed.rehearsal.prepared;

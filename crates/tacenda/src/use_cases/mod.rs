@@ -30,7 +30,7 @@ pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
 pub use error::{CODES, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
-pub use release::{PublishReport, Rehearsed, ReleaseRequest};
+pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
     CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, count, log, show, verify,
 };

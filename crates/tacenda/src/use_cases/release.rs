@@ -39,6 +39,14 @@ pub struct Rehearsed {
     pub rehearsal: Rehearsal,
 }
 
+/// What is next: a release, or nothing because it is out already.
+pub enum Next {
+    /// A release that could be published now.
+    Release(Box<Rehearsed>),
+    /// The release that was made from the same table already.
+    Already(PublishReport),
+}
+
 /// What publishing answers with.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PublishReport {
@@ -46,8 +54,14 @@ pub struct PublishReport {
     pub folder: PathBuf,
     /// Its files.
     pub files: Vec<String>,
-    /// The release.
-    pub summary: Summary,
+    /// Whether it was published before, so that nothing was done.
+    pub already: bool,
+    /// Its number.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// The release in numbers, if it is new.
+    pub summary: Option<Summary>,
 }
 
 impl ReleaseRequest {
@@ -71,8 +85,9 @@ impl ReleaseRequest {
         Ok(rehearsed(project, input, &self, &step)?)
     }
 
-    /// The same, to publish it next: as a plan says, where there is one.
-    pub fn prepare(mut self, plan: Option<PathBuf>, progress: Progress<'_>) -> Result<Rehearsed, UseCaseError> {
+    /// The same, to publish it next: as a plan says, where there is one. A table that is published already under this
+    /// label, or as the last release where no label is given, is not published again.
+    pub fn prepare(mut self, plan: Option<PathBuf>, progress: Progress<'_>) -> Result<Next, UseCaseError> {
         let plan = plan.map(|path| Plan::read(&path)).transpose()?;
         if let Some(plan) = &plan {
             self.data = Some(Given::Path(plan.data.clone()));
@@ -80,15 +95,53 @@ impl ReleaseRequest {
         }
         let input = self.input()?;
         let project = self.project.open(Access::Publish)?;
+        let step = |what: &str| progress(REHEARSED, what);
+        let material = project.material(input, &step)?;
+        let next = self.next();
+        if let Some(number) = project.published_from(&material, next)? {
+            return Ok(Next::Already(PublishReport::already(&project, number)));
+        }
         if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.ledger_head()) {
             return Err(ProjectError::PlanStale { what: "the ledger" }.into());
         }
-        let step = |what: &str| progress(REHEARSED, what);
-        let rehearsed = rehearsed(project, input, &self, &step)?;
+        let rehearsal = project.rehearse(&material, next, &step)?;
+        let rehearsed = Rehearsed { project, material, rehearsal };
         if let Some(plan) = &plan {
             plan.matches(&rehearsed)?;
         }
-        Ok(rehearsed)
+        Ok(Next::Release(Box::new(rehearsed)))
+    }
+}
+
+impl ReleaseRequest {
+    fn next(&self) -> NextRelease<'_> {
+        NextRelease { view: self.view.as_deref(), label: self.label.as_deref(), policy: None }
+    }
+}
+
+impl Next {
+    /// Publishes the release, if there is one to publish.
+    pub fn publish(self, progress: Progress<'_>) -> Result<PublishReport, UseCaseError> {
+        match self {
+            Next::Release(mut rehearsed) => rehearsed.publish(progress),
+            Next::Already(report) => Ok(report),
+        }
+    }
+}
+
+impl PublishReport {
+    fn already(project: &Project, number: u32) -> PublishReport {
+        let store = project.store().expect("a project with a release has a ledger");
+        let publication = store.publications().find(|publication| publication.number == number);
+        let publication = publication.expect("the number was found in the ledger");
+        PublishReport {
+            folder: store.release_folder(number),
+            files: publication.files.keys().cloned().collect(),
+            already: true,
+            release: number,
+            label: publication.label.clone(),
+            summary: None,
+        }
     }
 }
 
@@ -103,8 +156,7 @@ pub(super) fn rehearsed(
     step: &dyn Fn(&str),
 ) -> Result<Rehearsed, ProjectError> {
     let material = project.material(input, step)?;
-    let next = NextRelease { view: request.view.as_deref(), label: request.label.as_deref(), policy: None };
-    let rehearsal = project.rehearse(&material, next, step)?;
+    let rehearsal = project.rehearse(&material, request.next(), step)?;
     Ok(Rehearsed { project, material, rehearsal })
 }
 
@@ -118,6 +170,14 @@ impl Rehearsed {
     pub fn publish(&mut self, progress: Progress<'_>) -> Result<PublishReport, UseCaseError> {
         let step = |what: &str| progress(Project::PUBLISH_STEPS, what);
         let outcome = self.project.publish(&self.material, &self.rehearsal, &step)?;
-        Ok(PublishReport { folder: outcome.folder, files: outcome.files, summary: self.summary() })
+        let summary = self.summary();
+        Ok(PublishReport {
+            folder: outcome.folder,
+            files: outcome.files,
+            already: false,
+            release: summary.release,
+            label: summary.label.clone(),
+            summary: Some(summary),
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
 
 use crate::folder::ReceivedRelease;
-use crate::ledger::{Event, PublishedTo, RealDisk, Store, What};
+use crate::ledger::{Amendment, Event, PublishedTo, RealDisk, Store, What};
 use crate::measure::Loss;
 use crate::use_cases::{Progress, UseCaseError};
 use crate::{folder, ledger, measure};
@@ -51,6 +51,8 @@ pub struct LogEvent {
     pub recipients: Vec<String>,
     /// Views made elsewhere that were joined with it for the first time.
     pub taken_in: Vec<LogView>,
+    /// What columns have gained since the release before, one sentence each.
+    pub amended: Vec<String>,
     /// Its rows, counterfeits included.
     pub rows: Option<u64>,
     /// Its groups.
@@ -198,6 +200,7 @@ fn logged(event: &Event) -> LogEvent {
     let count = |name: &str| publication.and_then(|publication| publication.numbers[name].as_u64());
     let view = publication.and_then(|publication| publication.view.as_ref());
     let taken_in = |view: &PublishedTo| LogView { name: view.name.clone(), recipients: view.recipients.clone() };
+    let amended = |amended: &Amendment| format!("column {} has {}", amended.column, amended.what);
     let event_name = match event.what {
         What::Init(_) => "init",
         What::Publish(_) => "publish",
@@ -215,6 +218,7 @@ fn logged(event: &Event) -> LogEvent {
         view: view.map(|view| view.name.clone()),
         recipients: view.map_or_else(Vec::new, |view| view.recipients.clone()),
         taken_in: publication.iter().flat_map(|publication| &publication.taken_in).map(taken_in).collect(),
+        amended: publication.iter().flat_map(|publication| &publication.amended).map(amended).collect(),
         rows: count("rows"),
         groups: count("groups"),
         counterfeits: count("counterfeits"),

@@ -23,6 +23,8 @@ fn commit(store: &mut Store, history: &History, snapshot: &Table) {
         history,
         snapshot,
         adopted: false,
+        amended: Vec::new(),
+        input: None,
         at: "now",
     };
     store.commit(staging, commit).unwrap();

@@ -4,138 +4,21 @@ use crate::ingest::draft::seen::Seen;
 use crate::ingest::draft::{DraftColumn, Guess};
 use crate::model::Role;
 
-const IDENTIFIERS: &[&str] = &[
-    "id",
-    "ids",
-    "key",
-    "uuid",
-    "guid",
-    "identifier",
-    "number",
-    "nr",
-    "no",
-    "num",
-    "mrn",
-    "ssn",
-    "pid",
-    "nhs",
-    "code",
-];
-const CONTACTS: &[&str] = &[
-    "name",
-    "names",
-    "surname",
-    "firstname",
-    "lastname",
-    "forename",
-    "fullname",
-    "email",
-    "mail",
-    "phone",
-    "telephone",
-    "mobile",
-    "fax",
-    "address",
-    "street",
-    "comment",
-    "comments",
-    "note",
-    "notes",
-    "text",
-    "remark",
-    "remarks",
-    "description",
-    "ip",
-    "url",
-    "user",
-    "username",
-    "login",
-    "ssn",
-    "passport",
-    "iban",
-    "photo",
-    "signature",
-];
-const SENSITIVE: &[&str] = &[
-    "diagnosis",
-    "diagnoses",
-    "disease",
-    "illness",
-    "icd",
-    "icd9",
-    "icd10",
-    "condition",
-    "income",
-    "salary",
-    "wage",
-    "wages",
-    "charge",
-    "charges",
-    "offence",
-    "offense",
-    "crime",
-    "treatment",
-    "medication",
-    "drug",
-    "hiv",
-    "debt",
-    "cause",
-    "procedure",
-    "symptom",
-    "symptoms",
-    "therapy",
-    "balance",
-    "earnings",
-    "pay",
-    "verdict",
-    "sentence",
-    "infraction",
-];
-const QUASI: &[&str] = &[
-    "age",
-    "birth",
-    "birthdate",
-    "birthday",
-    "dob",
-    "born",
-    "date",
-    "day",
-    "year",
-    "month",
-    "zip",
-    "zipcode",
-    "postcode",
-    "postal",
-    "plz",
-    "sex",
-    "gender",
-    "race",
-    "ethnicity",
-    "marital",
-    "country",
-    "birthplace",
-    "city",
-    "town",
-    "county",
-    "state",
-    "region",
-    "education",
-    "occupation",
-    "workclass",
-    "relationship",
-    "nationality",
-    "religion",
-    "language",
-    "admitted",
-    "discharged",
-    "admission",
-    "discharge",
-    "height",
-    "weight",
-    "hours",
-    "ward",
-];
-const CODES: &[&str] = &["zip", "zipcode", "postcode", "postal", "plz", "icd", "icd9", "icd10", "code"];
+/// What names say, per role; one line each in the file.
+const WORDS: &str = include_str!("words.txt");
+
+/// The word of a name that the vocabulary lists for a role.
+fn says(role: &str, name: &str) -> Option<String> {
+    let lines = WORDS.lines().filter_map(|line| line.strip_prefix(role)?.strip_prefix(':'));
+    let listed: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    let is_listed = |word: &&String| {
+        listed.iter().any(|entry| match entry.strip_prefix('*') {
+            Some(ending) => word.len() > ending.len() && word.ends_with(ending),
+            None => word == entry,
+        })
+    };
+    words(name).iter().find(is_listed).cloned()
+}
 
 /// The proposals for all columns.
 pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<DraftColumn> {
@@ -158,16 +41,38 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Dr
         })
         .collect();
     choose_identifier(&mut columns);
+    drop_few_valued(&mut columns);
     columns
 }
 
+/// Several sensitive columns count as one combined value. One with two or three values hides nobody and would make the
+/// combination look diverse, so it is left out where another column is sensitive.
+fn drop_few_valued(columns: &mut [DraftColumn]) {
+    let is_sensitive = |column: &DraftColumn| column.role == Role::Sensitive;
+    let few = |column: &DraftColumn| column.distinct.is_some_and(|distinct| distinct < FEW);
+    if !columns.iter().any(|column| is_sensitive(column) && !few(column)) {
+        return;
+    }
+    for column in columns.iter_mut().filter(|column| is_sensitive(column) && few(column)) {
+        column.role = Role::Drop;
+        column.because = format!(
+            "{}, but {} values hide nobody; publish it in a series of its own, or make it quasi",
+            column.because,
+            column.distinct.unwrap_or(0)
+        );
+    }
+}
+
+/// A sensitive column with fewer values hides nobody among three.
+const FEW: usize = 4;
+
 /// One column names the person: the first that is unique and called so, or else just unique.
 fn choose_identifier(columns: &mut [DraftColumn]) {
-    let called = |column: &DraftColumn| words(&column.name).iter().any(|word| IDENTIFIERS.contains(&word.as_str()));
+    let called = |column: &DraftColumn| says("identifier", &column.name).is_some();
     let fit = |column: &DraftColumn| {
         column.unique && column.seen.breaks == 0 && matches!(column.kind, Guess::Integer { .. } | Guess::Category)
     };
-    let known = |column: &DraftColumn| words(&column.name).iter().any(|word| QUASI.contains(&word.as_str()));
+    let known = |column: &DraftColumn| says("quasi", &column.name).is_some();
     let plain = |column: &DraftColumn| fit(column) && column.role == Role::Quasi && !known(column);
     let chosen =
         columns.iter().position(|column| fit(column) && called(column)).or_else(|| columns.iter().position(plain));
@@ -183,8 +88,7 @@ fn choose_identifier(columns: &mut [DraftColumn]) {
 }
 
 fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
-    let words = words(name);
-    let one_of = |list: &[&str]| words.iter().find(|word| list.contains(&word.as_str())).cloned();
+    let one_of = |role: &str| says(role, name);
     let filled = rows - seen.missing;
     if matches!(name, "group_id" | "row_weight" | "record") {
         return (Role::Drop, "a release has a column of this name".into());
@@ -195,10 +99,10 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     if seen.breaks > 0 {
         return (Role::Drop, "cells hold line breaks: free text, or rows that stray quotes have swallowed".into());
     }
-    if let Some(word) = one_of(SENSITIVE) {
+    if let Some(word) = one_of("sensitive") {
         return (Role::Sensitive, format!("the name says {word}"));
     }
-    if let Some(word) = one_of(CONTACTS) {
+    if let Some(word) = one_of("drop") {
         return (Role::Drop, format!("the name says {word}"));
     }
     let texty = *kind == Guess::Category && seen.bytes > 20 * filled && seen.blanks * 2 > filled;
@@ -208,9 +112,9 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     if *kind == Guess::Category && seen.counts.is_none() {
         return (Role::Drop, "it has too many values for a hierarchy".into());
     }
-    match one_of(QUASI) {
+    match one_of("quasi") {
         Some(word) => (Role::Quasi, format!("the name says {word}")),
-        None => (Role::Quasi, "nothing speaks against someone knowing it".into()),
+        None => (Role::Quasi, "its name says nothing: taken, to be careful, for what an attacker may know".into()),
     }
 }
 
@@ -224,7 +128,7 @@ fn words(name: &str) -> Vec<String> {
         }
         before_lower = letter.is_lowercase();
         if letter.is_alphanumeric() {
-            words.last_mut().expect("there is a first").extend(letter.to_lowercase());
+            words.last_mut().expect("there is a first").extend(letter.to_lowercase().flat_map(plain));
         }
     }
     // INMATEID and patientid end in what they are.
@@ -240,16 +144,37 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
+/// A letter without its accent.
+fn plain(letter: char) -> impl Iterator<Item = char> {
+    let plain = match letter {
+        'ä' => "ae",
+        'ö' => "oe",
+        'ü' => "ue",
+        'ß' => "ss",
+        'á' | 'à' | 'â' | 'ã' | 'å' => "a",
+        'é' | 'è' | 'ê' | 'ë' => "e",
+        'í' | 'ì' | 'î' | 'ï' => "i",
+        'ó' | 'ò' | 'ô' | 'õ' => "o",
+        'ú' | 'ù' | 'û' => "u",
+        'ç' => "c",
+        'ñ' => "n",
+        _ => "",
+    };
+    let letter = if plain.is_empty() { Some(letter) } else { None };
+    letter.into_iter().chain(plain.chars())
+}
+
 fn kind(name: &str, seen: &Seen) -> Guess {
-    let code = words(name).iter().any(|word| CODES.contains(&word.as_str()));
+    let code = says("code", name).is_some();
     if seen.missing == seen.rows {
         return Guess::Category;
     }
     if seen.dates {
         let year = |day: i64| 1970 + (day as f64 / 365.2425).floor() as i64;
-        // Whole decades, and one more year: the next releases should fit.
+        // Whole decades with room on both sides: the series should live for years.
         let (lo, hi) = (year(seen.first_day - 1), year(seen.last_day + 1));
-        return Guess::Date { lo: (lo.div_euclid(10) * 10).max(1), hi: (hi.div_euclid(10) * 10 + 11).min(9_990) };
+        let decade = |year: i64| year.div_euclid(10) * 10;
+        return Guess::Date { lo: (decade(lo) - 10).max(1), hi: (decade(hi + 15) + 10).min(9_990) };
     }
     if !seen.reals || code && seen.integers {
         return Guess::Category;
@@ -257,10 +182,14 @@ fn kind(name: &str, seen: &Seen) -> Guess {
     let decimals = if seen.integers { 0 } else { fitting_decimals(seen) };
     let unit = 10f64.powi(i32::from(decimals));
     let (least, greatest) = ((seen.least * unit).floor() as i64, (seen.greatest * unit).floor() as i64);
-    if seen.integers && words(name).iter().any(|word| word == "age") && least >= 0 && greatest < 120 {
-        return Guess::Integer { lo: 0, hi: 120 };
+    let is_age = |word: &String| ["age", "alter", "edad", "idade", "eta", "leeftijd"].contains(&word.as_str());
+    if seen.integers && words(name).iter().any(is_age) && least >= 0 && greatest < 120 {
+        return Guess::Integer { lo: 0, hi: 130 };
     }
-    let (lo, hi) = padded(least, greatest);
+    // Room for the next years, on both sides.
+    let spread = greatest - least;
+    let lowest = if least >= 0 { (least - spread).max(0) } else { least - spread };
+    let (lo, hi) = padded(lowest, greatest + spread);
     if (i128::from(hi) - i128::from(lo)) >= i128::from(u32::MAX) - 2 {
         return Guess::Category;
     }

@@ -6,6 +6,7 @@
 mod seen;
 mod guess;
 mod print;
+mod rare;
 
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::{Content, Source};

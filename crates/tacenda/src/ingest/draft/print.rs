@@ -1,7 +1,8 @@
 //! A draft as the text of a policy file, and its hierarchy files.
 
 use crate::ingest::draft::{Draft, DraftColumn, Guess};
-use crate::model::Role;
+use crate::ingest::draft::rare;
+use crate::model::{OTHER, Role};
 use crate::promise::{IncrementalKAnonymity, MInvariance, Parameters};
 use std::fmt::Write;
 
@@ -9,8 +10,8 @@ use std::fmt::Write;
 const LISTED: usize = 40;
 
 /// Stands above values and hierarchies.
-const EVERY_VALUE: &str = "# list every value that may ever come: the list is published with every release, and after the \
-                           first one it cannot be changed";
+const EVERY_VALUE: &str = "# list every value that may come: the list is published with every release; it can gain values \
+                           later, and lose none";
 
 pub(super) fn policy(draft: &Draft, series: &str) -> String {
     let mut out = String::new();
@@ -38,11 +39,18 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
         if is_declared || draft.has_views() && column.role == Role::Sensitive {
             line(&mut out, EVERY_VALUE);
         }
+        if let Some(rare) = rare::of(column).filter(|_| !draft.has_views()) {
+            line(&mut out, &rare.comment());
+        }
         line(&mut out, &format!("{:width$} = {}", key(&column.name), declaration(column, draft.has_views())));
     }
     line(&mut out, "");
     promise(draft, &mut out);
-    line(&mut out, "\n[counterfeits]\nmax_share = 0.02\n\n[withheld]\nmax_share = 0.01\n");
+    line(
+        &mut out,
+        "\n# A release that needs more is refused. When many people leave at once, a release needs more than usual.\n\
+         [counterfeits]\nmax_share = 0.20\n\n[withheld]\nmax_share = 0.03\n",
+    );
     line(&mut out, "[output]\nformats    = [\"csv\", \"parquet\"]\nrow_weight = true");
     out
 }
@@ -55,7 +63,7 @@ fn promise(draft: &Draft, out: &mut String) {
     let sensitive: Vec<&DraftColumn> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
     // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
     let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
-    let m = (draft.rows / most).min(4);
+    let m = (draft.rows / most).min(3);
     let has_even_values = !sensitive.is_empty() && m >= 2;
     let usual = if has_even_values { MInvariance::ENTRY } else { IncrementalKAnonymity::ENTRY };
     let entry = draft.model.unwrap_or(usual);
@@ -132,36 +140,63 @@ fn declaration(column: &DraftColumn, has_views: bool) -> String {
         Role::Public => "{ role = \"public\", because = \"\" } # say why this harms no one".into(),
         // Any column of a view may join it to another, so its values are declared.
         Role::Sensitive if has_views => {
-            format!("{{ role = \"sensitive\", {}{} }}", declared(column), missing("error"))
+            format!("{{ role = \"sensitive\", {}{} }}", declared(column, false), missing("error"))
         }
-        Role::Sensitive => format!("{{ role = \"sensitive\", type = \"category\"{} }}", missing("error")),
-        Role::Quasi => format!("{{ role = \"quasi\", {} }}", quasi(column)),
+        Role::Sensitive => {
+            let rare = rare::of(column).map_or(String::new(), |_| {
+                format!(", hierarchy = {}, level = 1, unlisted = \"prefix\"", quoted(&path(column)))
+            });
+            format!("{{ role = \"sensitive\", type = \"category\"{rare}{} }}", missing("error"))
+        }
+        Role::Quasi => {
+            // Views are joined by the values of their day, and take no others.
+            let unknown = if column.kind == Guess::Category && !has_views { ", unknown = \"other\"" } else { "" };
+            let missing = if column.missing == 0 { ", missing = \"error\"" } else { "" };
+            format!("{{ role = \"quasi\", {}{unknown}{missing} }}", quasi(column, has_views))
+        }
     }
 }
 
-fn quasi(column: &DraftColumn) -> String {
+fn quasi(column: &DraftColumn, has_views: bool) -> String {
     match &column.kind {
-        Guess::Integer { lo, hi } => format!("type = \"integer\", domain = [{lo}, {hi}]"),
-        Guess::Real { lo, hi, decimals } => {
+        Guess::Integer { lo, hi } => format!("type = \"integer\", domain = [{lo}, {hi}]{}", grid(lo, hi, 0)),
+        Guess::Real { lo: low, hi: high, decimals } => {
             let unit = 10f64.powi(i32::from(*decimals));
             let digits = usize::from(*decimals).max(1);
-            let (lo, hi) = (*lo as f64 / unit, *hi as f64 / unit);
+            let (lo, hi) = (*low as f64 / unit, *high as f64 / unit);
             let precision = 1.0 / unit;
-            format!("type = \"real\", domain = [{lo:.digits$}, {hi:.digits$}], precision = {precision:.digits$}")
+            format!("type = \"real\", domain = [{lo:.digits$}, {hi:.digits$}], precision = {precision:.digits$}{}", grid(low, high, *decimals))
         }
         Guess::Date { lo, hi } => {
             let born = column.name.to_lowercase().contains("birth") || column.name.to_lowercase().contains("dob");
             let grid = if born { "year" } else { "month" };
             format!("type = \"date\", domain = [{lo:04}-01-01, {hi:04}-01-01], grid = \"{grid}\"")
         }
-        Guess::Category => format!("type = \"category\", {}", declared(column)),
+        Guess::Category => format!("type = \"category\", {}", declared(column, !has_views)),
     }
 }
 
-/// The values of a category, or the hierarchy file that has them.
-fn declared(column: &DraftColumn) -> String {
+/// Public lines for the bounds of wide domains, so that no bound is somebody's value: a round number, about a sixtieth.
+fn grid(lo: &i64, hi: &i64, decimals: u8) -> String {
+    let step = (hi - lo) / 60;
+    if step < 2 {
+        return String::new();
+    }
+    let power = 10i64.pow(step.ilog10());
+    let round = [5, 2, 1].into_iter().map(|digit| digit * power).find(|&round| round <= step).unwrap_or(power);
+    let digits = usize::from(decimals);
+    // Bounds that are no lines would be lines all the same.
+    match (lo % round, hi % round) {
+        (0, 0) => format!(", grid = {:.digits$}", round as f64 / 10f64.powi(i32::from(decimals))),
+        _ => String::new(),
+    }
+}
+
+/// The values of a category, or the hierarchy file that has them; with a value for those that are not listed.
+fn declared(column: &DraftColumn, with_other: bool) -> String {
     match listed(column) {
-        Some(values) => {
+        Some(mut values) => {
+            add_other(&mut values, with_other);
             let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
             format!("values = [{}]", values.join(", "))
         }
@@ -174,6 +209,12 @@ fn listed(column: &DraftColumn) -> Option<Vec<String>> {
     column.seen.values().map(usable).filter(|values| values.len() <= LISTED)
 }
 
+fn add_other(values: &mut Vec<String>, wanted: bool) {
+    if wanted && !values.iter().any(|value| value == OTHER) {
+        values.push(OTHER.into());
+    }
+}
+
 /// A hierarchy cannot have `*` as a value; such cells are for the steward to look at.
 fn usable(mut values: Vec<String>) -> Vec<String> {
     values.retain(|value| value != "*");
@@ -182,18 +223,33 @@ fn usable(mut values: Vec<String>) -> Vec<String> {
 
 /// The hierarchy file of a category with many values.
 pub(super) fn hierarchy(column: &DraftColumn, has_views: bool) -> Option<(String, String)> {
+    if let Some(rare) = rare::of(column).filter(|_| !has_views) {
+        return Some((path(column), written(rare.rows())));
+    }
     let is_quasi = column.role == Role::Quasi && column.kind == Guess::Category;
     let is_declared = is_quasi || has_views && column.role == Role::Sensitive;
     if !is_declared || listed(column).is_some() {
         return None;
     }
     let values = usable(column.seen.values().unwrap_or_default());
+    let mut rows = rows(&values);
+    if !has_views && !values.iter().any(|value| value == OTHER) {
+        let levels = rows.first().map_or(2, Vec::len);
+        let mut row = vec![OTHER.to_string(); levels - 1];
+        row.push("*".into());
+        rows.push(row);
+    }
+    Some((path(column), written(rows)))
+}
+
+/// The text of a hierarchy file.
+fn written(rows: Vec<Vec<String>>) -> String {
     let mut writer = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
-    for row in rows(&values) {
+    for row in rows {
         writer.write_record(&row).expect("writing to memory cannot fail, and all rows are as long");
     }
     let bytes = writer.into_inner().expect("writing to memory cannot fail");
-    Some((path(column), String::from_utf8(bytes).expect("texts make text")))
+    String::from_utf8(bytes).expect("texts make text")
 }
 
 /// Codes of one length are grouped digit by digit; all else stands directly under the root.

@@ -2,7 +2,7 @@
 
 use crate::ingest::policy_file::keys::COLUMN;
 use crate::ingest::text::line_of;
-use crate::model::{Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive};
+use crate::model::{Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive, Unlisted};
 use crate::settings::{Section, Walk, integer_of, number_of};
 use jiff::civil::Date;
 use sha2::Digest;
@@ -172,7 +172,12 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     });
     let domain = domain?;
     let grid = read_grid(column, &domain, decimals, walk);
-    let mut quasi = Quasi { grid, min_width, weight, ..Quasi::new(name, domain) };
+    let takes_unknown = walk.word(column, "unknown", &[("refuse", false), ("other", true)]).unwrap_or(false);
+    let mut quasi = Quasi { grid, min_width, weight, takes_unknown, ..Quasi::new(name, domain) };
+    if takes_unknown && quasi.other().is_none() {
+        let span = column.get("unknown").map_or(column.span(), |value| value.span());
+        walk.fault("P224", "unknown = \"other\" needs a value other", span, "list a value \"other\" among the column's values");
+    }
     if nullable {
         quasi = quasi.nullable();
     }
@@ -318,7 +323,8 @@ fn calendar_lines(lo: i64, hi: i64, years_only: bool) -> Grid {
 }
 
 fn read_sensitive(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Sensitive {
-    walk.only_keys(column, &["role", "type", "hierarchy", "values", "level", "missing"], "a sensitive column");
+    let keys = ["role", "type", "hierarchy", "values", "level", "missing", "unlisted"];
+    walk.only_keys(column, &keys, "a sensitive column");
     walk.word(column, "type", &TYPES);
     let nullable = walk.word(column, "missing", &[("error", false), ("value", true)]).unwrap_or(false);
     let level = walk.integer(column, "level");
@@ -339,7 +345,13 @@ fn read_sensitive(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Sens
         }
     }
     labels.sort_unstable();
-    Sensitive { name: name.into(), nullable, labels }
+    let by_prefix = walk.word(column, "unlisted", &[("refuse", false), ("prefix", true)]).unwrap_or(false);
+    if by_prefix && !closed {
+        let span = column.get("unlisted").map_or(column.span(), |value| value.span());
+        walk.fault("P224", "unlisted without a hierarchy", span, "name a hierarchy file, or leave unlisted out");
+    }
+    let unlisted = if by_prefix { Unlisted::by_prefix(&labels) } else { Unlisted::Refused };
+    Sensitive { name: name.into(), nullable, labels, unlisted }
 }
 
 /// The tree of a category, and its rows.

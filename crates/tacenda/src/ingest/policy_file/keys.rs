@@ -88,6 +88,21 @@ const KEYS: &[Key] = &[
         "value for quasi, error for sensitive",
         "whether an empty cell is an error, or a value of its own",
     ),
+    key(
+        COLUMN,
+        "unknown",
+        "refuse, other",
+        "refuse",
+        "quasi categories: whether a value that is not listed is an error, or is read as the listed value other",
+    ),
+    key(
+        COLUMN,
+        "unlisted",
+        "refuse, prefix",
+        "refuse",
+        "sensitive with a hierarchy: whether a value that is not listed is an error, or is published as the longest label \
+         BEGINNING* that it begins with, or else as it is",
+    ),
     key(COLUMN, "because", "text", "", "public: why publishing it as it is harms no one"),
     key("promise", "model", "the name of a promise, as tacenda promises lists them", "", "the promise"),
     key("views.NAME", "columns", "[\"…\"]", "", "the columns of the view"),

@@ -12,7 +12,7 @@ mod remembered;
 
 pub use keys::keys;
 pub use promise::faults_of;
-pub use remembered::Remembered;
+pub use remembered::{AddedLeaves, Remembered};
 
 use crate::model::hex;
 use crate::promise::{Output, PolicyFile, Promised, Reasons, SeriesSettings};

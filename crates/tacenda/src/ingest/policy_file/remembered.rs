@@ -4,7 +4,7 @@
 //! text. Texts of version 1, which listed the parameters of all promises under every promise, are read too. What this
 //! version does not know in a text is refused, never ignored: it may be what was promised.
 
-use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, Sensitive, Span, hex};
+use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, Schema, Sensitive, Span, Unlisted, hex};
 use crate::promise::{Looser, PolicyFile, Promise, Promised, ViewPromise, Views, entries};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// The version that is written.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What a series remembers of the policy of its last release. Left out is what says nothing about a release: titles,
 /// weights, reasons, dropped columns. Hierarchies and labels are given by digest.
@@ -31,7 +31,13 @@ pub struct Remembered {
     withheld: f64,
     linked_ids: bool,
     row_weight: bool,
+    /// Per column, the leaves that were added after the first release, and the release they were added for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    added: AddedLeaves,
 }
+
+/// Per column, leaves that were added to a tree, each with the release it was added for.
+pub type AddedLeaves = BTreeMap<String, BTreeMap<String, u32>>;
 
 fn first_version() -> u32 {
     1
@@ -53,11 +59,15 @@ enum DeclaredColumn {
         nullable: bool,
         grid: RememberedGrid,
         min_width: u32,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        takes_unknown: bool,
     },
     Sensitive {
         nullable: bool,
-        /// The digest of the labels; `None`: any value is accepted.
-        labels: Option<String>,
+        /// `None`: any value is accepted.
+        labels: Option<RememberedLabels>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_prefix: bool,
     },
 }
 
@@ -68,6 +78,14 @@ enum RememberedDomain {
     Real(String, i64, i64, u8),
     Whole(String, i64, i64),
     Category(String, String),
+}
+
+/// What is published for each listed cell, sorted; in texts before version 3 their digest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum RememberedLabels {
+    Digest(String),
+    Listed(Vec<(String, String)>),
 }
 
 /// `free`, or the numbers that say where boundaries may fall.
@@ -112,7 +130,28 @@ impl Remembered {
             withheld: policy.limits.withheld,
             linked_ids: policy.output.linked_ids,
             row_weight: policy.output.row_weight,
+            added: AddedLeaves::new(),
         }
+    }
+
+    /// The same, with the leaves that were added since the first release.
+    pub fn with_added(self, added: AddedLeaves) -> Remembered {
+        Remembered { added, ..self }
+    }
+
+    /// The leaves that were added since the first release.
+    pub fn added(&self) -> &AddedLeaves {
+        &self.added
+    }
+
+    /// Whether a quasi column differs from what is remembered of it, if only in the order of its values.
+    pub fn differs_in_quasi(&self, schema: &Schema) -> bool {
+        schema.quasi.iter().any(|quasi| self.columns.get(&quasi.name) != Some(&quasi_column(quasi)))
+    }
+
+    /// Takes the quasi columns of a schema that grew from the one remembered.
+    pub fn grow(&mut self, schema: &Schema) {
+        self.columns.extend(schema.quasi.iter().map(|quasi| (quasi.name.clone(), quasi_column(quasi))));
     }
 
     /// As a text: the same policy, the same text.
@@ -159,7 +198,7 @@ impl Remembered {
     fn columns_stay(&self, new: &Remembered) -> Result<(), Looser> {
         let mut names: Vec<&String> = self.columns.keys().chain(new.columns.keys()).collect();
         names.sort_unstable();
-        let differs = |name: &&String| self.columns.get(*name) != new.columns.get(*name);
+        let differs = |name: &&String| !may_follow_column(self.columns.get(*name), new.columns.get(*name));
         let Some(name) = names.into_iter().find(differs) else { return Ok(()) };
         let what = match (self.columns.get(name), new.columns.get(name)) {
             (Some(_), None) => "is no longer listed",
@@ -168,6 +207,28 @@ impl Remembered {
         };
         Err(Looser::because(format!("column {name} {what}: that needs a new series")))
     }
+}
+
+/// Whether a column may follow on another one: it is the same, or lists more sensitive values.
+fn may_follow_column(before: Option<&RememberedColumn>, now: Option<&RememberedColumn>) -> bool {
+    use {DeclaredColumn::Sensitive, RememberedColumn::Declared};
+    let (
+        Some(Declared(Sensitive { nullable, labels: Some(before), by_prefix })),
+        Some(Declared(Sensitive { nullable: now_nullable, labels: Some(now), by_prefix: now_by_prefix })),
+    ) = (before, now)
+    else {
+        return before == now;
+    };
+    let kept = match (before, now) {
+        (RememberedLabels::Listed(before), RememberedLabels::Listed(now)) => {
+            let stays = |pair: &(String, String)| now.binary_search(pair).is_ok();
+            // By prefix every value has a label already: listing it may not give it another.
+            before.iter().all(stays) && (!by_prefix || now.len() == before.len())
+        }
+        (RememberedLabels::Digest(before), RememberedLabels::Listed(now)) => *before == labels_digest(now),
+        (_, RememberedLabels::Digest(_)) => before == now,
+    };
+    kept && nullable == now_nullable && by_prefix == now_by_prefix
 }
 
 impl RememberedViews {
@@ -254,17 +315,23 @@ fn quasi_column(quasi: &Quasi) -> RememberedColumn {
         Grid::Every { pitch, phase } => RememberedGrid::Numbers(vec![*pitch, *phase]),
         Grid::Lines(lines) => RememberedGrid::Numbers(lines.clone()),
     };
-    let (nullable, min_width) = (quasi.nullable, quasi.min_width);
-    RememberedColumn::Declared(DeclaredColumn::Quasi { domain, nullable, grid, min_width })
+    let Quasi { nullable, min_width, takes_unknown, .. } = *quasi;
+    RememberedColumn::Declared(DeclaredColumn::Quasi { domain, nullable, grid, min_width, takes_unknown })
 }
 
 fn sensitive_column(sensitive: &Sensitive) -> RememberedColumn {
+    let labels = (!sensitive.labels.is_empty()).then(|| RememberedLabels::Listed(sensitive.labels.clone()));
+    let (nullable, by_prefix) = (sensitive.nullable, sensitive.unlisted != Unlisted::Refused);
+    RememberedColumn::Declared(DeclaredColumn::Sensitive { nullable, labels, by_prefix })
+}
+
+/// The digest by which texts before version 3 know labels.
+fn labels_digest(labels: &[(String, String)]) -> String {
     let mut digest = Sha256::new();
-    for text in sensitive.labels.iter().flat_map(|(cell, label)| [cell, label]) {
+    for text in labels.iter().flat_map(|(cell, label)| [cell, label]) {
         add_text(&mut digest, text);
     }
-    let labels = (!sensitive.labels.is_empty()).then(|| hex(&digest.finalize()));
-    RememberedColumn::Declared(DeclaredColumn::Sensitive { nullable: sensitive.nullable, labels })
+    hex(&digest.finalize())
 }
 
 /// A digest of all leaves, each with its ancestors.

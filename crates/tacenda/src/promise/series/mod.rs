@@ -94,6 +94,11 @@ pub trait OfSeries: Grouper + Checked {
         false
     }
 
+    /// Why columns may not gain values within a series, where that is so.
+    fn fixed_domain(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether it is a study on made-up data, which may publish what breaks the promise.
     fn is_study(&self) -> bool {
         false

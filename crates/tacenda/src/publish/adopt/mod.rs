@@ -122,7 +122,7 @@ impl Project {
     /// Takes releases in, each whole or not at all, in order. The files are kept as they are.
     pub fn adopt(&mut self, adoptions: &[Adoption]) -> Result<Vec<PublishedRelease>, ProjectError> {
         let promise = folder::StatedPromise::of(&self.policy().first_promise()).to_json();
-        let (digest, canonical) = (self.policy_digest().to_string(), ingest::Remembered::of(self.policy()).write());
+        let (digest, canonical) = (self.policy_digest().to_string(), self.remembered().write());
         let mut outcomes = Vec::new();
         for adoption in adoptions {
             let store = self.store_mut();
@@ -150,6 +150,8 @@ impl Project {
                 history: &adoption.history,
                 snapshot: &adoption.snapshot,
                 adopted: true,
+                amended: Vec::new(),
+                input: None,
                 at: &project::now(),
             };
             store.commit(staging, commit)?;

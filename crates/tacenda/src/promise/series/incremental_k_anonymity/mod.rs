@@ -235,6 +235,11 @@ impl OfSeries for IncrementalKAnonymity {
         WAYS.iter().map(way).collect()
     }
 
+    fn fixed_domain(&self) -> Option<&'static str> {
+        let why = "without cohorts, a value that was not listed at first would tell who arrived later";
+        (!self.cohorts).then_some(why)
+    }
+
     fn covers_linked_ids(&self) -> bool {
         true
     }

@@ -110,8 +110,9 @@ impl Parameters for MInvariance {
             ),
         ],
         draft: Drafted {
-            comment: "# Each person's sensitive value is one of m, over all releases together.\n",
-            parameters: |m| format!("m     = {m}\n"),
+            comment: "# Each person's sensitive value is one of m, over all releases together. Nobody stands in a group with counterfeits \
+                      alone.\n",
+            parameters: |m| format!("m     = {m}\nk     = 2\n"),
             needs_sensitive: true,
         },
         pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE],
