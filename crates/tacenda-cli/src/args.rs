@@ -133,7 +133,7 @@ pub enum Command {
     /// One release
     Show(ShowArgs),
     /// Check ledger, vault and release folders against their digests
-    Verify,
+    Verify(VerifyArgs),
     /// Count people in a release: estimate, lowest and highest possible number
     Count(CountArgs),
     /// What can anyone learn from these releases, whoever made them?
@@ -257,6 +257,13 @@ pub struct AdoptArgs {
     /// A text that means any value, as * does; for one column or for all
     #[arg(long, value_name = "[COLUMN=]TEXT")]
     pub any: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// A project folder or a release folder. The project of -C if left out
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

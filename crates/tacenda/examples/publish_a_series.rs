@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::fs;
+use tacenda::use_cases::Next;
 use tacenda::{Given, ProjectFolder, ReleaseRequest};
 
 /// The policy file: the role of every column, and the promise. `tacenda init` drafts one from a table.
@@ -43,7 +44,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             ..ReleaseRequest::default()
         };
         // The release is formed and judged together with all earlier ones. Nothing is written yet.
-        let mut rehearsed = request.prepare(None, &|_, _| ())?;
+        let Next::Release(mut rehearsed) = request.prepare(None, &|_, _| ())? else {
+            return Err("a table is published once under its label".into());
+        };
         let plan = rehearsed.summary();
         println!("{label}: {} arrived, {} left, {} artificial rows", plan.arrived, plan.left, plan.counterfeits);
         assert_eq!((plan.published, plan.withheld), (6, 0), "everyone is published");

@@ -67,6 +67,6 @@ fn text(report: &InitReport, args: &InitArgs, common: &Common) -> String {
     }
     let project = shared::project_words(common);
     let _ = writeln!(out, "\nThe policy is in {}. Read it and correct it. Then", report.policy.display());
-    let _ = writeln!(out, "  tacenda{project} check {0}\n  tacenda{project} plan {0}", args.data.display());
+    let _ = writeln!(out, "  tacenda{project} check {0}\n  tacenda{project} plan {0}", shared::quoted(&args.data));
     out
 }

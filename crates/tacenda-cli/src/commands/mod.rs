@@ -40,7 +40,7 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Adopt(args) => adopt::run(args, &cli.common, &screen),
         Command::Log => log::run(&cli.common, &screen),
         Command::Show(args) => show::run(args, &cli.common, &screen),
-        Command::Verify => verify::run(&cli.common, &screen),
+        Command::Verify(args) => verify::run(args, &cli.common, &screen),
         Command::Count(args) => count::run(args, &cli.common, &screen),
         Command::Audit(args) => audit::run(args, &cli.common, &screen),
         Command::Explain(args) => explain::run(args, &cli.common, &screen),

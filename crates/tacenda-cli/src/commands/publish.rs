@@ -41,7 +41,10 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let report = rehearsed.publish(&telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
     let text = shared::summary_text(&summary, &format!("{headline}: published"));
-    let text = format!("{text}\nThe release is in {}\n", report.folder.display());
+    let text = match common.quiet {
+        true => format!("{}\n", report.folder.display()),
+        false => format!("{text}\nThe release is in {}\n", report.folder.display()),
+    };
     if let Err(failure) = screen.result(&text, &report) {
         // The release is out: whatever happened to the report, this was not a failure to publish.
         let release = report.release;

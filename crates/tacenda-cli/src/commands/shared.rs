@@ -5,6 +5,7 @@ use crate::failure::{Failure, ProblemReport};
 use crate::screen::{Screen, number};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt::Write;
+use std::path::Path;
 use tacenda::ingest::{Given, PolicyFileError, SaidIn};
 use tacenda::measure::{AttributeLoss, Loss};
 use tacenda::model::{counted, people};
@@ -257,6 +258,16 @@ pub fn share(part: u64, whole: u64) -> f64 {
 pub fn project_words(common: &Common) -> String {
     match common.project.as_os_str() == "." {
         true => String::new(),
-        false => format!(" -C {}", common.project.display()),
+        false => format!(" -C {}", quoted(&common.project)),
+    }
+}
+
+/// A path as a shell takes it for one word.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%=".contains(letter);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }

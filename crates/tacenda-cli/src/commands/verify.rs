@@ -1,17 +1,20 @@
 //! Check ledger, vault and release folders against their digests, and read every release back.
 
-use crate::args::Common;
+use crate::args::{Common, VerifyArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
+use tacenda::model::counted;
 use tacenda::use_cases;
 
-pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
+pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let bar = screen.bar();
-    let report = use_cases::verify(&common.project, &telling(&bar)).map_err(|error| shared::failure(error, screen))?;
+    let report = use_cases::verify(args.folder.as_ref().unwrap_or(&common.project), &telling(&bar)).map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
+    let releases = counted(u64::from(report.releases), "release", "releases");
     let mut text = match report.whole {
-        true => format!("whole: the ledger, the vault and {} releases are as they were published\n", report.releases),
+        true if report.vault => format!("intact: the ledger, the vault and {releases} are as they were published\n"),
+        true => format!("intact: {releases} as published; there is no vault here, and it was not checked\n"),
         false => format!("damaged: {} faults\n", report.faults.len()),
     };
     for fault in &report.faults {

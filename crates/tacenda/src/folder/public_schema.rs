@@ -87,7 +87,9 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
                     Some(ColumnGrid::Lines(lines)) => Grid::Lines(lines),
                 };
                 let domain = domain_of(domain)?;
-                schema.quasi.push(Quasi { name, domain, nullable: missing, grid, min_width, weight, takes_unknown });
+                let nullable = missing;
+                let written = None;
+                schema.quasi.push(Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, written });
             }
             PublicColumn::Sensitive { name, missing } => {
                 schema.order.push((Role::Sensitive, schema.sensitive.len()));
@@ -105,7 +107,7 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
 fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
     match role {
         Role::Quasi => {
-            let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown } = schema.quasi[index].clone();
+            let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, .. } = schema.quasi[index].clone();
             let domain = match domain {
                 Domain::Integer { lo, hi } => ColumnDomain::Integer { lo, hi },
                 Domain::Real { lo, hi, decimals } => ColumnDomain::Real { lo, hi, decimals },

@@ -36,13 +36,15 @@ pub fn read(folder: &Path) -> Result<ReceivedRelease, FolderError> {
 
 /// The published columns of a release, from its manifest alone.
 pub fn read_schema(folder: &Path) -> Result<Schema, FolderError> {
-    public_schema::schema_of(&read_manifest(folder)?.columns)
+    public_schema::schema_of(&parse_manifest(&manifest_text(folder)?)?.columns)
 }
 
-fn read_manifest(folder: &Path) -> Result<Manifest, FolderError> {
-    let path = folder.join(MANIFEST);
-    let text = std::fs::read(&path).map_err(|source| FolderError::Read { file: MANIFEST.into(), source })?;
-    let manifest: Json = serde_json::from_slice(&text)
+fn manifest_text(folder: &Path) -> Result<Vec<u8>, FolderError> {
+    std::fs::read(folder.join(MANIFEST)).map_err(|source| FolderError::Read { file: MANIFEST.into(), source })
+}
+
+fn parse_manifest(text: &[u8]) -> Result<Manifest, FolderError> {
+    let manifest: Json = serde_json::from_slice(text)
         .map_err(|error| FolderError::Manifest { what: format!("not JSON (line {})", error.line()) })?;
     Manifest::read(manifest)
 }
@@ -50,8 +52,9 @@ fn read_manifest(folder: &Path) -> Result<Manifest, FolderError> {
 /// Reads a release folder; its sensitive values are added to `values`, so that releases read one
 /// after another share their numbers.
 pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, FolderError> {
+    let text = manifest_text(folder)?;
     let listed = digest::verify(folder)?;
-    let manifest = read_manifest(folder)?;
+    let manifest = parse_manifest(&text)?;
     let promise = manifest.promise.promise()?;
     let schema = public_schema::schema_of(&manifest.columns)?;
 

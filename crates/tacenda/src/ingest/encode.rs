@@ -32,8 +32,8 @@ impl<'a> Encoder<'a> {
                 };
             }
             Domain::Integer { lo, hi } => quick_integer(cell).map(|value| (value, lo, hi)),
-            Domain::Date { lo, hi } => quick_date(cell).map(|value| (value, lo, hi)),
-            Domain::Real { .. } => None,
+            Domain::Date { lo, hi } if self.quasi.written.is_none() => quick_date(cell).map(|value| (value, lo, hi)),
+            Domain::Real { .. } | Domain::Date { .. } => None,
         };
         match number {
             Some((value, &lo, &hi)) if lo <= value && value < hi => Ok((value - lo) as u32),
@@ -47,6 +47,8 @@ impl<'a> Encoder<'a> {
     pub fn number(&self, value: i64) -> Result<u32, CellFault> {
         match &self.quasi.domain {
             Domain::Category(_) => self.text(itoa::Buffer::new().format(value).as_bytes()),
+            // 20251231, or the days of a spreadsheet.
+            Domain::Date { .. } if self.quasi.written.is_some() => self.text(itoa::Buffer::new().format(value).as_bytes()),
             Domain::Date { .. } => Err(CellFault::NotADate),
             _ => self.quasi.encode_number(value),
         }

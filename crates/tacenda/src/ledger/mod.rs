@@ -27,5 +27,4 @@ pub use error::LedgerError;
 pub use line::{Amendment, Event, FileDigest, Init, Publication, PublishedTo, What};
 pub use staging::{StagedFile, Staging};
 pub use store::{Commit, NewProject, Store};
-pub(crate) use vault::commitment;
 pub use verify::verify;

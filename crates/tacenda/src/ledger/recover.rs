@@ -30,6 +30,28 @@ pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Send + Sync>,
     lock.ok_or_else(|| LedgerError::Locked { root: root.into() })
 }
 
+/// Looks at what left a project: the ledger and the release folders, without the vault. That the ledger lost its last
+/// lines cannot be seen this way, unless a release is there that it does not name.
+pub(super) fn look_outside(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
+    let folders = release_folders(disk, root)?;
+    let lines = line::read(&read_ledger(disk, root)?)?;
+    if lines.events.is_empty() {
+        return Err(LedgerError::NoProject { root: root.into() });
+    }
+    refuse_unknown(&folders, &lines.events)?;
+    Ok(Found { events: lines.events, whole: lines.whole, torn: lines.torn, head: Head::none() })
+}
+
+/// Refuses a release under its final name that the ledger does not name.
+fn refuse_unknown(folders: &ReleaseFolders, events: &[Event]) -> Result<(), LedgerError> {
+    let releases = events.iter().filter_map(Event::publication).count() as u32;
+    let known = |folder: &String| (1..=releases).any(|number| *folder == release_name(series(events), number));
+    match folders.of(series(events)).find(|folder| !known(folder)) {
+        Some(folder) => Err(LedgerError::UnknownRelease { folder }),
+        None => Ok(()),
+    }
+}
+
 /// Looks at a project and changes nothing.
 ///
 /// Folders and head are looked at before the ledger: a writer goes the other way round, so
@@ -52,11 +74,7 @@ pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     if head.seq > 0 && lines.events.get(head.seq as usize - 1).is_none_or(|event| event.hash != head.hash) {
         return Err(LedgerError::Vault { file: vault::shown(HEAD), fault: "it belongs to another ledger" });
     }
-    let releases = lines.events.iter().filter_map(Event::publication).count() as u32;
-    let known = |folder: &String| (1..=releases).any(|number| *folder == release_name(series(&lines.events), number));
-    if let Some(folder) = folders.of(series(&lines.events)).find(|folder| !known(folder)) {
-        return Err(LedgerError::UnknownRelease { folder });
-    }
+    refuse_unknown(&folders, &lines.events)?;
     Ok(Found { events: lines.events, whole: lines.whole, torn: lines.torn, head })
 }
 

@@ -11,7 +11,7 @@ use crate::model::{History, Seed, Table};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,7 +65,8 @@ pub struct Store {
     pub(super) events: Vec<Event>,
     /// How many bytes of the ledger hold whole lines.
     pub(super) whole: u64,
-    pub(super) seed: Seed,
+    /// The secret all randomness comes from; absent where the vault is.
+    pub(super) seed: Option<Seed>,
     pub(super) lock: Option<Box<dyn Send + Sync>>,
     pub(super) poisoned: bool,
 }
@@ -112,7 +113,7 @@ impl Store {
             root: root.into(),
             events: Vec::new(),
             whole: 0,
-            seed: new.seed,
+            seed: Some(new.seed),
             lock: Some(lock),
             poisoned: false,
         };
@@ -129,10 +130,30 @@ impl Store {
             root: root.into(),
             events: found.events,
             whole: found.whole,
-            seed,
+            seed: Some(seed),
             lock: None,
             poisoned: false,
         })
+    }
+
+    /// Opens a project for looking at what left it, with or without its vault: an auditor has none.
+    pub fn open_look(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
+        let vault = root.join(VAULT);
+        let has_vault = disk.exists(&vault).map_err(|error| LedgerError::disk("read", &vault, error))?;
+        match has_vault.then(|| Store::open_read(Arc::clone(&disk), root)) {
+            // Somebody else's vault is closed to us, and its releases are not.
+            Some(Err(LedgerError::Disk { source, .. })) if source.kind() == io::ErrorKind::PermissionDenied => {}
+            Some(opened) => return opened,
+            None => {}
+        }
+        let found = recover::look_outside(&*disk, root)?;
+        let (root, lock) = (root.into(), None);
+        Ok(Store { disk, root, events: found.events, whole: found.whole, seed: None, lock, poisoned: false })
+    }
+
+    /// Whether the vault is there.
+    pub fn has_vault(&self) -> bool {
+        self.seed.is_some()
     }
 
     /// Opens a project for writing: takes the lock, then finishes or removes what a crash left.
@@ -150,7 +171,7 @@ impl Store {
             root: root.into(),
             events: found.events,
             whole: found.whole,
-            seed,
+            seed: Some(seed),
             lock: Some(lock),
             poisoned: false,
         })
@@ -186,9 +207,17 @@ impl Store {
         series(&self.events)
     }
 
-    /// The secret all randomness comes from.
-    pub fn seed(&self) -> &Seed {
-        &self.seed
+    /// The secret all randomness comes from, if the vault is there.
+    pub fn seed(&self) -> Result<&Seed, LedgerError> {
+        self.seed.as_ref().ok_or_else(|| LedgerError::VaultMissing { file: vault::shown(vault::SEED) })
+    }
+
+    /// What the first line says of the seed.
+    pub fn seed_commitment(&self) -> &str {
+        match self.events.first().map(|event| &event.what) {
+            Some(What::Init(init)) => &init.seed_commitment,
+            _ => unreachable!("the first line of every ledger sets up the project"),
+        }
     }
 
     /// The folder of a release, whether it is there or not.
@@ -204,7 +233,7 @@ impl Store {
             What::Retract { .. } | What::Erratum { .. } => None,
         });
         let name = vault::name("policy", self.releases());
-        let bytes = self.reading(self.vault().read(self.state(), &name))?;
+        let bytes = self.reading(self.vault()?.read(self.state(), &name))?;
         let canonical = String::from_utf8(bytes)
             .map_err(|_| LedgerError::Vault { file: vault::shown(&name), fault: "it is not text" })?;
         Ok((digest.expect("the first line has one"), canonical))
@@ -214,7 +243,7 @@ impl Store {
     pub fn history(&self) -> Result<History, LedgerError> {
         match self.releases() {
             0 => Ok(History::default()),
-            number => self.reading(self.vault().read_history(self.state(), number)),
+            number => self.reading(self.vault()?.read_history(self.state(), number)),
         }
     }
 
@@ -222,7 +251,7 @@ impl Store {
     pub fn snapshot(&self) -> Result<Option<Table>, LedgerError> {
         match self.releases() {
             0 => Ok(None),
-            number => self.reading(self.vault().read_snapshot(self.state(), number)).map(Some),
+            number => self.reading(self.vault()?.read_snapshot(self.state(), number)).map(Some),
         }
     }
 
@@ -276,7 +305,7 @@ impl Store {
     fn try_commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<(), LedgerError> {
         let number = staging.number();
         let files = staging.seal()?;
-        let written = self.vault().write_state(number, commit.history, commit.snapshot, commit.policy_canonical);
+        let written = self.vault()?.write_state(number, commit.history, commit.snapshot, commit.policy_canonical);
         let mut vault = written.inspect_err(|_| self.sweep())?;
         let seed = self.events[0].vault().expect("the first line has files")[vault::SEED].clone();
         vault.insert(vault::SEED.into(), seed);
@@ -357,8 +386,8 @@ impl Store {
         }
     }
 
-    pub(super) fn vault(&self) -> Vault<'_> {
-        Vault::new(&*self.disk, &self.root, &self.seed)
+    pub(super) fn vault(&self) -> Result<Vault<'_>, LedgerError> {
+        Ok(Vault::new(&*self.disk, &self.root, self.seed()?))
     }
 
     /// The files of the vault, and their digests.

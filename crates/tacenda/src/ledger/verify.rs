@@ -7,15 +7,16 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 
-/// Checks everything the ledger relies on, from the disk. Returns every fault, in the order of the files.
+/// Checks everything the ledger relies on, from the disk; of the vault nothing where it is not there. Returns every fault, in the order of the files.
 pub fn verify(store: &Store) -> Vec<LedgerError> {
     let mut faults = Vec::new();
-    if let Err(fault) = recover::look(&*store.disk, &store.root) {
-        faults.push(fault);
-    }
-    let vault = store.vault();
-    for name in store.state().keys() {
-        faults.extend(vault.read(store.state(), name).err());
+    let looked = match store.has_vault() {
+        true => recover::look(&*store.disk, &store.root),
+        false => recover::look_outside(&*store.disk, &store.root),
+    };
+    faults.extend(looked.err());
+    if let Ok(vault) = store.vault() {
+        faults.extend(store.state().keys().filter_map(|name| vault.read(store.state(), name).err()));
     }
     for publication in store.publications() {
         verify_release(store, publication, &mut faults);

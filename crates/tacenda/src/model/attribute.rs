@@ -4,7 +4,7 @@
 //! from left to right. Where missing values are allowed, the last code is NULL: an ordinary leaf. A
 //! span that holds both NULL and a number is published as the root.
 
-use crate::model::{Hierarchy, Span};
+use crate::model::{DatePattern, Hierarchy, Span};
 
 /// A quasi attribute as the policy file declares it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Quasi {
     pub weight: f64,
     /// Whether a category's values that are not listed are read as the leaf [`OTHER`].
     pub takes_unknown: bool,
+    /// How the source writes dates, where not like 2025-12-31. Releases never write them so.
+    pub written: Option<DatePattern>,
 }
 
 /// The leaf of values that are not listed.
@@ -86,6 +88,7 @@ impl Quasi {
             min_width: 1,
             weight: 1.0,
             takes_unknown: false,
+            written: None,
         }
     }
 

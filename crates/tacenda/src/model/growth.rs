@@ -141,6 +141,11 @@ impl Schema {
 }
 
 impl Quasi {
+    /// This attribute with the codes of `before` kept in their order, if it grew from there.
+    pub fn grown(&self, before: &Quasi) -> Option<Quasi> {
+        self.grown_from(before).ok().map(|(grown, _, _)| grown)
+    }
+
     /// How codes of `before` move to this attribute, if it grew from there; they stay where it did not.
     pub(super) fn recoding_from(&self, before: &Quasi) -> Recoding {
         self.grown_from(before).map_or(Recoding::Same, |(_, recoding, _)| recoding)

@@ -11,6 +11,7 @@
 mod attribute;
 mod change;
 mod coded;
+mod date_pattern;
 mod demand;
 mod group;
 mod growth;
@@ -35,6 +36,7 @@ pub use attribute::{Domain, Grid, OTHER, Quasi};
 pub use change::Change;
 pub use coded::Page;
 pub(crate) use coded::{coded, exit_of};
+pub use date_pattern::{DatePart, DatePattern};
 pub use demand::{Asked, Demand, SubJoins, asked};
 pub use group::{GroupView, Grouping, Regions};
 pub use growth::{Added, Growth, Recoding};

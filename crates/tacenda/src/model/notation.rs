@@ -31,7 +31,13 @@ impl Quasi {
         match &self.domain {
             Domain::Integer { lo, hi } => within(parse_integer(cell)?, *lo, *hi),
             Domain::Real { lo, hi, decimals } => within(parse_units(cell, *decimals)?, *lo, *hi),
-            Domain::Date { lo, hi } => within(parse_date(cell)?, *lo, *hi),
+            Domain::Date { lo, hi } => {
+                let day = match &self.written {
+                    Some(pattern) => pattern.day(cell).ok_or(CellFault::NotADate)?,
+                    None => parse_date(cell)?,
+                };
+                within(day, *lo, *hi)
+            }
             Domain::Category(tree) => tree.leaf(cell).or(self.other()).ok_or(CellFault::UnknownValue),
         }
     }

@@ -82,6 +82,13 @@ impl Amended {
     }
 }
 
+/// A schema with its values in the order of the last release, where it grew from that.
+pub(super) fn published_order(store: &Store, schema: &Schema) -> Schema {
+    let before = folder::read_schema(&store.release_folder(store.releases())).ok();
+    let grown = before.and_then(|before| schema.grown_from(&before).ok());
+    grown.map_or_else(|| schema.clone(), |(schema, _, _)| schema)
+}
+
 /// The schema of the last release, if it is the one that the vault remembers.
 fn published_schema(last: &Remembered, store: &Store) -> Option<Schema> {
     let schema = folder::read_schema(&store.release_folder(store.releases())).ok()?;

@@ -12,7 +12,7 @@ use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Stor
 use crate::measure::{Loss, QueryError, Workload, loss, query_error};
 use crate::model::{Change, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted};
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
-use crate::publish::amend::Amended;
+use crate::publish::amend::{self, Amended};
 use crate::publish::report::{page, series_report, software};
 use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
@@ -211,7 +211,7 @@ impl Project {
         let disk = Arc::new(RealDisk);
         let store = match access {
             Access::Look if !exists => None,
-            Access::Look => Some(Store::open_read(disk, root)?),
+            Access::Look => Some(Store::open_look(disk, root)?),
             Access::Rehearse | Access::Publish if !exists => Some(create_store(root, &loaded)?),
             Access::Rehearse => Some(Store::open_read(disk, root)?),
             Access::Publish => Some(Store::open_write(disk, root)?),
@@ -420,14 +420,12 @@ impl Project {
         tables: PrivateTables,
         step: &(dyn Fn(&str) + Sync),
     ) -> Result<PublishedSeries, ProjectError> {
-        let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
-        series::read(&self.loaded.policy, store, tables, step)
+        series::read(self, tables, step)
     }
 
     /// The report on everything published so far.
     pub fn report(&self, request: ReportRequest, step: &(dyn Fn(&str) + Sync)) -> Result<Report, ProjectError> {
-        let store = self.store.as_ref().ok_or(ProjectError::NothingPublished)?;
-        series_report(&self.loaded.policy, &self.loaded.digest, store, request, step)
+        series_report(self, request, step)
     }
 
     /// What is to be remembered of the policy.
@@ -454,7 +452,7 @@ impl Project {
     }
 
     pub(super) fn seed(&self) -> &Seed {
-        self.store.as_ref().map_or(&self.throwaway, Store::seed)
+        self.store.as_ref().and_then(|store| store.seed().ok()).unwrap_or(&self.throwaway)
     }
 
     /// Between releases nothing may be loosened. What columns have gained is noted.
@@ -464,6 +462,11 @@ impl Project {
             return Err(ProjectError::OtherSeries { ledger: store.series().to_string() });
         }
         if store.releases() == 0 {
+            return Ok(());
+        }
+        if !store.has_vault() {
+            // What may follow is not asked: nothing can be published from here.
+            self.loaded.policy.schema = amend::published_order(store, &self.loaded.policy.schema);
             return Ok(());
         }
         let (_, last) = store.policy()?;
@@ -604,7 +607,11 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
         policy_canonical: &Remembered::of(&loaded.policy).write(),
         at: &now(),
     };
-    Ok(Store::init(Arc::new(RealDisk), root, new)?)
+    let store = Store::init(Arc::new(RealDisk), root, new)?;
+    // The ledger may be shared; what lies beside it is private.
+    let ignored = root.join(".tacenda/.gitignore");
+    fs::write(&ignored, "/vault/\n/staging/\n/lock\n").map_err(|error| LedgerError::disk("write", &ignored, error))?;
+    Ok(store)
 }
 
 /// A promise that holds per release only needs a reason for a second release; one that gives people away, for the first.

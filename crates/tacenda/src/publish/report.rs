@@ -10,7 +10,7 @@ use crate::ledger::Store;
 use crate::model::{History, Scope, Table};
 use crate::promise::PolicyFile;
 use crate::publish::project::now;
-use crate::publish::{Prepared, PrivateTables, ProjectError, PublishedSeries, series};
+use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, series};
 use crate::report;
 use crate::report::{About, ChurnFacts, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report};
 use jiff::ToSpan;
@@ -77,12 +77,11 @@ pub fn page(
 
 /// The report on everything a project has published.
 pub fn series_report(
-    policy: &PolicyFile,
-    policy_digest: &str,
-    store: &Store,
+    project: &Project,
     request: ReportRequest,
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<Report, ProjectError> {
+    let (policy, store) = (project.policy(), project.store().ok_or(ProjectError::NothingPublished)?);
     let ReportRequest { edition, truth, review_by } = request;
     let is_private = edition != Edition::Recipient;
     let tables = match (is_private, truth.is_empty()) {
@@ -90,7 +89,7 @@ pub fn series_report(
         (true, true) => PrivateTables::Kept,
         (true, false) => PrivateTables::Given(truth),
     };
-    let read = series::read(policy, store, tables, step)?;
+    let read = series::read(project, tables, step)?;
     let knowledge = read.knowledge();
     let terms = policy.first_promise().terms();
     let thresholds = Thresholds::of(&terms);
@@ -108,7 +107,8 @@ pub fn series_report(
     let last_at = read.sources.last().and_then(|source| source.at.clone()).unwrap_or_default();
     let private = match edition {
         Edition::Steward => {
-            Some(private_facts(policy, &read, &store.history()?, store.snapshot()?.as_ref(), &thresholds))
+            let (history, last) = project.past()?;
+            Some(private_facts(policy, &read, &history, last.as_ref(), &thresholds))
         }
         _ => None,
     };
@@ -120,8 +120,8 @@ pub fn series_report(
     }
     let about = About {
         software: software(),
-        policy_sha256: Some(policy_digest.into()),
-        seed_commitment: Some(crate::ledger::commitment(store.seed())),
+        policy_sha256: Some(project.policy_digest().into()),
+        seed_commitment: Some(store.seed_commitment().to_string()),
         ledger_head: Some(store.head().into()),
         command: Some(format!("tacenda report --edition {}", edition.word())),
         reproduce: reproduce(&read, store, &thresholds),

@@ -9,7 +9,7 @@ use crate::ledger::{Event, Publication, Store};
 use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
-use crate::publish::{ProjectError, adopt};
+use crate::publish::{Project, ProjectError, adopt};
 use crate::report::FileFacts;
 use crate::{folder, ingest, report};
 
@@ -55,19 +55,21 @@ impl PublishedSeries {
 
 /// Reads the releases of a project.
 pub(super) fn read(
-    policy: &PolicyFile,
-    store: &Store,
+    project: &Project,
     private: PrivateTables,
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<PublishedSeries, ProjectError> {
+    let (policy, store) = (project.policy(), project.store().ok_or(ProjectError::NothingPublished)?);
     let events: Vec<(&Event, &Publication)> =
         store.events().iter().filter_map(|event| Some((event, event.publication()?))).collect();
     let Some((_, last)) = events.last() else { return Err(ProjectError::NothingPublished) };
     // A release that was taken in without its people has no table; the vault then keeps an older one.
-    let kept = match &private {
-        PrivateTables::None => None,
-        _ => store.snapshot()?.filter(|_| last.numbers["truth_known"] != false),
+    let (history, kept) = match &private {
+        PrivateTables::None => (History::default(), None),
+        PrivateTables::Kept if !store.has_vault() => (History::default(), None),
+        _ => project.past()?,
     };
+    let kept = kept.filter(|_| last.numbers["truth_known"] != false);
     let mut values = kept.as_ref().map_or_else(Values::default, |table| table.values.clone());
     let (mut releases, mut traces, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     for (event, publication) in &events {
@@ -91,7 +93,7 @@ pub(super) fn read(
             if given.len() != releases.len() {
                 return Err(ProjectError::TruthCount { tables: given.len(), releases: releases.len() });
             }
-            let key = store.seed().key("identifier");
+            let key = store.seed()?.key("identifier");
             for (place, given) in tables.iter_mut().zip(given) {
                 step("reading the private tables");
                 let read =
@@ -106,7 +108,6 @@ pub(super) fn read(
     // Later releases may have values that earlier ones did not know of yet.
     releases.iter_mut().for_each(|release| release.values = values.clone());
     tables.iter_mut().flatten().for_each(|table| table.values = values.clone());
-    let history = if tables.iter().any(Option::is_some) { store.history()? } else { History::default() };
     let left_out = (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
     let sources = events.iter().map(|(event, publication)| source(&event.at, store, publication)).collect();
     let not_covered = not_covered(policy, &events);

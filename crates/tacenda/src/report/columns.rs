@@ -53,7 +53,10 @@ pub fn columns(schema: &Schema, edition: Edition, has_promise: bool) -> Vec<Colu
 fn values(quasi: &Quasi) -> String {
     let missing = if quasi.nullable { ", or not recorded" } else { "" };
     let what = match &quasi.domain {
-        Domain::Category(tree) => counted(u64::from(tree.leaf_count()), "category", "categories"),
+        Domain::Category(tree) => {
+            let leaves = tree.leaf_count() - u32::from(quasi.null().is_some());
+            counted(u64::from(leaves), "category", "categories")
+        }
         _ => {
             let (mut lo, mut hi) = (String::new(), String::new());
             quasi.print_bound(0, &mut lo);

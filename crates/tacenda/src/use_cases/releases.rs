@@ -116,6 +116,8 @@ pub struct VerifyReport {
     pub whole: bool,
     /// How many releases were checked.
     pub releases: u32,
+    /// Whether the vault was there to be checked.
+    pub vault: bool,
     /// What is wrong, one sentence each.
     pub faults: Vec<VerifyFault>,
 }
@@ -169,30 +171,42 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
     })
 }
 
-/// Checks ledger, vault and release folders against their digests, and reads every release back.
+/// Checks ledger, vault and release folders against their digests, and reads every release back. Without its vault, a
+/// project is checked as far as it left the house. A release folder alone is checked against its own checksums.
 pub fn verify(root: &Path, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
+    if root.join(folder::MANIFEST).exists() {
+        progress(1, "reading the release");
+        let faults = folder::read(root).err().map(|error| VerifyFault::new(error.code(), error.to_string()));
+        let faults: Vec<VerifyFault> = faults.into_iter().collect();
+        return Ok(VerifyReport { whole: faults.is_empty(), releases: 1, vault: false, faults });
+    }
     let store = open(root)?;
     let made_here = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
     let made_here: Vec<u32> = made_here.map(|publication| publication.number).collect();
     let step = |what: &str| progress(made_here.len() + 1, what);
     step("checking digests");
-    let fault = |code: &str, message: String| VerifyFault { code: code.into(), message };
     let mut faults: Vec<VerifyFault> =
-        ledger::verify(&store).iter().map(|error| fault(error.code(), error.to_string())).collect();
+        ledger::verify(&store).iter().map(|error| VerifyFault::new(error.code(), error.to_string())).collect();
     if faults.is_empty() {
         // Digests say that the files are the published ones; reading says that they can be used.
         for &number in &made_here {
             step(&format!("reading release {number}"));
             if let Err(error) = folder::read(&store.release_folder(number)) {
-                faults.push(fault(error.code(), error.to_string()));
+                faults.push(VerifyFault::new(error.code(), error.to_string()));
             }
         }
     }
-    Ok(VerifyReport { whole: faults.is_empty(), releases: store.releases(), faults })
+    Ok(VerifyReport { whole: faults.is_empty(), releases: store.releases(), vault: store.has_vault(), faults })
+}
+
+impl VerifyFault {
+    fn new(code: &str, message: String) -> VerifyFault {
+        VerifyFault { code: code.into(), message }
+    }
 }
 
 fn open(root: &Path) -> Result<Store, UseCaseError> {
-    Ok(Store::open_read(Arc::new(RealDisk), root)?)
+    Ok(Store::open_look(Arc::new(RealDisk), root)?)
 }
 
 fn logged(event: &Event) -> LogEvent {

@@ -59,7 +59,7 @@ fn a_project_of_format_1_opens_and_goes_on() {
     let (history, snapshot) = state(2);
     assert!(reader.history().unwrap() == history);
     assert!(reader.snapshot().unwrap() == Some(snapshot));
-    assert_eq!((reader.series(), reader.seed().0), ("wards", [7; 32]));
+    assert_eq!((reader.series(), reader.seed().unwrap().0), ("wards", [7; 32]));
     assert_eq!(reader.policy().unwrap().1, "policy = 1\n");
     assert!(verify(&reader).is_empty());
 

@@ -17,6 +17,7 @@ mod gate;
 mod incremental_k_anonymity;
 mod k_anonymity_measured;
 mod kit;
+mod living;
 mod promise;
 mod property;
 mod recode;

@@ -50,6 +50,8 @@ fn commit(store: &mut Store, number: u32, adopted: bool) -> Result<(), LedgerErr
         history: &history,
         snapshot: &snapshot,
         adopted,
+        amended: Vec::new(),
+        input: None,
         at: "2026-04-01T00:00:00Z",
     };
     store.commit(staging, commit).map(drop)

@@ -97,12 +97,11 @@ fn everything_up_to_a_release_says_how_many_steps_it_has() {
     done();
     let plan = use_cases::plan(release(folder), None, &tell).unwrap().plan;
     done();
-    let mut rehearsed = ReleaseRequest { data: None, ..release(folder) }.prepare(Some(plan), &tell).unwrap();
+    let rehearsed = ReleaseRequest { data: None, ..release(folder) }.prepare(Some(plan), &tell).unwrap();
     done();
     let published = rehearsed.publish(&tell).unwrap();
     done();
-    assert_eq!(published.summary.release, 1);
-    drop(rehearsed);
+    assert_eq!(published.release, 1);
     use_cases::show(folder, None, &tell).unwrap();
     done();
     assert!(use_cases::verify(folder, &tell).unwrap().whole);

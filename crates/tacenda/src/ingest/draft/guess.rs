@@ -105,6 +105,12 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     if let Some(word) = one_of("drop") {
         return (Role::Drop, format!("the name says {word}"));
     }
+    if let [(first, ..), (second, ..), ..] = seen.patterns()[..] {
+        return (
+            Role::Drop,
+            format!("dates in which day and month cannot be told apart; write type = \"date\" with format = \"{first}\" or \"{second}\""),
+        );
+    }
     let texty = *kind == Guess::Category && seen.bytes > 20 * filled && seen.blanks * 2 > filled;
     if texty && seen.counts.as_ref().is_none_or(|counts| counts.len() as u64 * 2 > filled) {
         return (Role::Drop, "it looks like free text".into());
@@ -170,11 +176,10 @@ fn kind(name: &str, seen: &Seen) -> Guess {
         return Guess::Category;
     }
     if seen.dates {
-        let year = |day: i64| 1970 + (day as f64 / 365.2425).floor() as i64;
-        // Whole decades with room on both sides: the series should live for years.
-        let (lo, hi) = (year(seen.first_day - 1), year(seen.last_day + 1));
-        let decade = |year: i64| year.div_euclid(10) * 10;
-        return Guess::Date { lo: (decade(lo) - 10).max(1), hi: (decade(hi + 15) + 10).min(9_990) };
+        return dates(seen.first_day, seen.last_day, None);
+    }
+    if let [(written, first, last)] = seen.patterns()[..] {
+        return dates(first, last, Some(written));
     }
     if !seen.reals || code && seen.integers {
         return Guess::Category;
@@ -194,6 +199,14 @@ fn kind(name: &str, seen: &Seen) -> Guess {
         return Guess::Category;
     }
     if seen.integers { Guess::Integer { lo, hi } } else { Guess::Real { lo, hi, decimals } }
+}
+
+/// Dates in whole decades with room on both sides: the series should live for years.
+fn dates(first: i64, last: i64, written: Option<&'static str>) -> Guess {
+    let year = |day: i64| 1970 + (day as f64 / 365.2425).floor() as i64;
+    let (lo, hi) = (year(first - 1), year(last + 1));
+    let decade = |year: i64| year.div_euclid(10) * 10;
+    Guess::Date { lo: (decade(lo) - 10).max(1), hi: (decade(hi + 15) + 10).min(9_990), written }
 }
 
 /// As many decimals as were seen, or fewer if their values could not be numbered.

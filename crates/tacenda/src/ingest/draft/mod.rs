@@ -72,6 +72,8 @@ pub enum Guess {
         lo: i64,
         /// The year after the last.
         hi: i64,
+        /// How they are written, where not like 2025-12-31.
+        written: Option<&'static str>,
     },
     /// Anything else.
     Category,
@@ -186,17 +188,15 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     }
     looked.notes.extend(note);
     let mut draft = Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes, model: None };
-    let written_otherwise = draft.columns.iter().filter(|column| column.seen.has_other_dates());
-    let other_dates: Vec<String> = written_otherwise.map(|column| other_dates_note(&column.name)).collect();
-    draft.notes.extend(other_dates);
+    let written = draft.columns.iter().filter_map(|column| match &column.kind {
+        Guess::Date { written: Some(written), .. } => {
+            Some(format!("column {}: dates are written {written}; a release writes 2025-12-31", column.name))
+        }
+        _ => None,
+    });
+    let written: Vec<String> = written.collect();
+    draft.notes.extend(written);
     Ok(draft)
-}
-
-fn other_dates_note(column: &str) -> String {
-    format!(
-        "column {column} looks like dates that are not written like 2025-12-31: they are taken for categories; write them \
-         that way, so that they can be published as spans of time"
-    )
 }
 
 fn refuse_ragged(mut lines: Vec<u64>) -> Result<(), IngestError> {

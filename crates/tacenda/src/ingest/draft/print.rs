@@ -49,7 +49,7 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
     line(
         &mut out,
         "\n# A release that needs more is refused. When many people leave at once, a release needs more than usual.\n\
-         [counterfeits]\nmax_share = 0.20\n\n[withheld]\nmax_share = 0.03\n",
+         [counterfeits]\nmax_share = 0.20\n\n[withheld]\nmax_share = 0.05\n",
     );
     line(&mut out, "[output]\nformats    = [\"csv\", \"parquet\"]\nrow_weight = true");
     out
@@ -167,10 +167,11 @@ fn quasi(column: &DraftColumn, has_views: bool) -> String {
             let precision = 1.0 / unit;
             format!("type = \"real\", domain = [{lo:.digits$}, {hi:.digits$}], precision = {precision:.digits$}{}", grid(low, high, *decimals))
         }
-        Guess::Date { lo, hi } => {
+        Guess::Date { lo, hi, written } => {
             let born = column.name.to_lowercase().contains("birth") || column.name.to_lowercase().contains("dob");
             let grid = if born { "year" } else { "month" };
-            format!("type = \"date\", domain = [{lo:04}-01-01, {hi:04}-01-01], grid = \"{grid}\"")
+            let format = written.map_or(String::new(), |written| format!(", format = \"{written}\""));
+            format!("type = \"date\", domain = [{lo:04}-01-01, {hi:04}-01-01], grid = \"{grid}\"{format}")
         }
         Guess::Category => format!("type = \"category\", {}", declared(column, !has_views)),
     }

@@ -1,9 +1,13 @@
 //! What all cells of a column have in common.
 
 use crate::ingest::encode::quick_date;
+use crate::model::DatePattern;
 use memchr::memchr2;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
+
+/// Days that people live through, counted from 1970-01-01: 1850 to 2150.
+const LIVING: std::ops::Range<i64> = -43_829..65_744;
 
 /// How many distinct values are distinguished.
 const DISTINCT: usize = 20_000;
@@ -16,8 +20,8 @@ pub(super) struct Seen {
     pub integers: bool,
     pub reals: bool,
     pub dates: bool,
-    /// Whether every cell is a date in a form that is not read, such as day.month.year.
-    other_dates: bool,
+    /// Which of the common ways to write dates still fit every cell, with the first and last day.
+    written: Vec<(&'static str, DatePattern, i64, i64)>,
     /// The least and greatest number; days for dates.
     pub least: f64,
     pub greatest: f64,
@@ -43,7 +47,10 @@ impl Default for Seen {
             integers: true,
             reals: true,
             dates: true,
-            other_dates: true,
+            written: DatePattern::COMMON
+                .iter()
+                .filter_map(|text| Some((*text, DatePattern::read(text)?, i64::MAX, i64::MIN)))
+                .collect(),
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             first_day: i64::MAX,
@@ -85,7 +92,7 @@ impl Seen {
             }
         }
         self.dates = self.dates && self.date(cell);
-        self.other_dates = self.other_dates && is_other_date(cell);
+        self.try_patterns(cell);
         self.reals = self.reals && self.number(cell);
         self.integers = self.integers && self.reals && self.decimals == 0;
     }
@@ -119,9 +126,21 @@ impl Seen {
         true
     }
 
-    /// Whether all cells are dates in a form that is not read.
-    pub fn has_other_dates(&self) -> bool {
-        self.other_dates && self.missing < self.rows
+    fn try_patterns(&mut self, cell: &[u8]) {
+        self.written.retain_mut(|(_, pattern, first, last)| {
+            let day = std::str::from_utf8(cell).ok().and_then(|cell| pattern.day(cell));
+            // Numbers of eight digits are dates only if all of them lie in living memory.
+            let Some(day) = day.filter(|day| LIVING.contains(day)) else { return false };
+            (*first, *last) = (day.min(*first), day.max(*last));
+            true
+        });
+    }
+
+    /// The ways to write dates that fit every cell, with the first and last day; none if dates are written like 2025-12-31.
+    pub fn patterns(&self) -> Vec<(&'static str, i64, i64)> {
+        let is_other = !self.dates && self.missing < self.rows;
+        let fitting = self.written.iter().filter(|_| is_other);
+        fitting.map(|(text, _, first, last)| (*text, *first, *last)).collect()
     }
 
     /// Whether no two rows have the same value and none is missing.
@@ -144,21 +163,4 @@ impl Seen {
         values.dedup();
         Some(values)
     }
-}
-
-/// Whether a cell is three numbers that can be a day, a month and a year, in another form than ours.
-fn is_other_date(cell: &[u8]) -> bool {
-    let Some(mark) = cell.iter().copied().find(|byte| !byte.is_ascii_digit()) else { return false };
-    let parts: Vec<&[u8]> = cell.split(|&byte| byte == mark).collect();
-    let is_number = |part: &&[u8]| part.iter().all(u8::is_ascii_digit);
-    let [a, b, c] = parts[..] else { return false };
-    if !matches!(mark, b'.' | b'/' | b'-') || !parts.iter().all(is_number) || quick_date(cell).is_some() {
-        return false;
-    }
-    let small = |part: &[u8], most: u32| {
-        let number = part.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
-        (1..=2).contains(&part.len()) && (1..=most).contains(&number)
-    };
-    let day_and_month = |a: &[u8], b: &[u8]| small(a, 12) && small(b, 31) || small(a, 31) && small(b, 12);
-    c.len() == 4 && day_and_month(a, b) || a.len() == 4 && day_and_month(b, c)
 }

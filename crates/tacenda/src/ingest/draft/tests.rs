@@ -47,9 +47,9 @@ fn columns_get_the_part_they_play() {
         ]
     );
     let column = |name: &str| draft.column(name).unwrap();
-    assert_eq!(column("age").kind, Guess::Integer { lo: 0, hi: 120 });
-    assert_eq!(column("admitted_on").kind, Guess::Date { lo: 2020, hi: 2031 });
-    assert_eq!(column("cost").kind, Guess::Real { lo: 0, hi: 4_000, decimals: 1 });
+    assert_eq!(column("age").kind, Guess::Integer { lo: 0, hi: 130 });
+    assert_eq!(column("admitted_on").kind, Guess::Date { lo: 2010, hi: 2040, written: None });
+    assert_eq!(column("cost").kind, Guess::Real { lo: 0, hi: 6_000, decimals: 1 });
     assert_eq!(column("postcode").kind, Guess::Category, "a leading zero makes a code");
     assert_eq!((column("sex").missing, column("sex").distinct), (4, Some(2)));
     assert_eq!(draft.rows, 200);
@@ -77,8 +77,8 @@ fn the_draft_is_a_policy_that_reads_its_table() {
     let text = hospital();
     let mut draft = look(&text);
     let toml = round(&draft, &text);
-    assert!(toml.contains("name    = \"ward-stays\"") && toml.contains("values = [\"F\", \"M\"]"), "{toml}");
-    assert!(toml.contains("model = \"m-invariance\"\nm     = 4"), "{toml}");
+    assert!(toml.contains("name    = \"ward-stays\"") && toml.contains("values = [\"F\", \"M\", \"other\"], unknown = \"other\""), "{toml}");
+    assert!(toml.contains("model = \"m-invariance\"\nm     = 3\nk     = 2"), "{toml}");
     let (path, contents) = draft.hierarchies().remove(0);
     assert_eq!(path, "hierarchies/postcode.csv");
     assert!(contents.starts_with("01000;0100*;010**;01***;0****;*\n"), "{contents}");
@@ -95,12 +95,12 @@ fn any_promise_can_be_drafted_and_is_a_policy() {
     let text = hospital();
     let mut draft = look(&text);
     for (model, wanted) in [
-        ("m-invariance", "m     = 4"),
+        ("m-invariance", "m     = 3\nk     = 2"),
         ("incremental-k-anonymity", "k     = 5"),
         ("k-anonymity", "accept_series_risk"),
-        ("incremental-l-diversity", "l     = 4"),
+        ("incremental-l-diversity", "l     = 3"),
         ("xy-anonymity", "y     = [\"diagnosis\"]"),
-        ("xy-linkability", "max_confidence = 0.250"),
+        ("xy-linkability", "max_confidence = 0.333"),
     ] {
         assert!(draft.set_promise(model));
         let toml = round(&draft, &text);
@@ -125,12 +125,12 @@ fn a_draft_says_what_cohorts_false_needs() {
 }
 
 #[test]
-fn lists_come_with_a_warning_that_they_cannot_change() {
+fn lists_come_with_what_becomes_of_other_values() {
     let toml = look(&hospital()).to_toml("s");
     let lines: Vec<&str> = toml.lines().collect();
     let warned = |column: &str| {
         let at = lines.iter().position(|line| line.starts_with(column)).unwrap();
-        lines[at - 1].starts_with("# list every value that may ever come: the list is published with every release")
+        lines[at - 1].starts_with("# list every value that may come: the list is published with every release")
     };
     assert!(warned("sex ") && warned("postcode ") && !warned("age "), "{toml}");
     assert!(!toml.contains("NOT USABLE YET"), "{toml}");
@@ -148,16 +148,25 @@ fn a_draft_without_identifier_or_quasi_says_so_at_the_top() {
 }
 
 #[test]
-fn dates_in_another_form_get_a_note() {
+fn dates_are_read_as_they_are_written_or_asked_about() {
     let table = |born: fn(u32) -> String| {
-        let rows: String = (1..40).map(|n| format!("{n},{},{}\n", 20 + n, born(n))).collect();
-        look(&format!("id,age,born\n{rows}")).notes
+        let rows: String = (1..40).map(|n| format!("{n},{},{},{}\n", 20 + n % 9, born(n), ["a", "b", "c"][n as usize % 3])).collect();
+        format!("id,age,born,illness\n{rows}")
     };
-    let noted = |notes: &[String]| notes.iter().any(|note| note.starts_with("column born looks like dates"));
-    assert!(noted(&table(|n| format!("{}.{}.19{:02}", 1 + n % 28, 1 + n % 12, n))));
-    assert!(noted(&table(|n| format!("{:02}/{:02}/19{:02}", 1 + n % 12, 1 + n % 28, n))));
-    assert!(!noted(&table(|n| format!("19{:02}-{:02}-{:02}", n, 1 + n % 12, 1 + n % 28))));
-    assert!(!noted(&table(|n| format!("{n}.{n}.{n}"))));
+    let german = table(|n| format!("{}.{}.19{:02}", 1 + n % 28, 1 + n % 12, n));
+    let toml = round(&look(&german), &german);
+    assert!(toml.contains("format = \"DD.MM.YYYY\""), "{toml}");
+    let american = table(|n| format!("{:02}/{:02}/19{:02}", 1 + n % 12, 1 + n % 28, n));
+    let toml = round(&look(&american), &american);
+    assert!(toml.contains("format = \"MM/DD/YYYY\""), "{toml}");
+    let iso_with_time = table(|n| format!("19{:02}-{:02}-{:02} 10:30", n, 1 + n % 12, 1 + n % 28));
+    assert!(round(&look(&iso_with_time), &iso_with_time).contains("format = \"YYYY-MM-DD…\""));
+    let digits = table(|n| format!("19{:02}{:02}{:02}", n, 1 + n % 12, 1 + n % 28));
+    assert!(round(&look(&digits), &digits).contains("format = \"YYYYMMDD\""));
+    let either = look(&table(|n| format!("{:02}/{:02}/19{:02}", 1 + n % 12, 1 + n % 11, n)));
+    let column = either.column("born").unwrap();
+    assert!(column.role == Role::Drop && column.because.contains("\"DD/MM/YYYY\" or \"MM/DD/YYYY\""), "{}", column.because);
+    assert_eq!(look(&table(|n| format!("{n}.{n}.{n}"))).column("born").unwrap().kind, Guess::Category);
 }
 
 #[test]

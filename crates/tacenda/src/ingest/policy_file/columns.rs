@@ -2,7 +2,7 @@
 
 use crate::ingest::policy_file::keys::COLUMN;
 use crate::ingest::text::line_of;
-use crate::model::{Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive, Unlisted};
+use crate::model::{DatePattern, Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive, Unlisted};
 use crate::settings::{Section, Walk, integer_of, number_of};
 use jiff::civil::Date;
 use sha2::Digest;
@@ -139,14 +139,13 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         return None;
     };
     let (allowed, place): (&[&str], &str) = match kind {
-        Type::Integer | Type::Date => {
-            (&["role", "type", "domain", "grid", "min_width", "weight", "missing"], "a quasi number or date")
-        }
+        Type::Integer => (&["role", "type", "domain", "grid", "min_width", "weight", "missing"], "a quasi number"),
+        Type::Date => (&["role", "type", "domain", "format", "grid", "min_width", "weight", "missing"], "a quasi date"),
         Type::Real => {
             (&["role", "type", "domain", "precision", "grid", "min_width", "weight", "missing"], "a quasi real")
         }
         Type::Category => {
-            (&["role", "type", "hierarchy", "values", "min_width", "weight", "missing"], "a quasi category")
+            (&["role", "type", "hierarchy", "values", "min_width", "weight", "missing", "unknown"], "a quasi category")
         }
     };
     walk.only_keys(column, allowed, place);
@@ -173,7 +172,8 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     let domain = domain?;
     let grid = read_grid(column, &domain, decimals, walk);
     let takes_unknown = walk.word(column, "unknown", &[("refuse", false), ("other", true)]).unwrap_or(false);
-    let mut quasi = Quasi { grid, min_width, weight, takes_unknown, ..Quasi::new(name, domain) };
+    let written = read_pattern(column, walk);
+    let mut quasi = Quasi { grid, min_width, weight, takes_unknown, written, ..Quasi::new(name, domain) };
     if takes_unknown && quasi.other().is_none() {
         let span = column.get("unknown").map_or(column.span(), |value| value.span());
         walk.fault("P224", "unknown = \"other\" needs a value other", span, "list a value \"other\" among the column's values");
@@ -182,6 +182,17 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         quasi = quasi.nullable();
     }
     Some(quasi)
+}
+
+/// How the source writes dates.
+fn read_pattern(column: &Section<'_, '_>, walk: &mut Walk) -> Option<DatePattern> {
+    let (text, span) = walk.string(column, "format")?;
+    let pattern = DatePattern::read(text);
+    if pattern.is_none() {
+        let help = "for example format = \"DD.MM.YYYY\", \"MM/DD/YYYY\", \"YYYYMMDD\", \"YYYY-MM-DD…\" with a time behind, or \"excel\"";
+        walk.fault("P225", "format says how dates are written: YYYY, MM, DD and the marks between them", span, help);
+    }
+    pattern
 }
 
 /// A sensitive column whose values are declared.

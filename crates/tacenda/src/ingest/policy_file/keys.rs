@@ -90,6 +90,13 @@ const KEYS: &[Key] = &[
     ),
     key(
         COLUMN,
+        "format",
+        "a pattern of YYYY, MM and DD, or excel",
+        "YYYY-MM-DD",
+        "quasi dates: how the table writes them, such as DD.MM.YYYY; … stands for a rest that is not read, such as a time",
+    ),
+    key(
+        COLUMN,
         "unknown",
         "refuse, other",
         "refuse",

@@ -1,0 +1,312 @@
+//! A series that lives: columns gain values, retries publish nothing twice, and what left can be checked without the vault.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use tacenda::ingest::Given;
+use tacenda::publish::{ProjectError, ReportRequest};
+use tacenda::report::Edition;
+use tacenda::use_cases;
+use tacenda::use_cases::{
+    AuditRequest, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError,
+};
+
+/// A stream of made-up numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+}
+
+/// A project folder and its table.
+struct Lab {
+    folder: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new() -> Lab {
+        Lab { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn policy(&self, columns: &Columns, promise: &str) {
+        fs::write(self.root().join("place.csv"), columns.tree.join("\n") + "\n").unwrap();
+        let Columns { domain: (lo, hi), races, missing, unknown, .. } = columns;
+        let races: Vec<String> = races.iter().map(|race| format!("{race:?}")).collect();
+        let text = format!(
+            "policy = 1\n[series]\nname = \"living\"\n[columns]\nid = {{ role = \"identifier\" }}\n\
+             age = {{ role = \"quasi\", type = \"integer\", domain = [{lo}, {hi}], grid = 5, missing = \"{missing}\" }}\n\
+             race = {{ role = \"quasi\", type = \"category\", values = [{}], missing = \"{missing}\"{unknown} }}\n\
+             place = {{ role = \"quasi\", type = \"category\", hierarchy = \"place.csv\", missing = \"{missing}\" }}\n\
+             illness = {{ role = \"sensitive\", type = \"category\" }}\n[promise]\n{promise}\n\
+             [counterfeits]\nmax_share = 0.5\n[withheld]\nmax_share = 0.5\n",
+            races.join(", ")
+        );
+        fs::write(self.root().join("tacenda.toml"), text).unwrap();
+    }
+
+    fn table(&self, rows: &[String]) {
+        let text = format!("id,age,race,place,illness\n{}\n", rows.join("\n"));
+        fs::write(self.root().join("table.csv"), text).unwrap();
+    }
+
+    fn request(&self) -> ReleaseRequest {
+        ReleaseRequest {
+            project: ProjectFolder { root: self.root().into(), policy: None },
+            data: Some(Given::Path(self.root().join("table.csv"))),
+            ..ReleaseRequest::default()
+        }
+    }
+
+    fn publish(&self, label: Option<&str>) -> Result<PublishReport, UseCaseError> {
+        let label = label.map(String::from);
+        ReleaseRequest { label, ..self.request() }.prepare(None, &|_, _| {})?.publish(&|_, _| {})
+    }
+
+    fn folder_of(&self, release: u32) -> PathBuf {
+        self.root().join(format!("releases/living/r{release:04}"))
+    }
+
+    fn cells(&self, release: u32) -> Vec<Vec<String>> {
+        let text = fs::read_to_string(self.folder_of(release).join(format!("living-r{release:04}.csv"))).unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        reader.records().map(|row| row.unwrap().iter().map(String::from).collect()).collect()
+    }
+}
+
+/// What the policy says of the columns.
+#[derive(Clone)]
+struct Columns {
+    domain: (i64, i64),
+    races: Vec<String>,
+    tree: Vec<String>,
+    missing: &'static str,
+    unknown: &'static str,
+}
+
+impl Columns {
+    fn first() -> Columns {
+        Columns {
+            domain: (10, 80),
+            races: ["A", "B", "other"].map(String::from).into(),
+            tree: ["11;1x;*", "12;1x;*", "21;2x;*", "22;2x;*"].map(String::from).into(),
+            missing: "error",
+            unknown: "",
+        }
+    }
+
+    /// Adds something somewhere; and the order of files says nothing.
+    fn amend(&mut self, round: u64, dice: &mut Dice) {
+        if dice.below(2) == 0 {
+            let steps = [0, 5, 10][dice.below(3) as usize];
+            self.domain = (self.domain.0 - steps, self.domain.1 + 5 * dice.below(3) as i64);
+        }
+        if dice.below(2) == 0 {
+            let at = dice.below(self.races.len() as u64 + 1) as usize;
+            self.races.insert(at, format!("N{round}"));
+        }
+        if dice.below(2) == 0 {
+            let parent = ["1x", "2x", "3x"][dice.below(3) as usize];
+            let at = dice.below(self.tree.len() as u64 + 1) as usize;
+            self.tree.insert(at, format!("{}9{round};{parent};*", &parent[..1]));
+            // A node's leaves stand together in the file.
+            self.tree.sort_by_key(|line| line[line.find(';').unwrap()..].to_string());
+        }
+        if dice.below(4) == 0 {
+            self.missing = "value";
+        }
+    }
+
+    /// Somebody with values of these columns.
+    fn person(&self, id: u64, dice: &mut Dice) -> String {
+        let age = self.domain.0 + dice.below((self.domain.1 - self.domain.0) as u64) as i64;
+        let race = &self.races[dice.below(self.races.len() as u64) as usize];
+        let leaf = &self.tree[dice.below(self.tree.len() as u64) as usize];
+        let place = &leaf[..leaf.find(';').unwrap()];
+        let empty = self.missing == "value" && dice.below(6) == 0;
+        let race = if empty { "" } else { race };
+        format!("{id},{age},{race},{place},{}", ["flu", "cold", "mumps", "gout", "rash"][dice.below(5) as usize])
+    }
+}
+
+const PROMISES: [&str; 4] = [
+    "model = \"m-invariance\"\nm = 2\nk = 2",
+    "model = \"incremental-k-anonymity\"\nk = 3",
+    "model = \"k-anonymity\"\nk = 3\naccept_series_risk = \"a test\"",
+    "model = \"incremental-l-diversity\"\nl = 2",
+];
+
+fn audit(request: SubjectRequest) -> usize {
+    let audit = AuditRequest { subject: request, ..AuditRequest::default() };
+    audit.read(&|_, _| {}).unwrap().judge(&|_, _| {}).report.releases.len()
+}
+
+/// Whatever a policy gains, the next release passes the gate, the earlier ones can be read and audited together with it, and
+/// the ledger says what was gained.
+#[test]
+fn any_promise_takes_amendments() {
+    let mut amended = 0;
+    for (number, promise) in PROMISES.iter().enumerate() {
+        for seed in 0..6 {
+            let mut dice = Dice(seed * 31 + number as u64);
+            let (lab, mut columns) = (Lab::new(), Columns::first());
+            let mut people: Vec<String> = (0..60).map(|id| columns.person(id, &mut dice)).collect();
+            for round in 0..4u64 {
+                if round > 0 {
+                    columns.amend(round, &mut dice);
+                    people.extend((0..20).map(|id| columns.person(100 * round + id, &mut dice)));
+                }
+                lab.policy(&columns, promise);
+                lab.table(&people);
+                let label = format!("round {round}");
+                lab.publish(Some(&label)).unwrap_or_else(|error| panic!("{promise} seed {seed} {label}: {error}"));
+            }
+            let log = use_cases::log(lab.root()).unwrap();
+            amended += log.events.iter().map(|event| event.amended.len()).sum::<usize>();
+            assert!(use_cases::verify(lab.root(), &|_, _| {}).unwrap().whole);
+            let project = SubjectRequest { project: lab.request().project, ..SubjectRequest::default() };
+            assert_eq!(audit(project), 4);
+            let folders = (1..=4).map(|release| Given::Path(lab.folder_of(release))).collect();
+            assert_eq!(audit(SubjectRequest { releases: folders, ..SubjectRequest::default() }), 4);
+        }
+    }
+    assert!(amended > 80, "{amended}");
+}
+
+fn refusal(result: Result<PublishReport, UseCaseError>) -> String {
+    let error = result.err().expect("this is refused");
+    assert_eq!(error.code(), "R204", "{error}");
+    error.to_string()
+}
+
+#[test]
+fn what_is_no_growth_is_refused_with_its_reason() {
+    let (lab, first) = (Lab::new(), Columns::first());
+    let mut dice = Dice(5);
+    let people: Vec<String> = (0..60).map(|id| first.person(id, &mut dice)).collect();
+    lab.policy(&first, PROMISES[0]);
+    lab.table(&people);
+    lab.publish(None).unwrap();
+    let refused = |change: &dyn Fn(&mut Columns)| {
+        let mut columns = first.clone();
+        change(&mut columns);
+        lab.policy(&columns, PROMISES[0]);
+        refusal(lab.publish(Some("next")))
+    };
+    assert!(refused(&|columns| columns.domain.1 = 75).contains("no longer holds"));
+    assert!(refused(&|columns| columns.races.truncate(2)).contains("column race"));
+    assert!(refused(&|columns| columns.tree[1] = "12;2x;*".into()).contains("stands elsewhere"));
+    // Without cohorts a new value would tell who came later.
+    let lab = Lab::new();
+    let cells = "model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false";
+    lab.policy(&first, cells);
+    lab.table(&people);
+    lab.publish(None).unwrap();
+    let mut columns = first.clone();
+    columns.races.push("C".into());
+    lab.policy(&columns, cells);
+    assert!(refusal(lab.publish(Some("next"))).contains("who arrived later"));
+}
+
+/// People who were read as `other` stay there when their value is listed later; who comes later is read as listed.
+#[test]
+fn unknown_values_are_other_and_stay_other() {
+    let lab = Lab::new();
+    let mut columns = Columns { unknown: ", unknown = \"other\"", ..Columns::first() };
+    let person = |id: u32, race: &str| format!("{id},{},{race},11,{}", 20 + id % 40, ["flu", "cold"][id as usize % 2]);
+    let mut people: Vec<String> = (0..12).map(|id| person(id, "Z")).chain((12..40).map(|id| person(id, "A"))).collect();
+    lab.policy(&columns, PROMISES[1]);
+    lab.table(&people);
+    let first = lab.publish(None).unwrap().summary.unwrap();
+    assert!(first.notes.iter().any(|note| note == "column race: 12 rows are read as other"), "{:?}", first.notes);
+    columns.races.push("Z".into());
+    lab.policy(&columns, PROMISES[1]);
+    people.extend((40..60).map(|id| person(id, "Z")));
+    lab.table(&people);
+    let second = lab.publish(None).unwrap().summary.unwrap();
+    assert!(second.notes.iter().any(|note| note == "amended: column race has 1 new value"), "{:?}", second.notes);
+    lab.table(&people);
+    people.push(person(60, "Z"));
+    lab.table(&people);
+    // Once more, without an amendment: they still stay.
+    lab.publish(None).unwrap();
+    let races = |release: u32, race: &str| lab.cells(release).iter().filter(|row| row[2] == race).count();
+    assert_eq!((races(1, "other"), races(2, "other"), races(3, "other")), (12, 12, 12));
+    assert_eq!((races(2, "Z"), races(3, "Z")), (20, 20));
+}
+
+#[test]
+fn the_same_table_is_published_once() {
+    let (lab, columns) = (Lab::new(), Columns::first());
+    let mut dice = Dice(9);
+    let mut people: Vec<String> = (0..60).map(|id| columns.person(id, &mut dice)).collect();
+    lab.policy(&columns, PROMISES[0]);
+    lab.table(&people);
+    assert!(!lab.publish(Some("Q1")).unwrap().already);
+    people.reverse();
+    lab.table(&people);
+    // Retried with its label, and without one: nothing happens, whatever the order of the rows.
+    for label in [Some("Q1"), None] {
+        let again = lab.publish(label).unwrap();
+        assert_eq!((again.already, again.release, again.label.as_str()), (true, 1, "Q1"));
+    }
+    assert_eq!(use_cases::log(lab.root()).unwrap().events.len(), 2);
+    // The same table as a release of its own has to be asked for.
+    assert!(!lab.publish(Some("Q2")).unwrap().already);
+    people.extend((100..120).map(|id| columns.person(id, &mut dice)));
+    lab.table(&people);
+    let other = lab.publish(Some("Q1")).err().unwrap();
+    assert_eq!((other.code(), other.exit_code()), ("R608", 6), "{other}");
+    assert!(matches!(other, UseCaseError::Project(ProjectError::OtherData { number: 1, .. })));
+    assert!(!lab.publish(None).unwrap().already);
+    // A plan that was published is published already.
+    people.extend((200..220).map(|id| columns.person(id, &mut dice)));
+    lab.table(&people);
+    let plan = use_cases::plan(lab.request(), None, &|_, _| {}).unwrap().plan;
+    let planned = || ReleaseRequest { data: None, ..lab.request() }.prepare(Some(plan.clone()), &|_, _| {});
+    assert!(!planned().unwrap().publish(&|_, _| {}).unwrap().already);
+    assert!(planned().unwrap().publish(&|_, _| {}).unwrap().already);
+}
+
+/// An auditor gets the ledger, the policy and the releases.
+#[test]
+fn what_left_is_read_without_the_vault() {
+    let (lab, mut columns) = (Lab::new(), Columns::first());
+    let mut dice = Dice(3);
+    let mut people: Vec<String> = (0..60).map(|id| columns.person(id, &mut dice)).collect();
+    for label in ["Q1", "Q2"] {
+        lab.policy(&columns, PROMISES[0]);
+        lab.table(&people);
+        lab.publish(Some(label)).unwrap();
+        columns.races.insert(0, "C".into());
+        people.extend((100..130).map(|id| columns.person(id, &mut dice)));
+    }
+    columns.races.remove(0);
+    lab.policy(&columns, PROMISES[0]);
+    let head = use_cases::log(lab.root()).unwrap().head;
+    fs::remove_dir_all(lab.root().join(".tacenda/vault")).unwrap();
+    let quiet = |_: usize, _: &str| {};
+    assert_eq!(use_cases::log(lab.root()).unwrap().head, head);
+    assert_eq!(use_cases::show(lab.root(), Some("Q2"), &quiet).unwrap().release, 2);
+    assert!(use_cases::count(lab.root(), "Q1", "age < 40", &quiet).unwrap().highest > 0);
+    let verified = use_cases::verify(lab.root(), &quiet).unwrap();
+    assert!(verified.whole && !verified.vault && verified.releases == 2);
+    let project = lab.request().project;
+    let request = ReportRequest { edition: Edition::Auditor, truth: Vec::new(), review_by: None };
+    use_cases::report(&project, request, &quiet).unwrap();
+    assert_eq!(audit(SubjectRequest { project, ..SubjectRequest::default() }), 2);
+    // Nothing is published from here, and a changed release is seen.
+    assert_eq!(lab.publish(None).err().unwrap().code(), "L504");
+    let data = lab.folder_of(1).join("living-r0001.csv");
+    let text = fs::read_to_string(&data).unwrap();
+    fs::write(&data, text.replacen("flu", "gout", 1)).unwrap();
+    let verified = use_cases::verify(lab.root(), &quiet).unwrap();
+    assert!(!verified.whole, "{:?}", verified.faults);
+    let alone = use_cases::verify(&lab.folder_of(1), &quiet).unwrap();
+    assert!(!alone.whole && use_cases::verify(&lab.folder_of(2), &quiet).unwrap().whole);
+}
