@@ -5,7 +5,7 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
-use tacenda::publish::{Against, Choice, ComparisonReport};
+use tacenda::publish::{Against, Choice, ComparisonReport, ForecastReport};
 use tacenda::report::percent;
 use tacenda::use_cases;
 use tacenda::use_cases::DriftReport;
@@ -22,10 +22,11 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         summary.release, summary.series, summary.label
     );
     let text = format!(
-        "{}{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
+        "{}{}{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
         shared::summary_text(summary, &headline),
         report.comparison.as_ref().map_or(String::new(), compared_text),
         report.drift.as_ref().map_or(String::new(), drift_text),
+        report.forecast.as_ref().map_or(String::new(), forecast_text),
         choices_text(&report.choices),
         report.plan.display(),
         shared::project_words(common),
@@ -36,6 +37,41 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
 }
 
 /// What each choice costs, one line each, below a head.
+/// What the next releases will need.
+fn forecast_text(forecast: &ForecastReport) -> String {
+    let pace = format!(
+        "{} leave, {} arrive and {} change their value each time{}",
+        percent(forecast.leave),
+        percent(forecast.arrive),
+        percent(forecast.change),
+        if forecast.assumed { ", as assumed before the second release" } else { ", as now" }
+    );
+    let mut out = format!("\n  If {pace}, the next releases need:\n");
+    let _ = writeln!(out, "  {:<14} {:>12} {:>10} {:>9}", "", "counterfeits", "withheld", "loss");
+    for (number, release) in (1..).zip(&forecast.releases) {
+        let name = format!("in {number}");
+        let _ = writeln!(
+            out,
+            "  {name:<14} {:>12} {:>10} {:>9}",
+            percent(release.counterfeits),
+            percent(release.withheld),
+            percent(release.loss)
+        );
+    }
+    let all = forecast.releases.len();
+    let _ = match (&forecast.ends, forecast.within as usize) {
+        (Some(why), _) => writeln!(out, "  Then the promise cannot be kept: {why}"),
+        (None, within) if within < all => {
+            writeln!(
+                out,
+                "  The limits of the policy file hold for {within} of these {all}. They may be raised at any time."
+            )
+        }
+        _ => writeln!(out, "  The limits of the policy file hold for all of them."),
+    };
+    out
+}
+
 fn choices_text(choices: &[Choice]) -> String {
     if choices.is_empty() {
         return String::new();

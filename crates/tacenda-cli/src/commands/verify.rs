@@ -9,7 +9,8 @@ use tacenda::use_cases;
 
 pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let bar = screen.bar();
-    let report = use_cases::verify(args.folder.as_ref().unwrap_or(&common.project), &telling(&bar)).map_err(|error| shared::failure(error, screen))?;
+    let report = use_cases::verify(args.folder.as_ref().unwrap_or(&common.project), &telling(&bar))
+        .map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
     let releases = counted(u64::from(report.releases), "release", "releases");
     let mut text = match report.whole {

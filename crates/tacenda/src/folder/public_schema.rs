@@ -107,7 +107,8 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
 fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
     match role {
         Role::Quasi => {
-            let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, .. } = schema.quasi[index].clone();
+            let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, .. } =
+                schema.quasi[index].clone();
             let domain = match domain {
                 Domain::Integer { lo, hi } => ColumnDomain::Integer { lo, hi },
                 Domain::Real { lo, hi, decimals } => ColumnDomain::Real { lo, hi, decimals },

@@ -48,7 +48,9 @@ impl<'a> Encoder<'a> {
         match &self.quasi.domain {
             Domain::Category(_) => self.text(itoa::Buffer::new().format(value).as_bytes()),
             // 20251231, or the days of a spreadsheet.
-            Domain::Date { .. } if self.quasi.written.is_some() => self.text(itoa::Buffer::new().format(value).as_bytes()),
+            Domain::Date { .. } if self.quasi.written.is_some() => {
+                self.text(itoa::Buffer::new().format(value).as_bytes())
+            }
             Domain::Date { .. } => Err(CellFault::NotADate),
             _ => self.quasi.encode_number(value),
         }

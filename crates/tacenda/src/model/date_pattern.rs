@@ -47,7 +47,8 @@ impl DatePattern {
         }
         let (mut parts, mut rest) = (Vec::new(), text);
         while let Some(letter) = rest.chars().next() {
-            let words = [("YYYY", DatePart::Year), ("MM", DatePart::Month), ("DD", DatePart::Day), ("…", DatePart::Rest)];
+            let words =
+                [("YYYY", DatePart::Year), ("MM", DatePart::Month), ("DD", DatePart::Day), ("…", DatePart::Rest)];
             let (part, length) = match words.into_iter().find(|(word, _)| rest.starts_with(word)) {
                 Some((word, part)) => (part, word.len()),
                 None if letter.is_alphanumeric() => return None,
@@ -119,9 +120,13 @@ mod tests {
         assert_eq!(day("excel", "46023.75"), new_year);
         assert_eq!(day("MM/DD/YYYY", "12/31/2025"), Some(20_453));
         assert_eq!(day("DD/MM/YYYY", "12/31/2025"), None);
-        for (pattern, bad) in
-            [("DD.MM.YYYY", "1.1.26"), ("DD.MM.YYYY", "31.2.2026"), ("YYYYMMDD", "2026111"), ("excel", "0"), ("MM/YYYY", "1/2026x")]
-        {
+        for (pattern, bad) in [
+            ("DD.MM.YYYY", "1.1.26"),
+            ("DD.MM.YYYY", "31.2.2026"),
+            ("YYYYMMDD", "2026111"),
+            ("excel", "0"),
+            ("MM/YYYY", "1/2026x"),
+        ] {
             assert_eq!(day(pattern, bad), None, "{pattern} {bad}");
         }
     }

@@ -130,8 +130,7 @@ impl Schema {
         }
         let (mut schema, mut growth, mut added) = (self.clone(), Growth::default(), Vec::new());
         for (quasi, old) in schema.quasi.iter_mut().zip(&before.quasi) {
-            let (grown, recoding, new) =
-                quasi.grown_from(old).map_err(|why| format!("column {}: {why}", old.name))?;
+            let (grown, recoding, new) = quasi.grown_from(old).map_err(|why| format!("column {}: {why}", old.name))?;
             *quasi = grown;
             growth.0.push(recoding);
             added.extend(new);
@@ -206,8 +205,7 @@ impl Quasi {
         if before.nullable != self.nullable {
             what.push("missing values");
         }
-        let added =
-            (!is_same).then(|| Added { column: self.name.clone(), what: what.join(", "), leaves: Vec::new() });
+        let added = (!is_same).then(|| Added { column: self.name.clone(), what: what.join(", "), leaves: Vec::new() });
         Ok((self.clone(), if is_same { Recoding::Same } else { recoding }, added))
     }
 
@@ -237,7 +235,8 @@ impl Quasi {
             Grid::Every { pitch, .. } => pitch.max(&before.min_width),
             _ => &before.min_width,
         };
-        let near_ends = (0..numbers.min(step.saturating_add(1))).chain(numbers.saturating_sub(step.saturating_add(1))..numbers);
+        let near_ends =
+            (0..numbers.min(step.saturating_add(1))).chain(numbers.saturating_sub(step.saturating_add(1))..numbers);
         let on_lines: Vec<u32> = match &before.grid {
             Grid::Lines(lines) => lines.clone(),
             _ => Vec::new(),
@@ -280,7 +279,8 @@ mod tests {
 
     #[test]
     fn a_list_covers_what_it_covered() {
-        let list = |values: &[&str]| Quasi::new("sex", Domain::Category(Hierarchy::flat(values.iter().copied()).unwrap()));
+        let list =
+            |values: &[&str]| Quasi::new("sex", Domain::Category(Hierarchy::flat(values.iter().copied()).unwrap()));
         let (sex, recoding, added) = grown(list(&["X", "F", "M"]), list(&["F", "M"])).unwrap();
         assert_eq!(recoding.span(Span::new(0, 1)), Span::new(0, 1));
         assert_eq!(sex.root(), Span::new(0, 2));
@@ -313,7 +313,8 @@ mod tests {
     fn what_moves_a_value_is_no_growth() {
         let place = |rows: &[&str]| Quasi::new("place", Domain::Category(tree(rows)));
         let old = || place(&["a1;a;*", "b1;b;*"]);
-        for bad in [&["a1;b;*", "b1;b;*"][..], &["a1;a;*"], &["a1;a;*", "b;b;*"], &["a1;a;c;*", "b1;b;c;*", "d;d;d;*"]] {
+        for bad in [&["a1;b;*", "b1;b;*"][..], &["a1;a;*"], &["a1;a;*", "b;b;*"], &["a1;a;c;*", "b1;b;c;*", "d;d;d;*"]]
+        {
             assert!(grown(place(bad), old()).is_err(), "{bad:?}");
         }
         let list = Quasi::new("place", Domain::Category(Hierarchy::flat(["x", "y"]).unwrap()));

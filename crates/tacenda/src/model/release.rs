@@ -56,7 +56,8 @@ impl Release {
             place.map_or(Recoding::Same, |place| all.quasi[at].recoding_from(&own.quasi[place]))
         };
         let moves: Vec<Recoding> = places.iter().enumerate().map(moved).collect();
-        let in_place = places.len() == own.quasi.len() && places.iter().enumerate().all(|(at, &place)| Some(at) == place);
+        let in_place =
+            places.len() == own.quasi.len() && places.iter().enumerate().all(|(at, &place)| Some(at) == place);
         if in_place && moves.iter().all(|recoding| *recoding == Recoding::Same) {
             return (self, columns);
         }

@@ -73,9 +73,8 @@ impl Amended {
             let (Some(other), Some(added)) = (quasi.other(), self.added.get(&quasi.name)) else { continue };
             let added: Vec<u32> = added.keys().filter_map(|leaf| quasi.hierarchy()?.leaf(leaf)).collect();
             let before = |row| last.find(table.key(row)).map(|row| last.quasi(attribute)[row.index()]);
-            let is_moved = |&row: &Row| {
-                added.contains(&table.quasi(attribute)[row.index()]) && before(row) == Some(other)
-            };
+            let is_moved =
+                |&row: &Row| added.contains(&table.quasi(attribute)[row.index()]) && before(row) == Some(other);
             let moved: Vec<Row> = table.rows().filter(is_moved).collect();
             table.set(attribute, &moved, other);
         }

@@ -272,8 +272,10 @@ coded! {
         Views(#[from] ViewsError),
     } and {
         #[error(
-            "{counterfeits} of {rows} rows would be counterfeits, more than the {allowed:.3} that counterfeits.max_share allows; \
-             raise the share, lower the parameter, or wait for more rows"
+            "{counterfeits} of {rows} rows would be counterfeits ({:.1} %), and [counterfeits] max_share = {allowed} allows fewer; set \
+             it to {:.3} or more, or publish later with more arrivals",
+            100.0 * *counterfeits as f64 / *rows as f64,
+            needed(*counterfeits, *rows)
         )]
         TooManyCounterfeits {
             /// How many there would be.
@@ -283,11 +285,15 @@ coded! {
             /// The largest share.
             allowed: f64,
         } = "R411", "too many counterfeits",
-            "The policy file limits how many published rows may be artificial (counterfeits.max_share). With these \
-             data the promise needs more. Raise the share, lower the parameter, or wait for more rows.";
+            "The policy file limits how many published rows may be artificial (counterfeits.max_share). With these data the promise \
+             needs more. The limit may be raised at any time: no promise rests on it, and recipients see how many counterfeits there \
+             are. m cannot be lowered within a series. Many people left at once, or many values are rare: merging rare values needs \
+             a new series. tacenda plan says what to expect of the next releases.";
         #[error(
-            "{withheld} of {rows} rows would be withheld, more than the {allowed:.3} that withheld.max_share allows; \
-             raise the share or lower the parameter"
+            "{withheld} of {rows} rows would be withheld ({:.1} %), and [withheld] max_share = {allowed} allows fewer; set it to {:.3} or \
+             more, or publish later with more arrivals",
+            100.0 * *withheld as f64 / *rows as f64,
+            needed(*withheld, *rows)
         )]
         TooManyWithheld {
             /// How many there would be.
@@ -298,13 +304,19 @@ coded! {
             allowed: f64,
         } = "R412", "too many rows withheld",
             "The policy file limits how many rows of the table may be left out of a release (withheld.max_share). \
-             With these data the promise needs more.";
+             With these data the promise needs more. The limit may be raised at any time: no promise rests on it. tacenda plan \
+             says what to expect of the next releases.";
         #[error("the auditor refused the release: {}", list(.0))]
         Refused(Vec<Finding>) = "R401", "the auditor refused the release",
             "The auditor judged the finished release together with everything published before, and found that the \
              promise would not hold. Nothing was published. Either the algorithm has a bug, or a study mode cannot \
              keep its promise.";
     }
+}
+
+/// The smallest limit, to three decimals, that lets so many of so many through.
+fn needed(some: usize, of: usize) -> f64 {
+    (1000.0 * some as f64 / of.max(1) as f64).ceil() / 1000.0
 }
 
 impl PublishError {

@@ -13,6 +13,7 @@ mod choices;
 mod in_memory;
 mod adopt;
 mod erratum;
+mod forecast;
 mod error;
 mod views;
 mod adopted;
@@ -23,6 +24,7 @@ pub use adopt::{Adoption, Foundling};
 pub use choices::Choice;
 pub use comparison::{Against, Compared, ComparisonReport};
 pub use error::{ProjectError, PublishError, codes};
+pub use forecast::{ForecastRelease, ForecastReport};
 pub use in_memory::InMemory;
 pub use project::{
     Access, Ingredients, Input, Judged, NextRelease, POLICY_FILE, Project, PublishedRelease, Rehearsal, is_project,

@@ -13,12 +13,13 @@ use crate::measure::{Loss, QueryError, Workload, loss, query_error};
 use crate::model::{Change, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted};
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::amend::{self, Amended};
+use crate::publish::forecast::forecast;
 use crate::publish::report::{page, series_report, software};
 use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
-    Before, ComparisonReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT, ReportRequest, adopted,
-    erratum, prepare, series,
+    Before, ComparisonReport, ForecastReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT,
+    ReportRequest, adopted, erratum, prepare, series,
 };
 use crate::report::Report;
 use crate::{folder, ingest};
@@ -89,6 +90,11 @@ impl Ingredients {
         &self.history
     }
 
+    /// The snapshot of the last release.
+    pub fn last(&self) -> Option<&Table> {
+        self.last.as_ref()
+    }
+
     /// The snapshot.
     pub fn table(&self) -> &Table {
         &self.snapshot.table
@@ -148,6 +154,11 @@ impl Rehearsal {
         let schema = &self.prepared.schema;
         let (views, view) = file.views().zip(self.prepared.view())?;
         Some(ComparisonReport::of(views, view, schema, &narrow(material.table(), &file.schema, schema)))
+    }
+
+    /// What the next releases will need, if the table goes on as it just did.
+    pub fn forecast(&self, file: &PolicyFile, material: &Ingredients) -> Option<ForecastReport> {
+        forecast(file, material, self)
     }
 
     /// A digest of everything public about the release.

@@ -2,7 +2,7 @@
 
 use crate::grouping::Drift;
 use crate::ingest::Given;
-use crate::publish::{Access, Choice, ComparisonReport, ProjectError};
+use crate::publish::{Access, Choice, ComparisonReport, ForecastReport, ProjectError};
 use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
 use schemars::JsonSchema;
@@ -23,6 +23,9 @@ pub struct PlanReport {
     pub drift: Option<DriftReport>,
     /// A view next to what else could be published; only for promises about views.
     pub comparison: Option<ComparisonReport>,
+    /// What the next releases will need, if the table goes on as it just did; not for promises about views, nor for very
+    /// large tables.
+    pub forecast: Option<ForecastReport>,
 }
 
 /// A maintained clustering next to one from scratch. Losses as `loss` in the policy file measures them.
@@ -85,7 +88,7 @@ pub fn plan(
     }
     let (data, delta) = (data.clone(), input.delta);
     let project = request.project.open(Access::Rehearse)?;
-    let step = |what: &str| progress(REHEARSED + 1, what);
+    let step = |what: &str| progress(REHEARSED + 2, what);
     let mut rehearsed = rehearsed(project, input, &request, &step)?;
     let Rehearsed { project, material, rehearsal } = &mut rehearsed;
     rehearsal.measure_queries(project.policy(), material);
@@ -93,10 +96,12 @@ pub fn plan(
     step("comparing choices");
     let choices = project.choices(material, rehearsal)?;
     let drift = project.drift(material).map(DriftReport::from);
+    step("looking ahead");
+    let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
     let text = serde_json::to_string_pretty(&Plan::new(&rehearsed, data, delta)).expect("paths and digests are JSON");
     fs::write(&plan, text + "\n").map_err(UseCaseError::file(&plan))?;
-    Ok(PlanReport { plan, summary: rehearsed.summary(), choices, drift, comparison })
+    Ok(PlanReport { plan, summary: rehearsed.summary(), choices, drift, comparison, forecast })
 }
 
 impl From<Drift> for DriftReport {

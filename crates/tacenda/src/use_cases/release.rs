@@ -61,7 +61,7 @@ pub struct PublishReport {
     /// Its label.
     pub label: String,
     /// The release in numbers, if it is new.
-    pub summary: Option<Summary>,
+    pub summary: Option<Box<Summary>>,
 }
 
 impl ReleaseRequest {
@@ -177,7 +177,7 @@ impl Rehearsed {
             already: false,
             release: summary.release,
             label: summary.label.clone(),
-            summary: Some(summary),
+            summary: Some(Box::new(summary)),
         })
     }
 }

@@ -116,7 +116,7 @@ fn what_is_not_known_in_a_remembered_policy_is_refused() {
         assert_eq!(old.changed(|json| json["promise"]["watcher"] = json!("rule")), None, "{name}");
         assert_eq!(old.changed(|json| json["promise"]["model"] = json!("another")), None, "{name}");
         assert_eq!(old.changed(|json| json["groups"] = json!("drawn")), None, "{name}");
-        assert_eq!(old.changed(|json| json["version"] = json!(3)), None, "{name}");
+        assert_eq!(old.changed(|json| json["version"] = json!(4)), None, "{name}");
         assert_eq!(old.changed(|json| json["columns"] = Json::Null), None, "{name}");
         // A parameter of another promise that is set.
         let foreign = if name == "incremental-k-anonymity" { ("m", json!(2)) } else { ("tight", json!(true)) };

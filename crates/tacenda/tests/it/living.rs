@@ -6,9 +6,7 @@ use tacenda::ingest::Given;
 use tacenda::publish::{ProjectError, ReportRequest};
 use tacenda::report::Edition;
 use tacenda::use_cases;
-use tacenda::use_cases::{
-    AuditRequest, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError,
-};
+use tacenda::use_cases::{AuditRequest, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError};
 
 /// A stream of made-up numbers.
 struct Dice(u64);

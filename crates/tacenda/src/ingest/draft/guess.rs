@@ -108,7 +108,9 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     if let [(first, ..), (second, ..), ..] = seen.patterns()[..] {
         return (
             Role::Drop,
-            format!("dates in which day and month cannot be told apart; write type = \"date\" with format = \"{first}\" or \"{second}\""),
+            format!(
+                "dates in which day and month cannot be told apart; write type = \"date\" with format = \"{first}\" or \"{second}\""
+            ),
         );
     }
     let texty = *kind == Guess::Category && seen.bytes > 20 * filled && seen.blanks * 2 > filled;

@@ -1,7 +1,6 @@
 //! A draft as the text of a policy file, and its hierarchy files.
 
-use crate::ingest::draft::{Draft, DraftColumn, Guess};
-use crate::ingest::draft::rare;
+use crate::ingest::draft::{Draft, DraftColumn, Guess, rare};
 use crate::model::{OTHER, Role};
 use crate::promise::{IncrementalKAnonymity, MInvariance, Parameters};
 use std::fmt::Write;
@@ -165,7 +164,10 @@ fn quasi(column: &DraftColumn, has_views: bool) -> String {
             let digits = usize::from(*decimals).max(1);
             let (lo, hi) = (*low as f64 / unit, *high as f64 / unit);
             let precision = 1.0 / unit;
-            format!("type = \"real\", domain = [{lo:.digits$}, {hi:.digits$}], precision = {precision:.digits$}{}", grid(low, high, *decimals))
+            format!(
+                "type = \"real\", domain = [{lo:.digits$}, {hi:.digits$}], precision = {precision:.digits$}{}",
+                grid(low, high, *decimals)
+            )
         }
         Guess::Date { lo, hi, written } => {
             let born = column.name.to_lowercase().contains("birth") || column.name.to_lowercase().contains("dob");

@@ -34,8 +34,7 @@ pub(super) fn of(column: &DraftColumn) -> Option<Rare> {
         return None;
     }
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-    let mut values: Vec<(String, u64)> =
-        counts.iter().map(|(value, &count)| (text(value), u64::from(count))).collect();
+    let mut values: Vec<(String, u64)> = counts.iter().map(|(value, &count)| (text(value), u64::from(count))).collect();
     values.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let people: u64 = values.iter().map(|(_, count)| count).sum();
     let mut so_far = 0;

@@ -77,7 +77,11 @@ fn the_draft_is_a_policy_that_reads_its_table() {
     let text = hospital();
     let mut draft = look(&text);
     let toml = round(&draft, &text);
-    assert!(toml.contains("name    = \"ward-stays\"") && toml.contains("values = [\"F\", \"M\", \"other\"], unknown = \"other\""), "{toml}");
+    assert!(
+        toml.contains("name    = \"ward-stays\"")
+            && toml.contains("values = [\"F\", \"M\", \"other\"], unknown = \"other\""),
+        "{toml}"
+    );
     assert!(toml.contains("model = \"m-invariance\"\nm     = 3\nk     = 2"), "{toml}");
     let (path, contents) = draft.hierarchies().remove(0);
     assert_eq!(path, "hierarchies/postcode.csv");
@@ -150,7 +154,8 @@ fn a_draft_without_identifier_or_quasi_says_so_at_the_top() {
 #[test]
 fn dates_are_read_as_they_are_written_or_asked_about() {
     let table = |born: fn(u32) -> String| {
-        let rows: String = (1..40).map(|n| format!("{n},{},{},{}\n", 20 + n % 9, born(n), ["a", "b", "c"][n as usize % 3])).collect();
+        let rows: String =
+            (1..40).map(|n| format!("{n},{},{},{}\n", 20 + n % 9, born(n), ["a", "b", "c"][n as usize % 3])).collect();
         format!("id,age,born,illness\n{rows}")
     };
     let german = table(|n| format!("{}.{}.19{:02}", 1 + n % 28, 1 + n % 12, n));
@@ -165,7 +170,11 @@ fn dates_are_read_as_they_are_written_or_asked_about() {
     assert!(round(&look(&digits), &digits).contains("format = \"YYYYMMDD\""));
     let either = look(&table(|n| format!("{:02}/{:02}/19{:02}", 1 + n % 12, 1 + n % 11, n)));
     let column = either.column("born").unwrap();
-    assert!(column.role == Role::Drop && column.because.contains("\"DD/MM/YYYY\" or \"MM/DD/YYYY\""), "{}", column.because);
+    assert!(
+        column.role == Role::Drop && column.because.contains("\"DD/MM/YYYY\" or \"MM/DD/YYYY\""),
+        "{}",
+        column.because
+    );
     assert_eq!(look(&table(|n| format!("{n}.{n}.{n}"))).column("born").unwrap().kind, Guess::Category);
 }
 

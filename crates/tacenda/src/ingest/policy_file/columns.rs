@@ -2,7 +2,9 @@
 
 use crate::ingest::policy_file::keys::COLUMN;
 use crate::ingest::text::line_of;
-use crate::model::{DatePattern, Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive, Unlisted};
+use crate::model::{
+    DatePattern, Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive, Unlisted,
+};
 use crate::settings::{Section, Walk, integer_of, number_of};
 use jiff::civil::Date;
 use sha2::Digest;
@@ -176,7 +178,12 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     let mut quasi = Quasi { grid, min_width, weight, takes_unknown, written, ..Quasi::new(name, domain) };
     if takes_unknown && quasi.other().is_none() {
         let span = column.get("unknown").map_or(column.span(), |value| value.span());
-        walk.fault("P224", "unknown = \"other\" needs a value other", span, "list a value \"other\" among the column's values");
+        walk.fault(
+            "P224",
+            "unknown = \"other\" needs a value other",
+            span,
+            "list a value \"other\" among the column's values",
+        );
     }
     if nullable {
         quasi = quasi.nullable();

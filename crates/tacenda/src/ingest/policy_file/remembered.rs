@@ -211,7 +211,8 @@ impl Remembered {
 
 /// Whether a column may follow on another one: it is the same, or lists more sensitive values.
 fn may_follow_column(before: Option<&RememberedColumn>, now: Option<&RememberedColumn>) -> bool {
-    use {DeclaredColumn::Sensitive, RememberedColumn::Declared};
+    use DeclaredColumn::Sensitive;
+    use RememberedColumn::Declared;
     let (
         Some(Declared(Sensitive { nullable, labels: Some(before), by_prefix })),
         Some(Declared(Sensitive { nullable: now_nullable, labels: Some(now), by_prefix: now_by_prefix })),
@@ -225,8 +226,9 @@ fn may_follow_column(before: Option<&RememberedColumn>, now: Option<&RememberedC
             // By prefix every value has a label already: listing it may not give it another.
             before.iter().all(stays) && (!by_prefix || now.len() == before.len())
         }
-        (RememberedLabels::Digest(before), RememberedLabels::Listed(now)) => *before == labels_digest(now),
-        (_, RememberedLabels::Digest(_)) => before == now,
+        (RememberedLabels::Digest(digest), RememberedLabels::Listed(listed))
+        | (RememberedLabels::Listed(listed), RememberedLabels::Digest(digest)) => *digest == labels_digest(listed),
+        (RememberedLabels::Digest(before), RememberedLabels::Digest(now)) => before == now,
     };
     kept && nullable == now_nullable && by_prefix == now_by_prefix
 }
