@@ -24,7 +24,7 @@ mod verify;
 
 pub use disk::{Disk, DiskFile, Folder, RealDisk};
 pub use error::LedgerError;
-pub use line::{Event, FileDigest, Init, Publication, PublishedTo, What};
+pub use line::{Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What};
 pub use staging::{StagedFile, Staging};
 pub use store::{Commit, NewProject, Store};
 pub(crate) use vault::commitment;

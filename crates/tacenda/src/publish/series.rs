@@ -66,7 +66,7 @@ pub(super) fn read(
     // A release that was taken in without its people has no table; the vault then keeps an older one.
     let kept = match &private {
         PrivateTables::None => None,
-        _ => store.snapshot()?.filter(|_| last.numbers["truth_known"] != false),
+        _ => store.snapshot()?.filter(|_| last.numbers.truth_known != Some(false)),
     };
     let mut values = kept.as_ref().map_or_else(Values::default, |table| table.values.clone());
     let (mut releases, mut traces, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
