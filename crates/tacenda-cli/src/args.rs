@@ -21,8 +21,9 @@ Exit codes: 0 done · 1 findings, or the promise would not hold · 2 usage or po
 
 Start with `tacenda demo`, or with your own table: `tacenda init table.csv`.";
 
-/// Words that every command understands.
+/// Words that every command understands. They stand under a heading of their own, so that a command's own come first.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Common {
     /// The project folder.
     #[arg(short = 'C', long = "project", value_name = "DIR", default_value = ".", global = true)]

@@ -4,7 +4,9 @@ use crate::ledger::head::Head;
 use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
 use crate::ledger::staging::STAGING;
 use crate::ledger::vault::{VAULT, Vault};
-use crate::ledger::{Disk, Event, Folder, Init, LedgerError, LineNumbers, Publication, PublishedTo, Staging, What, recover, vault};
+use crate::ledger::{
+    Disk, Event, Folder, Init, LedgerError, LineNumbers, Publication, PublishedTo, Staging, What, recover, vault,
+};
 use crate::model::{History, Seed, Table};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::grouping::views::ViewsError;
 use crate::ingest::{self, IngestError, PolicyFileError, policy_file};
 use crate::ledger::LedgerError;
 use crate::model::{Page, coded, exit_of, people};
-use crate::promise::entries;
+use crate::promise::{Reasons, entries};
 
 coded! {
     /// Everything that can go wrong between a policy file and a release. Nothing was published.
@@ -66,7 +66,7 @@ coded! {
              taken back. A policy may become stricter where the promise allows it. A looser one needs a new series; \
              then audit both series together.";
         #[error(
-            "{what}; this promise holds for one release at a time: to publish a second one, put accept_series_risk = \"your reason\" under [promise]"
+            "{what}; this promise holds for one release at a time: to publish a second one, put {}", Reasons::SERIES_RISK
         )]
         NeedsReason {
             /// What the series would reveal.

@@ -30,6 +30,7 @@ impl Parameters for XyAnonymity {
                       share.\n",
             parameters: |k| format!("k     = {k}\n"),
             needs_sensitive: true,
+            full_columns: None,
         },
         pages: &[],
         stated: &["x", "y", "k"],

@@ -8,7 +8,7 @@ use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Ta
 use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
-use crate::settings::{Section, Walk, key};
+use crate::settings::{FaultKind, Section, Walk, key};
 pub(in crate::promise::series) use group::refuse_uneven;
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,7 @@ impl Parameters for MInvariance {
             comment: "# Each person's sensitive value is one of m, over all releases together.\n",
             parameters: |m| format!("m     = {m}\n"),
             needs_sensitive: true,
+            full_columns: None,
         },
         pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE],
         stated: &["m", "k", "reader", "on_ineligible"],
@@ -189,7 +190,7 @@ impl Parameters for MInvariance {
         if self.reader == Reader::Method && self.on_ineligible != OnIneligible::Refuse {
             let message = "reader = \"method\" holds only where uneven newcomers are refused";
             found.push(Contradiction::new(
-                "P214",
+                FaultKind::SaysNothing,
                 "on_ineligible",
                 message,
                 "take on_ineligible out, or set reader = \"rule\"",
@@ -198,11 +199,21 @@ impl Parameters for MInvariance {
         if self.reader == Reader::Method && self.k.is_some_and(|k| k > self.m) {
             // New sets of fewer than k people would be withheld and dealt again, which the proof does not cover.
             let message = "reader = \"method\" needs k to be at most m";
-            found.push(Contradiction::new("P214", "k", message, "lower k, raise m, or set reader = \"rule\""));
+            found.push(Contradiction::new(
+                FaultKind::SaysNothing,
+                "k",
+                message,
+                "lower k, raise m, or set reader = \"rule\"",
+            ));
         }
         if self.reader == Reader::Rule && self.surplus != Surplus::Counterfeit {
             let help = "take surplus out, or set reader = \"method\"";
-            found.push(Contradiction::new("P214", "surplus", "surplus says nothing with reader = \"rule\"", help));
+            found.push(Contradiction::new(
+                FaultKind::SaysNothing,
+                "surplus",
+                "surplus says nothing with reader = \"rule\"",
+                help,
+            ));
         }
         found
     }

@@ -1,0 +1,104 @@
+//! The kinds of faults that a policy file can have: a name for the code, the code, and its page.
+
+use crate::model::coded;
+
+coded! {
+    /// What is wrong with a policy file.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum FaultKind of units {
+        Unreadable = "P200", "unreadable policy file",
+            "The policy file cannot be opened, or is not UTF-8 text.";
+        NotToml = "P201", "not TOML",
+            "The policy file is not well-formed TOML 1.1. The place is where the parser stopped understanding.";
+        UnknownKey = "P202", "unknown key",
+            "The key is not part of the policy language. A misspelt key is refused, because ignoring it would \
+             silently drop a requirement.";
+        WrongKind = "P203", "wrong kind of value",
+            "The key takes another kind of value, such as a number in place of a text.";
+        MissingKey = "P204", "missing key",
+            "The key has no default and is missing.";
+        UnknownVersion = "P205", "unknown version",
+            "The first line of a policy file is policy = 1, the version of its language.";
+        BadSeriesName = "P206", "bad series name",
+            "The name of a series is used for folders and files: lower case letters, digits and dashes, at most \
+             64, starting with a letter or digit.";
+        NotOneIdentifier = "P207", "not one identifier",
+            "Exactly one column has the role identifier. It is never published; it links a person's rows in \
+             different snapshots.";
+        NoQuasi = "P208", "no quasi attribute",
+            "No column has the role quasi. Then nothing is generalised, and a release would be as detailed as the \
+             table.";
+        NoSensitive = "P209", "no sensitive attribute",
+            "The promise is about sensitive values, and no column has the role sensitive.";
+        NoDomain = "P210", "no domain",
+            "Numbers and dates need a domain, which is public. Bounds taken from the data would reveal the most \
+             extreme person.";
+        BadDomain = "P211", "bad domain",
+            "A domain is [lo, hi) with lo below hi, both of the column's type.";
+        DomainTooLarge = "P212", "domain too large",
+            "A domain may have at most 4,294,967,293 values. Choose a coarser precision or narrower bounds.";
+        TooSmall = "P213", "parameter too small",
+            "m, k and l are the least numbers of values or people in a group: at least 2.";
+        SaysNothing = "P214", "key does not apply",
+            "The key is part of the language, but says nothing in this place: for this role, type or promise.";
+        NoReason = "P215", "no reason",
+            "A public column is published as it is. Write down in because = … why that is harmless.";
+        HierarchyMissing = "P216", "hierarchy file missing",
+            "The hierarchy file cannot be opened. Its path is relative to the policy file.";
+        BadHierarchy = "P217", "bad hierarchy",
+            "A hierarchy file has one line a value: the value, then its ancestors up to *, separated by \
+             semicolons; every line has as many levels, every label one place.";
+        BadList = "P218", "bad list of values",
+            "values = […] lists each value once, and at least one.";
+        ReservedName = "P219", "reserved column name",
+            "A release has columns of this name already: group_id, row_weight, record.";
+        NotAShare = "P220", "not a share",
+            "A share lies between 0 and 1.";
+        UnknownWord = "P221", "unknown word",
+            "The key takes one of a few words, and this is none of them.";
+        LinkedIds = "P222", "linked ids not covered",
+            "Ids that stay the same link a person's rows in all releases. Only incremental-k-anonymity covers \
+             that.";
+        BadLevel = "P224", "bad level",
+            "level = N publishes the label in column N of a sensitive value's hierarchy, 0 for the value itself; \
+             the root says nothing and cannot be published.";
+        BadGrid = "P225", "bad grid",
+            "grid is a number of units, or \"month\" or \"year\" for dates.";
+        ValuesOrHierarchy = "P226", "values or hierarchy",
+            "A category takes its values from a hierarchy or from a list: one of them, not both.";
+        BadNumber = "P227", "bad number",
+            "The number is out of range.";
+        TooFewValues = "P228", "too few sensitive values",
+            "The promise hides each sensitive value among m or l different ones, and the lists or hierarchies of \
+             the sensitive columns declare fewer. No table could keep it. A missing value counts as one where \
+             missing = \"value\" allows it.";
+        BadView = "P231", "bad view",
+            "[views.NAME] lists columns that are published: those with the role quasi or sensitive. Its name is \
+             made of letters, digits, - and _, and is not the name of a column, because tax.job must mean one \
+             thing.";
+        NoSuchColumn = "P232", "no such column in a view",
+            "x and y name columns of views: job means the column in every view that has it, tax.job the one of \
+             the view tax, tax.record the records of that view, and record those of every view. target names a \
+             published column.";
+        KnownAndProtected = "P233", "a column cannot be both known and protected",
+            "A column is in x or in y, not in both: x is what an attacker knows, y what must stay unknown. A \
+             record in x would make every row unique.";
+        NoViews = "P234", "no views",
+            "The promise is about views, and no section [views.NAME] says which there are.";
+        BadImpossible = "P235", "bad impossible pair",
+            "[[impossible]] has two columns with a value each that never belong to one person, such as sex = \
+             \"M\" and condition = \"pregnant\". A node of a hierarchy includes everything below it.";
+        RecipientOfNone = "P236", "a recipient of no view",
+            "pool lists recipients who may join their views; each must be a recipient of some view.";
+        PublishedAsItIs = "P237", "a column that must be coarse is published as it is",
+            "A view generalises a column only if it is in x and not in y. Otherwise a grid or a least width \
+             cannot be kept.";
+        BadValueOfY = "P238", "bad value of y",
+            "sensitive and thresholds list values of y as a release prints them, a node of a hierarchy for all \
+             below it; with several columns in y, a list with one value a column.";
+        NotForViews = "P239", "a column that views cannot have",
+            "Under a promise about views every column joins the views of the same people, so its values must be \
+             declared: a sensitive column needs values or a hierarchy, and a public column needs the role quasi. \
+             A column that is in no x is published unchanged anyway.";
+    }
+}
