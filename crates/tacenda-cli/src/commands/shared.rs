@@ -185,7 +185,7 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
     );
     if summary.quasi_changed + summary.sensitive_changed > 0 {
         let (quasi, sensitive) = (number(summary.quasi_changed), number(summary.sensitive_changed));
-        line("changed", format!("{quasi} other quasi values, {sensitive} another sensitive value"));
+        line("changed", format!("quasi-identifiers of {quasi} people, sensitive values of {sensitive}"));
     }
     let rows = summary.published + summary.counterfeits;
     line("published", format!("{} in {}", people(summary.published), counted(summary.groups, "group", "groups")));

@@ -11,7 +11,7 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let report = use_cases::verify(&common.project, &telling(&bar)).map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
     let mut text = match report.whole {
-        true => format!("whole: the ledger, the vault and {} releases are as they were published\n", report.releases),
+        true => format!("intact: the ledger, the vault and {} releases are as they were published\n", report.releases),
         false => format!("damaged: {} faults\n", report.faults.len()),
     };
     for fault in &report.faults {

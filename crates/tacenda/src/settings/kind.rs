@@ -20,8 +20,8 @@ coded! {
         UnknownVersion = "P205", "unknown version",
             "The first line of a policy file is policy = 1, the version of its language.";
         BadSeriesName = "P206", "bad series name",
-            "The name of a series is used for folders and files: lower case letters, digits and dashes, at most \
-             64, starting with a letter or digit.";
+            "The name of a series is used for folders and files. It has at most 64 lower case letters, digits and \
+             dashes, and starts with a letter or digit.";
         NotOneIdentifier = "P207", "not one identifier",
             "Exactly one column has the role identifier. It is never published; it links a person's rows in \
              different snapshots.";
@@ -40,14 +40,14 @@ coded! {
         TooSmall = "P213", "parameter too small",
             "m, k and l are the least numbers of values or people in a group: at least 2.";
         SaysNothing = "P214", "key does not apply",
-            "The key is part of the language, but says nothing in this place: for this role, type or promise.";
+            "The key is part of the language, but it has no meaning here: for this role, type or promise.";
         NoReason = "P215", "no reason",
             "A public column is published as it is. Write down in because = … why that is harmless.";
         HierarchyMissing = "P216", "hierarchy file missing",
             "The hierarchy file cannot be opened. Its path is relative to the policy file.";
         BadHierarchy = "P217", "bad hierarchy",
-            "A hierarchy file has one line a value: the value, then its ancestors up to *, separated by \
-             semicolons; every line has as many levels, every label one place.";
+            "A hierarchy file has one line per value: the value, then its ancestors up to *, separated by semicolons. \
+             All lines have the same number of levels. A label has one place in the tree.";
         BadList = "P218", "bad list of values",
             "values = […] lists each value once, and at least one.";
         ReservedName = "P219", "reserved column name",
@@ -60,8 +60,8 @@ coded! {
             "Ids that stay the same link a person's rows in all releases. Only incremental-k-anonymity covers \
              that.";
         BadLevel = "P224", "bad level",
-            "level = N publishes the label in column N of a sensitive value's hierarchy, 0 for the value itself; \
-             the root says nothing and cannot be published.";
+            "level = N publishes the label in column N of the hierarchy file in place of the sensitive value. Level 0 \
+             is the value itself. The root says nothing and cannot be published.";
         BadGrid = "P225", "bad grid",
             "grid is a number of units, or \"month\" or \"year\" for dates.";
         ValuesOrHierarchy = "P226", "values or hierarchy",
@@ -73,13 +73,12 @@ coded! {
              the sensitive columns declare fewer. No table could keep it. A missing value counts as one where \
              missing = \"value\" allows it.";
         BadView = "P231", "bad view",
-            "[views.NAME] lists columns that are published: those with the role quasi or sensitive. Its name is \
-             made of letters, digits, - and _, and is not the name of a column, because tax.job must mean one \
-             thing.";
+            "[views.NAME] lists columns that are published: those with the role quasi or sensitive. Its name has \
+             letters, digits, - and _. It is not the name of a column, because tax.job must mean one thing.";
         NoSuchColumn = "P232", "no such column in a view",
-            "x and y name columns of views: job means the column in every view that has it, tax.job the one of \
-             the view tax, tax.record the records of that view, and record those of every view. target names a \
-             published column.";
+            "x and y name columns of views. job is the column of that name in every view that has it. tax.job is the \
+             column of the view tax. tax.record stands for the records of that view, record for those of every view. \
+             target names a published column.";
         KnownAndProtected = "P233", "a column cannot be both known and protected",
             "A column is in x or in y, not in both: x is what an attacker knows, y what must stay unknown. A \
              record in x would make every row unique.";
@@ -94,11 +93,11 @@ coded! {
             "A view generalises a column only if it is in x and not in y. Otherwise a grid or a least width \
              cannot be kept.";
         BadValueOfY = "P238", "bad value of y",
-            "sensitive and thresholds list values of y as a release prints them, a node of a hierarchy for all \
-             below it; with several columns in y, a list with one value a column.";
+            "sensitive and thresholds list values of y as a release prints them. A node of a hierarchy stands for all \
+             values below it. With several columns in y, list one value per column.";
         NotForViews = "P239", "a column that views cannot have",
-            "Under a promise about views every column joins the views of the same people, so its values must be \
-             declared: a sensitive column needs values or a hierarchy, and a public column needs the role quasi. \
-             A column that is in no x is published unchanged anyway.";
+            "Views of the same people are joined on their columns, so all values must be declared. A sensitive column \
+             needs values or a hierarchy. A public column needs the role quasi: a column that is in no x is published \
+             unchanged anyway.";
     }
 }

@@ -196,10 +196,10 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
         return (Role::Drop, "cells hold line breaks: free text, or rows that stray quotes have swallowed".into());
     }
     if let Some(word) = one_of(SENSITIVE) {
-        return (Role::Sensitive, format!("the name says {word}"));
+        return (Role::Sensitive, format!("its name contains {word:?}"));
     }
     if let Some(word) = one_of(CONTACTS) {
-        return (Role::Drop, format!("the name says {word}"));
+        return (Role::Drop, format!("its name contains {word:?}"));
     }
     let texty = *kind == Guess::Category && seen.bytes > 20 * filled && seen.blanks * 2 > filled;
     if texty && seen.counts.as_ref().is_none_or(|counts| counts.len() as u64 * 2 > filled) {
@@ -209,7 +209,7 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
         return (Role::Drop, "it has too many values for a hierarchy".into());
     }
     match one_of(QUASI) {
-        Some(word) => (Role::Quasi, format!("the name says {word}")),
+        Some(word) => (Role::Quasi, format!("its name contains {word:?}")),
         None => (Role::Quasi, "nothing speaks against someone knowing it".into()),
     }
 }

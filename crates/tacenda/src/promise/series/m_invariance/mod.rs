@@ -152,8 +152,8 @@ impl Parameters for MInvariance {
             OnIneligible::Refuse => {}
             OnIneligible::Defer => limits.push(WAITING),
             OnIneligible::Counterfeit => limits.push(
-                "A person who stands alone with counterfeits almost certainly has the value that is too frequent. The \
-                 bound does not hold for them.",
+                "If all other rows of a person's group are counterfeits, the person almost certainly has the value that is \
+                 too frequent. The bound does not hold for that person.",
             ),
         }
         limits.push("Published tables may contain declared artificial records.");
