@@ -16,13 +16,22 @@ pub struct Cli {
 }
 
 const AFTER: &str = "\
-Exit codes: 0 done · 1 findings, or the promise would not hold · 2 usage or policy file · 3 data rejected ·
-4 the promise cannot be met with this data · 5 integrity · 6 needs a person · 7 environment · 70 a bug.
+Exit codes:
+  0  done
+  1  something was found, or the release would break the promise
+  2  the command line or the policy file is wrong
+  3  the data are not accepted
+  4  the promise cannot be met with these data
+  5  files of the project or of a release are damaged
+  6  a person must decide
+  7  the disk or the system failed
+ 70  a bug of Tacenda
 
 Start with `tacenda demo`, or with your own table: `tacenda init table.csv`.";
 
-/// Words that every command understands.
+/// Words that every command understands. They stand under a heading of their own, so that a command's own come first.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Common {
     /// The project folder.
     #[arg(short = 'C', long = "project", value_name = "DIR", default_value = ".", global = true)]
@@ -54,7 +63,7 @@ pub struct Common {
     /// Refuse a table that would need more memory than this, such as 4G.
     #[arg(long, value_name = "SIZE", global = true, value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// Do not ask.
+    /// Answer yes to every question.
     #[arg(long, global = true)]
     pub yes: bool,
 }
@@ -140,7 +149,7 @@ pub enum Command {
     Audit(Box<AuditArgs>),
     /// Explain a code, a finding, a group or a person in plain words
     Explain(Box<ExplainArgs>),
-    /// The report on everything published: for recipients, the steward or an auditor. Ends with exit code 0 whatever its verdict
+    /// The report on everything published: for recipients, the steward or an auditor. The exit code is 0 whatever its verdict
     Report(ReportArgs),
     /// The promises there are, with their parameters
     Promises,
@@ -161,7 +170,7 @@ pub struct DataArgs {
     /// DATA holds changes: rows with a column `op` (insert, update, delete)
     #[arg(long)]
     pub delta: bool,
-    /// Name values in errors about hierarchies. They are cells of your table
+    /// Show the values that an error is about. They are cells of your table
     #[arg(long)]
     pub show_values: bool,
 }
@@ -308,7 +317,7 @@ pub struct AuditArgs {
     /// Compare every pair of releases, not only neighbours
     #[arg(long)]
     pub all_pairs: bool,
-    /// Do up to N times as much work before a question is NOT ASSESSED
+    /// Allow each check N times the usual work. What needs more is NOT ASSESSED
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub limit: u32,
     /// Which findings end with exit code 1
@@ -352,14 +361,14 @@ pub struct ReadingArgs {
     /// A text that means any value, as * does; for one column or for all
     #[arg(long, value_name = "[COLUMN=]TEXT")]
     pub any: Vec<String>,
-    /// What cells that say nothing (empty, NA, NULL, ?) stand for, in one column or in all: any value, or a value of
-    /// their own [default: any, unless the column has * too or the private tables have such cells there]
+    /// What empty cells, NA, NULL and ? mean, in one column or in all: any value, or a value of their own [default: any,
+    /// unless the column also has * or the private tables have such cells there]
     #[arg(long, value_name = "[COLUMN=]any|value")]
     pub missing: Vec<String>,
     /// The order of the files: as given, or by the dates in their names
     #[arg(long, value_enum, default_value_t = OrderArg::Given)]
     pub order: OrderArg,
-    /// The files' dates, in the order of the files; they are then put in order of time
+    /// The files' dates, in the order of the files. The files are then sorted by date
     #[arg(long, value_name = "DATES", value_delimiter = ',')]
     pub dates: Vec<String>,
 }

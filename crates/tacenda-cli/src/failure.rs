@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 use std::{io, panic};
+use tacenda::use_cases::RequestFault;
 
 /// Why a command ended badly.
 #[derive(Debug)]
@@ -68,12 +69,22 @@ impl Failure {
 
     /// Wrong use of the command line.
     pub fn usage(message: impl Display) -> Failure {
-        Failure::new("U201", 2, message)
+        Failure::new(RequestFault::Usage.code(), 2, message)
     }
 
     /// The environment failed: disk, pipe, terminal.
     pub fn environment(message: impl Display) -> Failure {
-        Failure::new("U701", 7, message)
+        Failure::new(RequestFault::Environment.code(), 7, message)
+    }
+
+    /// A question to which nobody said yes.
+    pub fn nobody_agreed(message: impl Display) -> Failure {
+        Failure::new(RequestFault::NobodyAgreed.code(), 6, message)
+    }
+
+    /// A bug of ours.
+    pub fn bug(message: impl Display) -> Failure {
+        Failure::new(RequestFault::Bug.code(), 70, message)
     }
 
     /// The same with one more line.
@@ -122,9 +133,10 @@ pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + pani
             // Our own assertions name what broke and never a cell.
             let what = payload.downcast_ref::<String>().map(String::as_str);
             let what = what.or(payload.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
-            Failure::new("B701", 70, format!("this is a bug in tacenda: {what}; tacenda log lists what was published"))
-                .print(format);
-            ExitCode::from(70)
+            let bug = Failure::bug(format!("this is a bug in tacenda: {what}; tacenda log lists what was published"));
+            let exit = bug.exit;
+            bug.print(format);
+            ExitCode::from(exit)
         }
     }
 }

@@ -26,7 +26,7 @@ impl Screen {
             FormatArg::Text => text.to_string(),
             FormatArg::Json => {
                 let json = serde_json::to_string_pretty(value);
-                json.map_err(|error| Failure::new("B701", 70, error))? + "\n"
+                json.map_err(Failure::bug)? + "\n"
             }
             _ => unreachable!("refused before anything was done"),
         };

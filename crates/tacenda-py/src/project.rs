@@ -4,10 +4,10 @@ use crate::release::PyRelease;
 use crate::series::PyData;
 use crate::{audit, error, plain};
 use pyo3::prelude::*;
-use serde_json::Value;
 use std::path::PathBuf;
 use tacenda::ingest::Given;
 use tacenda::publish::{Access, ProjectError};
+use tacenda::use_cases;
 use tacenda::use_cases::{AuditRequest, Next, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
@@ -94,20 +94,10 @@ impl PyProject {
         )
     }
 
-    /// Everything that happened, the oldest first: the lines of the ledger.
+    /// The events of the series, the oldest first.
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let project = self.folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
-        let events = project.store().map_or(&[][..], |store| store.events());
-        let lines: Value = events
-            .iter()
-            .map(|event| {
-                let mut line = serde_json::to_value(&event.what).unwrap_or_default();
-                line["seq"] = event.seq.into();
-                line["at"] = event.at.clone().into();
-                line["hash"] = event.hash.clone().into();
-                line
-            })
-            .collect();
-        plain::to_python(py, &lines)
+        let report = use_cases::log(&self.folder.root).map_err(|fault| error::raise(py, fault))?;
+        let events = serde_json::to_value(&report.events).expect("events become JSON");
+        plain::to_python(py, &events)
     }
 }

@@ -171,6 +171,8 @@ def the_command_makes_the_same_release(command: str) -> None:
             parquet = pandas.read_parquet(one / "releases/stays" / f"r{number:04}" / f"{stem}.parquet")
             assert plain(series.publish(frame, label).frame.to_pandas()) == plain(parquet)
         assert [line["event"] for line in project.log()] == ["init", "publish", "publish", "publish"]
+        run = [command, "-C", str(two), "log", "--format", "json"]
+        assert project.log() == json.loads(subprocess.run(run, check=True, capture_output=True).stdout)["events"]
         subprocess.run([command, "-C", str(two), "verify"], check=True, capture_output=True)
 
 

@@ -27,7 +27,7 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     }
     if !screen.agrees("Adopt them? This cannot be undone. [y/N]")? {
         let message = "nothing was adopted: nobody agreed; say --yes where nobody can be asked";
-        return Err(Failure::new("U601", 6, message));
+        return Err(Failure::nobody_agreed(message));
     }
     let report = adopting.adopt().map_err(failed)?;
     if let Err(failure) = screen.result(&text(&report), &report) {

@@ -37,14 +37,14 @@ fn tell(DemoStory { story, schema, values }: &DemoStory) -> String {
     for (index, step) in story.steps.iter().enumerate() {
         if index == 0 {
             let known: Vec<String> =
-                names.iter().zip(&step.known).map(|(name, text)| format!("{name} {text}")).collect();
+                names.iter().zip(&step.known).map(|(name, text)| format!("{name} {}", exact(text))).collect();
             let _ = writeln!(out, "  A neighbour knows about one patient: {}.", known.join(", "));
         }
         let groups = if step.groups.len() == 1 { "one group" } else { "these groups" };
         let _ = writeln!(out, "  {}: the patient can only be in {groups}:", step.label);
         for group in step.groups.iter().take(3) {
             let region: Vec<String> =
-                names.iter().zip(&group.region).map(|(name, text)| format!("{name} {text}")).collect();
+                names.iter().zip(&group.region).map(|(name, text)| format!("{name} {}", in_words(text))).collect();
             let mut set = group.values.clone();
             set.dedup();
             let _ = writeln!(out, "      {}: {}", region.join(", "), list(&set));
@@ -52,6 +52,26 @@ fn tell(DemoStory { story, schema, values }: &DemoStory) -> String {
         let _ = writeln!(out, "      left: {}", list(&step.left));
     }
     out
+}
+
+/// The ends of a half-open range.
+fn ends(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix('[')?.strip_suffix(')')?.split_once(',')
+}
+
+/// The one value of a range that has one: `[20,21)` is 20.
+fn exact(text: &str) -> &str {
+    ends(text).map_or(text, |(lo, _)| lo)
+}
+
+/// A range as people say it: `[20,35)` is 20 to 34; of dates the end is not included.
+fn in_words(text: &str) -> String {
+    let Some((lo, hi)) = ends(text) else { return text.to_string() };
+    match hi.parse::<i64>() {
+        Ok(end) if lo == (end - 1).to_string() => lo.to_string(),
+        Ok(end) => format!("{lo} to {}", end - 1),
+        Err(_) => format!("{lo} to before {hi}"),
+    }
 }
 
 fn text(report: &DemoReport) -> String {
@@ -73,7 +93,7 @@ fn text(report: &DemoReport) -> String {
     table(&mut out, &report.naive);
     let _ = writeln!(
         out,
-        "\n  {} of {} people: their diagnosis is now certain to anyone who compares the releases.\n",
+        "\n  The diagnosis of {} of {} people is now certain to anyone who compares the releases.\n",
         number(certain),
         number(people)
     );
@@ -83,7 +103,7 @@ fn text(report: &DemoReport) -> String {
     let (certain, people) = last(&report.published);
     let _ = writeln!(
         out,
-        "\n  {} of {} people. The same attack leaves {} people with fewer than four possible diagnoses.\n",
+        "\n  The same attack: the diagnosis of {} of {} people is certain, and {} have fewer than four possible diagnoses.\n",
         number(certain),
         number(people),
         number(report.published.last().map_or(0, |attack| attack.below_four))

@@ -42,7 +42,7 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
             );
             let Some(answer) = screen.ask(&question)? else {
                 let message = "nothing was drafted: there is no terminal to ask on; say --yes to accept every proposal";
-                return Err(Failure::new("U601", 6, message));
+                return Err(Failure::nobody_agreed(message));
             };
             if answer.is_empty() {
                 break;

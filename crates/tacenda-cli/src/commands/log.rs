@@ -18,7 +18,7 @@ fn text(report: &LogReport) -> String {
     let mut out = format!("{}\n\n", report.series);
     let _ = writeln!(
         out,
-        "  {:>7}  {:<20}  {:<16} {:>10} {:>9} {:>12}  line",
+        "  {:>7}  {:<20}  {:<16} {:>10} {:>9} {:>12}  ledger hash",
         "", "when", "label", "rows", "groups", "counterfeits"
     );
     for event in &report.events {

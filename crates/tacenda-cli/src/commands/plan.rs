@@ -8,7 +8,6 @@ use std::fmt::Write;
 use tacenda::publish::{Against, Choice, ComparisonReport, ForecastReport};
 use tacenda::report::percent;
 use tacenda::use_cases;
-use tacenda::use_cases::DriftReport;
 
 pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let request = shared::release(&args.data, args.label.as_ref(), args.view.as_ref(), common);
@@ -25,7 +24,7 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         "{}{}{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
         shared::summary_text(summary, &headline),
         report.comparison.as_ref().map_or(String::new(), compared_text),
-        report.drift.as_ref().map_or(String::new(), drift_text),
+        report.drift.iter().flat_map(|drift| &drift.told).map(told).collect::<String>(),
         report.forecast.as_ref().map_or(String::new(), forecast_text),
         choices_text(&report.choices),
         report.plan.display(),
@@ -92,17 +91,17 @@ fn choices_text(choices: &[Choice]) -> String {
             _ => writeln!(out, "  {:<9} not now: {}", choice.name, choice.refused.as_deref().unwrap_or_default()),
         };
     }
-    out.push_str(
-        "  cells and tight do not protect against an attacker who knows when a person arrived, and a \
-                  threshold l\n  holds in each of their releases alone\n",
-    );
-    // What is chosen has its warnings among the notes; each column is told of once.
+    let caveats = choices.iter().map(|choice| choice.caveat).filter(|caveat| !caveat.is_empty());
+    // What is chosen has its warnings among the notes; everything is told once.
     let chosen = choices.iter().filter(|choice| choice.is_chosen);
-    let mut told: Vec<&String> = chosen.flat_map(|choice| &choice.warnings).collect();
-    for warning in choices.iter().flat_map(|choice| &choice.warnings) {
-        if !told.contains(&warning) {
-            told.push(warning);
-            let _ = writeln!(out, "  cells and tight: {warning}");
+    let mut told: Vec<&str> = chosen.flat_map(|choice| &choice.warnings).map(String::as_str).collect();
+    for text in caveats.chain(choices.iter().flat_map(|choice| &choice.warnings).map(String::as_str)) {
+        if !told.contains(&text) {
+            told.push(text);
+            let is_of =
+                |choice: &&Choice| choice.caveat == text || choice.warnings.iter().any(|warning| warning == text);
+            let names: Vec<&str> = choices.iter().filter(is_of).map(|choice| choice.name).collect();
+            let _ = writeln!(out, "  {}: {text}", names.join(" and "));
         }
     }
     out
@@ -145,29 +144,7 @@ fn compared_text(found: &ComparisonReport) -> String {
     out
 }
 
-/// How far the clustering has drifted, and what the rule does about it.
-fn drift_text(drift: &DriftReport) -> String {
-    let mut out = format!(
-        "  {:<13} loss of the kept clusters {}, from scratch now {}, at the last time from scratch {}\n",
-        "drift",
-        percent(drift.loss_kept),
-        percent(drift.loss_from_scratch),
-        percent(drift.loss_static)
-    );
-    let ratio = drift.ratio.map_or("static is 0".to_string(), |ratio| format!("{ratio:.3} x static"));
-    let _ = match (drift.refresh_above, drift.refreshes) {
-        (None, _) => writeln!(out, "  {:<13} no rule; the clusters are kept ({ratio})", "refresh"),
-        (Some(factor), true) => {
-            writeln!(out, "  {:<13} {ratio}, more than {factor}: everything is clustered from scratch", "refresh")
-        }
-        (Some(factor), false) if drift.loss_kept > factor * drift.loss_static => writeln!(
-            out,
-            "  {:<13} {ratio}, more than {factor}, but from scratch would be no better: the clusters are kept",
-            "refresh"
-        ),
-        (Some(factor), false) => {
-            writeln!(out, "  {:<13} {ratio}, not more than {factor}: the clusters are kept", "refresh")
-        }
-    };
-    out
+/// A line of the summary: its name, and what it says.
+fn told((name, text): &(&str, String)) -> String {
+    format!("  {name:<13} {text}\n")
 }

@@ -30,7 +30,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "show": schema_for!(ShowReport),
         "verify": schema_for!(VerifyReport),
     });
-    let text = serde_json::to_string_pretty(&schemas).map_err(|error| Failure::new("B701", 70, error))?;
+    let text = serde_json::to_string_pretty(&schemas).map_err(Failure::bug)?;
     screen.print(&(text + "\n"))?;
     Ok(0)
 }

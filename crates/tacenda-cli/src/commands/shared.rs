@@ -9,6 +9,7 @@ use std::path::Path;
 use tacenda::ingest::{Given, PolicyFileError, SaidIn};
 use tacenda::measure::{AttributeLoss, Loss};
 use tacenda::model::{counted, people};
+use tacenda::promise::Reasons;
 use tacenda::publish::ProjectError;
 use tacenda::report;
 use tacenda::report::{Report, TextOptions, percent};
@@ -112,7 +113,7 @@ fn policy_failure(errors: &PolicyFileError, screen: &Screen) -> Failure {
     let mut failure = Failure::new(errors.code(), errors.exit_code(), "the policy file cannot be used");
     let file = errors.file.display().to_string();
     for fault in &errors.faults {
-        let title = format!("{}: {}", fault.code, fault.message);
+        let title = format!("{}: {}", fault.kind.code(), fault.message);
         let drawn = match &fault.span {
             Some(span) if span.end <= errors.text.len() => {
                 let snippet = Snippet::source(errors.text.as_str()).path(file.as_str()).fold(true);
@@ -122,7 +123,7 @@ fn policy_failure(errors: &PolicyFileError, screen: &Screen) -> Failure {
             _ => format!("{title} ({file})"),
         };
         failure = failure.line(drawn).problem(ProblemReport {
-            code: fault.code.to_string(),
+            code: fault.kind.code().to_string(),
             message: fault.message.clone(),
             lines: errors.line(fault).map(|line| line as u64).into_iter().collect(),
             way_out: (!fault.help.is_empty()).then(|| fault.help.clone()),
@@ -185,7 +186,7 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
     );
     if summary.quasi_changed + summary.sensitive_changed > 0 {
         let (quasi, sensitive) = (number(summary.quasi_changed), number(summary.sensitive_changed));
-        line("changed", format!("{quasi} other quasi values, {sensitive} another sensitive value"));
+        line("changed", format!("quasi-identifiers of {quasi} people, sensitive values of {sensitive}"));
     }
     let rows = summary.published + summary.counterfeits;
     line("published", format!("{} in {}", people(summary.published), counted(summary.groups, "group", "groups")));
@@ -220,10 +221,7 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
         line("series", risk.clone());
     }
     if summary.needs_reason {
-        line(
-            "needs",
-            "accept_series_risk = \"your reason\" under [promise], or publishing ends with exit code 6".into(),
-        );
+        line("needs", format!("{}, or publishing ends with exit code 6", Reasons::SERIES_RISK));
     }
     for note in &summary.notes {
         line("note", note.clone());

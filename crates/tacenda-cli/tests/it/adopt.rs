@@ -118,7 +118,7 @@ fn nothing_is_adopted_against_a_reader_who_knows_the_method() {
     project.fails(&["adopt", "1b.csv", "--truth", "1a.csv", "--yes"], 6, "R607");
 }
 
-/// Who stands alone with counterfeits is given away, so that a new series needs a reason.
+/// A person among counterfeits only is given away, so that a new series needs a reason.
 #[test]
 fn counterfeits_for_uneven_values_need_a_reason() {
     let promise = "model = \"m-invariance\"\nm = 2\non_ineligible = \"counterfeit\"";
@@ -126,7 +126,7 @@ fn counterfeits_for_uneven_values_need_a_reason() {
     without.fails(&["publish", "1a.csv", "--yes"], 6, "R606");
     let with = project(&format!("{promise}\naccept_counterfeit = \"a study\""));
     with.ok(&["publish", "1a.csv", "--yes"]);
-    assert!(with.read("releases/microdata/r0001/README.md").contains("alone with counterfeits"));
+    assert!(with.read("releases/microdata/r0001/README.md").contains("are counterfeits, the person almost certainly"));
 }
 
 #[test]

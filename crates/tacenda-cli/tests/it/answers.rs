@@ -119,7 +119,10 @@ fn what_was_not_asked_is_not_passed() {
     let alone = json(&project, &[&["audit", "r1.csv"][..], &AGE].concat());
     assert_eq!(alone["verdict"]["decision"], "PASS WITH NAMED ASSUMPTION");
     let sentence = alone["verdict"]["sentence"].as_str().unwrap();
-    assert!(sentence.contains("The private tables were not given: ") && sentence.ends_with("not asked."), "{sentence}");
+    assert!(
+        sentence.contains("The private tables were not given, so ") && sentence.ends_with("not asked."),
+        "{sentence}"
+    );
     assert!(alone["not_covered"].to_string().contains("equivalence"), "{}", alone["not_covered"]);
 }
 
@@ -228,7 +231,7 @@ fn the_ending_says_the_form_unless_somebody_does() {
     assert!(own.read("b.rep").starts_with("<!DOCTYPE html>"));
     let help = flat(&own.ok(&["report", "--help"]));
     assert!(!help.contains("audits only") && help.contains("audit and report only"), "{help}");
-    assert!(help.contains("Ends with exit code 0 whatever its verdict"), "{help}");
+    assert!(help.contains("The exit code is 0 whatever its verdict"), "{help}");
 }
 
 /// Five groups of one place each, over one: what proves it is cut, and that is said.

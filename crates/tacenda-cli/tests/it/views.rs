@@ -51,7 +51,9 @@ fn a_policy_with_views_publishes_views_and_nothing_else() {
     project.fails(&["publish", "people.csv", "--yes"], 2, "R205");
     project.fails(&["publish", "people.csv", "--yes", "--view", "taxes"], 2, "R206");
     project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
-    project.fails(&["publish", "people.csv", "--yes", "--view", "health"], 2, "R206");
+    let again = project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
+    assert!(again.contains("Nothing was published"), "{again}");
+    project.fails(&["publish", "people.csv", "--yes", "--view", "health", "--label", "again"], 2, "R206");
     let ended = project.fails(&["adopt", "people.csv", "--yes"], 2, "U201");
     assert!(ended.stderr.contains("adopted ="), "{}", ended.stderr);
 }

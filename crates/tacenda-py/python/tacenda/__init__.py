@@ -126,7 +126,7 @@ class Project:
         return Audit(*self._native.audit([_data(table) for table in _several(truth)], k, l, presence))
 
     def log(self) -> List[Dict[str, Any]]:
-        """The lines of the ledger, the oldest first."""
+        """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
         return self._native.log()
 
 

@@ -88,9 +88,9 @@ coded! {
             "Under this promise a person who was published and then left out must stay out. The gap distinguishes the \
              person from the others.";
         GroupAltered = "A628", "a published group changed",
-            "Under this promise a group never changes: it is published again with the same people and the same \
-             region, or left out as a whole. An attacker who knows who arrived when can undo any other change. Then \
-             the difference of two releases has more than the arrivals.";
+            "Under this promise a published group never changes. It is published again with the same people and the \
+             same region, or it is left out as a whole. Any other change helps an attacker who knows when people \
+             arrived: comparing two releases then reveals more than the arrivals.";
         TooFewCandidates = "A631", "comparing releases leaves too few possible values",
             "An attacker reads all releases and knows the quasi-identifiers and the presence of everyone. \
              Intersecting the releases leaves too few possible values for these people.";
@@ -104,8 +104,8 @@ coded! {
             "A recipient of several views joins their rows on common columns. For some combination of X, one value of \
              Y has a larger share of the matches than promised.";
         MatchingTellsMore = "A643", "matching all rows at once reveals more than the join",
-            "The views are projections of one table, so each row of one belongs to exactly one row of the other. A \
-             match that is part of no assignment of all rows is impossible. Without such matches the promise does not \
+            "The views are projections of one table, so each row of one belongs to exactly one row of the other. Some \
+             matches are part of no assignment of all rows, so they are impossible. Without them the promise does not \
              hold.";
         ViewsNotRelated = "A644", "the views are not of the same people",
             "Every row of a view must have a possible counterpart in every other view, and some assignment must cover \
@@ -165,12 +165,13 @@ coded! {
             "Overlapping groups have the same people in both releases, except those who left. The rows that the \
              earlier groups lost are theirs, and these have fewer than l values.";
         PlaceGivesAway = "A733", "where groups of several releases overlap, too few values are common to all",
-            "The private tables were not given, so nobody is known. But a person in this overlap who is in all these \
-             releases has a value that is common to all of them, and fewer than l are. How many people are in the \
-             overlap is not known; the number is the most there can be.";
+            "The private tables were not given, so it is not known who is in which group. But groups of several \
+             releases overlap here. A person in this overlap who is in all these releases has a value that all these \
+             groups have. Fewer than l values are common to them. The number of people is the most that can be in the \
+             overlap.";
         OneKnownGivesAway = "A734", "knowing some people's values reveals another's",
-            "If the values of so many other people are known, one value remains for a person in all worlds that fit \
-             the releases.";
+            "An attacker who also knows the sensitive values of a few other people can rule out every value of this \
+             person but one. --attacker known=B says how many others that may be.";
         FewCorresponding = "A741", "few rows of the later release can belong to a person of the earlier",
             "Everyone in the earlier release is in the later one, with the same value. If all are matched to rows at \
              once, fewer than k rows remain possible for the person.";
@@ -197,14 +198,15 @@ coded! {
             "Some combination of the columns of both releases has fewer than k rows. Pairs of rows that no assignment \
              of all rows contains are not counted.";
         JoinLikelyValue = "A766", "joining releases with different columns makes a value too likely",
-            "Among the rows that some combination of both releases joins, one value has a share of more than 1/l.";
+            "The rows of both releases were joined. Of the joined rows of some combination of columns, one value has \
+             a share of more than 1/l.";
         AtOnceFewRows = "A767", "matching all releases at once leaves too few rows",
-            "Three or more releases have different columns of the same people. If everyone has one row of each of \
-             them, what one release says about a person leaves fewer than k rows of another.";
+            "Three or more releases have different columns of the same people. Everyone has one row in each of them. \
+             Matching all rows at once leaves a person of one release fewer than k possible rows of another.";
         AtOnceFewValues = "A768", "matching all releases at once leaves too few values",
-            "Three or more releases have different columns of the same people. If everyone has one row of each of \
-             them, what one release says about a person leaves fewer than l values. Two of the releases alone need \
-             not show this.";
+            "Three or more releases have different columns of the same people. Everyone has one row in each of them. \
+             Matching all rows at once leaves a person of one release fewer than l possible values. Two of the \
+             releases alone need not show this.";
         OrderLinks = "A771", "the order of rows links two releases",
             "Rows that occur once in both files are in the same order far more often than by chance, and the files \
              are not sorted by their columns. So the order of the input shows, and it links rows like an id.";
@@ -215,8 +217,8 @@ coded! {
             "Two groups differ in one row and in one side of the region. The side that moved is the value of the \
              person who arrived or left.";
         TightBoundaries = "A774", "boundaries are values of people",
-            "Most boundaries are not on a public grid. A region that is as small as possible has a person on each \
-             side.";
+            "Most boundaries are not on a public grid. A region that is as small as possible ends at the values of \
+             people in it.";
         LearnedValues = "A781", "values can be learned from the releases themselves",
             "The releases show how quasi-identifiers and sensitive values correlate. Applied to a person within their \
              group, this guesses right far more often than the group alone allows.";

@@ -34,9 +34,9 @@ coded! {
         } = "R421", "too few rows",
             "Even one group needs more rows than the table has.";
         #[error(
-            "the newcomers' values are too uneven for m = {m}: one value is held by {most} of {} and at most {allowed} can be \
-             placed; lower m, coarsen the sensitive attribute, or wait for more arrivals; with reader = \"rule\" on_ineligible may be \
-             \"defer\"",
+            "the newcomers' values are too uneven for m = {m}: {most} of {} have one value, and there is room for {allowed}; \
+             lower m, coarsen the sensitive attribute, or wait for more arrivals; with reader = \"rule\", \
+             on_ineligible = \"defer\" lets the others wait",
             counted(*newcomers as u64, "newcomer", "newcomers")
         )]
         Ineligible {
@@ -49,9 +49,10 @@ coded! {
             /// How many holders of one value could be placed.
             allowed: usize,
         } = "R422", "the newcomers' values are too uneven",
-            "To stand in groups of m different values, no value may be held by more than about one in m of the \
-             newcomers. Lower m, publish coarser sensitive values, or wait for more arrivals. With reader = \"rule\" the surplus \
-             may wait (on_ineligible = \"defer\"); who waits then almost certainly has a frequent value.";
+            "A group holds m different values equally often. So at most about one in m of the newcomers may have the \
+             same value. Lower m, publish coarser sensitive values, or wait for more arrivals. With reader = \
+             \"rule\", on_ineligible = \"defer\" lets the surplus wait. A person who waits then almost certainly has \
+             a frequent value.";
         #[error(
             "the table has {} and needs {wanted}; lower the parameter or publish finer values",
             counted(*found as u64, "distinct sensitive value", "distinct sensitive values")
@@ -103,21 +104,20 @@ coded! {
             gone: usize,
             /// How many are new.
             arrived: usize,
-        } = "R429", "other people",
-            "Views are different columns of the same people. The snapshot has other people than the one the earlier \
-             views were made from, so that rows would have no counterpart. Publish every view from the same snapshot.";
+        } = "R429", "the snapshot has other people",
+            "Views are different columns of the same people. The earlier views were made from a snapshot with other \
+             people, so some rows would have no counterpart. Publish every view from the same snapshot.";
         #[error(
-            "the value of {} is another one than in earlier releases, and reader = \"method\" does not cover that; start a new series \
+            "the sensitive value of {} has changed, and reader = \"method\" does not cover that; start a new series \
              with reader = \"rule\", and do not take these people out of the table", people(*changed as u64)
         )]
         ValueChanged {
             /// How many people.
             changed: usize,
         } = "R430", "a sensitive value changed",
-            "With reader = \"method\" everybody's sensitive value must stay what it was. The proof against a reader who knows the \
-             program covers nothing else. Start a new series with reader = \"rule\", which allows values to change. Do not take \
-             people out because their value changed: then leaving would depend on the value, which the proof does not cover \
-             either.";
+            "With reader = \"method\" nobody's sensitive value may change: the proof covers only values that stay the \
+             same. Start a new series with reader = \"rule\", which allows changes. Do not take people out because \
+             their value changed. Then leaving would depend on the value, and the proof does not cover that either.";
         #[error("no quasi attribute is declared, and this promise is about them; declare at least one")]
         NoQuasi = "R428", "no quasi attributes",
             "This promise divides people by their quasi attributes, and the policy file names none.";

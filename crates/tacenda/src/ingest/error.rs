@@ -256,17 +256,17 @@ kinds! {
     /// A number or date outside the declared domain.
     OutsideDomain, "D109", "outside the domain",
         "correct the cells; before the first release the domain can be widened, after it that needs a new series",
-        "A number or date lies outside the domain that the policy file declares, which is half open: [lo, hi) does not \
-         contain hi. The domain is public. It may not follow the data, or it would reveal the most extreme person. \
-         Correct the \
-         cells, or widen the domain as long as nothing is published; after the first release that needs a new series.";
+        "A number or date lies outside the domain that the policy file declares. The domain is half open: [lo, \
+         hi) does not contain hi. It is public and may not follow the data, or it would reveal the most extreme \
+         person. Correct the cells, or widen the domain before the first release. After it, that needs a new \
+         series.";
     /// A value that the hierarchy lacks.
     UnknownValue, "D110", "value not in the hierarchy",
-        "correct the cells, or add the values to the list or hierarchy (possible before the first release; after it that \
-         needs a new series): list every value that may ever come; --show-values names a few",
-        "A cell holds a value that is no leaf of the column's hierarchy and not in its list of values. Values are compared \
-         exactly: case and blanks count. The list is published with every release, so that it cannot change after the first \
-         one: list every value that may ever come.";
+        "correct the cells, or add the values to the list or hierarchy, and every other value that may ever occur; after \
+         the first release that needs a new series; --show-values names a few",
+        "A cell holds a value that is not in the column's list of values, or no leaf of its hierarchy. Values are \
+         compared exactly: case and blanks count. The list is published with every release and cannot change \
+         after the first one. So it must have every value that may ever occur.";
     /// A sensitive cell is empty.
     EmptySensitive, "D111", "empty sensitive value",
         "fill it in, or set missing = \"value\" to publish 'not recorded' as a value of its own",
@@ -307,8 +307,8 @@ kinds! {
     /// A Parquet column of a type without a text form.
     UnsupportedType, "D119", "unsupported column type",
         "write the column as text, a number, a date or a truth value, or list it with role = \"drop\"",
-        "A Parquet column has a type that is no single value a row (a list, a structure, a duration …). Dropped columns may \
-         have any type.";
+        "A Parquet column has a type that does not hold one value per row (a list, a structure, a duration …). \
+         Dropped columns may have any type.";
     /// A delta row that says neither insert nor update nor delete.
     UnknownOp, "D120", "unknown op",
         "write insert, update or delete (or I, U, D) in the op column",
@@ -336,22 +336,23 @@ kinds! {
     UnknownNotation, "D125", "cell in no notation of its column",
         "correct the cells; or say --notation COLUMN=exact if the texts are labels, --any TEXT if a text means any \
          value, or --hierarchy COLUMN=FILE",
-        "A column of a published file mixes notations, or a cell looks like a range, a set or a prefix and is none. All \
-         cells of a column in all files are read in one notation: numbers or dates with their ranges ([20,30), (20, 30], \
-         20-29, 20..29, 20 to 29, >=65, 65+, under 18), or labels with their sets and prefixes ({a, b}, 47***). \
-         Nothing is guessed: reading 20-29 as a label in one file and as a range in another would hide risks. In a \
-         column of whole numbers \
-         a point between two of them, such as a mean, is no value either: --notation COLUMN=real reads it. Some forms are read \
-         only where the whole column agrees: commas between thousands (1,000-2,000), which must be used throughout and are \
-         not read in sets; 20- for 20 and more, beside ranges such as 10-19 and no other sign for it; -20 for minus \
-         twenty, unless it may be up to twenty beside 21-30 or 40+. --notation COLUMN=integer reads the last two, \
-         COLUMN=set takes every comma for one between members. A range with a unit, a currency or zeros in front \
-         (20 to 29 years, $10-$20, 02138-02145) must be written without.";
+        "All cells of a column, in all files, are read in one notation. It has numbers or dates with their ranges, \
+         such as [20,30), (20, 30], 20-29, 20..29, 20 to 29, >=65, 65+ and under 18. Or it has labels with their sets \
+         and prefixes, such as {a, b} and 47***. This column mixes the two, or a cell looks like a range, a set or a prefix and \
+         is none. Nothing is guessed: 20-29 read as a label in one file and as a range in another would hide \
+         risks. A column of whole numbers has no value between two of them, such as a mean; --notation \
+         COLUMN=real reads it. Three forms are read only if the whole column agrees. Commas between thousands \
+         (1,000-2,000) must be used throughout, and not in sets. 20- means 20 and more if there are ranges such \
+         as 10-19 and no other sign for it. -20 means minus twenty, unless 21-30 or 40+ shows that it may mean up \
+         to twenty. --notation COLUMN=integer reads the last two. With --notation COLUMN=set every comma \
+         separates members. Write ranges without units, currencies and leading zeros: 20 to 29 years, $10-$20 and \
+         02138-02145 are not read.";
     /// Sets that no order of the values makes runs.
     NoOrder, "D126", "sets that fit no order",
         "give the column's tree with --hierarchy COLUMN=FILE",
-        "The sets published in a column are neither nested or apart, nor runs of one order of the values. Regions \
-         are runs of an order, so such sets cannot be kept exactly, and widening them would hide what they reveal.";
+        "A published set of values is kept as a run: neighbours in one order of all values. No order makes runs \
+         of all the sets in this column, and they are not nested either. Larger sets would fit, but they would \
+         hide what the file reveals.";
     /// A range without a value in it.
     EmptyRange, "D127", "range that holds no value",
         "correct the cells, or say --notation COLUMN=real where values lie between the whole numbers",
@@ -365,9 +366,10 @@ kinds! {
     CountsDiffer, "D129", "counterfeit counts do not fit",
         "correct the counts, name the column that numbers groups with --group, or take the counts away: counterfeits then \
          count as people",
-        "The counts of counterfeits beside a file, or its column row_weight, do not fit its groups: a group is missing, has \
-         another number of rows, or would have more counterfeits than rows. Counts beside a file \
-         (STEM.counterfeits.csv) name groups, so the file needs a column that numbers its groups.";
+        "The counts of counterfeits do not fit the groups of the file. They stand beside it \
+         (STEM.counterfeits.csv) or in its column row_weight. A group is missing, has another number of rows, or \
+         would have more counterfeits than rows. Counts beside a file name groups, so the file needs a column \
+         that numbers its groups.";
     /// Too many values for one column.
     TooFine, "D130", "too many values for one column",
         "say --notation COLUMN=integer or COLUMN=real:2 for fewer decimals, or --domain COLUMN=LO..HI for a narrower domain",
@@ -387,10 +389,10 @@ kinds! {
     /// One value in two forms.
     WrittenTwice, "D133", "one value written in two ways",
         "write it alike everywhere, without blanks around it and without .0 behind whole numbers",
-        "Texts of this column stand for themselves, and some differ only in blanks around them or in how a number is written \
-         (25 and 25.0). Read as two values they would be counted twice, and releases would seem to have nothing in \
-         common. In the sensitive columns of a table that is to be published, capital letters count as spelling \
-         too (Flu and flu).";
+        "Some texts of this column differ only in blanks around them or in how a number is written (25 and 25.0). \
+         Read as two values they would be counted twice, and releases would seem to have nothing in common. In \
+         the sensitive columns of a table that is to be published, capital letters count as spelling too (Flu and \
+         flu).";
 }
 
 impl Kind {
@@ -549,8 +551,8 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "D110 value not in the hierarchy in column town: 7 rows (lines 2, 4, 6, 8, 9, …): among them v02 | v04 | v06 \
-             | v08 | v09; correct the cells, or add the values to the list or hierarchy (possible before the first \
-             release; after it that needs a new series): list every value that may ever come; --show-values names a few"
+             | v08 | v09; correct the cells, or add the values to the list or hierarchy, and every other value that may \
+             ever occur; after the first release that needs a new series; --show-values names a few"
         );
     }
 }

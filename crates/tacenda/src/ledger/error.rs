@@ -39,10 +39,10 @@ coded! {
             /// What is wrong with it.
             fault: &'static str,
         } = "L501", "a ledger line is damaged",
-            "Every line of the ledger ends in the SHA-256 of its own bytes and carries the one of the line before. \
+            "Every line of the ledger ends in the SHA-256 of its own bytes, and holds the SHA-256 of the line before. \
              This line does not match: a byte was changed, or lines were removed or swapped. Publishing on a damaged \
-             history could break the promise to people who were in earlier releases, so nothing is published. \
-             Restore the file from a backup.";
+             history could break the promise to people who were in earlier releases, so nothing is published. Restore \
+             the file from a backup.";
         #[error(
             "{file} ends after line {found}, but line {wanted} was committed (vault/head says so); restore the file from a backup"
         )]
@@ -143,10 +143,10 @@ coded! {
             /// What failed.
             source: Box<LedgerError>,
         } = "E705", "committed, but not finished",
-            "The ledger line is the commit, and it is written; renaming the staged folder failed after it. The \
-             release counts. Opening the project for writing finishes the rename.";
+            "The ledger line is written, so the release counts. Renaming its staged folder failed afterwards. Opening \
+             the project for writing finishes the rename.";
         #[error(
-            "line {seq} of the ledger could not be made durable, nor taken back: {source}; reopen the project for writing, which settles whether it counts"
+            "the disk failed while line {seq} of the ledger was written, and again while it was removed: {source}; open the project for writing: that finishes the release or removes it"
         )]
         Uncertain {
             /// The line.
@@ -154,9 +154,9 @@ coded! {
             /// What failed.
             source: Box<LedgerError>,
         } = "E706", "not known whether committed",
-            "The disk failed while the ledger line was being written, and failed again when it was to be taken back. \
-             Opening the project for writing looks at what is there and either finishes the release or removes every \
-             trace of it.";
+            "The disk failed while the ledger line was written, and again while the line was removed. It is not known \
+             whether the line is there. Open the project for writing, for example with tacenda plan. That finishes \
+             the release or removes every trace of it.";
         #[error("another tacenda published while this was reading; run this again")]
         MovedOn = "E707", "the project moved on",
             "Readers take no lock. A writer committed in between and tidied up. Run the command again.";

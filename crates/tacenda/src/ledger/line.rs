@@ -14,7 +14,7 @@
 //! end of the file. Such a tail was never committed. Bytes after a whole line are not such a tail.
 
 use crate::ledger::LedgerError;
-use crate::model::hex;
+use crate::model::{Reading, Release, hex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -95,8 +95,8 @@ pub struct Publication {
     pub promise: Value,
     /// The digest of the policy it was made or judged under.
     pub policy_digest: String,
-    /// What can be counted in the published files.
-    pub numbers: Value,
+    /// What can be counted in the published files, and how they are read.
+    pub numbers: LineNumbers,
     /// The view it is of and who gets it, for promises about views.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<PublishedTo>,
@@ -122,6 +122,42 @@ pub struct Amendment {
     pub column: String,
     /// What, in words.
     pub what: String,
+}
+
+/// What a line counts of its release, and what it says of one that was made elsewhere. A key or a value that this
+/// version does not know is refused: it may decide how a file is read. The fields stand in the order in which lines
+/// have always been written.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineNumbers {
+    /// Artificial rows.
+    pub counterfeits: u64,
+    /// Of a release made elsewhere: the codes of what the auditor found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Vec<String>>,
+    /// Groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u64>,
+    /// Of a release made elsewhere: how its files are read, where that is not the usual way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
+    /// Rows, counterfeits included.
+    pub rows: u64,
+    /// Of a release made elsewhere: whether the private table behind it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truth_known: Option<bool>,
+}
+
+impl LineNumbers {
+    /// What can be counted in a release.
+    pub fn of(release: &Release) -> LineNumbers {
+        LineNumbers {
+            counterfeits: release.counterfeit_count(),
+            groups: Some(release.group_count() as u64),
+            rows: release.row_count() as u64,
+            ..LineNumbers::default()
+        }
+    }
 }
 
 /// Which view left, and to whom.
@@ -230,6 +266,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Lines, LedgerError> {
                 if publication.number != releases {
                     return Err(fault("its release number is not the next one"));
                 }
+                let is_adoption = matches!(body.what, What::Adopt(_));
+                if is_adoption != publication.numbers.truth_known.is_some() {
+                    return Err(fault("it does not say whether the people of a release made elsewhere are known"));
+                }
             }
             _ => {}
         }
@@ -289,6 +329,56 @@ mod tests {
         assert_eq!((lines.events.len(), lines.whole, lines.torn), (2, bytes.len() as u64, 0));
         assert_eq!(lines.events[1].prev, lines.events[0].hash);
         assert!(matches!(&lines.events[1].what, What::Retract { details } if details["release"] == 1));
+    }
+
+    /// What `numbers` decide is never guessed: how the files of a release made elsewhere are read, and whether its
+    /// people are known.
+    #[test]
+    fn numbers_that_cannot_be_read_are_an_error_that_names_the_line() {
+        let reading = Reading { group: Some("class".into()), ..Reading::default() };
+        let publication = Publication {
+            number: 1,
+            label: "theirs".into(),
+            promise: serde_json::json!({}),
+            policy_digest: "p".into(),
+            numbers: LineNumbers {
+                findings: Some(vec!["A601".into()]),
+                groups: Some(2),
+                reading: Some(reading),
+                rows: 4,
+                truth_known: Some(false),
+                ..LineNumbers::default()
+            },
+            view: None,
+            taken_in: Vec::new(),
+            amended: Vec::new(),
+            input: None,
+            files: BTreeMap::new(),
+            vault: BTreeMap::new(),
+        };
+        let first: Vec<u8> = ledger().split_inclusive(|&byte| byte == b'\n').next().unwrap().to_vec();
+        let prev = read(&first).unwrap().events.remove(0).hash;
+        let (_, line) = Event::next(2, &prev, "2026-01-02", What::Adopt(publication));
+        let (good, _) = unseal(line.strip_suffix(b"\n").unwrap()).unwrap();
+        let numbers = r#""numbers":{"counterfeits":0,"findings":["A601"],"groups":2,"reading":{"group":"class"},"rows":4,"truth_known":false}"#;
+        assert!(good.contains(numbers), "{good}");
+        let fault = |from: &str, to: &str| {
+            let object = good.replacen(from, to, 1);
+            let sealed = format!("{}{ENDING}{}\"}}\n", &object[..object.len() - 1], hex(&Sha256::digest(&object)));
+            read(&[&first[..], sealed.as_bytes()].concat()).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(fault("", ""), Ok(()));
+        for (from, to) in [
+            ("\"group\":\"class\"", "\"group\":7"),
+            ("\"group\":\"class\"", "\"separator\":\";\""),
+            ("{\"group\":\"class\"}", "\"as before\""),
+            ("\"truth_known\":false", "\"truth_known\":\"no\""),
+            (",\"truth_known\":false", ""),
+            ("\"rows\":4,", ""),
+        ] {
+            let error = fault(from, to).unwrap_err();
+            assert!(error.contains("ledger.jsonl line 2") && error.contains("; "), "{to}: {error}");
+        }
     }
 
     #[test]

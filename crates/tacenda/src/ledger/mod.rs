@@ -24,7 +24,7 @@ mod verify;
 
 pub use disk::{Disk, DiskFile, Folder, RealDisk};
 pub use error::LedgerError;
-pub use line::{Amendment, Event, FileDigest, Init, Publication, PublishedTo, What};
+pub use line::{Amendment, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What};
 pub use staging::{StagedFile, Staging};
 pub use store::{Commit, NewProject, Store};
 pub use verify::verify;

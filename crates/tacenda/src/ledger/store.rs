@@ -5,7 +5,8 @@ use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
 use crate::ledger::staging::STAGING;
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
-    Amendment, Disk, Event, Folder, Init, LedgerError, Publication, PublishedTo, Staging, What, recover, vault,
+    Amendment, Disk, Event, Folder, Init, LedgerError, LineNumbers, Publication, PublishedTo, Staging, What, recover,
+    vault,
 };
 use crate::model::{History, Seed, Table};
 use serde_json::Value;
@@ -39,7 +40,7 @@ pub struct Commit<'a> {
     /// What is claimed of the series.
     pub promise: Value,
     /// What can be counted in the published files.
-    pub numbers: Value,
+    pub numbers: LineNumbers,
     /// The digest of the policy.
     pub policy_digest: &'a str,
     /// The policy in its canonical form; kept in the vault.
@@ -487,7 +488,7 @@ mod tests {
         let commit = Commit {
             label: "Q1",
             promise: json!({"model": "m-invariance", "m": 2}),
-            numbers: json!({"rows": 1}),
+            numbers: LineNumbers { rows: 1, ..LineNumbers::default() },
             policy_digest: "p1",
             policy_canonical: "policy = 1 again",
             history: &history,

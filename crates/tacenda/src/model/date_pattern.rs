@@ -16,9 +16,9 @@ pub enum DatePattern {
 pub enum DatePart {
     /// Four digits.
     Year,
-    /// One or two digits; two where a digit follows.
+    /// One or two digits; two beside another number.
     Month,
-    /// One or two digits; two where a digit follows.
+    /// One or two digits; two beside another number.
     Day,
     /// This mark.
     Mark(char),
@@ -78,8 +78,8 @@ impl DatePattern {
         let (mut year, mut month, mut day) = (0, 1, 1);
         let mut rest = cell;
         for (at, part) in parts.iter().enumerate() {
-            let is_before_number = matches!(parts.get(at + 1), Some(DatePart::Year | DatePart::Month | DatePart::Day));
-            let fewest = if is_before_number { 2 } else { 1 };
+            let is_number = |at: usize| matches!(parts.get(at), Some(DatePart::Year | DatePart::Month | DatePart::Day));
+            let fewest = if is_number(at + 1) || at > 0 && is_number(at - 1) { 2 } else { 1 };
             match part {
                 DatePart::Year => year = number(&mut rest, 4, 4)?,
                 DatePart::Month => month = number(&mut rest, fewest, 2)?,

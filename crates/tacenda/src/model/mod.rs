@@ -58,4 +58,4 @@ pub use view::{
     Bound, Classes, Cuts, Impossible, PublishedView, Requirement, Score, SpanColumn, Threshold, View, ViewColumn,
     ViewRows,
 };
-pub use words::{counted, hex, number, people};
+pub use words::{counted, hex, number, people, percent};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 /// How files of others are read. For adopted releases it is kept in the ledger, because those files are read again.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The column that numbers groups, if not `group_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

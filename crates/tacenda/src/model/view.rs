@@ -271,11 +271,6 @@ impl ViewRows {
         &self.columns[column]
     }
 
-    /// How many columns there are.
-    pub fn column_count(&self) -> usize {
-        self.columns.len()
-    }
-
     /// The class of each row, or nothing.
     pub fn target(&self) -> &[u32] {
         &self.target

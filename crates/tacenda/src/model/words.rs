@@ -23,6 +23,15 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 
+/// A share as a percentage with a sensible number of decimals.
+pub fn percent(share: f64) -> String {
+    if share == 0.0 || share.abs() >= 0.1 {
+        format!("{:.1} %", share * 100.0)
+    } else {
+        format!("{:.2} %", share * 100.0)
+    }
+}
+
 /// Bytes in lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("four bits");

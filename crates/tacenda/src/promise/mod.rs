@@ -23,7 +23,7 @@ pub use series::*;
 pub use views::*;
 
 use crate::model::{Page, Schema, Terms};
-use crate::settings::{Key, Section, Walk};
+use crate::settings::{FaultKind, Key, Section, Walk};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
@@ -58,6 +58,8 @@ pub struct Drafted {
     pub parameters: fn(u64) -> String,
     /// Whether it is about sensitive values, so that some column must be sensitive.
     pub needs_sensitive: bool,
+    /// What to consider where columns of numbers or dates have no empty cell: `{}` stands for their names.
+    pub full_columns: Option<&'static str>,
 }
 
 impl Entry {
@@ -93,8 +95,8 @@ pub trait Parameters: Clone + PartialEq + Serialize + DeserializeOwned {
 /// What in a promise does not go together, and the key that says it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Contradiction {
-    /// The code of the fault.
-    pub code: &'static str,
+    /// The kind of the fault.
+    pub kind: FaultKind,
     /// The key in the policy file.
     pub key: &'static str,
     /// What is wrong.
@@ -104,8 +106,8 @@ pub struct Contradiction {
 }
 
 impl Contradiction {
-    fn new(code: &'static str, key: &'static str, message: &str, help: &str) -> Contradiction {
-        Contradiction { code, key, message: message.into(), help: help.into() }
+    fn new(kind: FaultKind, key: &'static str, message: &str, help: &str) -> Contradiction {
+        Contradiction { kind, key, message: message.into(), help: help.into() }
     }
 }
 

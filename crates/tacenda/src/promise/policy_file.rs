@@ -40,6 +40,11 @@ pub struct Reasons {
     pub accept_counterfeit: Option<String>,
 }
 
+impl Reasons {
+    /// How the policy file accepts what a series reveals under a promise that holds per release only.
+    pub const SERIES_RISK: &str = "accept_series_risk = \"your reason\" under [promise]";
+}
+
 /// What is not covered where releases made elsewhere were taken in though they do not keep the promise.
 const ADOPTED: &str = "This series has releases made elsewhere that do not keep its promise. What they revealed \
                        stays revealed, and comparing them with later releases may reveal more about the people in \

@@ -32,6 +32,9 @@ pub struct Choice {
     pub loss: Option<f64>,
     /// What to know of it, each with a code.
     pub warnings: Vec<String>,
+    /// What it does not protect against though another way does; empty where there is nothing.
+    #[serde(skip)]
+    pub caveat: &'static str,
 }
 
 impl Choice {
@@ -45,6 +48,7 @@ impl Choice {
             withheld: None,
             loss: None,
             warnings: Vec::new(),
+            caveat: alternative.caveat,
         }
     }
 
@@ -59,6 +63,7 @@ impl Choice {
             withheld: Some(prepared.membership.withheld.len() as u64),
             loss: Some(rehearsal.loss.leaf_share),
             warnings: rehearsal.warnings.clone(),
+            caveat: alternative.caveat,
         }
     }
 }
@@ -75,13 +80,15 @@ impl Project {
         alternatives.into_iter().map(|alternative| self.choice(alternative, chosen, material, rehearsal)).collect()
     }
 
-    /// How far groups that are kept up are from groups made anew from this material, where some are.
-    pub fn drift(&self, material: &Ingredients) -> Option<Drift> {
+    /// How far groups that are kept up are from groups made anew from this material, where some are: in numbers, and in
+    /// the promise's words.
+    pub fn drift(&self, material: &Ingredients) -> Option<(Drift, Vec<(&'static str, String)>)> {
         let file = self.policy();
         let Promised::Series(promise) = &file.promise else { return None };
         let history = material.history();
         let lots = self.seed().lots("group", history.releases + 1);
-        promise.inner().drift(&file.schema, history, material.table(), &lots)
+        let drift = promise.inner().drift(&file.schema, history, material.table(), &lots)?;
+        Some((drift, promise.inner().drift_in_words(&drift)))
     }
 
     /// Why the series, once begun, cannot go on under another policy file.

@@ -7,7 +7,7 @@ use crate::grouping::views::ViewsError;
 use crate::ingest::{self, IngestError, PolicyFileError, policy_file};
 use crate::ledger::LedgerError;
 use crate::model::{Page, coded, exit_of, people};
-use crate::promise::entries;
+use crate::promise::{Reasons, entries};
 
 coded! {
     /// Everything that can go wrong between a policy file and a release. Nothing was published.
@@ -92,7 +92,7 @@ coded! {
              taken back. A policy may become stricter where the promise allows it. A looser one needs a new series; \
              then audit both series together.";
         #[error(
-            "{what}; this promise holds for one release at a time: to publish a second one, put accept_series_risk = \"your reason\" under [promise]"
+            "{what}; this promise holds for one release at a time: to publish a second one, put {}", Reasons::SERIES_RISK
         )]
         NeedsReason {
             /// What the series would reveal.
@@ -102,14 +102,15 @@ coded! {
              how much. If that is acceptable, say why in the policy file: accept_series_risk = \"…\" under \
              [promise]. The reason is printed in the report.";
         #[error(
-            "on_ineligible = \"counterfeit\" gives away people who stand alone with counterfeits: they have the value that is too \
-             frequent; use \"refuse\" or \"defer\", or put accept_counterfeit = \"your reason\" under [promise]"
+            "on_ineligible = \"counterfeit\" gives people away: if all other rows of a group are counterfeits, its person has the \
+             value that is too frequent; use \"refuse\" or \"defer\", or put accept_counterfeit = \"your reason\" under [promise]"
         )]
         GivesPeopleAway = "R606", "counterfeits give people away",
-            "With on_ineligible = \"counterfeit\" a person who stands alone with counterfeits has, almost certainly, the value that \
-             is too frequent. No way of placing counterfeits mends that. Use \"refuse\" and coarsen the sensitive attribute or \
-             lower m. If it is acceptable nevertheless, say why in the policy file: accept_counterfeit = \"…\" under [promise]. \
-             Every release says what it gives away.";
+            "With on_ineligible = \"counterfeit\" all other rows of a person's group may be counterfeits. Such a \
+             person almost certainly has the value that is too frequent. No way of placing counterfeits mends that. \
+             Use \"refuse\" and coarsen the sensitive attribute, or lower m. If it is acceptable nevertheless, say \
+             why in the policy file: accept_counterfeit = \"…\" under [promise]. Every release says what it gives \
+             away.";
         #[error("this policy publishes views; say which with --view: {known}")]
         NeedsView {
             /// The views there are.
@@ -144,7 +145,7 @@ coded! {
             what: &'static str,
         } = "R602", "the plan is out of date",
             "A plan rehearses one release from one input, one policy file and one state of the ledger. One of them \
-             has changed, so another release would be published than the plan showed. Make a new plan.";
+             has changed, so the release would differ from the one that the plan showed. Make a new plan.";
         #[error("nothing is published yet; tacenda publish DATA makes the first release")]
         NothingPublished = "R208", "nothing is published yet",
             "A report is about releases, and the ledger of this project has none. tacenda publish DATA makes the \
@@ -202,9 +203,9 @@ coded! {
             /// The column.
             column: String,
         } = "R302", "the policy cannot express what a release says",
-            "The vault keeps adopted releases in terms of the policy's domains and hierarchies. A range outside the \
-             domain cannot be kept, nor a set that is no node and no run of listed values. Extend the domain or the \
-             hierarchy: later releases must be compared with this one.";
+            "The vault keeps adopted releases in terms of the policy's domains and hierarchies. It cannot keep a \
+             range outside the domain, or a set that is neither a node nor a run of listed values. Extend the domain \
+             or the hierarchy: later releases must be compared with this one.";
         #[error(
             "a release to be adopted links records by a column, or has the identifier itself, and this policy file promises nothing \
              about that; adopt it under incremental-k-anonymity with linked_ids = true, or start a new series"

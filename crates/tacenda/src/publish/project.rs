@@ -8,7 +8,7 @@ use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
 use crate::grouping::ENGINE;
 use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
-use crate::ledger::{Commit, LedgerError, NewProject, Publication, RealDisk, Store};
+use crate::ledger::{Commit, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, loss, query_error};
 use crate::model::{Change, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted};
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
@@ -23,7 +23,6 @@ use crate::publish::{
 };
 use crate::report::Report;
 use crate::{folder, ingest};
-use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -403,11 +402,7 @@ impl Project {
         let commit = Commit {
             label: &release.label,
             promise: StatedPromise::of(&self.loaded.policy.first_promise()).to_json(),
-            numbers: json!({
-                "rows": release.row_count(),
-                "groups": release.group_count(),
-                "counterfeits": release.counterfeit_count(),
-            }),
+            numbers: LineNumbers::of(release),
             policy_digest: &self.loaded.digest,
             policy_canonical: &canonical,
             input: Some(input),

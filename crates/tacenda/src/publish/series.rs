@@ -69,7 +69,7 @@ pub(super) fn read(
         PrivateTables::Kept if !store.has_vault() => (History::default(), None),
         _ => project.past()?,
     };
-    let kept = kept.filter(|_| last.numbers["truth_known"] != false);
+    let kept = kept.filter(|_| last.numbers.truth_known != Some(false));
     let mut values = kept.as_ref().map_or_else(Values::default, |table| table.values.clone());
     let (mut releases, mut traces, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     for (event, publication) in &events {

@@ -719,7 +719,11 @@ pub struct QueryErrorFacts {
 }
 
 impl ChurnFacts {
-    /// Release, arrived, last published, waiting since: a row of a table.
+    /// What the heads of such a table mean.
+    pub const HEADS: &str = "gone after: people in this release and in none since. waiting: people who have waited since this \
+                             release, and wait now.";
+
+    /// Release, arrived, gone after, waiting: a row of a table.
     pub fn cells(&self) -> [String; 4] {
         let counts = [self.arrived, self.last_published, self.waiting_since].map(number);
         let [arrived, last_published, waiting_since] = counts;

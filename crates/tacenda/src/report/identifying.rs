@@ -35,20 +35,23 @@ fn safe_harbor(quasi: &Quasi) -> Option<&'static str> {
     let mut words = name.split(|letter: char| !letter.is_alphanumeric());
     let is_called = |some: &[&str]| words.clone().any(|word| some.contains(&word));
     if matches!(quasi.domain, Domain::Date { .. }) {
-        return Some("Of dates about a person only the year may stay.");
+        return Some("Only the year of a date about a person may be published.");
     }
     if is_called(&["zip", "zipcode", "postcode", "postal", "plz"]) {
-        return Some("Of a ZIP code three digits may stay, and 000 where fewer than 20,000 people live.");
+        return Some(
+            "Only the first three digits of a ZIP code may be published, and 000 where fewer than 20,000 people live.",
+        );
     }
     if is_called(&["city", "county", "street", "address", "district", "precinct", "parish", "town"]) {
-        return Some("Areas smaller than a state may not stay.");
+        return Some("Areas smaller than a state may not be published.");
     }
     let reaches_ninety = match quasi.domain {
         Domain::Integer { hi, .. } => hi > 90,
         Domain::Real { hi, decimals, .. } => hi > 90 * 10i64.pow(u32::from(decimals)),
         _ => true,
     };
-    (words.any(|word| word == "age") && reaches_ninety).then_some("Ages of 90 and above must be one.")
+    (words.any(|word| word == "age") && reaches_ninety)
+        .then_some("Ages of 90 and above must be published as one group.")
 }
 
 #[cfg(test)]

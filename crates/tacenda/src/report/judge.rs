@@ -113,9 +113,9 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
     // Less that was known must not read as more that was cleared.
     let unasked = without_people(material).len() as u64;
     if unasked > 0 && decision != Decision::Fail {
-        let needs = if unasked == 1 { "that needs them was" } else { "that need them were" };
+        let were = if unasked == 1 { "was" } else { "were" };
         sentence.push_str(&format!(
-            " The private tables were not given: {} of {} questions {needs} not asked.",
+            " The private tables were not given, so {} of {} questions {were} not asked.",
             number(unasked),
             number(asked)
         ));
@@ -544,7 +544,10 @@ mod tests {
         for &reason in Reason::ALL {
             for verdict in [Verdict::NotApplicable(reason), Verdict::NotAssessed(reason)] {
                 let report = report(verdict);
-                let warns = report.verdict.sentence.contains("The private tables were not given: 1 of 4 questions");
+                let warns = report
+                    .verdict
+                    .sentence
+                    .contains("The private tables were not given, so 1 of 4 questions was not asked.");
                 assert_eq!(warns, reason.is_people_unknown(), "{verdict:?}");
                 let is_limit = |limit: &String| limit.contains("so posterior could not be asked");
                 assert_eq!(report.not_covered.iter().any(is_limit), reason.is_people_unknown(), "{verdict:?}");

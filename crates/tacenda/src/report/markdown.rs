@@ -188,8 +188,9 @@ fn private(out: &mut String, report: &Report) {
     }
     if let Some(private) = report.private.as_ref().filter(|private| !private.churn.is_empty()) {
         out.push_str("## Arrivals, departures and people who wait\n\n");
-        let head = "| release | arrived | last published | waiting since |";
+        let head = "| release | arrived | gone after | waiting |";
         table(out, head, "|--:|--:|--:|--:|", private.churn.iter().map(ChurnFacts::cells));
+        let _ = writeln!(out, "{}\n", ChurnFacts::HEADS);
     }
     if let Some(governance) = &report.governance {
         let _ = writeln!(out, "## Governance\n\nDeletion: {}\n", escape(&governance.deletion));

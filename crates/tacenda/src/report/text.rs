@@ -261,8 +261,9 @@ impl Page {
         }
         if !private.churn.is_empty() {
             self.heading("Arrivals, departures and people who wait");
-            let head = ["arrived", "last published", "waiting since"];
-            self.table(&head, &[10, 14, 13], private.churn.iter().map(ChurnFacts::cells));
+            let head = ["arrived", "gone after", "waiting"];
+            self.table(&head, &[10, 10, 10], private.churn.iter().map(ChurnFacts::cells));
+            self.wrapped("  ", ChurnFacts::HEADS);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Numbers and lists as people read them.
 
-pub use crate::model::{counted, number, people};
+pub use crate::model::{counted, number, people, percent};
 
 /// The last step of a story, where what one person's groups leave is not all that is ruled out.
 pub const MATCHED: &str = "Everyone is matched at once: each person needs a row of their own in every release that \
@@ -9,15 +9,6 @@ pub const MATCHED: &str = "Everyone is matched at once: each person needs a row 
 /// What is said of people below a threshold of one, which nobody falls below.
 pub fn no_threshold(is_promised: bool) -> &'static str {
     if is_promised { "the promise sets no threshold" } else { "no threshold is set" }
-}
-
-/// A share as a percentage with a sensible number of decimals.
-pub fn percent(share: f64) -> String {
-    if share == 0.0 || share.abs() >= 0.1 {
-        format!("{:.1} %", share * 100.0)
-    } else {
-        format!("{:.2} %", share * 100.0)
-    }
 }
 
 /// A measured number without needless digits.

@@ -3,8 +3,10 @@
 //! The policy file and every promise in it are read with these few means: [`Section`] is a table of the file,
 //! [`Walk`] gives typed access and collects faults, [`Key`] is a word of the language.
 
+mod kind;
 mod walk;
 
+pub use kind::FaultKind;
 pub use walk::{Section, Walk, integer_of, number_of};
 
 use std::ops::Range;
@@ -12,8 +14,8 @@ use std::ops::Range;
 /// One fault of a policy file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PolicyFault {
-    /// A code such as `P202`, with a page in `explain`.
-    pub code: &'static str,
+    /// Its kind, which has the code.
+    pub kind: FaultKind,
     /// What is wrong.
     pub message: String,
     /// Where it stands, in bytes of the policy file.

@@ -1,6 +1,6 @@
 //! Walking a parsed TOML file: typed access that leaves a fault where something does not fit.
 
-use crate::settings::{Key, PolicyFault};
+use crate::settings::{FaultKind, Key, PolicyFault};
 use sha2::Sha256;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -83,19 +83,18 @@ impl Walk {
     }
 
     /// Notes a fault.
-    pub fn fault(
-        &mut self,
-        code: &'static str,
-        message: impl Into<String>,
-        span: Range<usize>,
-        help: impl Into<String>,
-    ) {
-        self.faults.push(PolicyFault { code, message: message.into(), span: Some(span), help: help.into() });
+    pub fn fault(&mut self, kind: FaultKind, message: impl Into<String>, span: Range<usize>, help: impl Into<String>) {
+        self.faults.push(PolicyFault { kind, message: message.into(), span: Some(span), help: help.into() });
     }
 
     /// Faults a key that is not there and must be.
     pub fn missing(&mut self, section: &Section<'_, '_>, key: &str, what: &str) {
-        self.fault("P204", format!("{key} is missing in {}", section.name), section.span(), format!("add {what}"));
+        self.fault(
+            FaultKind::MissingKey,
+            format!("{key} is missing in {}", section.name),
+            section.span(),
+            format!("add {what}"),
+        );
     }
 
     /// Faults keys that the language does not have in this section.
@@ -114,7 +113,7 @@ impl Walk {
                 Some((_, known)) => format!("did you mean {known}?"),
                 None => format!("known here: {}", known.join(", ")),
             };
-            self.fault("P202", format!("unknown key {key} in {}", section.name), span, help);
+            self.fault(FaultKind::UnknownKey, format!("unknown key {key} in {}", section.name), span, help);
         }
     }
 
@@ -135,7 +134,7 @@ impl Walk {
         for (key, span, _) in section.entries() {
             if known.contains(&key) && !allowed.contains(&key) {
                 let help = format!("take it out; {place} takes {}", allowed.join(", "));
-                self.fault("P214", format!("{key} says nothing for {place}"), span, help);
+                self.fault(FaultKind::SaysNothing, format!("{key} says nothing for {place}"), span, help);
             }
         }
     }
@@ -202,7 +201,7 @@ impl Walk {
             Some((distance, word)) if distance <= 1 + word.len() / 4 => format!("did you mean {word}?"),
             _ => format!("one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")),
         };
-        self.fault("P221", format!("{key} does not take this word"), span, help);
+        self.fault(FaultKind::UnknownWord, format!("{key} does not take this word"), span, help);
         None
     }
 
@@ -232,11 +231,11 @@ impl Walk {
         let (number, span) = self.integer(section, key)?;
         if number < 2 {
             let message = format!("{key} is at least 2: one person among {key}");
-            self.fault("P213", message, span, format!("for example {key} = 4"));
+            self.fault(FaultKind::TooSmall, message, span, format!("for example {key} = 4"));
             return None;
         }
         if number > 1_000_000 {
-            self.fault("P227", format!("{key} is at most 1000000"), span, "");
+            self.fault(FaultKind::BadNumber, format!("{key} is at most 1000000"), span, "");
             return None;
         }
         Some(number as u32)
@@ -246,7 +245,7 @@ impl Walk {
     pub fn reason(&mut self, section: &Section<'_, '_>, key: &str) -> Option<String> {
         let (reason, span) = self.string(section, key).map(|(reason, span)| (reason.trim().to_string(), span))?;
         if reason.is_empty() {
-            self.fault("P203", format!("{key} takes a reason"), span, "write down why it is acceptable");
+            self.fault(FaultKind::WrongKind, format!("{key} takes a reason"), span, "write down why it is acceptable");
         }
         Some(reason)
     }
@@ -263,7 +262,7 @@ impl Walk {
         for item in items {
             match item.get_ref().as_str() {
                 Some(name) if found.iter().any(|known| known == name) => {
-                    self.fault("P218", format!("{key} names something twice"), item.span(), "name it once");
+                    self.fault(FaultKind::BadList, format!("{key} names something twice"), item.span(), "name it once");
                 }
                 Some(name) => found.push(name.to_string()),
                 None => drop(self.wrong_kind::<()>(key, "names in quotes", item.span())),
@@ -274,7 +273,7 @@ impl Walk {
 
     /// Faults a value of another kind.
     pub fn wrong_kind<T>(&mut self, key: &str, wanted: &str, span: Range<usize>) -> Option<T> {
-        self.fault("P203", format!("{key} takes {wanted}"), span, "");
+        self.fault(FaultKind::WrongKind, format!("{key} takes {wanted}"), span, "");
         None
     }
 }

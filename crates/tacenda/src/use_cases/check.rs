@@ -147,7 +147,7 @@ fn try_out(
     }
     // What the policy file could not say is not answered either.
     let faults: Vec<String> =
-        ingest::faults_of(file).iter().map(|fault| format!("{}: {}", fault.code, fault.message)).collect();
+        ingest::faults_of(file).iter().map(|fault| format!("{}: {}", fault.kind.code(), fault.message)).collect();
     if !faults.is_empty() {
         return refused(parameter, faults.join("; "));
     }

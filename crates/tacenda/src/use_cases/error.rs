@@ -1,5 +1,6 @@
 //! Why a request has no answer.
 
+use crate::model::coded;
 use crate::publish::ProjectError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,12 +74,12 @@ impl UseCaseError {
     /// Its code, with a page in `explain`.
     pub fn code(&self) -> &'static str {
         match self {
-            UseCaseError::Usage(_) | UseCaseError::NoColumns { .. } => "U201",
-            UseCaseError::NoRelease | UseCaseError::NoSuchRelease => "U202",
-            UseCaseError::NotAPlan { .. } => "U203",
-            UseCaseError::Exists(_) => "U204",
-            UseCaseError::MadeElsewhere { .. } => "U205",
-            UseCaseError::File { .. } => "U701",
+            UseCaseError::Usage(_) | UseCaseError::NoColumns { .. } => RequestFault::Usage.code(),
+            UseCaseError::NoRelease | UseCaseError::NoSuchRelease => RequestFault::NoSuchRelease.code(),
+            UseCaseError::NotAPlan { .. } => RequestFault::NotAPlan.code(),
+            UseCaseError::Exists(_) => RequestFault::NothingToStartFrom.code(),
+            UseCaseError::MadeElsewhere { .. } => RequestFault::MadeElsewhere.code(),
+            UseCaseError::File { .. } => RequestFault::Environment.code(),
             UseCaseError::NotMet { error, .. } | UseCaseError::Project(error) => error.code(),
         }
     }
@@ -103,37 +104,28 @@ impl UseCaseError {
     }
 }
 
-/// Per code: its title and what it means, for `explain`. The last two are the command's.
-pub const CODES: &[(&str, &str, &str)] = &[
-    ("U701", "the environment failed", "A file could not be written or read, or a pipe closed. Nothing was published."),
-    ("U201", "wrong use", "The command line does not say what to do. tacenda help COMMAND shows how."),
-    (
-        "U202",
-        "no such release",
-        "A release is named by its folder, its number (2 or r0002) or its label. tacenda log lists them.",
-    ),
-    (
-        "U203",
-        "not a plan",
-        "A plan file is what tacenda plan writes. It holds digests of a table, a policy and the ledger.",
-    ),
-    ("U204", "nothing to start from", "The folder has a project already, or the command needs one and there is none."),
-    (
-        "U205",
-        "a release made elsewhere",
-        "An adopted release is kept unchanged. It has no manifest that describes its columns, so show and count \
-         cannot read it. tacenda audit can.",
-    ),
-    (
-        "U601",
-        "nobody agreed",
-        "Publishing asks once, because a published release cannot be taken back. init asks about each column. Answer \
-         on a terminal, or say --yes in a script.",
-    ),
-    (
-        "B701",
-        "a bug",
-        "This is a bug in Tacenda. The next run removes or completes what this one left. Please report the command \
-         and the message; neither contains a cell of your table.",
-    ),
-];
+coded! {
+    /// What can be wrong with a request; the last two are the command's.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum RequestFault of units {
+        Environment = "U701", "the environment failed",
+            "A file could not be written or read, or a pipe closed. Nothing was published.";
+        Usage = "U201", "wrong use",
+            "The command line does not say what to do. tacenda help COMMAND shows how.";
+        NoSuchRelease = "U202", "no such release",
+            "A release is named by its folder, its number (2 or r0002) or its label. tacenda log lists them.";
+        NotAPlan = "U203", "not a plan",
+            "A plan file is what tacenda plan writes. It holds digests of a table, a policy and the ledger.";
+        NothingToStartFrom = "U204", "nothing to start from",
+            "The folder has a project already, or the command needs one and there is none.";
+        MadeElsewhere = "U205", "a release made elsewhere",
+            "An adopted release is kept unchanged. It has no manifest that describes its columns, so show and count \
+             cannot read it. tacenda audit can.";
+        NobodyAgreed = "U601", "nobody agreed",
+            "Publishing asks once, because a published release cannot be taken back. init asks about each column. Answer \
+             on a terminal, or say --yes in a script.";
+        Bug = "B701", "a bug",
+            "This is a bug in Tacenda. The next run removes or completes what this one left. Please report the command \
+             and the message; neither contains a cell of your table.";
+    }
+}

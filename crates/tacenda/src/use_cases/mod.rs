@@ -27,7 +27,7 @@ pub use audit::{Audit, AuditAnswer, AuditRequest};
 pub use check::{CheckReport, WhatIf, check};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
-pub use error::{CODES, UseCaseError};
+pub use error::{RequestFault, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};

@@ -43,6 +43,9 @@ pub struct DriftReport {
     pub refresh_above: Option<f64>,
     /// Whether this release is clustered from scratch.
     pub refreshes: bool,
+    /// The same in the promise's words: a name and a sentence each.
+    #[serde(skip)]
+    pub told: Vec<(&'static str, String)>,
 }
 
 /// A plan file. Says what the rehearsal was made from, so that publishing it makes the same bytes.
@@ -95,7 +98,7 @@ pub fn plan(
     let comparison = rehearsal.compared(project.policy(), material);
     step("comparing choices");
     let choices = project.choices(material, rehearsal)?;
-    let drift = project.drift(material).map(DriftReport::from);
+    let drift = project.drift(material).map(|(drift, told)| DriftReport::new(drift, told));
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
@@ -104,8 +107,8 @@ pub fn plan(
     Ok(PlanReport { plan, summary: rehearsed.summary(), choices, drift, comparison, forecast })
 }
 
-impl From<Drift> for DriftReport {
-    fn from(drift: Drift) -> DriftReport {
+impl DriftReport {
+    fn new(drift: Drift, told: Vec<(&'static str, String)>) -> DriftReport {
         DriftReport {
             loss_kept: drift.kept,
             loss_from_scratch: drift.scratch,
@@ -113,6 +116,7 @@ impl From<Drift> for DriftReport {
             ratio: (drift.last_scratch > 0.0).then(|| drift.kept / drift.last_scratch),
             refresh_above: drift.factor,
             refreshes: drift.refreshes,
+            told,
         }
     }
 }

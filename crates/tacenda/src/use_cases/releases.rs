@@ -211,7 +211,7 @@ fn open(root: &Path) -> Result<Store, UseCaseError> {
 
 fn logged(event: &Event) -> LogEvent {
     let publication = event.publication();
-    let count = |name: &str| publication.and_then(|publication| publication.numbers[name].as_u64());
+    let numbers = publication.map(|publication| &publication.numbers);
     let view = publication.and_then(|publication| publication.view.as_ref());
     let taken_in = |view: &PublishedTo| LogView { name: view.name.clone(), recipients: view.recipients.clone() };
     let amended = |amended: &Amendment| format!("column {} has {}", amended.column, amended.what);
@@ -233,9 +233,9 @@ fn logged(event: &Event) -> LogEvent {
         recipients: view.map_or_else(Vec::new, |view| view.recipients.clone()),
         taken_in: publication.iter().flat_map(|publication| &publication.taken_in).map(taken_in).collect(),
         amended: publication.iter().flat_map(|publication| &publication.amended).map(amended).collect(),
-        rows: count("rows"),
-        groups: count("groups"),
-        counterfeits: count("counterfeits"),
+        rows: numbers.map(|numbers| numbers.rows),
+        groups: numbers.and_then(|numbers| numbers.groups),
+        counterfeits: numbers.map(|numbers| numbers.counterfeits),
         hash: event.hash.clone(),
     }
 }

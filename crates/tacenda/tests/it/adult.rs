@@ -4,12 +4,12 @@
 //! where it is absent. Prints its tables (`-- adult --nocapture`); docs/measurements.md has them from a
 //! release build. Asserts what is claimed, never a time.
 
+use crate::inference_table::InferenceTable;
 use crate::k_anonymity_measured::{
     Numbers, OURS, PLAIN, adult, adult_schema, data, group, measures, published, table, timed,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use tacenda::audit::incremental_k_anonymity::InferenceTable;
 use tacenda::folder;
 use tacenda::ingest::Given;
 use tacenda::measure::Loss;

@@ -11,7 +11,8 @@ use tacenda::audit::knowledge::Knowledge;
 use tacenda::audit::{Assessment, Attacker, Check, Limits, Quantity, Series, Severity, Thresholds, Traces, Verdict};
 use tacenda::model::{Regions, Release, Value};
 use tacenda::promise::{
-    Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, OnDelete, OnIneligible,
+    DiversityMode, Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, OnDelete,
+    OnIneligible,
 };
 
 use tacenda::publish::PublishError;
@@ -249,7 +250,7 @@ proptest! {
         let values: Vec<u8> = batch.iter().map(|value| value % (l as u8 - 1)).collect();
         let newcomers = (100..).zip(&values).map(|(id, &value)| person(id, 30 * home + 1, value));
         let second: Vec<TestPerson> = first.iter().cloned().chain(newcomers).collect();
-        let policy = IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(l) };
+        let policy = IncrementalLDiversity { mode: DiversityMode::Paper, made_up: true, ..IncrementalLDiversity::new(l) };
         let done = publish_all(&kit::file(policy), &policy, &[first, second]).unwrap();
         let releases: Vec<Release> = done.iter().map(|(_, prepared)| prepared.release.clone()).collect();
         for release in &releases {

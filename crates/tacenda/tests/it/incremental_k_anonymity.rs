@@ -1,10 +1,10 @@
 //! Incremental k-anonymity: goldens of paper 000, properties 7 to 14 over random histories, the
 //! definition as an oracle for the check, and mutations that the check must refuse.
 
+use crate::inference_table::InferenceTable;
 use proptest::prelude::{ProptestConfig, any};
 use proptest::{prop_assert, prop_assert_eq, proptest};
 use std::collections::BTreeMap;
-use tacenda::audit::incremental_k_anonymity::InferenceTable;
 use tacenda::audit::{Evidence, Fault};
 use tacenda::grouping::GroupingError;
 use tacenda::model::{

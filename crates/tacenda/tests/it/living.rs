@@ -177,7 +177,7 @@ fn any_promise_takes_amendments() {
 }
 
 fn refusal(result: Result<PublishReport, UseCaseError>) -> String {
-    let error = result.err().expect("this is refused");
+    let error = result.expect_err("this is refused");
     assert_eq!(error.code(), "R204", "{error}");
     error.to_string()
 }

@@ -15,6 +15,7 @@ mod examples;
 mod fuzz;
 mod gate;
 mod incremental_k_anonymity;
+mod inference_table;
 mod k_anonymity_measured;
 mod kit;
 mod living;

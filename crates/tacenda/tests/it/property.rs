@@ -16,8 +16,8 @@ use tacenda::grouping::GroupingError;
 use tacenda::ingest::policy_file::parse_policy;
 use tacenda::model::{Grouping, History, Lots, Membership, RecordKey, Release, Schema, Table, Value};
 use tacenda::promise::{
-    Entry, Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, LossKind, MInvariance, OnDelete,
-    OnIneligible, Promised, SeriesPromise, XyAnonymity, XyLinkability,
+    DiversityMode, Entry, Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, LossKind, MInvariance,
+    OnDelete, OnIneligible, Promised, SeriesPromise, XyAnonymity, XyLinkability,
 };
 use tacenda::publish::{Prepared, PublishError};
 
@@ -167,7 +167,7 @@ proptest! {
     /// values, the gate says so, and refuses data that are not made up.
     #[test]
     fn the_paper_mode_is_always_caught(snapshots in evolution(30, 4, 4, Events::ADD_ONLY), l in 2u32..4) {
-        let policy = IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(l) };
+        let policy = IncrementalLDiversity { mode: DiversityMode::Paper, made_up: true, ..IncrementalLDiversity::new(l) };
         let Ok(done) = publish_all(&kit::file(policy), &policy, &snapshots) else { return Ok(()) };
         let mut is_planted = false;
         for pair in done.windows(2) {
@@ -178,7 +178,7 @@ proptest! {
             is_planted |= planted;
         }
         if is_planted {
-            let policy = IncrementalLDiversity::as_printed(l);
+            let policy = IncrementalLDiversity { mode: DiversityMode::Paper, ..IncrementalLDiversity::new(l) };
             let real = publish_all(&kit::file(policy), &policy, &snapshots);
             prop_assert!(matches!(real, Err(PublishError::Refused(_))));
         }
@@ -190,7 +190,7 @@ proptest! {
     fn property_20_the_gate_counts_everyone_whom_the_paper_mode_gives_away(
         snapshots in evolution(10, 3, 3, Events::ADD_ONLY), l in 2u32..4,
     ) {
-        let policy = IncrementalLDiversity { made_up: true, ..IncrementalLDiversity::as_printed(l) };
+        let policy = IncrementalLDiversity { mode: DiversityMode::Paper, made_up: true, ..IncrementalLDiversity::new(l) };
         let Ok(done) = publish_all(&kit::file(policy), &policy, &snapshots) else { return Ok(()) };
         for pair in done.windows(2) {
             let told = pair[1].1.findings().iter().find(|finding| finding.fault == Fault::TooFewCandidates);

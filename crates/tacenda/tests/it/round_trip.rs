@@ -5,7 +5,7 @@ use crate::small_project::{init, root};
 use proptest::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
-use tacenda::ledger::{Commit, Disk, Folder, RealDisk, Store};
+use tacenda::ledger::{Commit, Disk, Folder, LineNumbers, RealDisk, Store};
 use tacenda::model::{
     History, Met, PastGroups, PastView, Record, RecordKey, Regions, Rng, Span, Table, Value, ValueSetId, ValueSets,
     Values,
@@ -17,7 +17,7 @@ fn commit(store: &mut Store, history: &History, snapshot: &Table) {
     let commit = Commit {
         label: "first",
         promise: json!({}),
-        numbers: json!({"ratio": 0.5}),
+        numbers: LineNumbers::default(),
         policy_digest: "",
         policy_canonical: "",
         history,

@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use tacenda::ledger::{Commit, Disk, LedgerError, NewProject, Store};
+use tacenda::ledger::{Commit, Disk, LedgerError, LineNumbers, NewProject, Store};
 use tacenda::model::{
     History, PastGroups, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId, ValueSets, Values,
 };
@@ -44,7 +44,7 @@ fn commit(store: &mut Store, number: u32, adopted: bool) -> Result<(), LedgerErr
     let commit = Commit {
         label: &format!("2026-Q{number}"),
         promise: json!({"model": "m-invariance", "m": 2}),
-        numbers: json!({"rows": 4, "counterfeits": 0}),
+        numbers: LineNumbers { rows: 4, truth_known: adopted.then_some(true), ..LineNumbers::default() },
         policy_digest: "digest of the policy",
         policy_canonical: "policy = 1\n",
         history: &history,

@@ -1,6 +1,6 @@
 //! Does the house still stand as drawn? Reads the sources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tacenda::promise::SeriesPromise;
@@ -9,7 +9,7 @@ use tacenda::promise::SeriesPromise;
 const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("space", &["model"]),
-    ("settings", &[]),
+    ("settings", &["model"]),
     ("audit", &["model", "space"]),
     ("grouping", &["model", "space"]),
     ("promise", &["model", "space", "settings", "audit", "grouping"]),
@@ -272,6 +272,33 @@ fn every_promise_is_whole() {
     }
 }
 
+/// The codes that a text of Rust spells out: `"A601"` and the like.
+fn codes_spelt(text: &str) -> Vec<&str> {
+    let is_code = |word: &&str| {
+        let bytes = word.as_bytes();
+        word.len() == 4 && bytes[0].is_ascii_uppercase() && bytes[1..].iter().all(u8::is_ascii_digit)
+    };
+    text.split('"').filter(is_code).collect()
+}
+
+/// A code is declared in one file, where its error is; everything else names the error.
+#[test]
+fn a_code_is_spelt_out_in_one_file() {
+    let mut spelt: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for room in [library(), library().join("../../tacenda-cli/src"), library().join("../../tacenda-py/src")] {
+        for path in sources(&room).iter().filter(|path| !path.ends_with("tests.rs")) {
+            let text = fs::read_to_string(path).unwrap();
+            let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            for code in codes_spelt(text) {
+                spelt.entry(code.into()).or_default().insert(path.display().to_string());
+            }
+        }
+    }
+    assert!(tacenda::publish::codes().iter().all(|page| spelt.contains_key(page.0)), "this test finds no codes");
+    spelt.retain(|_, places| places.len() > 1);
+    assert!(spelt.is_empty(), "{spelt:#?}");
+}
+
 /// Every code has its row in docs/formats.md.
 #[test]
 fn the_table_of_codes_names_every_code() {
@@ -340,7 +367,7 @@ fn key_at(text: &str) -> Option<&str> {
     after.is_none_or(|letter| !letter.is_alphanumeric() && letter != '-' && letter != '_').then(|| &text[..end])
 }
 
-/// Whether a key could be nothing else. `A2` might be a reader, `E1` a chapter.
+/// Whether a key could be nothing else. `A2` might be a cell of a table, `E1` a chapter.
 fn is_unmistakable(key: &str) -> bool {
     key.starts_with("CE-") || key.starts_with('G') || key.contains('.') || (key.starts_with('E') && key.contains('-'))
 }

@@ -125,8 +125,8 @@ coded! {
             /// Rows of the earlier view that match nothing.
             earlier: u64,
         } = "R433", "the views are not about the same people",
-            "Some rows have no possible counterpart in another view: the tables are not of the same people, or an \
-             [[impossible]] pair is not impossible, because somebody in the table has both values.";
+            "Some rows have no possible counterpart in another view. Either the tables are not of the same people, or \
+             an [[impossible]] pair is not impossible: somebody in the table has both values.";
         /// Somebody has two values that are said never to belong to one person.
         #[error(
             "an [[impossible]] pair of {left} and {right} is not impossible: {} both; correct the table, or take the pair out",
@@ -141,7 +141,7 @@ coded! {
             people: u64,
         } = "R433";
         #[error(
-            "requirement {requirement} cannot be met: even with everything generalised it stands at {measure}; {way_out}"
+            "requirement {requirement} cannot be met: the most general view reaches {measure}; {way_out}"
         )]
         Unmeetable {
             /// Counted from 1.
@@ -151,11 +151,12 @@ coded! {
             /// What to do.
             way_out: &'static str,
         } = "R434", "the promise cannot be met",
-            "Even with everything in X generalised the promise is broken, and the theorem says that no other cut can \
-             help. What is out cannot be changed: lower the promise, or take columns out of X.";
+            "The most general view, with every column of X generalised to the top, breaks the promise. It is proved \
+             that no finer view can keep it then. Published views cannot be changed. Lower the promise, or take \
+             columns out of X.";
         #[error(
-            "no generalisation was found that meets requirement {requirement}: {states} states were looked at, the most general \
-             one stands at {measure}; there may be one that was not looked at: lower the requirement, put fewer columns in the view, \
+            "no view was found that meets requirement {requirement}: {states} were tried, and the most general one reaches {measure}; \
+             there may be one that was not tried: lower the requirement, put fewer columns in the view, \
              or generalise the earlier views in a new series"
         )]
         NoneFound {
@@ -166,9 +167,9 @@ coded! {
             /// How many states were looked at.
             states: usize,
         } = "R435", "no way was found",
-            "The most general view breaks the promise, and a bounded search among finer ones found none that keeps \
-             it. There may be one: the search is not complete, and nothing makes it longer. Lower the promise, put \
-             fewer columns in the view, or generalise the earlier views in a new series.";
+            "The most general view breaks the promise. A limited search among finer views found none that keeps it. \
+             There may still be one, and no option makes the search longer. Lower the promise, put fewer columns in \
+             the view, or start a new series with more general views.";
     }
 }
 

@@ -325,7 +325,7 @@ proptest! {
         let mut order: Vec<usize> = (0..case.rows.len()).collect();
         rng.shuffle(&mut order);
         let shuffled = |codes: &[u32]| order.iter().map(|&row| codes[row]).collect();
-        let columns = (0..case.rows.column_count()).map(|column| shuffled(case.rows.column(column))).collect();
+        let columns = (0..case.view.columns.len()).map(|column| shuffled(case.rows.column(column))).collect();
         let other = ViewRows::new(columns, shuffled(case.rows.target()));
         let one = specialise(&case.task(), &options);
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

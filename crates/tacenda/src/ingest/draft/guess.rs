@@ -100,10 +100,10 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
         return (Role::Drop, "cells hold line breaks: free text, or rows that stray quotes have swallowed".into());
     }
     if let Some(word) = one_of("sensitive") {
-        return (Role::Sensitive, format!("the name says {word}"));
+        return (Role::Sensitive, format!("its name contains {word:?}"));
     }
     if let Some(word) = one_of("drop") {
-        return (Role::Drop, format!("the name says {word}"));
+        return (Role::Drop, format!("its name contains {word:?}"));
     }
     if let [(first, ..), (second, ..), ..] = seen.patterns()[..] {
         return (
@@ -121,7 +121,7 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
         return (Role::Drop, "it has too many values for a hierarchy".into());
     }
     match one_of("quasi") {
-        Some(word) => (Role::Quasi, format!("the name says {word}")),
+        Some(word) => (Role::Quasi, format!("its name contains {word:?}")),
         None => (Role::Quasi, "its name says nothing: taken, to be careful, for what an attacker may know".into()),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ingest::draft::{Draft, DraftColumn, Guess, rare};
 use crate::model::{OTHER, Role};
-use crate::promise::{IncrementalKAnonymity, MInvariance, Parameters};
+use crate::promise::SeriesPromise;
 use std::fmt::Write;
 
 /// The most values that are listed in the policy file itself.
@@ -64,8 +64,7 @@ fn promise(draft: &Draft, out: &mut String) {
     let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
     let m = (draft.rows / most).min(3);
     let has_even_values = !sensitive.is_empty() && m >= 2;
-    let usual = if has_even_values { MInvariance::ENTRY } else { IncrementalKAnonymity::ENTRY };
-    let entry = draft.model.unwrap_or(usual);
+    let entry = draft.model.unwrap_or(SeriesPromise::usual(has_even_values));
     let m = m.max(2);
     let why = match (draft.model, sensitive.is_empty()) {
         (Some(_), _) => "As asked",
@@ -77,16 +76,8 @@ fn promise(draft: &Draft, out: &mut String) {
     }
     out.push_str(&entry.draft.comment.replace("As asked", why));
     let full: Vec<&str> = draft.columns.iter().filter(|column| is_full(column)).map(|column| &*column.name).collect();
-    if entry.name == IncrementalKAnonymity::ENTRY.name && !full.is_empty() {
-        // With cohorts, the default, an empty cell may well come later; what is right depends on the choice.
-        line(
-            out,
-            &format!(
-                "# With cohorts = false, numbers and dates without empty cells are cut only with missing = \"error\": give it to {}\n\
-                 # before the first release if no cell of theirs will ever be empty. Afterwards it cannot be changed.",
-                full.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ")
-            ),
-        );
+    if let (Some(comment), false) = (entry.draft.full_columns, full.is_empty()) {
+        out.push_str(&comment.replace("{}", &full.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ")));
     }
     line(out, &format!("[promise]\nmodel = \"{}\"", entry.name));
     if draft.has_views() {

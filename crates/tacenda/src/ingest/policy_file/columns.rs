@@ -5,7 +5,7 @@ use crate::ingest::text::line_of;
 use crate::model::{
     DatePattern, Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive, Unlisted,
 };
-use crate::settings::{Section, Walk, integer_of, number_of};
+use crate::settings::{FaultKind, Section, Walk, integer_of, number_of};
 use jiff::civil::Date;
 use sha2::Digest;
 use std::ops::Range;
@@ -40,15 +40,25 @@ pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -
         read_column(&mut schema, (name, role), &column, of_views, walk);
         identifiers += u32::from(role == Role::Identifier);
         if role == Role::Identifier && identifiers == 2 {
-            walk.fault("P207", "a second identifier", column.span(), "keep one; list the other with role = \"drop\"");
+            walk.fault(
+                FaultKind::NotOneIdentifier,
+                "a second identifier",
+                column.span(),
+                "keep one; list the other with role = \"drop\"",
+            );
         }
     }
     if identifiers == 0 && roles_known {
-        walk.fault("P207", "no column has the role identifier", section.span(), "say which column names a person");
+        walk.fault(
+            FaultKind::NotOneIdentifier,
+            "no column has the role identifier",
+            section.span(),
+            "say which column names a person",
+        );
     }
     if schema.quasi.is_empty() && roles_known {
         let help = "say which columns an attacker may know: age, postcode, dates, sex …";
-        walk.fault("P208", "no column has the role quasi", section.span(), help);
+        walk.fault(FaultKind::NoQuasi, "no column has the role quasi", section.span(), help);
     }
     roles_known.then_some(schema)
 }
@@ -73,10 +83,10 @@ fn read_role<'t, 'i>(
     };
     if matches!(role, Role::Quasi | Role::Sensitive | Role::Public) && RESERVED.contains(&name) {
         let message = format!("a release has a column {name} of its own");
-        walk.fault("P219", message, key_span.clone(), "rename the column");
+        walk.fault(FaultKind::ReservedName, message, key_span.clone(), "rename the column");
     }
     if name.is_empty() {
-        walk.fault("P219", "a column without a name", key_span, "name the column");
+        walk.fault(FaultKind::ReservedName, "a column without a name", key_span, "name the column");
     }
     Some((column, role))
 }
@@ -102,7 +112,12 @@ fn read_column(
         }
         Role::Public if of_views => {
             let help = "give it role = \"quasi\" and its values; in no x it is published as it is";
-            walk.fault("P239", format!("column {name} is public, and views join on it"), column.span(), help);
+            walk.fault(
+                FaultKind::NotForViews,
+                format!("column {name} is public, and views join on it"),
+                column.span(),
+                help,
+            );
         }
         Role::Public => {
             walk.only_keys(column, &["role", "type", "because"], "a public column");
@@ -128,7 +143,7 @@ fn read_public(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Public 
     let because = walk.string(column, "because").map_or(String::new(), |(because, _)| because.trim().to_string());
     if because.is_empty() {
         let help = "add because = \"…\": why publishing it as it is harms no one";
-        walk.fault("P215", format!("column {name} is public without a reason"), column.span(), help);
+        walk.fault(FaultKind::NoReason, format!("column {name} is public without a reason"), column.span(), help);
     }
     Public { name: name.into(), because }
 }
@@ -159,7 +174,12 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     let nullable = walk.word(column, "missing", &[("error", false), ("value", true)]).unwrap_or(true);
     let weight = walk.number(column, "weight").map_or(1.0, |(weight, span)| {
         if weight <= 0.0 || weight > 1e6 {
-            walk.fault("P227", "weight lies above 0 and at most 1000000", span, "1.0 is the usual weight");
+            walk.fault(
+                FaultKind::BadNumber,
+                "weight lies above 0 and at most 1000000",
+                span,
+                "1.0 is the usual weight",
+            );
         }
         weight
     });
@@ -167,7 +187,7 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     let min_width = walk.number(column, "min_width").map_or(1, |(width, span)| {
         let units = (width * unit).round();
         if (units - width * unit).abs() > 1e-6 || !(1.0..4e9).contains(&units) {
-            walk.fault("P227", "min_width is a whole number of values, at least one", span, "");
+            walk.fault(FaultKind::BadNumber, "min_width is a whole number of values, at least one", span, "");
         }
         units as u32
     });
@@ -179,7 +199,7 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     if takes_unknown && quasi.other().is_none() {
         let span = column.get("unknown").map_or(column.span(), |value| value.span());
         walk.fault(
-            "P224",
+            FaultKind::UnlistedValues,
             "unknown = \"other\" needs a value other",
             span,
             "list a value \"other\" among the column's values",
@@ -197,7 +217,12 @@ fn read_pattern(column: &Section<'_, '_>, walk: &mut Walk) -> Option<DatePattern
     let pattern = DatePattern::read(text);
     if pattern.is_none() {
         let help = "for example format = \"DD.MM.YYYY\", \"MM/DD/YYYY\", \"YYYYMMDD\", \"YYYY-MM-DD…\" with a time behind, or \"excel\"";
-        walk.fault("P225", "format says how dates are written: YYYY, MM, DD and the marks between them", span, help);
+        walk.fault(
+            FaultKind::BadFormat,
+            "format says how dates are written: YYYY, MM, DD and the marks between them",
+            span,
+            help,
+        );
     }
     pattern
 }
@@ -209,7 +234,12 @@ fn read_declared(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Optio
         || column.get("hierarchy").is_none() && column.get("values").is_none()
     {
         let help = "add values = [\"…\"] or a hierarchy, or give it role = \"quasi\" with a domain";
-        walk.fault("P239", format!("the values of column {name} are not declared"), column.span(), help);
+        walk.fault(
+            FaultKind::NotForViews,
+            format!("the values of column {name} are not declared"),
+            column.span(),
+            help,
+        );
         return None;
     }
     let nullable = walk.word(column, "missing", &[("error", false), ("value", true)]).unwrap_or(false);
@@ -222,7 +252,7 @@ fn read_precision(column: &Section<'_, '_>, walk: &mut Walk) -> u8 {
     let Some((precision, span)) = walk.number(column, "precision") else { return 2 };
     let decimals = (0..=9u8).find(|&decimals| (precision * 10f64.powi(i32::from(decimals)) - 1.0).abs() < 1e-9);
     decimals.unwrap_or_else(|| {
-        walk.fault("P227", "precision is 1, 0.1, 0.01 and so on down to 0.000000001", span, "");
+        walk.fault(FaultKind::BadNumber, "precision is 1, 0.1, 0.01 and so on down to 0.000000001", span, "");
         2
     })
 }
@@ -231,7 +261,7 @@ fn read_domain(column: &Section<'_, '_>, kind: Type, decimals: u8, walk: &mut Wa
     let Some((bounds, span)) = walk.list(column, "domain") else {
         if column.get("domain").is_none() {
             let help = "add domain = [lo, hi]: public bounds that do not follow the data, hi not included";
-            walk.fault("P210", format!("{} has no domain", column.name), column.span(), help);
+            walk.fault(FaultKind::NoDomain, format!("{} has no domain", column.name), column.span(), help);
         }
         return None;
     };
@@ -252,12 +282,17 @@ fn read_domain(column: &Section<'_, '_>, kind: Type, decimals: u8, walk: &mut Wa
             Type::Real => "domain = [0.0, 250.0], on whole units of its precision",
             _ => "domain = [2020-01-01, 2031-01-01], without quotes",
         };
-        walk.fault("P211", "a domain is two bounds of the column's type", span, format!("for example {wanted}"));
+        walk.fault(
+            FaultKind::BadDomain,
+            "a domain is two bounds of the column's type",
+            span,
+            format!("for example {wanted}"),
+        );
         return None;
     };
     if lo >= hi {
         walk.fault(
-            "P211",
+            FaultKind::BadDomain,
             "the lower bound of a domain lies below the upper",
             span,
             "write domain = [lo, hi], hi not included",
@@ -266,7 +301,7 @@ fn read_domain(column: &Section<'_, '_>, kind: Type, decimals: u8, walk: &mut Wa
     }
     if hi.checked_sub(lo).is_none_or(|size| size > i64::from(u32::MAX) - 2) {
         walk.fault(
-            "P212",
+            FaultKind::DomainTooLarge,
             "the domain has more values than 32 bits can number",
             span,
             "choose a coarser precision or narrower bounds",
@@ -300,7 +335,7 @@ fn read_grid(column: &Section<'_, '_>, domain: &Domain, decimals: u8, walk: &mut
             calendar_lines(*lo, *hi, word == "year")
         }
         (DeValue::String(_), Domain::Date { .. }) => {
-            walk.fault("P225", "grid for dates is \"month\", \"year\" or a number of days", span, "");
+            walk.fault(FaultKind::BadGrid, "grid for dates is \"month\", \"year\" or a number of days", span, "");
             Grid::Free
         }
         (value, Domain::Integer { lo, .. } | Domain::Real { lo, .. } | Domain::Date { lo, .. }) => {
@@ -308,7 +343,12 @@ fn read_grid(column: &Section<'_, '_>, domain: &Domain, decimals: u8, walk: &mut
             let pitch =
                 units.filter(|units| (units - units.round()).abs() < 1e-6 && (1.0..4e9).contains(&units.round()));
             let Some(pitch) = pitch else {
-                walk.fault("P225", "grid is a whole number of units, at least one", span, "for example grid = 5");
+                walk.fault(
+                    FaultKind::BadGrid,
+                    "grid is a whole number of units, at least one",
+                    span,
+                    "for example grid = 5",
+                );
                 return Grid::Free;
             };
             let pitch = pitch.round() as u32;
@@ -348,7 +388,7 @@ fn read_sensitive(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Sens
     let level = walk.integer(column, "level");
     let closed = column.get("hierarchy").is_some() || column.get("values").is_some();
     if let (Some((_, span)), true) = (&level, column.get("hierarchy").is_none()) {
-        walk.fault("P224", "level without a hierarchy", span.clone(), "name a hierarchy file");
+        walk.fault(FaultKind::BadLevel, "level without a hierarchy", span.clone(), "name a hierarchy file");
     }
     let mut labels = Vec::new();
     if closed && let Some((_, rows)) = read_category(column, walk) {
@@ -357,7 +397,7 @@ fn read_sensitive(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Sens
         let same = |at: usize| rows.len() > 1 && rows.iter().all(|row| row.get(at) == rows[0].get(at));
         if at < 0 || at >= height || same(at as usize) {
             let help = format!("give a level from 0 to {}", (height - 2).max(0));
-            walk.fault("P224", "the level is not one of the hierarchy's, or says nothing", span, help);
+            walk.fault(FaultKind::BadLevel, "the level is not one of the hierarchy's, or says nothing", span, help);
         } else {
             labels = rows.iter().map(|row| (row[0].clone(), row[at as usize].clone())).collect();
         }
@@ -366,7 +406,12 @@ fn read_sensitive(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Sens
     let by_prefix = walk.word(column, "unlisted", &[("refuse", false), ("prefix", true)]).unwrap_or(false);
     if by_prefix && !closed {
         let span = column.get("unlisted").map_or(column.span(), |value| value.span());
-        walk.fault("P224", "unlisted without a hierarchy", span, "name a hierarchy file, or leave unlisted out");
+        walk.fault(
+            FaultKind::UnlistedValues,
+            "unlisted without a hierarchy",
+            span,
+            "name a hierarchy file, or leave unlisted out",
+        );
     }
     let unlisted = if by_prefix { Unlisted::by_prefix(&labels) } else { Unlisted::Refused };
     Sensitive { name: name.into(), nullable, labels, unlisted }
@@ -376,12 +421,22 @@ fn read_sensitive(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Sens
 fn read_category(column: &Section<'_, '_>, walk: &mut Walk) -> Option<(Hierarchy, Vec<Vec<String>>)> {
     match (column.get("hierarchy"), column.get("values")) {
         (Some(_), Some(values)) => {
-            walk.fault("P226", format!("{} has both a hierarchy and values", column.name), values.span(), "keep one");
+            walk.fault(
+                FaultKind::ValuesOrHierarchy,
+                format!("{} has both a hierarchy and values", column.name),
+                values.span(),
+                "keep one",
+            );
             None
         }
         (None, None) => {
             let help = "add values = [\"…\"], or hierarchy = \"hierarchies/….csv\"";
-            walk.fault("P226", format!("{} has neither hierarchy nor values", column.name), column.span(), help);
+            walk.fault(
+                FaultKind::ValuesOrHierarchy,
+                format!("{} has neither hierarchy nor values", column.name),
+                column.span(),
+                help,
+            );
             None
         }
         (Some(_), None) => {
@@ -409,7 +464,7 @@ fn read_values(column: &Section<'_, '_>, walk: &mut Walk) -> Option<(Hierarchy, 
                 HierarchyError::Repeated { line, first } => format!("the {line}. value repeats the {first}."),
                 _ => "a value may not be empty or *".to_string(),
             };
-            walk.fault("P218", message, span, "list each value once");
+            walk.fault(FaultKind::BadList, message, span, "list each value once");
             None
         }
     }
@@ -421,7 +476,7 @@ fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hi
         Ok(bytes) => bytes,
         Err(error) => {
             let message = format!("cannot read the hierarchy file {}: {error}", file.display());
-            walk.fault("P216", message, span, "paths are relative to the policy file");
+            walk.fault(FaultKind::HierarchyMissing, message, span, "paths are relative to the policy file");
             return None;
         }
     };
@@ -440,7 +495,7 @@ fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hi
             Err(_) => {
                 let line = lines.last().map_or(1, |line| line + 1);
                 let message = format!("{}: line {line} is not UTF-8", file.display());
-                walk.fault("P217", message, span, "save the hierarchy as UTF-8");
+                walk.fault(FaultKind::BadHierarchy, message, span, "save the hierarchy as UTF-8");
                 return None;
             }
         }
@@ -448,7 +503,7 @@ fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hi
     match Hierarchy::from_rows(&rows) {
         Ok(tree) => Some((tree, rows)),
         Err(error) => {
-            walk.fault("P217", format!("{}: {}", file.display(), relocate(error, &lines)), span, "");
+            walk.fault(FaultKind::BadHierarchy, format!("{}: {}", file.display(), relocate(error, &lines)), span, "");
             None
         }
     }

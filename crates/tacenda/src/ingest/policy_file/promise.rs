@@ -7,7 +7,7 @@ use crate::promise::{
     Contradiction, Entry, Format, Output, PolicyFile, Promised, Reasons, SeriesPromise, ShareLimits, ViewPromise,
     Views, entries,
 };
-use crate::settings::{PolicyFault, Section, Walk};
+use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use toml::de::DeValue;
 
 /// Whether the policy file is about views: its promise is, or it names none that is known and has views.
@@ -36,8 +36,8 @@ pub(super) fn read_series(
         accept_counterfeit: walk.reason(&section, "accept_counterfeit"),
     };
     let promise = SeriesPromise::read(entry.name, &section, schema, walk)?;
-    for Contradiction { code, key, message, help } in promise.contradictions(schema) {
-        walk.fault(code, message, section.at(key), help);
+    for Contradiction { kind, key, message, help } in promise.contradictions(schema) {
+        walk.fault(kind, message, section.at(key), help);
     }
     walk.notes.extend(promise.inner().notes().into_iter().map(String::from));
     Some((promise, reasons))
@@ -81,7 +81,7 @@ pub fn faults_of(file: &PolicyFile) -> Vec<PolicyFault> {
         Promised::Series(promise) => promise.contradictions(Some(&file.schema)),
         Promised::Views(views) => views.promise.contradictions(Some(&file.schema)),
     };
-    let fault = |Contradiction { code, message, help, .. }| PolicyFault { code, message, span: None, help };
+    let fault = |Contradiction { kind, message, help, .. }| PolicyFault { kind, message, span: None, help };
     found.into_iter().map(fault).collect()
 }
 
@@ -93,7 +93,7 @@ pub(super) fn read_limits(root: &Section<'_, '_>, walk: &mut Walk) -> ShareLimit
         walk.check_keys(&section);
         let Some((share, span)) = walk.number(&section, "max_share") else { return usual };
         if !(0.0..=1.0).contains(&share) {
-            walk.fault("P220", "max_share lies between 0 and 1", span, "2 % is 0.02");
+            walk.fault(FaultKind::NotAShare, "max_share lies between 0 and 1", span, "2 % is 0.02");
         }
         share
     };
@@ -121,7 +121,12 @@ pub(super) fn read_output(section: &Section<'_, '_>, promised: Option<&Promised>
         formats.sort_unstable();
         formats.dedup();
         if formats.is_empty() {
-            walk.fault("P227", "formats names at least one format", span, "formats = [\"csv\", \"parquet\"]");
+            walk.fault(
+                FaultKind::BadNumber,
+                "formats names at least one format",
+                span,
+                "formats = [\"csv\", \"parquet\"]",
+            );
         }
     } else {
         formats = usual.formats;
@@ -133,7 +138,7 @@ pub(super) fn read_output(section: &Section<'_, '_>, promised: Option<&Promised>
     };
     if linked_ids && !promised.is_none_or(covers) {
         walk.fault(
-            "P222",
+            FaultKind::LinkedIds,
             "linked ids tie a person's rows of all releases together, and this promise does not cover that",
             section.at("linked_ids"),
             "take linked_ids out, or choose incremental-k-anonymity",

@@ -5,7 +5,7 @@ use crate::ingest::policy_file::promise::own_keys;
 use crate::model::{Demand, Impossible, RECORD, Reading, Schema, Span, View, ViewColumn};
 use crate::promise::views::{column_of, unknown_value};
 use crate::promise::{EVERYONE, Entry, NamedView, Score, ViewPromise, Views};
-use crate::settings::{Section, Walk};
+use crate::settings::{FaultKind, Section, Walk};
 use sha2::Digest;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub(super) fn refuse(root: &Section<'_, '_>, walk: &mut Walk) {
     for key in ["views", "also", "impossible"] {
         if let Some(value) = root.get(key) {
             let help = "take it out, or promise xy-anonymity or xy-linkability";
-            walk.fault("P214", format!("{key} says nothing for this promise"), value.span(), help);
+            walk.fault(FaultKind::SaysNothing, format!("{key} says nothing for this promise"), value.span(), help);
         }
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn read(
     }
     if said.list.is_empty() {
         let help = "add [views.NAME] with columns = [\"…\"] and recipients = [\"…\"]";
-        walk.fault("P234", "the promise is about views, and there are none", root.span(), help);
+        walk.fault(FaultKind::NoViews, "the promise is about views, and there are none", root.span(), help);
     }
     read_also(root, schema, &mut said, walk);
     read_impossible(root, schema, &mut said, walk);
@@ -87,29 +87,39 @@ fn read_view(
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
         let help = "for example [views.tax-office]";
-        walk.fault("P231", "the name of a view is made of letters, digits, - and _", span.clone(), help);
+        walk.fault(FaultKind::BadView, "the name of a view is made of letters, digits, - and _", span.clone(), help);
     }
     if schema.quasi.iter().any(|quasi| quasi.name == name) {
         let help = "rename the view: tax.job must mean one thing";
-        walk.fault("P231", format!("{name} is a column as well as a view"), span, help);
+        walk.fault(FaultKind::BadView, format!("{name} is a column as well as a view"), span, help);
     }
     let columns = walk.names(&section, "columns").unwrap_or_default();
     for column in &columns {
         if column_of(schema, column).is_none() {
             let message = format!("view {name} names a column that is not published");
             let help = nearest(column, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
-            walk.fault("P231", message, section.at("columns"), help);
+            walk.fault(FaultKind::BadView, message, section.at("columns"), help);
         }
     }
     if columns.is_empty() && section.get("columns").is_some() {
-        walk.fault("P231", format!("view {name} has no columns"), section.at("columns"), "name at least one");
+        walk.fault(
+            FaultKind::BadView,
+            format!("view {name} has no columns"),
+            section.at("columns"),
+            "name at least one",
+        );
     }
     let recipients = match section.get("recipients") {
         Some(_) => walk.names(&section, "recipients")?,
         None => vec![EVERYONE.to_string()],
     };
     if recipients.is_empty() {
-        walk.fault("P231", format!("view {name} goes to nobody"), section.at("recipients"), "name who gets it");
+        walk.fault(
+            FaultKind::BadView,
+            format!("view {name} goes to nobody"),
+            section.at("recipients"),
+            "name who gets it",
+        );
     }
     let ordered = schema.quasi.iter().map(|quasi| quasi.name.clone()).filter(|name| columns.contains(name));
     let adopted = walk.string(&section, "adopted").map(|(path, _)| walk.folder.join(path));
@@ -124,7 +134,12 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
         let Some(value) = section.get(key) else { continue };
         if adopted.is_none_or(Path::is_dir) {
             let help = "take it out, or name the file with adopted = \"…\"";
-            walk.fault("P214", format!("{key} says nothing without an adopted file"), value.span(), help);
+            walk.fault(
+                FaultKind::SaysNothing,
+                format!("{key} says nothing without an adopted file"),
+                value.span(),
+                help,
+            );
             continue;
         }
         let DeValue::Table(table) = value.get_ref() else {
@@ -135,7 +150,12 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
             let name = name.get_ref().to_string();
             if !columns.contains(&name) {
                 let help = nearest(&name, columns.iter().map(String::as_str));
-                walk.fault("P231", format!("{key} names a column that the view does not have"), value.span(), help);
+                walk.fault(
+                    FaultKind::BadView,
+                    format!("{key} names a column that the view does not have"),
+                    value.span(),
+                    help,
+                );
                 continue;
             }
             match (key, value.get_ref()) {
@@ -176,7 +196,7 @@ fn read_tree(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<PathBuf>
         }
         Err(error) => {
             let message = format!("cannot read the hierarchy file {}: {error}", file.display());
-            walk.fault("P216", message, span, "paths are relative to the policy file");
+            walk.fault(FaultKind::HierarchyMissing, message, span, "paths are relative to the policy file");
             None
         }
     }
@@ -209,7 +229,7 @@ fn read_impossible(root: &Section<'_, '_>, schema: &Schema, said: &mut Said, wal
         for (name, span, value) in section.entries() {
             let Some(quasi) = column_of(schema, name) else {
                 let help = nearest(name, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
-                walk.fault("P235", format!("{name} is not a published column"), span, help);
+                walk.fault(FaultKind::BadImpossible, format!("{name} is not a published column"), span, help);
                 continue;
             };
             // Ranges of two views may cross, and what both leave is narrower than either: the join, which goes by the
@@ -218,17 +238,22 @@ fn read_impossible(root: &Section<'_, '_>, schema: &Schema, said: &mut Said, wal
             if quasi.hierarchy().is_none() && holders > 1 {
                 let message =
                     format!("{name} has ranges and is in {holders} views, so that it cannot be in an impossible pair");
-                walk.fault("P235", message, span, "leave the pair out, or list the column in one view only");
+                walk.fault(
+                    FaultKind::BadImpossible,
+                    message,
+                    span,
+                    "leave the pair out, or list the column in one view only",
+                );
                 continue;
             }
             match value.get_ref().as_str().and_then(|text| quasi.read(text)) {
                 Some(span) => sides.push((name.to_string(), span)),
-                None => unknown_value(name, quasi, value.span(), "P235", walk),
+                None => unknown_value(name, quasi, value.span(), FaultKind::BadImpossible, walk),
             }
         }
         if section.entries().len() != 2 {
             let help = "for example [[impossible]] sex = \"M\", condition = \"pregnant\"";
-            walk.fault("P235", "an impossible pair has two columns", section.span(), help);
+            walk.fault(FaultKind::BadImpossible, "an impossible pair has two columns", section.span(), help);
         } else if let Ok([left, right]) = <[(String, Span); 2]>::try_from(sides) {
             said.impossible.push(Impossible { left, right });
         }
@@ -240,7 +265,7 @@ fn read_once(section: &Section<'_, '_>, schema: &Schema, said: &mut Said, walk: 
     if let Some((target, span)) = walk.string(section, "target") {
         if column_of(schema, target).is_none() {
             let help = nearest(target, schema.quasi.iter().map(|quasi| quasi.name.as_str()));
-            walk.fault("P232", "target names a column that is not published", span, help);
+            walk.fault(FaultKind::NoSuchColumn, "target names a column that is not published", span, help);
         }
         said.target = Some(target.to_string());
     }
@@ -248,7 +273,7 @@ fn read_once(section: &Section<'_, '_>, schema: &Schema, said: &mut Said, walk: 
     said.score = walk.word(section, "score", &SCORES).unwrap_or(usual);
     if said.score == Score::Entropy && said.target.is_none() {
         let help = "name the class column with target = \"…\", or choose distortion";
-        walk.fault("P214", "score = \"entropy\" needs a target", section.at("score"), help);
+        walk.fault(FaultKind::SaysNothing, "score = \"entropy\" needs a target", section.at("score"), help);
     }
     said.pairs_suffice = walk.word(section, "too_large", &[("refuse", false), ("pairs", true)]).unwrap_or(false);
     let Some((pools, _)) = walk.list(section, "pool") else { return };
@@ -266,7 +291,7 @@ fn read_once(section: &Section<'_, '_>, schema: &Schema, said: &mut Said, walk: 
             let known = || said.list.iter().flat_map(|view| view.recipients.iter().map(String::as_str));
             if !known().any(|known| known == name) {
                 let help = nearest(name, known());
-                walk.fault("P236", "pool names a recipient of no view", item.span(), help);
+                walk.fault(FaultKind::RecipientOfNone, "pool names a recipient of no view", item.span(), help);
             }
             members.push(name.to_string());
         }
@@ -286,7 +311,7 @@ fn check_names(section: &Section<'_, '_>, promise: &ViewPromise, list: &[NamedVi
             let is_key = name == RECORD || found.iter().any(|column| column.column.is_none());
             if is_key && key == "x" {
                 let help = "remove it: every row would be unique";
-                walk.fault("P233", "a record cannot be in x", section.at(key), help);
+                walk.fault(FaultKind::KnownAndProtected, "a record cannot be in x", section.at(key), help);
             } else if found.is_empty() && !is_key {
                 let columns = list.iter().flat_map(|view| {
                     let qualified = view.columns.iter().map(|column| format!("{}.{column}", view.name));
@@ -294,14 +319,19 @@ fn check_names(section: &Section<'_, '_>, promise: &ViewPromise, list: &[NamedVi
                 });
                 let columns: Vec<String> = columns.collect();
                 let help = nearest(name, columns.iter().map(String::as_str));
-                walk.fault("P232", format!("{key} names {name}, which no view has"), section.at(key), help);
+                walk.fault(
+                    FaultKind::NoSuchColumn,
+                    format!("{key} names {name}, which no view has"),
+                    section.at(key),
+                    help,
+                );
             }
             meant[side].extend(found);
         }
     }
     if meant[0].intersection(&meant[1]).next().is_some() {
         let help = "keep it in one of them, or say which view's copy is meant: tax.job";
-        walk.fault("P233", "a column is both in x and in y", section.at("y"), help);
+        walk.fault(FaultKind::KnownAndProtected, "a column is both in x and in y", section.at("y"), help);
     }
 }
 
@@ -319,7 +349,12 @@ fn check_columns(root: &Section<'_, '_>, views: &Views, schema: &Schema, walk: &
                 let message =
                     format!("{column} has a grid or a least width, and view {} publishes it as it is", view.name);
                 let help = "name it in x and not in y, or take grid and min_width out";
-                walk.fault("P237", message, root.get("views").map_or(root.span(), Spanned::span), help);
+                walk.fault(
+                    FaultKind::PublishedAsItIs,
+                    message,
+                    root.get("views").map_or(root.span(), Spanned::span),
+                    help,
+                );
             }
             if !in_x && !in_y {
                 let what = if is_sensitive(root, column) { "sensitive column" } else { "column" };

@@ -21,7 +21,8 @@ use crate::audit::k_anonymity::Account;
 use crate::audit::{Evidence, Faults, Finding, gate};
 use crate::grouping::{Drift, GroupingError};
 use crate::model::{Grouping, History, Lots, Release, Schema, Sensitive, Table};
-use crate::promise::Contradiction;
+use crate::promise::{Contradiction, Entry, Parameters};
+use crate::settings::FaultKind;
 use std::collections::BTreeSet;
 
 promises! {
@@ -84,6 +85,11 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
+    /// How far groups that are kept up are from groups made anew, for a steward: a name and a sentence each.
+    fn drift_in_words(&self, _: &Drift) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// Whether ids that are stable over the series may be published.
     fn covers_linked_ids(&self) -> bool {
         false
@@ -117,11 +123,19 @@ pub struct Alternative {
     pub name: &'static str,
     /// How the policy file asks for it.
     pub setting: &'static str,
+    /// What it does not protect against though another way does; empty where there is nothing.
+    pub caveat: &'static str,
     /// The promise kept that way.
     pub promise: SeriesPromise,
 }
 
 impl SeriesPromise {
+    /// The promise that `tacenda init` drafts where none is asked for. With `even_values` no sensitive value is held by
+    /// more than half of the rows.
+    pub fn usual(even_values: bool) -> &'static Entry {
+        if even_values { MInvariance::ENTRY } else { IncrementalKAnonymity::ENTRY }
+    }
+
     /// Judges a finished release. An empty answer means that it is true, whole, and keeps the promise.
     pub fn judge(&self, evidence: Evidence<'_>) -> Vec<Finding> {
         gate(&self.terms(), &|evidence| self.inner().check(evidence), evidence)
@@ -133,7 +147,7 @@ fn without_sensitive(schema: Option<&Schema>) -> Option<Contradiction> {
     schema.filter(|schema| schema.sensitive.is_empty()).map(|_| {
         let help = "give a column role = \"sensitive\", or choose a k-anonymity promise";
         let message = "the promise is about sensitive values, and no column has that role";
-        Contradiction::new("P209", "model", message, help)
+        Contradiction::new(FaultKind::NoSensitive, "model", message, help)
     })
 }
 
@@ -143,7 +157,7 @@ fn too_few_declared(key: &'static str, wanted: u32, schema: Option<&Schema>) -> 
     let message =
         format!("{key} = {wanted} needs at least {wanted} sensitive values, and the policy file declares {declared}");
     let help = format!("lower {key}, or declare every sensitive value that may ever come");
-    Some(Contradiction { code: "P228", key, message, help })
+    Some(Contradiction { kind: FaultKind::TooFewValues, key, message, help })
 }
 
 /// How many combinations of sensitive values there can be; `None` where any value is accepted.

@@ -5,7 +5,9 @@ use crate::model::{
     Domain, History, Membership, Published, Quasi, RecordKey, Regions, Release, Row, Schema, Sensitive, Span, Table,
     Value, Values,
 };
-use crate::promise::{IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, SeriesPromise};
+use crate::promise::{
+    DiversityMode, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, MInvariance, SeriesPromise,
+};
 
 /// Four people aged 20, 25, 50, 55 with flu, gastritis, flu, gastritis; two groups; and before
 /// it a release in which the same people stood in the same groups.
@@ -189,7 +191,8 @@ fn a_group_that_fails_its_guard_is_refused_with_cohorts_and_without() {
 #[test]
 fn a_newcomer_whose_value_is_the_difference_is_found() {
     // Everyone but person 3 was there before, in one group: the difference is their value.
-    let promise = SeriesPromise::from(IncrementalLDiversity::as_printed(2));
+    let promise =
+        SeriesPromise::from(IncrementalLDiversity { mode: DiversityMode::Paper, ..IncrementalLDiversity::new(2) });
     let faults = judged(|case| {
         case.promise = promise.clone();
         case.history.records.retain(|record| record.key != RecordKey { hi: 0, lo: 3 });

@@ -12,7 +12,7 @@ pub use xy_anonymity::XyAnonymity;
 pub use xy_linkability::{ListedShare, XyLinkability};
 
 use crate::model::{Demand, Impossible, Quasi, Reading, Schema, Scope, Terms};
-use crate::settings::{Key, Section, Walk, key};
+use crate::settings::{FaultKind, Key, Section, Walk, key};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -56,7 +56,12 @@ const Y_KEY: Key = key(
 fn read_y(section: &Section<'_, '_>, walk: &mut Walk) -> Option<Vec<String>> {
     let y = walk.names(section, "y")?;
     if y.is_empty() {
-        walk.fault("P232", "y is empty", section.at("y"), "name the columns that must stay unknown, or record");
+        walk.fault(
+            FaultKind::NoSuchColumn,
+            "y is empty",
+            section.at("y"),
+            "name the columns that must stay unknown, or record",
+        );
         return None;
     }
     Some(y)
@@ -69,12 +74,12 @@ pub(crate) fn column_of<'s>(schema: &'s Schema, name: &str) -> Option<&'s Quasi>
 }
 
 /// Faults a value that a column does not have.
-pub(crate) fn unknown_value(name: &str, quasi: &Quasi, span: Range<usize>, code: &'static str, walk: &mut Walk) {
+pub(crate) fn unknown_value(name: &str, quasi: &Quasi, span: Range<usize>, kind: FaultKind, walk: &mut Walk) {
     let help = match quasi.hierarchy() {
         Some(_) => "a value or a node of its hierarchy, as a release prints it",
         None => "a range as a release prints it, such as \"[0,18)\"",
     };
-    walk.fault(code, format!("{name} has no such value"), span, help);
+    walk.fault(kind, format!("{name} has no such value"), span, help);
 }
 
 /// Terms of a promise about views, whose bound is on combinations of columns.

@@ -21,7 +21,7 @@ pub struct XyAnonymity {
 impl Parameters for XyAnonymity {
     const ENTRY: &'static Entry = &Entry {
         name: "xy-anonymity",
-        line: "different columns of the same people to different recipients; what is known goes with k values of y",
+        line: "recipients get different columns of the same people; for whoever knows x, at least k values of y remain",
         parameters: "x; y; k; pool; target; score = entropy | distortion | discernability; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: &[X_KEY, Y_KEY, key("promise", "k", "a number, at least 2", "", "the least number of values of y")],
@@ -30,6 +30,7 @@ impl Parameters for XyAnonymity {
                       share.\n",
             parameters: |k| format!("k     = {k}\n"),
             needs_sensitive: true,
+            full_columns: None,
         },
         pages: &[],
         stated: &["x", "y", "k"],

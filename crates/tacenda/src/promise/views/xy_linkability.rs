@@ -3,7 +3,7 @@
 use crate::model::{Bound, Demand, Quasi, Schema, Span, Terms, Threshold};
 use crate::promise::views::{OfViews, X_KEY, Y_KEY, column_of, read_y, terms, unknown_value};
 use crate::promise::{Drafted, Entry, Looser, Parameters};
-use crate::settings::{Key, Section, Walk, key};
+use crate::settings::{FaultKind, Key, Section, Walk, key};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use toml::Spanned;
@@ -61,7 +61,7 @@ const THRESHOLD: &str = "promise.thresholds";
 impl Parameters for XyLinkability {
     const ENTRY: &'static Entry = &Entry {
         name: "xy-linkability",
-        line: "different columns of the same people to different recipients; no value of y is too likely",
+        line: "recipients get different columns of the same people; for whoever knows x, no value of y is too likely",
         parameters: "x; y; max_confidence; sensitive; thresholds; pool; target; score; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: KEYS,
@@ -70,6 +70,7 @@ impl Parameters for XyLinkability {
                       share.\n",
             parameters: |l| format!("max_confidence = {:.3}\n", 1.0 / l as f64),
             needs_sensitive: true,
+            full_columns: None,
         },
         pages: &[],
         stated: &["x", "y", "max_confidence_permille", "listed", "only_listed"],
@@ -186,14 +187,14 @@ fn read_share(section: &Section<'_, '_>, walk: &mut Walk) -> Option<u32> {
 fn permille(share: f64, span: Range<usize>, walk: &mut Walk) -> Option<u32> {
     let thousandths = (share * 1000.0).round();
     if !(0.001..=1.0).contains(&share) {
-        walk.fault("P220", "max_confidence lies between 0.001 and 1", span, "at most one in two is 0.5");
+        walk.fault(FaultKind::NotAShare, "max_confidence lies between 0.001 and 1", span, "at most one in two is 0.5");
         return None;
     }
     // The nearest number to a text with three decimals; any other number would be promised as another one.
     if thousandths / 1000.0 != share {
         let (below, above) = ((share * 1000.0).floor().max(1.0) / 1000.0, (share * 1000.0).ceil() / 1000.0);
         let help = format!("write {below}, which promises more, or {above}, which promises less");
-        walk.fault("P220", "max_confidence has at most three decimals", span, help);
+        walk.fault(FaultKind::NotAShare, "max_confidence has at most three decimals", span, help);
         return None;
     }
     Some(thousandths as u32)
@@ -235,19 +236,24 @@ fn read_values(
     };
     let Some(texts) = texts.filter(|texts| texts.len() == columns.len()) else {
         let message = format!("{key} takes one value per column of y: {}", columns.len());
-        walk.fault("P238", message, value.span(), "a text, or a list of texts in the order of y");
+        walk.fault(FaultKind::BadValueOfY, message, value.span(), "a text, or a list of texts in the order of y");
         return None;
     };
     let mut spans = Vec::new();
     for (text, column) in texts.iter().zip(columns) {
         let Some(quasi) = column else {
-            walk.fault("P238", "a record has no values to list", value.span(), "take record out of y, or list none");
+            walk.fault(
+                FaultKind::BadValueOfY,
+                "a record has no values to list",
+                value.span(),
+                "take record out of y, or list none",
+            );
             return None;
         };
         match quasi.read(text) {
             Some(span) => spans.push(span),
             None => {
-                unknown_value(&quasi.name, quasi, value.span(), "P238", walk);
+                unknown_value(&quasi.name, quasi, value.span(), FaultKind::BadValueOfY, walk);
                 return None;
             }
         }

@@ -12,7 +12,7 @@ use crate::audit::k_anonymity::UNKNOWN_RELEASES;
 use crate::audit::{Evidence, Finding, Traces};
 use crate::ingest::foreign::{Ask, File, Foreign};
 use crate::ingest::{ReadOptions, Source, foreign};
-use crate::ledger::{Commit, Publication, Staging};
+use crate::ledger::{Commit, LineNumbers, Publication, Staging};
 use crate::model::{Grouping, History, PastGroups, Reader, Reading, Regions, Release, Schema, Scope, Table, Values};
 use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
@@ -20,7 +20,6 @@ use crate::publish::adopt::translate::translate;
 pub(super) use crate::publish::adopt::translate::{ask, express};
 use crate::publish::{Project, ProjectError, PublishError, PublishedRelease, project, published};
 use crate::{folder, ingest};
-use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -130,17 +129,13 @@ impl Project {
             let staging = store.stage(release.number)?;
             let files = copy(&staging, adoption)?;
             let reading = kept(&adoption.reading);
-            let codes: Vec<&str> = adoption.findings.iter().map(|finding| finding.fault.code()).collect();
-            let mut numbers = json!({
-                "rows": release.row_count(),
-                "groups": release.group_count(),
-                "counterfeits": release.counterfeit_count(),
-                "truth_known": adoption.people.is_some(),
-                "findings": codes,
-            });
-            if reading != Reading::default() {
-                numbers["reading"] = json!(reading);
-            }
+            let codes = adoption.findings.iter().map(|finding| finding.fault.code().into());
+            let numbers = LineNumbers {
+                truth_known: Some(adoption.people.is_some()),
+                findings: Some(codes.collect()),
+                reading: Some(reading).filter(|reading| *reading != Reading::default()),
+                ..LineNumbers::of(release)
+            };
             let commit = Commit {
                 label: &release.label,
                 promise: promise.clone(),
@@ -286,7 +281,7 @@ pub(super) fn reread(
     let is_data = |name: &&String| !name.ends_with(".counterfeits.csv") && !name.ends_with(".hierarchy.csv");
     let data = names.find(is_data).expect("an adopted release has its data");
     let foundling = Foundling { file: folder.join(data), ..Foundling::default() };
-    let mut reading: Reading = serde_json::from_value(publication.numbers["reading"].clone()).unwrap_or_default();
+    let mut reading = publication.numbers.reading.clone().unwrap_or_default();
     reading.hierarchy.values_mut().for_each(|file| *file = folder.join(&file));
     let mut read = read(&[foundling], &ask(schema, &reading))?;
     values.extend(occurring(&read));

@@ -24,8 +24,8 @@ impl Page<'_> {
             ("Withheld", N),
             ("Of the table", N),
             ("Arrived", N),
-            ("Last published", N),
-            ("Waiting since", N),
+            ("Gone after", N),
+            ("Waiting", N),
         ];
         let rows: Vec<Vec<Markup>> = report
             .releases
@@ -63,9 +63,9 @@ impl Page<'_> {
                          hand. "
                     }
                     @if has_churn {
-                        "Arrived: people first seen then. Last published: people published there and not again so far. Waiting \
-                         since: people of the last snapshot who are not in the last release, by the release since which they \
-                         wait. People who left meanwhile are not counted."
+                        "Arrived: people first seen then. Gone after: people in this release and in none since. Waiting: people of the last \
+                         snapshot who are not in the last release and have waited since this one. People who left meanwhile \
+                         are not counted."
                     }
                 }
             }

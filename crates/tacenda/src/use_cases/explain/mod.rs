@@ -5,7 +5,7 @@ mod case;
 pub use case::{explain_finding, explain_group, explain_person};
 
 use crate::publish;
-use crate::use_cases::{CODES, UseCaseError};
+use crate::use_cases::{RequestFault, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub fn explain_code(code: &str) -> Result<ExplainReport, UseCaseError> {
 /// The page of a code: code, title, explanation.
 fn page(code: &str) -> Option<(&'static str, &'static str, &'static str)> {
     let code = code.to_ascii_uppercase();
-    publish::codes().into_iter().chain(CODES.iter().copied()).find(|page| page.0 == code)
+    publish::codes().into_iter().chain(RequestFault::PAGES.iter().copied()).find(|page| page.0 == code)
 }
 
 /// The text in lines of at most 80 characters.

@@ -8,7 +8,7 @@ use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::TIGHT_BOXES;
 use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
-use crate::settings::{Section, Walk, key};
+use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
 
 /// The inference table of any set of releases is k-anonymous.
@@ -49,15 +49,14 @@ const WAYS: [(&str, &str, bool, bool); 3] = [
     ("tight", "cohorts = false, tight = true", false, true),
 ];
 
+/// What the ways without cohorts do not protect against.
+const WITHOUT_COHORTS: &str = "an attacker who knows when a person arrived may single the person out; a threshold l \
+                               holds in each release alone";
+
 impl IncrementalKAnonymity {
     /// With cohorts, and nothing chosen but `k`.
     pub const fn new(k: u32) -> IncrementalKAnonymity {
         IncrementalKAnonymity { k, cohorts: true, l: None, tight: false, on_delete: OnDelete::Refuse }
-    }
-
-    /// As the paper has it: safe only where nobody knows who arrived when.
-    pub const fn without_cohorts(k: u32) -> IncrementalKAnonymity {
-        IncrementalKAnonymity { cohorts: false, ..IncrementalKAnonymity::new(k) }
     }
 }
 
@@ -90,6 +89,10 @@ impl Parameters for IncrementalKAnonymity {
             comment: "# Each person is one of at least k. Records may only be added.\n",
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
+            full_columns: Some(
+                "# With cohorts = false, a column of numbers or dates is cut only if missing = \"error\".\n\
+                 # If no cell of {} will ever be empty, set that before the first release. It cannot be changed later.\n",
+            ),
         },
         pages: &[warnings::NOT_CUT],
         stated: &["k", "cohorts", "l", "tight"],
@@ -136,7 +139,7 @@ impl Parameters for IncrementalKAnonymity {
         found.extend(self.l.and(without_sensitive(schema)));
         if self.cohorts && self.tight {
             let help = "set cohorts = false, or take tight out";
-            found.push(Contradiction::new("P214", "tight", "tight says nothing with cohorts", help));
+            found.push(Contradiction::new(FaultKind::SaysNothing, "tight", "tight says nothing with cohorts", help));
         }
         found.extend(self.l.and_then(|l| too_few_declared("l", l, schema)));
         found
@@ -230,6 +233,7 @@ impl OfSeries for IncrementalKAnonymity {
         let way = |&(name, setting, cohorts, tight): &(&'static str, &'static str, bool, bool)| Alternative {
             name,
             setting,
+            caveat: if cohorts { "" } else { WITHOUT_COHORTS },
             promise: IncrementalKAnonymity { cohorts, tight, ..*self }.into(),
         };
         WAYS.iter().map(way).collect()

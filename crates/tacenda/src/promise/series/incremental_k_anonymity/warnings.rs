@@ -10,13 +10,13 @@ use crate::promise::IncrementalKAnonymity;
 pub(super) const NOT_CUT: Page = (
     "R801",
     "a column is not cut",
-    "A warning, not an error. Under incremental-k-anonymity without cohorts every group is published with its cell, \
-     and no printable value holds an empty cell together with some of the numbers. So a column of numbers or dates \
-     with missing = \"value\", which is the default, is cut between numbers and empty cells first, or not at all: \
-     where fewer than k cells are empty, or fewer than k are not, every cell says *, and boxes fixed at birth are as \
-     wide as their people lie apart. If no cell will ever be empty, set missing = \"error\" before the first \
-     release; it cannot be changed later. Or publish with cohorts = true, where only the group of an empty cell is \
-     widened.",
+    "A warning, not an error. Without cohorts every group is published with its whole cell. No published \
+     value covers an empty cell and only some of the numbers. So a column of numbers or dates with missing = \
+     \"value\", the default, is first cut between empty cells and numbers. That cut needs at least k empty \
+     cells and at least k others. Without it the column is never cut, and every cell says *. With tight = \
+     true each group shows the range of its people, which can be wide. If no cell will ever be empty, set \
+     missing = \"error\" before the first release; it cannot be changed later. Or set cohorts = true: then \
+     only the group of an empty cell is widened.",
 );
 
 /// What there is to say of publishing `table` under this promise.

@@ -48,7 +48,8 @@ mod tests {
         let membership = who(second.2, new.group_count());
         let evidence =
             Evidence { schema: &schema, history: &history, table: &now, release: &new, membership: &membership };
-        let promise = SeriesPromise::from(IncrementalLDiversity::as_printed(l));
+        let promise =
+            SeriesPromise::from(IncrementalLDiversity { mode: DiversityMode::Paper, ..IncrementalLDiversity::new(l) });
         promise.judge(evidence).iter().map(|finding| (finding.fault.code(), finding.people)).collect()
     }
 

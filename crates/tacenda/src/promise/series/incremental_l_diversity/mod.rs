@@ -8,7 +8,7 @@ use crate::model::{Hides, Reader, Schema, Scope, Terms};
 use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
-use crate::settings::{Section, Walk, key};
+use crate::settings::{FaultKind, Section, Walk, key};
 #[cfg(test)]
 pub(in crate::promise::series) use group::drawn;
 use serde::{Deserialize, Serialize};
@@ -64,11 +64,6 @@ impl IncrementalLDiversity {
             groups: GroupForming::Close,
         }
     }
-
-    /// The paper's algorithm, for study.
-    pub const fn as_printed(l: u32) -> IncrementalLDiversity {
-        IncrementalLDiversity { mode: DiversityMode::Paper, ..IncrementalLDiversity::new(l) }
-    }
 }
 
 impl Parameters for IncrementalLDiversity {
@@ -100,6 +95,7 @@ impl Parameters for IncrementalLDiversity {
             comment: "# Each person's sensitive value is one of l, over all releases together. Records may only be added; some wait.\n",
             parameters: |l| format!("l     = {l}\n"),
             needs_sensitive: true,
+            full_columns: None,
         },
         pages: &[],
         stated: &["l", "mode", "reader", "groups"],
@@ -184,15 +180,30 @@ impl Parameters for IncrementalLDiversity {
         let mut found = Vec::new();
         found.extend(without_sensitive(schema));
         if self.mode == DiversityMode::Safe && self.made_up {
-            found.push(Contradiction::new("P214", "made_up", "made_up says nothing in mode safe", "take it out"));
+            found.push(Contradiction::new(
+                FaultKind::SaysNothing,
+                "made_up",
+                "made_up says nothing in mode safe",
+                "take it out",
+            ));
         }
         if self.groups == GroupForming::Drawn && self.reader == Reader::Rule {
             let message = "groups = \"drawn\" is for a reader who knows the program";
-            found.push(Contradiction::new("P214", "groups", message, "set reader = \"method\", or take groups out"));
+            found.push(Contradiction::new(
+                FaultKind::SaysNothing,
+                "groups",
+                message,
+                "set reader = \"method\", or take groups out",
+            ));
         }
         if self.mode == DiversityMode::Paper && self.reader == Reader::Method {
             let message = "the paper's mode holds against no reader";
-            found.push(Contradiction::new("P214", "reader", message, "take reader out, or set mode = \"safe\""));
+            found.push(Contradiction::new(
+                FaultKind::SaysNothing,
+                "reader",
+                message,
+                "take reader out, or set mode = \"safe\"",
+            ));
         }
         found.extend(too_few_declared("l", self.l, schema));
         found

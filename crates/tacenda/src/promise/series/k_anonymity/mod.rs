@@ -3,12 +3,12 @@
 mod check;
 mod group;
 
-use crate::grouping::{Base, LossKind, SeedRule};
-use crate::model::{Hides, Schema, Scope, Terms};
+use crate::grouping::{Base, Drift, LossKind, SeedRule};
+use crate::model::{Hides, Schema, Scope, Terms, percent};
 use crate::promise::series::OfSeries;
 use crate::promise::series::readers::TIGHT_BOXES;
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
-use crate::settings::{Section, Walk, key, number_of};
+use crate::settings::{FaultKind, Section, Walk, key, number_of};
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
@@ -99,6 +99,7 @@ impl Parameters for KAnonymity {
                       # together reveal is acceptable: accept_series_risk = \"…\".\n",
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
+            full_columns: None,
         },
         pages: &[],
         stated: &["k"],
@@ -146,7 +147,7 @@ impl Parameters for KAnonymity {
 
     fn contradictions(&self, _: Option<&Schema>) -> Vec<Contradiction> {
         let help = "set optimise = true, or base = \"k-member\"";
-        let without = Contradiction::new("P214", "base", "the base tree needs optimise", help);
+        let without = Contradiction::new(FaultKind::SaysNothing, "base", "the base tree needs optimise", help);
         Some(without).filter(|_| self.base == Some(Base::Tree) && !self.optimise).into_iter().collect()
     }
 
@@ -172,12 +173,34 @@ fn read_refresh(section: &Section<'_, '_>, walk: &mut Walk) -> Option<f64> {
     let factor = factor.filter(|factor| (1.0..1e6).contains(factor));
     if factor.is_none() {
         let help = "for example refresh = 1.1, or refresh = \"when loss > 1.1 x static\"";
-        walk.fault("P227", "refresh takes a number of at least 1 and below 1000000", value.span(), help);
+        walk.fault(FaultKind::BadNumber, "refresh takes a number of at least 1 and below 1000000", value.span(), help);
     }
     factor
 }
 
 impl OfSeries for KAnonymity {
+    fn drift_in_words(&self, drift: &Drift) -> Vec<(&'static str, String)> {
+        let losses = format!(
+            "loss of the kept clusters {}, from scratch now {}, at the last time from scratch {}",
+            percent(drift.kept),
+            percent(drift.scratch),
+            percent(drift.last_scratch)
+        );
+        let ratio = match drift.last_scratch > 0.0 {
+            true => format!("{:.3} x static", drift.kept / drift.last_scratch),
+            false => "static is 0".into(),
+        };
+        let rule = match (drift.factor, drift.refreshes) {
+            (None, _) => format!("no rule; the clusters are kept ({ratio})"),
+            (Some(factor), true) => format!("{ratio}, more than {factor}: everything is clustered from scratch"),
+            (Some(factor), false) if drift.kept > factor * drift.last_scratch => {
+                format!("{ratio}, more than {factor}, but from scratch would be no better: the clusters are kept")
+            }
+            (Some(factor), false) => format!("{ratio}, not more than {factor}: the clusters are kept"),
+        };
+        vec![("drift", losses), ("refresh", rule)]
+    }
+
     fn departures(&self) -> &'static str {
         "People who leave are taken out of their groups. Nothing is promised to them against someone who compares releases."
     }

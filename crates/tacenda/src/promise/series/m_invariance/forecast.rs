@@ -24,19 +24,21 @@ const ENOUGH: u64 = 50;
 pub(super) const COUNTERFEITS_AHEAD: Page = (
     "R802",
     "counterfeits that are to be expected",
-    "A warning, not an error. With reader = \"method\" newcomers fill no gaps: where people left, counterfeits stand in for \
-     them. The message says how many are to be expected over the next releases, by a simulation in which people leave at \
-     the rate of this release, whatever their value, and as many arrive. Small tables and tables that many people leave need very \
-     many. Then a new series with reader = \"rule\" is the better choice. In sets of five and more values surplus = \"withhold\" needs fewer \
+    "A warning, not an error. With reader = \"method\" newcomers fill no gaps: where people left, \
+     counterfeits stand in for them. The message says how many to expect over the next releases. It comes \
+     from a simulation: people leave at the rate of this release, whatever their value, and as many arrive. \
+     Small tables, and tables that many people leave, need very many. Then a new series with reader = \
+     \"rule\" is the better choice. With five or more values in a set, surplus = \"withhold\" needs fewer \
      counterfeits.",
 );
 
 pub(super) const LEAVING_BY_VALUE: Page = (
     "R803",
     "leaving depends on the value",
-    "A warning, not an error. People with different sensitive values leave at different rates; values of fewer than 50 people are \
-     not looked at. The proof of reader = \"method\" is for a reader to whom everybody is equally likely to leave. A reader who \
-     knows that people with one value leave sooner can learn more than the bound says.",
+    "A warning, not an error. People with some sensitive values leave more often than people with others. \
+     Values of fewer than 50 people are not compared. The proof of reader = \"method\" assumes that the \
+     reader expects everybody to leave equally often. A reader who knows better can learn more than the bound \
+     says.",
 );
 
 /// What there is to say of going on from `release`, which was made from `table`; `last` is the table before.

@@ -8,7 +8,7 @@ use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Ta
 use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence};
 use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
-use crate::settings::{Section, Walk, key};
+use crate::settings::{FaultKind, Section, Walk, key};
 pub(in crate::promise::series) use group::refuse_uneven;
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +114,7 @@ impl Parameters for MInvariance {
                       alone.\n",
             parameters: |m| format!("m     = {m}\nk     = 2\n"),
             needs_sensitive: true,
+            full_columns: None,
         },
         pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE],
         stated: &["m", "k", "reader", "on_ineligible"],
@@ -152,8 +153,8 @@ impl Parameters for MInvariance {
             OnIneligible::Refuse => {}
             OnIneligible::Defer => limits.push(WAITING),
             OnIneligible::Counterfeit => limits.push(
-                "A person who stands alone with counterfeits almost certainly has the value that is too frequent. The \
-                 bound does not hold for them.",
+                "If all other rows of a person's group are counterfeits, the person almost certainly has the value that is \
+                 too frequent. The bound does not hold for that person.",
             ),
         }
         limits.push("Published tables may contain declared artificial records.");
@@ -190,7 +191,7 @@ impl Parameters for MInvariance {
         if self.reader == Reader::Method && self.on_ineligible != OnIneligible::Refuse {
             let message = "reader = \"method\" holds only where uneven newcomers are refused";
             found.push(Contradiction::new(
-                "P214",
+                FaultKind::SaysNothing,
                 "on_ineligible",
                 message,
                 "take on_ineligible out, or set reader = \"rule\"",
@@ -199,11 +200,21 @@ impl Parameters for MInvariance {
         if self.reader == Reader::Method && self.k.is_some_and(|k| k > self.m) {
             // New sets of fewer than k people would be withheld and dealt again, which the proof does not cover.
             let message = "reader = \"method\" needs k to be at most m";
-            found.push(Contradiction::new("P214", "k", message, "lower k, raise m, or set reader = \"rule\""));
+            found.push(Contradiction::new(
+                FaultKind::SaysNothing,
+                "k",
+                message,
+                "lower k, raise m, or set reader = \"rule\"",
+            ));
         }
         if self.reader == Reader::Rule && self.surplus != Surplus::Counterfeit {
             let help = "take surplus out, or set reader = \"method\"";
-            found.push(Contradiction::new("P214", "surplus", "surplus says nothing with reader = \"rule\"", help));
+            found.push(Contradiction::new(
+                FaultKind::SaysNothing,
+                "surplus",
+                "surplus says nothing with reader = \"rule\"",
+                help,
+            ));
         }
         found
     }
