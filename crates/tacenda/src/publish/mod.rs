@@ -7,6 +7,7 @@ mod recode;
 mod staged;
 mod series;
 mod report;
+mod rerun;
 mod project;
 mod choices;
 mod in_memory;
@@ -29,6 +30,7 @@ pub use project::{
 pub use recode::{Stamp, recode};
 pub(crate) use report::software;
 pub use report::{REPORT, ReportRequest};
+pub use rerun::Remaking;
 pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
 pub use views::{NewView, PreparedView, prepare_view};
