@@ -133,6 +133,7 @@ fn audit_folder(name: &str, root: &Path) -> Json {
         traces: &traces,
         promise: (name == "m-invariance").then_some(&promise),
         knowledge: (!tables.is_empty()).then_some(&knowledge),
+        rerun: None,
     };
     let steps: Mutex<Vec<(&str, f64, Instant)>> = Mutex::new(Vec::new());
     let step = |name| steps.lock().expect("nobody panics").push((name, cpu_seconds(), Instant::now()));

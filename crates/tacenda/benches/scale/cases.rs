@@ -315,6 +315,7 @@ impl Files {
             traces: &traces,
             promise: None,
             knowledge: knowledge.as_ref(),
+            rerun: None,
         };
         let (attacker, thresholds, limits) =
             (Attacker::default(), Thresholds { k: 10, l: 4, t: None }, Limits::default());

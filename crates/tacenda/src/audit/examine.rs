@@ -149,5 +149,6 @@ fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
         Check::Drift => checks::drift::check(ask),
         Check::Learned => checks::learned::check(ask),
         Check::EverLinked => checks::ever_linked::check(ask),
+        Check::Rerun => checks::rerun::check(ask),
     }
 }

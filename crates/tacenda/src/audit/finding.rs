@@ -225,6 +225,10 @@ coded! {
         EverLinkedLikely = "A785", "a person was probably linked to a value in some release",
             "If values change, each release is another chance. The probability that the person had the value in at \
              least one release is above 1/l.";
+        GroupsTellValues = "A787", "groups depend on who has which value",
+            "The releases were made again with the same seed, and with values exchanged among people of one value set. \
+             Other groups came out. A reader who knows the program can rule such exchanges out, and may be left with fewer \
+             values than promised.";
     }
 }
 

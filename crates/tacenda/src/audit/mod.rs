@@ -4,6 +4,7 @@
 //! before, and `publish` commits nothing that it finds fault with.
 
 mod series;
+mod rerun;
 mod outcome;
 mod reason;
 mod quantity;
@@ -44,6 +45,7 @@ pub use join::{
 pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, VerdictWord, Witness};
 pub use quantity::Quantity;
 pub use reason::Reason;
+pub use rerun::{Exchanged, Rerun};
 pub use series::{Attacker, Limits, Series, Thresholds};
 pub use statement::Statement;
 pub use views::{ViewEvidence, ViewVerdict, gate_view};

@@ -60,6 +60,8 @@ pub enum Check {
     Learned,
     /// How likely a person was ever linked to a value, where values change (B5).
     EverLinked,
+    /// Whether groups depend on who has which value, tried by making the releases again (science A3.11).
+    Rerun,
 }
 
 /// What a check says.
@@ -198,7 +200,7 @@ impl Assessment {
 
 impl Check {
     /// All checks, in the order they are asked and printed.
-    pub const ALL: [Check; 19] = [
+    pub const ALL: [Check; 20] = [
         Check::GroupSizes,
         Check::Diversity,
         Check::Frequency,
@@ -218,6 +220,7 @@ impl Check {
         Check::Drift,
         Check::Learned,
         Check::EverLinked,
+        Check::Rerun,
     ];
 
     /// The name on the command line and in JSON.
@@ -253,6 +256,7 @@ impl Check {
             Check::Drift => ("drift", "How does the loss change from release to release?"),
             Check::Learned => ("learned", "What can be learned from correlations in the releases themselves?"),
             Check::EverLinked => ("ever-linked", "How likely was a person ever linked to a value?"),
+            Check::Rerun => ("rerun", "Would exchanged values have given the same groups?"),
         }
     }
 }

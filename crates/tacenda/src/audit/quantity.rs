@@ -55,6 +55,7 @@ quantities! {
     PeopleBelowL = "people below l",
     PeopleChanged = "people whose value changed",
     PointsUncovered = "points no group covers",
+    PeopleMoved = "people whose group changes if values are exchanged",
     ValuesRuledOut = "values ruled out by matching",
     PlacesOfTwo = "places of two releases looked at",
     PlacesOfMore = "places of longer stretches looked at",

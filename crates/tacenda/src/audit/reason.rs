@@ -76,6 +76,12 @@ reasons! {
     TooLargeToCount = "some components are too large to count all worlds",
     /// Ids rule out worlds that were counted.
     LinkedIdsIgnored = "ids link rows of several releases, and counting worlds does not follow them",
+    /// No promise speaks of a reader who knows the program.
+    MethodNotPromised = "no promise here holds against a reader who knows the program",
+    /// Making releases again takes the seed.
+    SeedUnknown = "only the project that made the releases has the seed to make them again",
+    /// The tables, the policy or the program are not those of the day.
+    NotMadeAgain = "these tables, this policy and this program do not give the same releases again",
     /// Only a sample was looked at.
     SampledPeople = "only a random sample of the people was looked at",
 }

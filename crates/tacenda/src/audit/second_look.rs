@@ -25,8 +25,14 @@ pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
         checks.push(Check::Difference);
     }
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
-    let series =
-        Series { schema: evidence.schema, releases: &releases, traces: &traces, promise: Some(terms), knowledge: None };
+    let series = Series {
+        schema: evidence.schema,
+        releases: &releases,
+        traces: &traces,
+        promise: Some(terms),
+        knowledge: None,
+        rerun: None,
+    };
     let lines = Thresholds::of(terms);
     let answer = examine_at(&series, Attacker::default(), &lines, &Limits::default(), &checks);
     let is_new = |finding: &&Finding| finding.release == evidence.release.number;

@@ -4,6 +4,7 @@
 //! one order of codes for all of them. A column that a file does not have is published as the root
 //! there, which is what its absence says. What a file shows beside its rows is in [`Traces`].
 
+use crate::audit::Rerun;
 use crate::audit::knowledge::Knowledge;
 use crate::model::{Release, Schema, Terms, Traces};
 
@@ -20,6 +21,8 @@ pub struct Series<'a> {
     pub promise: Option<&'a Terms>,
     /// Everyone's quasi values and presence, where the truth is at hand.
     pub knowledge: Option<&'a Knowledge<'a>>,
+    /// Who can make the releases again, where that is asked of whoever made them.
+    pub rerun: Option<&'a dyn Rerun>,
 }
 
 /// What the attacker knows besides everyone's quasi values.

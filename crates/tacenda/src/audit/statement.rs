@@ -99,4 +99,7 @@ pub enum Statement {
     Learned,
     /// The chance that the person had the value in some release is `number` in millionths: more than one in l.
     EverLinked,
+    /// After an exchange of values, groups with `number` of the `line` people of the release come out otherwise, the one
+    /// given among them.
+    GroupsMoved,
 }

@@ -5,17 +5,16 @@
 //! table can be worked on apart, and a release can be made again.
 
 use crate::model::{RecordKey, Rng, Seed};
+use std::sync::Arc;
 
 /// The lots of one purpose in one release.
 #[derive(Clone)]
 pub struct Lots {
     key: [u8; 32],
-    #[cfg(test)]
-    given: Option<std::sync::Arc<dyn GivenLots>>,
+    given: Option<Arc<dyn GivenLots>>,
 }
 
-/// Lots that a test gives, to try all of them.
-#[cfg(test)]
+/// Lots that somebody gives: a test tries all of them, and the auditor exchanges some.
 pub trait GivenLots: Send + Sync {
     /// The lot of a record.
     fn of(&self, record: RecordKey) -> u64;
@@ -42,22 +41,16 @@ impl Lots {
     }
 
     fn keyed(key: [u8; 32]) -> Lots {
-        Lots {
-            key,
-            #[cfg(test)]
-            given: None,
-        }
+        Lots { key, given: None }
     }
 
-    /// Lots that a test gives.
-    #[cfg(test)]
-    pub fn given(given: std::sync::Arc<dyn GivenLots>) -> Lots {
+    /// Lots that somebody gives.
+    pub fn given(given: Arc<dyn GivenLots>) -> Lots {
         Lots { key: [0; 32], given: Some(given) }
     }
 
     /// The lot of a record: 64 bits, as likely as any other.
     pub fn of(&self, record: RecordKey) -> u64 {
-        #[cfg(test)]
         if let Some(given) = &self.given {
             return given.of(record);
         }
@@ -66,7 +59,6 @@ impl Lots {
 
     /// A number below `bound` for one unit, each as likely.
     pub fn below(&self, unit: &[u32], bound: u64) -> u64 {
-        #[cfg(test)]
         if let Some(given) = &self.given {
             return given.below(unit, bound);
         }

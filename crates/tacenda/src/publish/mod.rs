@@ -8,6 +8,7 @@ mod amend;
 mod staged;
 mod series;
 mod report;
+mod rerun;
 mod project;
 mod choices;
 mod in_memory;
@@ -32,6 +33,7 @@ pub use project::{
 pub use recode::{Stamp, recode};
 pub(crate) use report::software;
 pub use report::{REPORT, ReportRequest};
+pub use rerun::Remaking;
 pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
 pub use views::{NewView, PreparedView, prepare_view};

@@ -4,13 +4,13 @@
 //! gives the same bytes. The report on the series reads every release back from its folder, as a
 //! recipient would, and attacks them all; the vault is opened only where the edition may use it.
 
-use crate::audit::{Assessment, Attacker, Check, Limits, Series, Thresholds, Traces, examine};
+use crate::audit::{Assessment, Attacker, Check, Limits, Rerun, Series, Thresholds, Traces, examine};
 use crate::ingest::Given;
 use crate::ledger::Store;
 use crate::model::{History, Scope, Table};
 use crate::promise::PolicyFile;
 use crate::publish::project::now;
-use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, series};
+use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, Remaking, series};
 use crate::report;
 use crate::report::{About, ChurnFacts, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report};
 use jiff::ToSpan;
@@ -61,6 +61,7 @@ pub fn page(
             traces: &traces,
             promise: Some(&terms),
             knowledge: None,
+            rerun: None,
         },
         assessment: &Assessment::default(),
         attacker: Attacker::default(),
@@ -91,6 +92,9 @@ pub fn series_report(
     };
     let read = series::read(project, tables, step)?;
     let knowledge = read.knowledge();
+    let tables: Option<Vec<&Table>> = read.tables.iter().map(Option::as_ref).collect();
+    let seed = store.seed().ok();
+    let rerun = tables.zip(seed).map(|(tables, seed)| Remaking { policy, seed, tables, releases: &read.releases });
     let terms = policy.first_promise().terms();
     let thresholds = Thresholds::of(&terms);
     let series = Series {
@@ -99,6 +103,7 @@ pub fn series_report(
         traces: &read.traces,
         promise: Some(&terms),
         knowledge: knowledge.as_ref(),
+        rerun: rerun.as_ref().map(|rerun| rerun as &dyn Rerun),
     };
     let (attacker, limits) = (Attacker::of(&terms), Limits::default());
     let ask = |check: Check| step(check.question());

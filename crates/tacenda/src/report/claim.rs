@@ -205,6 +205,13 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             percent(1.5 / line.max(1) as f64),
             number(line)
         ),
+        Statement::GroupsMoved => format!(
+            "Made again with the same seed, after values were exchanged within value sets, the release has other groups for {} \
+             of {}; {} is one of those that changed.",
+            number(count),
+            people(line),
+            groups()
+        ),
         Statement::EverLinked => format!(
             "The chance that this person had {} in some release is {}, one less the product of the shares of other values in \
              the groups that cover them: {one_in}.",

@@ -49,7 +49,7 @@ const LINKS: [Check; 6] =
     [Check::LinkedIds, Check::Correspondence, Check::Matching, Check::Equivalence, Check::RowOrder, Check::GroupNames];
 
 /// What tells a person's value.
-const GUESSES: [Check; 8] = [
+const GUESSES: [Check; 9] = [
     Check::Diversity,
     Check::Frequency,
     Check::Closeness,
@@ -58,6 +58,7 @@ const GUESSES: [Check; 8] = [
     Check::Posterior,
     Check::Learned,
     Check::EverLinked,
+    Check::Rerun,
 ];
 
 /// What ties rows together where no ids do.

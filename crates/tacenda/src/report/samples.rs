@@ -194,6 +194,7 @@ impl Sample {
             traces: &[],
             promise: self.promise.as_ref(),
             knowledge: None,
+            rerun: None,
         };
         Report::new(&Material {
             edition,

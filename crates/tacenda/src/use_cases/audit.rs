@@ -157,7 +157,8 @@ impl Audit {
     /// Attacks the series.
     pub fn judge(&self, progress: Progress<'_>) -> AuditAnswer {
         let knowledge = self.subject.knowledge();
-        let series = self.subject.series(knowledge.as_ref());
+        let rerun = self.subject.remaking();
+        let series = self.subject.series(knowledge.as_ref(), rerun.as_ref());
         let ask = |check: Check| progress(self.checks.len(), check.question());
         let assessment =
             audit::examine_only(&series, self.attacker, &self.thresholds, &self.limits, &ask, &self.checks);

@@ -203,8 +203,14 @@ fn audits(policy: &dyn Grouper, snapshots: &[Vec<TestPerson>]) -> Vec<Assessment
     let knowledge = Knowledge::from_published(published);
     let schema = kit::schema();
     let audit = |knowledge| {
-        let series =
-            Series { schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge };
+        let series = Series {
+            schema: &schema,
+            releases: &releases,
+            traces: &traces,
+            promise: Some(&promise),
+            knowledge,
+            rerun: None,
+        };
         let lines = Thresholds::of(&promise);
         audit::examine(&series, Attacker::of(&promise), &lines, &Limits::default(), &|_| {})
     };
@@ -261,8 +267,7 @@ proptest! {
         let knowledge = Knowledge::from_published(done.iter().map(|(table, prepared)| (table, &prepared.membership)));
         let (schema, promise) = (kit::schema(), policy.promise().terms());
         let series = Series {
-            schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge),
-        };
+            schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge), rerun: None };
         let assessment =
             audit::examine(&series, Attacker::default(), &Thresholds::of(&promise), &Limits::default(), &|_| {});
         let distinct = values.iter().collect::<std::collections::BTreeSet<_>>().len();

@@ -72,6 +72,7 @@ impl Case {
             traces: &self.traces,
             promise: self.promise.as_ref(),
             knowledge: knowledge.as_ref(),
+            rerun: None,
         })
     }
 

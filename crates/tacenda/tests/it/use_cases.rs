@@ -121,6 +121,42 @@ fn everything_up_to_a_release_says_how_many_steps_it_has() {
     done();
 }
 
+/// Only the steward can make releases again, and only with the tables that they were made from.
+#[test]
+fn releases_are_made_again_with_the_tables_behind_them() {
+    let values = ["flu", "cold", "mumps", "gout", "hiv"];
+    let table = |release: usize, shift: usize| {
+        let is_present = |id: &usize| id % 9 != release;
+        let row = |id: usize| format!("p{id},{},{}\n", 20 + id * 7 % 60, values[(id * 3 + id / 5 + shift) % 5]);
+        let rows: String = (0..40 + 10 * release).filter(is_present).map(row).collect();
+        format!("id,age,disease\n{rows}")
+    };
+    let policy = format!("{POLICY}reader = \"method\"\n[counterfeits]\nmax_share = 0.5\n");
+    let folder = folder(&[("tacenda.toml", &policy)]);
+    let folder = folder.path();
+    for number in 0..3 {
+        fs::write(folder.join("table.csv"), table(number, 0)).unwrap();
+        release(folder).prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    }
+    let said = |shift: usize| {
+        let truth = |number: usize| {
+            let path = folder.join(format!("t{number}.csv"));
+            fs::write(&path, table(number, shift)).unwrap();
+            Given::Path(path)
+        };
+        let subject = SubjectRequest {
+            project: release(folder).project,
+            truth: (0..3).map(truth).collect(),
+            ..SubjectRequest::default()
+        };
+        let request = AuditRequest { subject, checks: vec!["rerun".into()], ..AuditRequest::default() };
+        let report = request.read(&|_, _| {}).unwrap().judge(&|_, _| {}).report;
+        report.checks[0].verdict.to_string()
+    };
+    assert_eq!(said(1), "NOT ASSESSED");
+    assert_eq!(said(0), "PASS");
+}
+
 #[test]
 fn duplicates_are_named_and_the_rest_is_numbered_anew() {
     let folder = folder(&[("a.csv", FIRST), ("b.csv", FIRST), ("c.csv", FIRST), ("d.csv", SECOND)]);

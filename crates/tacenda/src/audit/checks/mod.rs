@@ -22,6 +22,7 @@ pub(super) mod moved_regions;
 mod pairs;
 mod places;
 pub(super) mod posterior;
+pub(super) mod rerun;
 pub(super) mod row_order;
 mod tally;
 

@@ -239,6 +239,7 @@ fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
         traces: &traces,
         promise: Some(terms),
         knowledge: Some(&knowledge),
+        rerun: None,
     };
     // One value left is what gives a person away; the promise itself draws no line for values.
     let lines = Thresholds { l: 2, ..Thresholds::of(terms) };

@@ -110,10 +110,24 @@ pub trait OfSeries: Grouper + Checked {
         false
     }
 
+    /// Among whom values can be exchanged without another group, for those who try it.
+    fn exchanged_within(&self) -> Within {
+        Within::ValueSet
+    }
+
     /// How many people earlier releases have given away, so that no group can hide them.
     fn exposed(&self, _: &History) -> u64 {
         0
     }
+}
+
+/// Among whom values can be exchanged.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Within {
+    /// Everyone with one value set.
+    ValueSet,
+    /// The people of one group.
+    Group,
 }
 
 /// A way to keep a promise, beside others.

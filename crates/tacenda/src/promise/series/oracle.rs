@@ -2,12 +2,12 @@
 //!
 //! The reader is told who is in which group (science A3.11-a), knows who is present when, and knows the program but not
 //! its seed. For every assignment of values to people, and for every way the lots can fall, the program is run. Then
-//! Bayes' rule is applied in whole numbers.
+//! Bayes' rule is applied in whole numbers. At any size, values are exchanged and releases made again: `tests/it/rerun.rs`.
 
 use crate::grouping::GroupingError;
 use crate::grouping::evolve::{SnapshotRow, after, group_values, schema, table, values};
 use crate::model::lots::GivenLots;
-use crate::model::{Grouping, History, Lots, Reader, RecordKey, Rng, Schema, Table, Value};
+use crate::model::{Grouping, History, Lots, Reader, RecordKey, Schema, Table, Value};
 use crate::promise::series::incremental_l_diversity::drawn;
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{GroupForming, IncrementalLDiversity, MInvariance, Surplus};
@@ -164,24 +164,30 @@ impl Script {
         states.into_iter().map(|(seen, (weight, _))| (seen, weight)).collect()
     }
 
-    /// The worst over all assignments, coins and priors.
-    fn worst(&self, policy: &dyn Grouper, withholds: bool, draws: Draws, m: u32) -> Worst {
-        let people = self.places.len();
-        let worlds = u64::from(self.values).pow(people as u32);
+    /// Every assignment of values to people that fits the histogram.
+    fn assignments(&self) -> Vec<Vec<u32>> {
+        let people = self.places.len() as u32;
         let held = |world: u64| -> Vec<u32> {
             let value = |one: u32| world / u64::from(self.values).pow(one) % u64::from(self.values);
-            (0..people as u32).map(|one| value(one) as u32).collect()
+            (0..people).map(|one| value(one) as u32).collect()
         };
-        let fits = |world: &u64| {
-            let held = held(*world);
+        let fits = |held: &Vec<u32>| {
             let occurs = |value: usize| held.iter().filter(|&&one| one as usize == value).count();
             self.histogram.is_none_or(|wanted| wanted.iter().enumerate().all(|(value, &times)| occurs(value) == times))
         };
-        let told: Vec<(Vec<u32>, BTreeMap<Seen, u128>)> = (0..worlds)
-            .into_par_iter()
-            .filter(fits)
-            .map(|world| (held(world), self.outcomes(policy, withholds, draws, &held(world))))
-            .collect();
+        (0..u64::from(self.values).pow(people)).map(held).filter(fits).collect()
+    }
+
+    /// The worst over all assignments, coins and priors.
+    fn worst(&self, policy: &dyn Grouper, withholds: bool, draws: Draws, m: u32) -> Worst {
+        self.worst_of(|held| self.outcomes(policy, withholds, draws, held), m)
+    }
+
+    /// The same, where `outcomes` says what can come of an assignment.
+    fn worst_of(&self, outcomes: impl Fn(&[u32]) -> BTreeMap<Seen, u128> + Sync, m: u32) -> Worst {
+        let people = self.places.len();
+        let told: Vec<(Vec<u32>, BTreeMap<Seen, u128>)> =
+            self.assignments().into_par_iter().map(|held| (held.clone(), outcomes(&held))).collect();
         let mut worst = Worst { share: (0, 1), outcomes: 0, above: 0 };
         for prior in PRIORS {
             // Per outcome: the weight of each value of each person.
@@ -303,6 +309,8 @@ fn a_first_release_holds_against_the_method_whatever_the_reader() {
         let worst = script.worst(&MInvariance::new(2), false, Draws::ByLot, 2);
         assert_eq!((worst.share, worst.above), ((1, 2), 0));
     }
+    let worst = eight(&[3, 3, 2, 0]).worst(&MInvariance::new(2), false, Draws::ByLot, 2);
+    assert_eq!((worst.share, worst.above), ((1, 2), 0), "eight people");
 }
 
 /// The oracle finds what it is for: a walk along the quasi codes makes people certain (science CE-5).
@@ -348,6 +356,43 @@ fn drawn_groups_leave_one_in_l() {
     assert_eq!((worst.share, worst.above), ((1, 2), 0));
 }
 
+/// science A3.11-d in full: whoever in a group has which of its values, the groups are as likely. So what a reader thought
+/// of them before stays as it was, and b known people of a group leave 1/(l − b) for the others.
+#[test]
+fn drawn_groups_are_as_likely_whoever_in_them_has_which_value() {
+    for (l, values) in [(2, 3), (3, 4)] {
+        let groups = GroupForming::Drawn;
+        let policy = IncrementalLDiversity { reader: Reader::Method, groups, ..IncrementalLDiversity::new(l) };
+        let present: &[&[usize]] = if l == 2 { &[&[0, 2, 3, 5], ALL] } else { &[ALL] };
+        let script = Script { places: PLANE, present, values, histogram: None };
+        let mut likely: BTreeMap<Seen, Vec<u128>> = BTreeMap::new();
+        for held in script.assignments() {
+            for (seen, weight) in script.outcomes(&policy, false, Draws::ByLot, &held) {
+                likely.entry(seen).or_default().push(weight);
+            }
+        }
+        assert!(likely.len() > 10, "{} outcomes", likely.len());
+        for (seen, weights) in likely {
+            let ways: usize =
+                seen.last().unwrap().iter().map(|(people, _)| (1..=people.len()).product::<usize>()).product();
+            assert_eq!(weights.len(), ways, "{seen:?}");
+            assert!(weights.iter().all(|weight| *weight == weights[0]), "{seen:?}");
+        }
+    }
+}
+
+/// `k` withholds value sets with too few people, and stops cutting: that depends on nobody's value either.
+#[test]
+fn a_least_number_of_people_leaves_one_in_m() {
+    for (name, script) in series(PLANE) {
+        let worst = script.worst(&MInvariance { k: Some(2), ..method(2) }, false, Draws::ByLot, 2);
+        assert_eq!((worst.share, worst.above), ((1, 2), 0), "{name}");
+    }
+    let policy = MInvariance { k: Some(4), ..MInvariance::new(2) };
+    let worst = eight(&[3, 3, 1, 1]).worst(&policy, false, Draws::ByLot, 2);
+    assert_eq!((worst.share, worst.above), ((1, 2), 0), "the first release of any series");
+}
+
 /// A promise that looks at the sides of a cut, and leaves a node whole where one of them would not do.
 struct MergesUpward;
 
@@ -374,100 +419,47 @@ fn merging_cells_upward_is_caught() {
     assert!(worst.above > 0, "{} outcomes, worst {:?}", worst.outcomes, worst.share);
 }
 
-/// Lots of a table of any size, some of them handed over.
-struct Handed {
-    seed: Lots,
-    /// Lots that people have instead of their own.
-    lots: HashMap<u64, u64>,
-    /// A value set, and whose draws each of its values takes.
-    draws: Option<(Vec<u32>, Vec<usize>)>,
+/// Every way to pair people who have different values.
+fn pairings(people: &[usize], held: &[u32]) -> Vec<Vec<(usize, usize)>> {
+    let Some((&first, rest)) = people.split_first() else { return vec![Vec::new()] };
+    let partners = rest.iter().filter(|&&other| held[other] != held[first]);
+    partners
+        .flat_map(|&other| {
+            let left: Vec<usize> = rest.iter().copied().filter(|&one| one != other).collect();
+            pairings(&left, held).into_iter().map(move |pairs| [vec![(first, other)], pairs].concat())
+        })
+        .collect()
 }
 
-impl GivenLots for Handed {
-    fn of(&self, record: RecordKey) -> u64 {
-        self.lots.get(&record.lo).copied().unwrap_or_else(|| self.seed.of(record))
-    }
-
-    fn below(&self, unit: &[u32], bound: u64) -> u64 {
-        let mut unit = unit.to_vec();
-        let set = unit.len() - 2;
-        if let Some((exchanged, from)) = &self.draws
-            && unit[..set] == exchanged[..]
-        {
-            unit[set] = from[unit[set] as usize] as u32;
-        }
-        self.seed.below(&unit, bound)
-    }
-}
-
-/// science A3.11-b at any size: exchange the values of everyone in a bucket and hand their lots over in order, and all
-/// groups of all releases are the same.
-#[test]
-fn exchanging_the_values_of_a_bucket_changes_no_group() {
-    let mut rng = Rng::from_number(7);
-    let people = 900;
-    let places: Vec<Vec<u32>> = (0..people).map(|_| vec![rng.below(20) as u32, rng.below(20) as u32]).collect();
-    let held: Vec<u32> = (0..people).map(|_| rng.below(9).min(rng.below(9)) as u32).collect();
-    // A third comes later, and a tenth of the first leave.
-    let present = [(0..600).collect::<Vec<usize>>(), (0..people).filter(|one| one % 10 != 3 || *one >= 600).collect()];
-    let schema = schema(&[20, 20]);
-    let run = |held: &[u32], handed: &[Handed; 2]| -> Seen {
-        let mut history = History::default();
-        let mut seen = Vec::new();
-        for (present, handed) in present.iter().zip(handed) {
-            let rows: Vec<SnapshotRow> =
-                present.iter().map(|&one| (one as u64, places[one].clone(), held[one])).collect();
-            let table = table(&values(9), 2, &rows);
-            let Handed { seed, lots, draws } = handed;
-            let handed = Handed { seed: seed.clone(), lots: lots.clone(), draws: draws.clone() };
-            let grouping = method(3).group(&schema, &history, &table, &Lots::given(Arc::new(handed))).unwrap();
-            seen.push(groups(&table, &grouping));
-            history = after(&schema, &history, &table, &grouping);
-        }
-        seen
+/// Pairs that are drawn with a chance that falls by `base` with each step of distance, as sampling by exp(-cost) does.
+/// Weights are rounded down; that is less than one part in 10^18.
+fn drawn_by_cost(script: &Script, base: u128, held: &[u32]) -> BTreeMap<Seen, u128> {
+    let distance = |pair: &(usize, usize)| script.places[pair.0][0].abs_diff(script.places[pair.1][0]);
+    let all = pairings(script.present[0], held);
+    let costs: Vec<u32> = all.iter().map(|pairs| pairs.iter().map(distance).sum()).collect();
+    let dearest = costs.iter().copied().max().unwrap_or(0);
+    let weights: Vec<u128> = costs.iter().map(|cost| base.pow(dearest - cost)).collect();
+    let total: u128 = weights.iter().sum();
+    let group = |&(one, other): &(usize, usize)| {
+        let mut values = vec![Value(held[one]), Value(held[other])];
+        values.sort_unstable();
+        (vec![one, other], values)
     };
-    let seeds = [Lots::from_number(1), Lots::from_number(2)];
-    let plain = seeds.clone().map(|seed| Handed { seed, lots: HashMap::new(), draws: None });
-    let before = run(&held, &plain);
-    assert!(before[1].iter().any(|(people, values)| people.len() < values.len()), "somebody who left has a stand-in");
-    let mut sets: Vec<Vec<Value>> = before[0].iter().map(|group| group.1.clone()).collect();
-    sets.sort();
-    sets.dedup();
-    assert!(sets.len() > 3);
-    for set in sets {
-        // Each value becomes the next one of the set.
-        let next = |value: u32| set[(set.iter().position(|one| one.0 == value).unwrap() + 1) % set.len()].0;
-        let of_release = |release: usize| -> Vec<usize> {
-            before[release].iter().filter(|group| group.1 == set).flat_map(|group| group.0.clone()).collect()
-        };
-        let first = of_release(0);
-        let cohorts = [first.clone(), of_release(1).into_iter().filter(|one| *one >= 600).collect()];
-        let mut other = held.clone();
-        let from: Vec<usize> = (0..set.len()).map(|at| (at + set.len() - 1) % set.len()).collect();
-        let draws = Some((set.iter().map(|value| value.0).collect::<Vec<u32>>(), from));
-        let mut handed = plain.each_ref().map(|plain| Handed {
-            seed: plain.seed.clone(),
-            lots: HashMap::new(),
-            draws: draws.clone(),
-        });
-        for (cohort, handed) in cohorts.iter().zip(&mut handed) {
-            let by_lot = |value: u32| {
-                let lot = |one: usize| handed.seed.of(RecordKey { hi: 0, lo: one as u64 });
-                let mut holders: Vec<(u64, usize)> =
-                    cohort.iter().filter(|&&one| held[one] == value).map(|&one| (lot(one), one)).collect();
-                holders.sort_unstable();
-                holders
-            };
-            let mut lots = HashMap::new();
-            for value in &set {
-                for ((_, one), (lot, _)) in by_lot(value.0).into_iter().zip(by_lot(next(value.0))) {
-                    lots.insert(one as u64, lot);
-                    other[one] = next(value.0);
-                }
-            }
-            handed.lots = lots;
-        }
-        assert_ne!(other, held);
-        assert_eq!(run(&other, &handed), before, "{set:?}");
+    let seen = |pairs: &Vec<(usize, usize)>| vec![pairs.iter().map(group).collect()];
+    all.iter().zip(weights).map(|(pairs, weight)| (seen(pairs), WHOLE / total * weight)).collect()
+}
+
+/// Near groups that are likelier than far ones tell values: how likely depends on which others were possible, and that
+/// on the secret. Where all are as likely, nothing is told.
+#[test]
+fn sampling_by_cost_is_caught() {
+    for places in [LINE, CROWD] {
+        let script = Script { places, present: &[ALL], values: 3, histogram: None };
+        let worst = script.worst_of(|held| drawn_by_cost(&script, 2, held), 2);
+        let share = worst.share.0 as f64 / worst.share.1 as f64;
+        assert!(worst.above > 0 && share > 0.55, "{share}, {} of {} outcomes", worst.above, worst.outcomes);
+        let even = script.worst_of(|held| drawn_by_cost(&script, 1, held), 2);
+        let share = even.share.0 as f64 / even.share.1 as f64;
+        assert!((share - 0.5).abs() < 1e-12, "{share}");
     }
 }

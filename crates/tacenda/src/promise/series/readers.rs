@@ -17,7 +17,8 @@ pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
     [("rule", Reader::Rule), ("method", Reader::Method)];
 
 /// What waiting tells.
-pub(in crate::promise::series) const WAITING: &str = "Only holders of the most frequent values wait. That a person known to be in the data waits almost gives their value away.";
+pub(in crate::promise::series) const WAITING: &str = "Only holders of the most frequent values wait for their first release. That a person known to be in the data waits \
+    almost gives their value away.";
 
 /// What boxes tell.
 pub(in crate::promise::series) const TIGHT_BOXES: &str = "Without a grid, the ends of a published interval are values of \

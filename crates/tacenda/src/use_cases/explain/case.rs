@@ -164,7 +164,7 @@ pub fn explain_person(
     let Some(person) = knowledge.person((subject.key)(identifier)) else {
         return Err(UseCaseError::usage("nobody in the tables has this identifier"));
     };
-    let series = subject.series(Some(&knowledge));
+    let series = subject.series(Some(&knowledge), None);
     let (attacker, limits) = (Attacker::default(), Limits::default());
     let mut stories = audit::stories_of(&series, attacker, &limits, person);
     stories.retain(|story| !story.steps.is_empty());

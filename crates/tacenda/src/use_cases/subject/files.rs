@@ -71,6 +71,7 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
         truth: read.truth,
         left_out: Vec::new(),
         about,
+        made_with: None,
         key: Box::new(foreign::key),
     })
 }

@@ -4,10 +4,12 @@ mod files;
 mod own;
 
 use crate::audit::knowledge::Knowledge;
-use crate::audit::{Series, Thresholds, Traces};
+use crate::audit::{Rerun, Series, Thresholds, Traces};
 use crate::ingest::foreign::{Ask, Missing, Notation, Wish};
 use crate::ingest::{Given, foreign};
-use crate::model::{Membership, RecordKey, Release, Schema, Table, Terms};
+use crate::model::{Membership, RecordKey, Release, Schema, Seed, Table, Terms};
+use crate::promise::PolicyFile;
+use crate::publish::Remaking;
 use crate::report;
 use crate::report::{About, PrivateFacts};
 use crate::use_cases::{FileOptions, Progress, ProjectFolder, Said, UseCaseError};
@@ -62,6 +64,8 @@ pub struct Subject {
     /// Per private table, who is known to have been left out of the release; empty where nobody is.
     left_out: Vec<Membership>,
     pub(super) about: About,
+    /// What a project made its releases with.
+    made_with: Option<(PolicyFile, Seed)>,
     /// How an identifier of the private tables becomes a key.
     pub(super) key: Box<dyn Fn(&str) -> RecordKey + Send + Sync>,
 }
@@ -117,14 +121,25 @@ impl Subject {
         Some(PrivateFacts { truth: truth.collect(), churn: Vec::new() })
     }
 
+    /// What makes the releases again, where a project has the private tables of all.
+    pub(super) fn remaking(&self) -> Option<Remaking<'_>> {
+        let (policy, seed) = self.made_with.as_ref().filter(|_| !self.truth.is_empty())?;
+        Some(Remaking { policy, seed, tables: self.truth.iter().collect(), releases: &self.releases })
+    }
+
     /// The series as the auditor sees it.
-    pub(super) fn series<'a>(&'a self, knowledge: Option<&'a Knowledge<'a>>) -> Series<'a> {
+    pub(super) fn series<'a>(
+        &'a self,
+        knowledge: Option<&'a Knowledge<'a>>,
+        rerun: Option<&'a Remaking<'a>>,
+    ) -> Series<'a> {
         Series {
             schema: &self.schema,
             releases: &self.releases,
             traces: &self.traces,
             promise: self.promise.as_ref(),
             knowledge,
+            rerun: rerun.map(|rerun| rerun as &dyn Rerun),
         }
     }
 }

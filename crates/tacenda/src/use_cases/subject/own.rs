@@ -56,7 +56,17 @@ pub(super) fn folders(
         // Later releases may have values that earlier ones did not know of yet.
         releases.push(Release { values: values.clone(), ..release });
     }
-    Ok(Subject { traces, releases, promise, truth, left_out: Vec::new(), about, schema, key: Box::new(foreign::key) })
+    Ok(Subject {
+        traces,
+        releases,
+        promise,
+        truth,
+        left_out: Vec::new(),
+        about,
+        made_with: None,
+        schema,
+        key: Box::new(foreign::key),
+    })
 }
 
 /// The columns of all releases: views have some each.
@@ -129,6 +139,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         left_out: truth.as_ref().map_or_else(Vec::new, |_| read.left_out),
         truth: truth.unwrap_or_default(),
         about,
+        made_with: store.seed().ok().map(|seed| (policy.clone(), seed.clone())),
         key: Box::new(move |identifier| RecordKey::of(&secret, identifier.as_bytes())),
     })
 }

@@ -8,7 +8,7 @@
 //! Safe mode: that of m-invariance with `m = l`, without counterfeits. A person's groups carry one value
 //! set of at least `l` values in all releases, each value equally often. It does not say when a newcomer
 //! is published: holders of a value that more than one in `l` newcomers have may wait, and that somebody
-//! known to be in the data waits is itself a hint at a frequent value.
+//! known to be in the data waits almost gives their value away.
 //!
 //! Paper mode: every group holds at least `l` different values. Nothing of the series.
 //!

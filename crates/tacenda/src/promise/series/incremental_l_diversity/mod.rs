@@ -6,7 +6,7 @@ mod paper;
 
 use crate::model::{Hides, Reader, Schema, Scope, Terms};
 use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence};
-use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
+use crate::promise::series::{OfSeries, Within, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 #[cfg(test)]
@@ -225,6 +225,13 @@ impl OfSeries for IncrementalLDiversity {
             DiversityMode::Safe => {
                 "Records are only added: a release that lacks a person who was published before is refused. Erasure ends the series."
             }
+        }
+    }
+
+    fn exchanged_within(&self) -> Within {
+        match self.groups {
+            GroupForming::Close => Within::ValueSet,
+            GroupForming::Drawn => Within::Group,
         }
     }
 

@@ -144,6 +144,9 @@ impl Parameters for MInvariance {
         // Against the method no value may change.
         if reader == Reader::Rule {
             limits.push("A changed value set reveals that the person's value changed. A change can show even if the value set stays.");
+            limits.push(
+                "A person who was published before and now waits almost certainly has another value than before.",
+            );
             limits.push("A reader who knows that a value never goes away, as with HIV, can learn more from values that changed.");
         }
         if self.k.is_some() {

@@ -1,0 +1,55 @@
+//! Whether the groups would have been the same if people had exchanged their values (science A3.11).
+//!
+//! A reader who knows the program reruns it on every assignment of values that fits. Where an exchange of values gives
+//! other groups, that reader can rule the exchange out. Only whoever made the releases can try it: it takes the
+//! private tables and the seed. A promise that is not made to such a reader is measured and never fails.
+
+use crate::audit::checks::Ask;
+use crate::audit::checks::tally::Tally;
+use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
+use crate::model::{Hides, Reader, Terms};
+
+pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
+    let hides_values = |promise: &&Terms| promise.keeps_value_sets && matches!(promise.hides, Hides::Value(_));
+    let Some(promise) = ask.series.promise.filter(hides_values) else {
+        return Outcome::not_applicable(Check::Rerun, Reason::MethodNotPromised);
+    };
+    let is_promised = promise.reader == Reader::Method;
+    let Some(rerun) = ask.series.rerun else {
+        return Outcome::not_applicable(
+            Check::Rerun,
+            match (is_promised, ask.series.knowledge) {
+                (false, _) => Reason::MethodNotPromised,
+                (true, None) => Reason::PeopleUnknown,
+                (true, Some(_)) => Reason::SeedUnknown,
+            },
+        );
+    };
+    let Some(releases) = rerun.exchange() else {
+        let mut outcome = Outcome::not_applicable(Check::Rerun, Reason::MethodNotPromised);
+        if is_promised {
+            outcome.verdict = Verdict::NotAssessed(Reason::NotMadeAgain);
+        }
+        return outcome;
+    };
+    let people = releases.iter().map(|release| release.people).sum();
+    let mut outcome =
+        Outcome::new(Check::Rerun, Coverage { looked_at: people, of: people, what: "people of releases" });
+    let mut moved = Tally::new(Fault::GroupsTellValues);
+    for (place, exchanged) in (0u32..).zip(&releases) {
+        let number = ask.series.releases[place as usize].number;
+        outcome.measure(Some(number), Quantity::PeopleMoved, exchanged.moved as f64);
+        let Some(&group) = exchanged.groups.first() else { continue };
+        moved.add(exchanged.moved, 0, || {
+            Witness::new(Statement::GroupsMoved, vec![(place, group)], exchanged.moved, exchanged.people)
+        });
+    }
+    match is_promised {
+        true => {
+            let (last, others) = ask.last_and_others();
+            outcome.found(moved.finding(last, others));
+        }
+        false => outcome.verdict = Verdict::NotApplicable(Reason::MethodNotPromised),
+    }
+    outcome
+}
