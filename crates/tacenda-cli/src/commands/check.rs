@@ -49,6 +49,15 @@ fn text(report: &CheckReport) -> String {
                 ),
             };
         }
+        for row in &report.what_if {
+            out.push_str(&shared::choices_text(&row.parameter, &row.ways));
+            if let Some(best) = &row.best {
+                let _ = writeln!(out, "  {best}");
+            }
+        }
+        if let Some(row) = report.what_if.iter().find(|row| !row.ways.is_empty()) {
+            let _ = write!(out, "\n{}", shared::choices_about(&row.ways));
+        }
     }
     out
 }

@@ -20,7 +20,9 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     let mut drafting = request.draft(&telling(&bar)).map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
     confirm(&mut drafting.draft, common, screen)?;
-    let report = drafting.write().map_err(|error| shared::failure(error, screen))?;
+    let bar = screen.bar();
+    let report = drafting.write(&telling(&bar)).map_err(|error| shared::failure(error, screen))?;
+    bar.finish_and_clear();
     screen.result(&text(&report, args, common), &report)?;
     Ok(0)
 }

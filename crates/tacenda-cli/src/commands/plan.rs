@@ -5,7 +5,7 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
-use tacenda::publish::{Against, Choice, ComparisonReport, ForecastReport};
+use tacenda::publish::{Against, ComparisonReport, ForecastReport};
 use tacenda::report::percent;
 use tacenda::use_cases;
 
@@ -21,12 +21,14 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         summary.release, summary.series, summary.label
     );
     let text = format!(
-        "{}{}{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
+        "{}{}{}{}{}{}{}\nThe plan is in {}. To publish it: tacenda{} publish --plan {}\n",
         shared::summary_text(summary, &headline),
         report.comparison.as_ref().map_or(String::new(), compared_text),
         report.drift.iter().flat_map(|drift| &drift.told).map(told).collect::<String>(),
         report.forecast.as_ref().map_or(String::new(), forecast_text),
-        choices_text(&report.choices),
+        shared::choices_text("choices", &report.choices),
+        shared::choices_about(&report.choices),
+        shared::choices_warnings(&report.choices),
         report.plan.display(),
         shared::project_words(common),
         report.plan.display()
@@ -35,7 +37,6 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     Ok(0)
 }
 
-/// What each choice costs, one line each, below a head.
 /// What the next releases will need.
 fn forecast_text(forecast: &ForecastReport) -> String {
     let pace = format!(
@@ -68,42 +69,6 @@ fn forecast_text(forecast: &ForecastReport) -> String {
         }
         _ => writeln!(out, "  The limits of the policy file hold for all of them."),
     };
-    out
-}
-
-fn choices_text(choices: &[Choice]) -> String {
-    if choices.is_empty() {
-        return String::new();
-    }
-    let mut out = format!("\n  {:<9} {:>10} {:>10} {:>9}\n", "choices", "groups", "withheld", "loss");
-    for choice in choices {
-        let chosen = if choice.is_chosen { " (chosen)" } else { "" };
-        let _ = match (choice.groups, choice.withheld, choice.loss) {
-            (Some(groups), Some(withheld), Some(loss)) => writeln!(
-                out,
-                "  {:<9} {:>10} {:>10} {:>9}  {}{chosen}",
-                choice.name,
-                number(groups),
-                number(withheld),
-                percent(loss),
-                choice.setting
-            ),
-            _ => writeln!(out, "  {:<9} not now: {}", choice.name, choice.refused.as_deref().unwrap_or_default()),
-        };
-    }
-    let caveats = choices.iter().map(|choice| choice.caveat).filter(|caveat| !caveat.is_empty());
-    // What is chosen has its warnings among the notes; everything is told once.
-    let chosen = choices.iter().filter(|choice| choice.is_chosen);
-    let mut told: Vec<&str> = chosen.flat_map(|choice| &choice.warnings).map(String::as_str).collect();
-    for text in caveats.chain(choices.iter().flat_map(|choice| &choice.warnings).map(String::as_str)) {
-        if !told.contains(&text) {
-            told.push(text);
-            let is_of =
-                |choice: &&Choice| choice.caveat == text || choice.warnings.iter().any(|warning| warning == text);
-            let names: Vec<&str> = choices.iter().filter(is_of).map(|choice| choice.name).collect();
-            let _ = writeln!(out, "  {}: {text}", names.join(" and "));
-        }
-    }
     out
 }
 

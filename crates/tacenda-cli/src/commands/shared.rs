@@ -10,7 +10,7 @@ use tacenda::ingest::{Given, PolicyFileError, SaidIn};
 use tacenda::measure::{AttributeLoss, Loss};
 use tacenda::model::{counted, people};
 use tacenda::promise::Reasons;
-use tacenda::publish::ProjectError;
+use tacenda::publish::{Choice, ProjectError};
 use tacenda::report;
 use tacenda::report::{Report, TextOptions, percent};
 use tacenda::use_cases::{ReleaseRequest, Summary, UseCaseError, ViewSummary};
@@ -225,6 +225,60 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
     }
     for note in &summary.notes {
         line("note", note.clone());
+    }
+    out
+}
+
+/// What each way of keeping a promise costs, one line each, below a head.
+pub fn choices_text(head: &str, choices: &[Choice]) -> String {
+    if choices.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n  {head:<9} {:>10} {:>10} {:>9} {:>12}\n", "groups", "withheld", "loss", "query error");
+    for choice in choices {
+        let chosen = if choice.is_chosen { " (chosen)" } else { "" };
+        let _ = match (choice.groups, choice.withheld, choice.loss, choice.query_error) {
+            (Some(groups), Some(withheld), Some(loss), Some(error)) => writeln!(
+                out,
+                "  {:<9} {:>10} {:>10} {:>9} {:>12}  {}{chosen}",
+                choice.name,
+                number(groups),
+                number(withheld),
+                percent(loss),
+                percent(error),
+                choice.setting
+            ),
+            _ => writeln!(out, "  {:<9} not now: {}", choice.name, choice.refused.as_deref().unwrap_or_default()),
+        };
+    }
+    out
+}
+
+/// Against whom each way holds.
+pub fn choices_about(choices: &[Choice]) -> String {
+    told_once(choices, &[], |choice| vec![choice.about])
+}
+
+/// What to know of each way. What is chosen has its warnings among the notes.
+pub fn choices_warnings(choices: &[Choice]) -> String {
+    fn warnings(choice: &Choice) -> Vec<&str> {
+        choice.warnings.iter().map(String::as_str).collect()
+    }
+    let chosen: Vec<&str> = choices.iter().filter(|choice| choice.is_chosen).flat_map(warnings).collect();
+    told_once(choices, &chosen, warnings)
+}
+
+/// Every text once, below the names of the ways that have it, but for those that were told.
+fn told_once<'c>(choices: &'c [Choice], told: &[&'c str], texts: impl Fn(&'c Choice) -> Vec<&'c str>) -> String {
+    let mut told = told.to_vec();
+    let mut out = String::new();
+    for text in choices.iter().flat_map(&texts) {
+        if !told.contains(&text) {
+            told.push(text);
+            let having = choices.iter().filter(|choice| texts(choice).contains(&text));
+            let names: Vec<&str> = having.map(|choice| choice.name).collect();
+            let _ = writeln!(out, "  {}: {text}", names.join(" and "));
+        }
     }
     out
 }

@@ -52,8 +52,8 @@ fn a_later_plan_says_that_the_choice_is_made() {
 }
 
 #[test]
-fn other_promises_have_no_such_choices() {
-    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
+fn k_anonymity_has_no_such_choices() {
+    let project = TestProject::with(&[("tacenda.toml", &policy("model = \"k-anonymity\"\nk = 3", ""))]);
     project.write("table.csv", &patients(0, 60));
     let planned = plan(&project);
     assert_eq!((&planned["choices"], &planned["drift"]), (&serde_json::json!([]), &Value::Null));

@@ -11,3 +11,4 @@ mod report;
 mod scenario;
 mod schema;
 mod views;
+mod ways;

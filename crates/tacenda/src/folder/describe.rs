@@ -87,7 +87,10 @@ fn fields(issue: &Issue<'_>) -> Vec<Json> {
                 let missing = if schema.sensitive[index].nullable { " Empty: not recorded." } else { "" };
                 format!("Published as it is.{missing}")
             }
-            _ => format!("Published as it is: {}.", schema.public[index].because.trim_end_matches('.')),
+            _ => {
+                let because = schema.public[index].because.trim_end_matches('.');
+                format!("Published as it is: {because}. Shuffled within each group.")
+            }
         };
         fields.push(field(schema.column_name(role, index), "string", description));
     }
@@ -222,17 +225,21 @@ fn how_to_read(issue: &Issue<'_>) -> String {
         points.push("`*`: any value of the column, or not recorded where that can be.".into());
         points.push(format!("Empty in {missing}: not recorded."));
     }
-    let list = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let as_it_is = list(
-        schema
-            .order
-            .iter()
-            .filter(|(role, _)| *role != Role::Quasi)
-            .map(|&(role, at)| schema.column_name(role, at))
-            .collect(),
-    );
-    if !as_it_is.is_empty() {
-        points.push(format!("{as_it_is}: published as recorded. Empty: not recorded. No row tells which person of the group it belongs to."));
+    let sensitive = names(schema, Role::Sensitive);
+    if !sensitive.is_empty() {
+        points.push(format!("{sensitive}: published as recorded. Empty: not recorded. No row tells which person of the group it belongs to."));
+    }
+    let public = names(schema, Role::Public);
+    if !public.is_empty() {
+        // Codes are of whole combinations, so that these cells of a person stay together.
+        points.push(format!(
+            "{public}: published as recorded, but shuffled within each group. These cells of a row are of one person of the \
+             group. The other cells of the row may be of another person.{}",
+            match release.counterfeit_count() {
+                0 => "",
+                _ => " An artificial row repeats the cells of a person of its group.",
+            }
+        ));
     }
     if policy.output.formats.contains(&Format::Parquet) && !numbers.is_empty() {
         let mut point =
@@ -248,9 +255,32 @@ fn how_to_read(issue: &Issue<'_>) -> String {
     points.join("\n")
 }
 
+/// The names of the columns with a role, in the policy's order.
+fn names(schema: &Schema, role: Role) -> String {
+    let columns = schema.order.iter().filter(|(of, _)| *of == role);
+    columns.map(|&(role, at)| format!("`{}`", schema.column_name(role, at))).collect::<Vec<_>>().join(", ")
+}
+
 fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
-    let Issue { schema, policy, .. } = *issue;
+    let Issue { release, schema, policy } = *issue;
     let mut text = String::new();
+    let (sensitive, public) = (names(schema, Role::Sensitive), names(schema, Role::Public));
+    let mut estimates = Vec::new();
+    if !sensitive.is_empty() {
+        estimates.push(match release.counterfeit_count() {
+            0 => format!("No row is artificial here, so counts by the values of {sensitive} are exact for the people of this release."),
+            _ => format!(
+                "Counts by the values of {sensitive} are estimates: artificial rows have values like other rows. Only \
+                 counts of whole groups are exact."
+            ),
+        });
+    }
+    if !sensitive.is_empty() && !public.is_empty() {
+        estimates.push(format!(
+            "Counts by {public} together with {sensitive} are estimates, because they are shuffled against each other \
+             within each group."
+        ));
+    }
     let column = schema.sensitive.first().map_or(GROUP_ID, |sensitive| &sensitive.name);
     if issue.counts_counterfeits() {
         write!(
@@ -265,6 +295,7 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
         } else {
             "Every row counts as one person."
         });
+        estimates.iter().for_each(|sentence| text.extend([" ", sentence]));
         return text;
     }
     let (python, r) = if policy.output.formats.contains(&Format::Csv) {
@@ -290,8 +321,10 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
          ```sql\n\
          select \"{column}\", sum({ROW_WEIGHT}) from people group by \"{column}\";\n\
          ```\n\n\
-         A question that cuts through an interval has no exact answer. `tacenda count . --where '…'` gives an estimate, \
-         and the lowest and highest count that this release allows."
+         {}{}A question that cuts through an interval has no exact answer. `tacenda count . --where '…'` gives an estimate, \
+         and the lowest and highest count that this release allows.",
+        estimates.join(" "),
+        if estimates.is_empty() { "" } else { "\n\n" },
     )
     .expect("writing to a string cannot fail");
     text

@@ -40,6 +40,20 @@ impl Table {
         Table { keys, quasi, sensitive, public, values, public_texts }
     }
 
+    /// The first rows. Keys are keyed hashes, so these are people drawn by lot.
+    #[must_use]
+    pub fn first(&self, rows: usize) -> Table {
+        let rows = rows.min(self.len());
+        Table {
+            keys: self.keys[..rows].to_vec(),
+            quasi: self.quasi.iter().map(|column| column[..rows].to_vec()).collect(),
+            sensitive: self.sensitive[..rows].to_vec(),
+            public: self.public.iter().take(rows).copied().collect(),
+            values: self.values.clone(),
+            public_texts: self.public_texts.clone(),
+        }
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.keys.len()

@@ -22,7 +22,7 @@ mod comparison;
 
 pub use crate::model::Reading;
 pub use adopt::{Adoption, Foundling};
-pub use choices::Choice;
+pub use choices::{Choice, MOST_COMPARED, Ways};
 pub use comparison::{Against, Compared, ComparisonReport};
 pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};

@@ -99,6 +99,21 @@ impl Ingredients {
         &self.snapshot.table
     }
 
+    /// At most so many people of a series that has not begun, drawn by lot; none where there are no more.
+    pub(super) fn sample(&self, people: usize) -> Option<Ingredients> {
+        let is_large = self.history.releases == 0 && self.table().len() > people;
+        is_large.then(|| Ingredients {
+            history: self.history.clone(),
+            last: None,
+            snapshot: Snapshot {
+                table: self.table().first(people),
+                notes: Vec::new(),
+                digest: self.snapshot.digest.clone(),
+                rows: people as u64,
+            },
+        })
+    }
+
     /// What there is to say about the input.
     pub fn notes(&self) -> &[String] {
         &self.snapshot.notes
@@ -136,16 +151,20 @@ pub struct Rehearsal {
 impl Rehearsal {
     /// Holds a thousand random count queries against the snapshot.
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Ingredients) {
+        self.query_error = Some(self.query_error(file, material));
+    }
+
+    /// How far a thousand random count queries are off.
+    pub(super) fn query_error(&self, file: &PolicyFile, material: &Ingredients) -> QueryError {
         let mut rng = Rng::from_number(1);
         let Prepared { release, schema, .. } = &self.prepared;
-        let error = match &file.promise {
+        match &file.promise {
             Promised::Series(_) => query_error(release, schema, material.table(), &Workload::default(), &mut rng),
             Promised::Views(_) => {
                 let table = narrow(material.table(), &file.schema, schema);
                 query_error(release, schema, &table, &Workload::default(), &mut rng)
             }
-        };
-        self.query_error = Some(error);
+        }
     }
 
     /// A view next to the data as they are, plain k-anonymity, and the view without its join columns.
@@ -226,7 +245,8 @@ impl Project {
             Access::Rehearse => Some(Store::open_read(disk, root)?),
             Access::Publish => Some(Store::open_write(disk, root)?),
         };
-        let (throwaway, amended) = (random_seed()?, Amended::default());
+        // Nothing made with it leaves, and a question asked twice has one answer.
+        let (throwaway, amended) = (Seed([0; 32]), Amended::default());
         let mut project = Project { root: root.to_path_buf(), loaded, store, amended, throwaway };
         project.continue_policy()?;
         Ok(project)

@@ -1,7 +1,7 @@
 //! Is the policy sound, and can this data meet it? Writes nothing.
 
 use crate::promise::{PolicyFile, Promise, ShareLimits};
-use crate::publish::{Access, Ingredients, NextRelease, Project, ProjectError};
+use crate::publish::{Access, Choice, Ingredients, MOST_COMPARED, NextRelease, Project, ProjectError};
 use crate::use_cases::{Progress, ReleaseRequest, Summary, UseCaseError};
 use crate::{ingest, measure};
 use schemars::JsonSchema;
@@ -41,11 +41,24 @@ pub struct WhatIf {
     pub withheld: u64,
     /// Mean loss.
     pub loss: f64,
+    /// What each way of keeping the promise costs; empty where there is only one.
+    pub ways: Vec<Choice>,
+    /// Which of them is best for this table, or that none is.
+    pub best: Option<String>,
 }
 
 impl WhatIf {
     fn refused(parameter: String, why: String) -> WhatIf {
-        WhatIf { parameter, refused: Some(why), groups: 0, counterfeits: 0, withheld: 0, loss: 1.0 }
+        WhatIf {
+            parameter,
+            refused: Some(why),
+            groups: 0,
+            counterfeits: 0,
+            withheld: 0,
+            loss: 1.0,
+            ways: Vec::new(),
+            best: None,
+        }
     }
 }
 
@@ -71,7 +84,7 @@ pub fn check(
     if request.data.is_none() && variants.is_none() {
         return Ok(report);
     }
-    let steps = Project::MATERIAL_STEPS + variants.as_ref().map_or(Project::REHEARSE_STEPS, Vec::len);
+    let steps = Project::MATERIAL_STEPS + variants.as_ref().map_or(Project::REHEARSE_STEPS + 1, Vec::len);
     let step = |what: &str| progress(steps, what);
     let material = project.material(request.input()?, &step)?;
     let view = request.view.as_deref();
@@ -81,6 +94,8 @@ pub fn check(
     let Some(variants) = variants else {
         return match project.rehearse(&material, NextRelease { view, ..NextRelease::default() }, &step) {
             Ok(rehearsal) => {
+                step("comparing choices");
+                report.notes.extend(project.ways(file, &material, &rehearsal, MOST_COMPARED)?.notes());
                 report.summary = Some(Summary::new(file, &material, &rehearsal));
                 Ok(report)
             }
@@ -154,6 +169,7 @@ fn try_out(
     match project.rehearse(material, NextRelease { policy: Some(file), view, label: None }, &|_| {}) {
         Ok(rehearsal) => {
             let summary = Summary::new(file, material, &rehearsal);
+            let ways = project.ways(file, material, &rehearsal, MOST_COMPARED)?;
             let answer = WhatIf {
                 parameter,
                 refused: None,
@@ -161,8 +177,10 @@ fn try_out(
                 counterfeits: summary.counterfeits,
                 withheld: summary.withheld,
                 loss: measure::nine_decimals(rehearsal.loss.leaf_share),
+                ways: ways.choices,
+                best: ways.best,
             };
-            Ok((answer, rehearsal.warnings))
+            Ok((answer, rehearsal.warnings.into_iter().chain(ways.sampled).collect()))
         }
         Err(ProjectError::Publish(error)) => refused(parameter, error.to_string()),
         Err(error) => Err(error),

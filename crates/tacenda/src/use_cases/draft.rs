@@ -1,8 +1,8 @@
 //! Looks at a table and drafts the policy file: roles, types, padded domains.
 
 use crate::ingest;
-use crate::ingest::{Draft, Source};
-use crate::publish::{POLICY_FILE, is_project};
+use crate::ingest::{Draft, Given, Source};
+use crate::publish::{Access, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError, Ways, is_project};
 use crate::use_cases::{Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +28,7 @@ pub struct Drafting {
     pub draft: Draft,
     policy: PathBuf,
     series: String,
+    data: PathBuf,
 }
 
 /// What init answers with.
@@ -78,13 +79,14 @@ impl DraftRequest {
             return Err(UseCaseError::usage("there is no such promise; tacenda promises lists them"));
         }
         let series = self.name.unwrap_or_else(|| series_name(&self.data));
-        Ok(Drafting { draft, policy, series })
+        Ok(Drafting { draft, policy, series, data: self.data })
     }
 }
 
 impl Drafting {
-    /// Writes the policy file and its hierarchies. Files that are there already may be somebody's work, and stay.
-    pub fn write(self) -> Result<InitReport, UseCaseError> {
+    /// Writes the policy file and its hierarchies, and tries the ways to keep its promise on the table. Files that are
+    /// there already may be somebody's work, and stay.
+    pub fn write(self, progress: Progress<'_>) -> Result<InitReport, UseCaseError> {
         let folder = self.policy.parent().unwrap_or(Path::new("."));
         let hierarchies = self.draft.hierarchies();
         if let Some(path) = hierarchies.iter().map(|(name, _)| folder.join(name)).find(|path| path.exists()) {
@@ -103,14 +105,27 @@ impl Drafting {
             distinct: column.distinct,
         };
         let lacking = self.draft.lacking().into_iter().map(String::from);
+        // A draft is a proposal: what is wrong with it, or with the table, is for `check` to say.
+        let ways = tried(&self.policy, self.data, progress).unwrap_or_default();
         Ok(InitReport {
             columns: self.draft.columns.iter().map(column).collect(),
             hierarchies: hierarchies.into_iter().map(|(name, _)| name).collect(),
             rows: self.draft.rows,
-            notes: self.draft.notes.iter().cloned().chain(lacking).collect(),
+            notes: self.draft.notes.iter().cloned().chain(lacking).chain(ways.notes()).collect(),
             policy: self.policy,
         })
     }
+}
+
+/// The ways to keep the promise of a policy file, tried on a table. Nothing is written.
+fn tried(policy: &Path, data: PathBuf, progress: Progress<'_>) -> Result<Ways, ProjectError> {
+    let step = |what: &str| progress(Project::MATERIAL_STEPS + Project::REHEARSE_STEPS + 1, what);
+    let project = Project::open(policy.parent().unwrap_or(Path::new(".")), Some(policy), Access::Look)?;
+    let input = Input { table: Given::Path(data), delta: false, show_values: false, memory: None, threads: 0 };
+    let material = project.material(input, &step)?;
+    let rehearsal = project.rehearse(&material, NextRelease::default(), &step)?;
+    step("comparing choices");
+    project.ways(project.policy(), &material, &rehearsal, MOST_COMPARED)
 }
 
 /// Writes a file, and the folder it is in where there is none.

@@ -2,7 +2,7 @@
 
 use crate::grouping::Drift;
 use crate::ingest::Given;
-use crate::publish::{Access, Choice, ComparisonReport, ForecastReport, ProjectError};
+use crate::publish::{Access, Choice, ComparisonReport, ForecastReport, MOST_COMPARED, ProjectError};
 use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ pub struct PlanReport {
     pub plan: PathBuf,
     /// The rehearsed release.
     pub summary: Summary,
-    /// What each way of keeping incremental-k-anonymity costs; empty for other promises.
+    /// What each way of keeping the promise costs; empty where there is only one.
     pub choices: Vec<Choice>,
     /// How far a maintained clustering has drifted; only for k-anonymity, from the second release on.
     pub drift: Option<DriftReport>,
@@ -97,14 +97,16 @@ pub fn plan(
     rehearsal.measure_queries(project.policy(), material);
     let comparison = rehearsal.compared(project.policy(), material);
     step("comparing choices");
-    let choices = project.choices(material, rehearsal)?;
+    let ways = project.ways(project.policy(), material, rehearsal, MOST_COMPARED)?;
     let drift = project.drift(material).map(|(drift, told)| DriftReport::new(drift, told));
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
     let text = serde_json::to_string_pretty(&Plan::new(&rehearsed, data, delta)).expect("paths and digests are JSON");
     fs::write(&plan, text + "\n").map_err(UseCaseError::file(&plan))?;
-    Ok(PlanReport { plan, summary: rehearsed.summary(), choices, drift, comparison, forecast })
+    let mut summary = rehearsed.summary();
+    summary.notes.extend(ways.notes());
+    Ok(PlanReport { plan, summary, choices: ways.choices, drift, comparison, forecast })
 }
 
 impl DriftReport {

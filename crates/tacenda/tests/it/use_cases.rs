@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use tacenda::ingest::Given;
-use tacenda::publish::ReportRequest;
+use tacenda::publish::{Access, Input, NextRelease, Project, ReportRequest};
 use tacenda::report::Edition;
 use tacenda::use_cases;
 use tacenda::use_cases::{AuditRequest, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest, UseCaseError};
@@ -119,6 +119,28 @@ fn everything_up_to_a_release_says_how_many_steps_it_has() {
     let subject = SubjectRequest { releases: folders, ..SubjectRequest::default() };
     AuditRequest { subject, ..AuditRequest::default() }.read(&tell).unwrap();
     done();
+}
+
+/// In a table of millions only some people are looked at, all ways at the same ones.
+#[test]
+fn the_ways_of_a_large_table_are_compared_on_some_of_its_people() {
+    let rows: String = (0..60).map(|id| format!("p{id},{},{}\n", 20 + id, ["flu", "cold", "mumps"][id % 3])).collect();
+    let folder = folder(&[("tacenda.toml", POLICY), ("table.csv", &format!("id,age,disease\n{rows}"))]);
+    let project = Project::open(folder.path(), None, Access::Look).unwrap();
+    let table = Given::Path(folder.path().join("table.csv"));
+    let input = Input { table, delta: false, show_values: false, memory: None, threads: 0 };
+    let material = project.material(input, &|_| {}).unwrap();
+    let rehearsal = project.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
+    let groups = |people: usize| {
+        let ways = project.ways(project.policy(), &material, &rehearsal, people).unwrap();
+        let groups: Vec<Option<u64>> = ways.choices.iter().map(|choice| choice.groups).collect();
+        (groups, ways.sampled)
+    };
+    let (all, said) = groups(60);
+    assert!(all == [Some(30); 3] && said.is_none(), "{all:?} {said:?}");
+    let (some, said) = groups(59);
+    assert!(some.iter().all(|groups| *groups == Some(29)), "{some:?}");
+    assert_eq!(said.unwrap(), "the ways to form groups were compared on 59 of 60 people, drawn by lot");
 }
 
 /// Only the steward can make releases again, and only with the tables that they were made from.

@@ -85,6 +85,12 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
+    /// On what terms no refusal is expected over the next releases, in a sentence; none where one is expected, or nothing is
+    /// known. At most `counterfeits` of the rows may be artificial.
+    fn expects_no_refusal(&self, _: &Table, _: &Release, _counterfeits: f64) -> Option<String> {
+        None
+    }
+
     /// How far groups that are kept up are from groups made anew, for a steward: a name and a sentence each.
     fn drift_in_words(&self, _: &Drift) -> Vec<(&'static str, String)> {
         Vec::new()
@@ -135,10 +141,10 @@ pub enum Within {
 pub struct Alternative {
     /// What is published.
     pub name: &'static str,
-    /// How the policy file asks for it.
-    pub setting: &'static str,
-    /// What it does not protect against though another way does; empty where there is nothing.
-    pub caveat: &'static str,
+    /// How the policy file asks for it: the lines under `[promise]`, with commas between them.
+    pub setting: String,
+    /// Against whom it holds, or does not, in words that follow its name.
+    pub about: &'static str,
     /// The promise kept that way.
     pub promise: SeriesPromise,
 }

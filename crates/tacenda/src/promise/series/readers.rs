@@ -1,6 +1,8 @@
 //! What promises about a sensitive value say of their reader: the sentences and limits that they share.
 
 use crate::model::Reader;
+use crate::promise::series::{Alternative, SeriesPromise};
+use crate::promise::{GroupForming, IncrementalLDiversity};
 use crate::settings::{Key, key};
 
 /// The key for the reader in the policy file.
@@ -19,6 +21,10 @@ pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
 /// What waiting tells.
 pub(in crate::promise::series) const WAITING: &str = "Only holders of the most frequent values wait for their first release. That a person known to be in the data waits \
     almost gives their value away.";
+
+/// What a refusal tells.
+pub(in crate::promise::series) const SKIPPED: &str = "Newcomers whose values are too uneven are refused, and their release is \
+    skipped. A reader can see that and learn from it. The bound is not proved for such a series.";
 
 /// What boxes tell.
 pub(in crate::promise::series) const TIGHT_BOXES: &str = "Without a grid, the ends of a published interval are values of \
@@ -68,8 +74,43 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
                      release, and with it the values of most people."
                 }
             });
-            limits.push("If people with some values leave more often than others, the bound does not hold. Nor is it proved for a series in which a release had to be skipped.");
+            limits.push("If people with some values leave more often than others, the bound does not hold.");
+            limits.push(SKIPPED);
         }
     }
     limits
+}
+
+/// The ways to keep such a promise: close groups against each reader, and drawn groups. Only those of
+/// incremental-l-diversity are drawn (science A3.11-d); `of_another` says that the promise is another one.
+pub(in crate::promise::series) fn ways(
+    rule: SeriesPromise,
+    method: (&str, SeriesPromise),
+    l: u32,
+    of_another: bool,
+) -> Vec<Alternative> {
+    let model = if of_another { format!("model = \"incremental-l-diversity\", l = {l}, ") } else { String::new() };
+    let drawn =
+        IncrementalLDiversity { reader: Reader::Method, groups: GroupForming::Drawn, ..IncrementalLDiversity::new(l) };
+    vec![
+        Alternative {
+            name: "close",
+            setting: "reader = \"rule\"".into(),
+            about: "holds against a reader who knows the rule of the releases, but not this program",
+            promise: rule,
+        },
+        Alternative {
+            name: "method",
+            setting: method.0.into(),
+            about: "holds against a reader who knows this program, if values are unrelated to quasi-identifiers and to leaving",
+            promise: method.1,
+        },
+        Alternative {
+            name: "drawn",
+            setting: format!("{model}reader = \"method\", groups = \"drawn\""),
+            about: "does not say who in a group has which value, not even to a reader who knows this program; records may \
+                    only be added",
+            promise: drawn.into(),
+        },
+    ]
 }

@@ -42,11 +42,11 @@ pub enum OnDelete {
     Withhold,
 }
 
-/// The ways to keep it: name, setting, cohorts, tight.
-const WAYS: [(&str, &str, bool, bool); 3] = [
-    ("cohorts", "cohorts = true", true, false),
-    ("cells", "cohorts = false", false, false),
-    ("tight", "cohorts = false, tight = true", false, true),
+/// The ways to keep it: name, setting, against whom, cohorts, tight.
+const WAYS: [(&str, &str, &str, bool, bool); 3] = [
+    ("cohorts", "cohorts = true", "holds against an attacker who knows when a person arrived, too", true, false),
+    ("cells", "cohorts = false", WITHOUT_COHORTS, false, false),
+    ("tight", "cohorts = false, tight = true", WITHOUT_COHORTS, false, true),
 ];
 
 /// What the ways without cohorts do not protect against.
@@ -230,13 +230,13 @@ impl OfSeries for IncrementalKAnonymity {
     }
 
     fn alternatives(&self) -> Vec<Alternative> {
-        let way = |&(name, setting, cohorts, tight): &(&'static str, &'static str, bool, bool)| Alternative {
+        let ways = WAYS.into_iter().map(|(name, setting, about, cohorts, tight)| Alternative {
             name,
-            setting,
-            caveat: if cohorts { "" } else { WITHOUT_COHORTS },
+            setting: setting.into(),
+            about,
             promise: IncrementalKAnonymity { cohorts, tight, ..*self }.into(),
-        };
-        WAYS.iter().map(way).collect()
+        });
+        ways.collect()
     }
 
     fn fixed_domain(&self) -> Option<&'static str> {

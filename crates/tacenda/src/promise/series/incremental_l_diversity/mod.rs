@@ -4,9 +4,10 @@ mod check;
 mod group;
 mod paper;
 
-use crate::model::{Hides, Reader, Schema, Scope, Terms};
-use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence};
-use crate::promise::series::{OfSeries, Within, too_few_declared, without_sensitive};
+use crate::model::{Hides, Reader, Release, Schema, Scope, Table, Terms};
+use crate::promise::series::m_invariance::{NOBODY_LEAVES, no_refusal_if};
+use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence, ways};
+use crate::promise::series::{Alternative, OfSeries, Within, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 #[cfg(test)]
@@ -226,6 +227,18 @@ impl OfSeries for IncrementalLDiversity {
                 "Records are only added: a release that lacks a person who was published before is refused. Erasure ends the series."
             }
         }
+    }
+
+    fn alternatives(&self) -> Vec<Alternative> {
+        if self.mode == DiversityMode::Paper {
+            return Vec::new();
+        }
+        let close = |reader: Reader| IncrementalLDiversity { reader, groups: GroupForming::Close, ..*self };
+        ways(close(Reader::Rule).into(), ("reader = \"method\"", close(Reader::Method).into()), self.l, false)
+    }
+
+    fn expects_no_refusal(&self, table: &Table, _: &Release, _counterfeits: f64) -> Option<String> {
+        (self.reader == Reader::Method).then(|| no_refusal_if(NOBODY_LEAVES, table, self.l)).flatten()
     }
 
     fn exchanged_within(&self) -> Within {

@@ -5,10 +5,11 @@ mod forecast;
 mod group;
 
 use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
-use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence};
-use crate::promise::series::{OfSeries, too_few_declared, without_sensitive};
+use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence, ways};
+use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
+pub(in crate::promise::series) use forecast::{NOBODY_LEAVES, no_refusal_if};
 pub(in crate::promise::series) use group::refuse_uneven;
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +117,7 @@ impl Parameters for MInvariance {
             needs_sensitive: true,
             full_columns: None,
         },
-        pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE],
+        pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE, forecast::NO_REFUSAL_AHEAD],
         stated: &["m", "k", "reader", "on_ineligible"],
     };
 
@@ -244,6 +245,24 @@ impl OfSeries for MInvariance {
             Reader::Rule => Vec::new(),
             Reader::Method => forecast::warnings(table, release, last),
         }
+    }
+
+    fn alternatives(&self) -> Vec<Alternative> {
+        if self.k.is_some_and(|k| k > self.m) {
+            return Vec::new();
+        }
+        let rule = MInvariance { reader: Reader::Rule, surplus: Surplus::Counterfeit, ..*self };
+        let method = MInvariance { reader: Reader::Method, on_ineligible: OnIneligible::Refuse, ..*self };
+        let setting = match self.on_ineligible {
+            OnIneligible::Refuse => "reader = \"method\"",
+            OnIneligible::Defer | OnIneligible::Counterfeit => "on_ineligible = \"refuse\", reader = \"method\"",
+        };
+        ways(rule.into(), (setting, method.into()), self.m, true)
+    }
+
+    fn expects_no_refusal(&self, table: &Table, release: &Release, counterfeits: f64) -> Option<String> {
+        let leaving = forecast::people_may_leave(release, counterfeits);
+        (self.reader == Reader::Method).then(|| no_refusal_if(&leaving, table, self.m)).flatten()
     }
 
     fn gives_people_away(&self) -> bool {
