@@ -303,6 +303,25 @@ impl Store {
         self.append(at, What::Erratum { text: text.into() }, None)
     }
 
+    /// Writes down that a release is withdrawn. The state stays: what it gave away stays counted.
+    pub fn retract(&mut self, at: &str, release: u32, because: &str) -> Result<(), LedgerError> {
+        self.assert_writer();
+        let details = serde_json::json!({ "release": release, "because": because });
+        self.append(at, What::Retract { details }, None)
+    }
+
+    /// The releases that were withdrawn: number, when and why.
+    pub fn retracted(&self) -> Vec<(u32, &str, &str)> {
+        self.events
+            .iter()
+            .filter_map(|event| {
+                let What::Retract { details } = &event.what else { return None };
+                let because = details["because"].as_str().unwrap_or_default();
+                Some((details["release"].as_u64()? as u32, event.at.as_str(), because))
+            })
+            .collect()
+    }
+
     fn try_commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<(), LedgerError> {
         let number = staging.number();
         let files = staging.seal()?;

@@ -19,7 +19,7 @@ use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, ComparisonReport, ForecastReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT,
-    ReportRequest, adopted, erratum, prepare, series,
+    ReportRequest, adopted, erratum, prepare, retract, series,
 };
 use crate::report::Report;
 use crate::{folder, ingest};
@@ -498,6 +498,7 @@ impl Project {
             loss: rehearsal.loss.to_json(),
             engine: ENGINE,
             erratum: self.store.as_ref().and_then(erratum::text),
+            withdrawn: self.store.as_ref().and_then(retract::text),
             more_files: Vec::new(),
             software: software(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
