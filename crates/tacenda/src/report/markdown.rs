@@ -195,7 +195,8 @@ fn private(out: &mut String, report: &Report) {
     if let Some(governance) = &report.governance {
         out.push_str("## Governance\n\n");
         let said = governance.declared.iter().filter(|fact| !fact.text.is_empty());
-        said.for_each(|fact| drop(writeln!(out, "- {}: {}", escape(&fact.name), escape(&fact.text))));
+        let said: Vec<String> = said.map(|fact| format!("{}: {}", fact.name, fact.text)).collect();
+        points(out, &said);
         let _ = writeln!(out, "\nDeletion: {}\n", escape(&governance.deletion));
         points(out, &governance.limits);
         if let Some(date) = &governance.review_by {
