@@ -7,8 +7,8 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, LogReport, Plan, PlanReport,
-    PublishReport, RetractReport, ShowReport, VerifyReport,
+    AdoptReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, LogReport, Plan,
+    PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {

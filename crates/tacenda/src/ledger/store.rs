@@ -256,6 +256,16 @@ impl Store {
         }
     }
 
+    /// Keeps the table of a plan in the vault. Returns the files and their digests, which are keyed: they tell nothing.
+    pub fn keep_planned(&self, name: &str, table: &Table) -> Result<BTreeMap<String, String>, LedgerError> {
+        self.vault()?.write_planned(name, table)
+    }
+
+    /// The table of a plan, if the vault has it as it was kept.
+    pub fn planned(&self, files: &BTreeMap<String, String>) -> Result<Table, LedgerError> {
+        self.vault()?.read_planned(files)
+    }
+
     /// A folder to put the next release in.
     ///
     /// # Panics
@@ -379,6 +389,9 @@ impl Store {
             .and_then(|()| Head::take(&*self.disk, &self.root))
             .map_err(|source| LedgerError::Unfinished { seq, source: Box::new(source) })?;
         self.sweep();
+        if let (Some(_), Ok(vault)) = (self.events.last().and_then(Event::publication), self.vault()) {
+            vault.forget_planned();
+        }
         Ok(())
     }
 

@@ -12,7 +12,9 @@ use crate::promise::PolicyFile;
 use crate::publish::project::now;
 use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, Remaking, series};
 use crate::report;
-use crate::report::{About, ChurnFacts, DeclaredFact, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report};
+use crate::report::{
+    About, ChurnFacts, DeclaredFact, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report,
+};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use std::slice;

@@ -256,7 +256,11 @@ fn says(event: &Event) -> Option<String> {
 }
 
 /// Finds a release and reads it as a recipient would.
-pub(super) fn read(root: &Path, name: Option<&str>, progress: Progress<'_>) -> Result<(PathBuf, ReceivedRelease), UseCaseError> {
+pub(super) fn read(
+    root: &Path,
+    name: Option<&str>,
+    progress: Progress<'_>,
+) -> Result<(PathBuf, ReceivedRelease), UseCaseError> {
     let folder = match name {
         Some(path) if Path::new(path).join(folder::MANIFEST).exists() => PathBuf::from(path),
         name => find(root, name)?,

@@ -158,7 +158,8 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
         }
         None => {}
     }
-    let governance = walk.section(root, "governance").map_or_else(Governance::default, |section| read_governance(&section, walk));
+    let governance =
+        walk.section(root, "governance").map_or_else(Governance::default, |section| read_governance(&section, walk));
     let series = walk.section(root, "series").map(|section| read_series(&section, governance, walk));
     if series.is_none() && root.get("series").is_none() {
         walk.missing(root, "[series]", "name = \"…\"");

@@ -91,8 +91,15 @@ impl Page<'_> {
             return None;
         }
         let declared = self.report.governance.as_ref().map_or(&[][..], |governance| &governance.declared);
-        let said = |text: &str| if text.is_empty() { parts::fill() } else { html! { (clip(text, 2000)) } };
-        let mut rows: Vec<(&str, Markup)> = declared.iter().map(|fact| (fact.name.as_str(), said(&fact.text))).collect();
+        let said = |text: &str| {
+            if text.is_empty() {
+                parts::fill()
+            } else {
+                html! { (clip(text, 2000)) }
+            }
+        };
+        let mut rows: Vec<(&str, Markup)> =
+            declared.iter().map(|fact| (fact.name.as_str(), said(&fact.text))).collect();
         rows.push(("Unit of privacy", self.unit()));
         let body = html! {
             p {
