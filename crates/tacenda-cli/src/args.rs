@@ -141,6 +141,10 @@ pub enum Command {
     Log,
     /// One release
     Show(ShowArgs),
+    /// What a recipient sees change from one release to another
+    Diff(DiffArgs),
+    /// Declare a release withdrawn: recipients are told, and what it gave away stays counted
+    Retract(RetractArgs),
     /// Check ledger, vault and release folders against their digests
     Verify(VerifyArgs),
     /// Count people in a release: estimate, lowest and highest possible number
@@ -266,6 +270,26 @@ pub struct AdoptArgs {
     /// A text that means any value, as * does; for one column or for all
     #[arg(long, value_name = "[COLUMN=]TEXT")]
     pub any: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct DiffArgs {
+    /// The first release: its number, its label, or its folder
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// The second release
+    #[arg(value_name = "TO")]
+    pub to: String,
+}
+
+#[derive(Args, Debug)]
+pub struct RetractArgs {
+    /// The release: its number or its label
+    #[arg(value_name = "RELEASE")]
+    pub release: String,
+    /// Why, in one line. Recipients read it with the next release
+    #[arg(long, value_name = "TEXT")]
+    pub because: String,
 }
 
 #[derive(Args, Debug)]

@@ -88,7 +88,12 @@ fn make(name: &str, people: u32, releases: u32, root: &Path) {
     }
     let promise = MInvariance { on_ineligible: OnIneligible::Counterfeit, ..MInvariance::new(M) };
     let file = PolicyFile {
-        series: SeriesSettings { name: name.into(), title: name.into(), contact: "nobody".into() },
+        series: SeriesSettings {
+            name: name.into(),
+            title: name.into(),
+            contact: "nobody".into(),
+            ..SeriesSettings::default()
+        },
         schema: made.schema().clone(),
         promise: promise.into(),
         reasons: Reasons::default(),

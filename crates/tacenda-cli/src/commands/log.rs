@@ -38,6 +38,9 @@ fn text(report: &LogReport) -> String {
             shown(event.counterfeits),
             &event.hash[..12]
         );
+        if let Some(says) = &event.says {
+            let _ = writeln!(out, "  {:>7}  {says}", "");
+        }
         for amended in &event.amended {
             let _ = writeln!(out, "  {:>7}  amended: {amended}", "");
         }

@@ -11,8 +11,10 @@ mod show;
 mod verify;
 mod count;
 mod audit;
+mod diff;
 mod explain;
 mod report;
+mod retract;
 mod promises;
 mod completions;
 mod man;
@@ -40,6 +42,8 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Adopt(args) => adopt::run(args, &cli.common, &screen),
         Command::Log => log::run(&cli.common, &screen),
         Command::Show(args) => show::run(args, &cli.common, &screen),
+        Command::Diff(args) => diff::run(args, &cli.common, &screen),
+        Command::Retract(args) => retract::run(args, &cli.common, &screen),
         Command::Verify(args) => verify::run(args, &cli.common, &screen),
         Command::Count(args) => count::run(args, &cli.common, &screen),
         Command::Audit(args) => audit::run(args, &cli.common, &screen),

@@ -7,8 +7,8 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, CheckReport, CountReport, DemoReport, ExplainReport, InitReport, LogReport, Plan, PlanReport,
-    PublishReport, ShowReport, VerifyReport,
+    AdoptReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, LogReport, Plan,
+    PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -18,6 +18,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),
+        "diff": schema_for!(DiffReport),
         "error": schema_for!(ErrorReport),
         "explain": schema_for!(ExplainReport),
         "init": schema_for!(InitReport),
@@ -27,6 +28,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "promises": schema_for!(PromisesReport),
         "publish": schema_for!(PublishReport),
         "report": schema_for!(Report),
+        "retract": schema_for!(RetractReport),
         "show": schema_for!(ShowReport),
         "verify": schema_for!(VerifyReport),
     });

@@ -1,7 +1,7 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
 use crate::folder::digest::WrittenFile;
-use crate::folder::{Issue, file_stem};
+use crate::folder::{Issue, ManifestFacts, file_stem};
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
 use crate::promise::{Format, PolicyFile, Promise, Views};
 use serde_json::{Value as Json, json};
@@ -127,7 +127,7 @@ fn describe_quasi(attribute: &Quasi) -> String {
 }
 
 /// The page for the recipient.
-pub fn readme(issue: &Issue<'_>, erratum: Option<&str>) -> String {
+pub fn readme(issue: &Issue<'_>, facts: &ManifestFacts) -> String {
     let Issue { release, policy, .. } = *issue;
     let mut page = String::new();
     let stem = file_stem(&policy.series.name, release.number);
@@ -170,7 +170,10 @@ pub fn readme(issue: &Issue<'_>, erratum: Option<&str>) -> String {
     if let Some(judged) = policy.views().and_then(Views::judged) {
         say(&mut page, &judged);
     }
-    if let Some(erratum) = erratum {
+    if let Some(withdrawn) = &facts.withdrawn {
+        say(&mut page, &format!("**Withdrawn.** {withdrawn}"));
+    }
+    if let Some(erratum) = &facts.erratum {
         say(&mut page, &format!("**Erratum.** {erratum}"));
     }
     say(&mut page, "What this does not cover:");

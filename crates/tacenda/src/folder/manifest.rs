@@ -38,6 +38,8 @@ pub struct ManifestFacts {
     pub engine: u32,
     /// What earlier releases said that is not true, for the recipient's page.
     pub erratum: Option<String>,
+    /// Which earlier releases were withdrawn, for the recipient's page.
+    pub withdrawn: Option<String>,
     /// More files for the folder, name and content; such as the recipient's report.
     pub more_files: Vec<(String, Vec<u8>)>,
 }

@@ -116,7 +116,7 @@ pub fn write_with_digests(
     }
     let data_package = pretty(&describe::data_package(issue, &files));
     files.push(put("datapackage.json", &mut |out| out.write_all(data_package.as_bytes()))?);
-    let readme = describe::readme(issue, facts.erratum.as_deref());
+    let readme = describe::readme(issue, facts);
     files.push(put("README.md", &mut |out| out.write_all(readme.as_bytes()))?);
     for (name, content) in &facts.more_files {
         files.push(put(name, &mut |out| out.write_all(content))?);

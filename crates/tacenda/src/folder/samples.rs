@@ -16,6 +16,7 @@ pub fn policy(schema: Schema) -> PolicyFile {
             name: "ward-stays".into(),
             title: "Inpatient stays".into(),
             contact: "steward@hospital.example".into(),
+            ..SeriesSettings::default()
         },
         schema,
         promise: MInvariance::new(2).into(),
@@ -75,6 +76,7 @@ pub fn facts() -> ManifestFacts {
         loss: serde_json::json!({ "discernability": 29 }),
         engine: 2,
         erratum: None,
+        withdrawn: None,
         more_files: Vec::new(),
         view: None,
     }

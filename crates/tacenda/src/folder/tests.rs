@@ -152,7 +152,13 @@ fn a_folder_holds_every_file_and_every_checksum() {
 fn the_page_for_the_recipient_says_promise_and_limits_word_by_word() {
     let (release, schema) = table_3a();
     let policy = policy(schema);
-    let page = describe::readme(&Issue::new(&release, &policy), Some("It was not so."));
+    let said = ManifestFacts {
+        erratum: Some("It was not so.".into()),
+        withdrawn: Some("Release 1 was withdrawn.".into()),
+        ..ManifestFacts::default()
+    };
+    let page = describe::readme(&Issue::new(&release, &policy), &said);
+    assert!(page.contains("**Withdrawn.** Release 1 was withdrawn."), "{page}");
     assert!(page.contains("**Erratum.** It was not so."));
     assert!(page.contains(&policy.terms().sentence));
     assert!(policy.terms().limits.iter().all(|limit| page.contains(limit)));
@@ -189,7 +195,7 @@ fn the_page_for_the_recipient_says_how_three_views_were_judged() {
         let views = Views { list: names.iter().map(|name| named(name)).collect(), ..Views::new(promise) };
         let judged = views.judged();
         let policy = PolicyFile { promise: Promised::Views(views), ..policy(schema.clone()) };
-        (describe::readme(&Issue::new(&release, &policy), None), judged)
+        (describe::readme(&Issue::new(&release, &policy), &ManifestFacts::default()), judged)
     };
     let (two, nothing) = page(&["one", "two"]);
     assert!(nothing.is_none() && !two.contains("at once"), "{two}");

@@ -256,6 +256,16 @@ impl Store {
         }
     }
 
+    /// Keeps the table of a plan in the vault. Returns the files and their digests, which are keyed: they tell nothing.
+    pub fn keep_planned(&self, name: &str, table: &Table) -> Result<BTreeMap<String, String>, LedgerError> {
+        self.vault()?.write_planned(name, table)
+    }
+
+    /// The table of a plan, if the vault has it as it was kept.
+    pub fn planned(&self, files: &BTreeMap<String, String>) -> Result<Table, LedgerError> {
+        self.vault()?.read_planned(files)
+    }
+
     /// A folder to put the next release in.
     ///
     /// # Panics
@@ -301,6 +311,25 @@ impl Store {
     pub fn correct(&mut self, at: &str, text: &str) -> Result<(), LedgerError> {
         self.assert_writer();
         self.append(at, What::Erratum { text: text.into() }, None)
+    }
+
+    /// Writes down that a release is withdrawn. The state stays: what it gave away stays counted.
+    pub fn retract(&mut self, at: &str, release: u32, because: &str) -> Result<(), LedgerError> {
+        self.assert_writer();
+        let details = serde_json::json!({ "release": release, "because": because });
+        self.append(at, What::Retract { details }, None)
+    }
+
+    /// The releases that were withdrawn: number, when and why.
+    pub fn retracted(&self) -> Vec<(u32, &str, &str)> {
+        self.events
+            .iter()
+            .filter_map(|event| {
+                let What::Retract { details } = &event.what else { return None };
+                let because = details["because"].as_str().unwrap_or_default();
+                Some((details["release"].as_u64()? as u32, event.at.as_str(), because))
+            })
+            .collect()
     }
 
     fn try_commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<(), LedgerError> {
@@ -360,6 +389,9 @@ impl Store {
             .and_then(|()| Head::take(&*self.disk, &self.root))
             .map_err(|source| LedgerError::Unfinished { seq, source: Box::new(source) })?;
         self.sweep();
+        if let (Some(_), Ok(vault)) = (self.events.last().and_then(Event::publication), self.vault()) {
+            vault.forget_planned();
+        }
         Ok(())
     }
 

@@ -45,6 +45,9 @@ const UNREADABLE: &str = "its digest is right but it cannot be read; it was writ
 
 type Texts = Vec<Box<[Box<str>]>>;
 
+/// How the names of kept plans begin.
+const PLANNED: &str = "planned-";
+
 /// The name of a file of the state after a release.
 pub(super) fn name(kind: &str, release: u32) -> String {
     match kind {
@@ -267,6 +270,53 @@ impl<'a> Vault<'a> {
         let sensitive = columns.numbers(small.quasi).ok_or_else(bad)?.into_iter().map(Value).collect();
         let public = if small.public { columns.numbers(small.quasi + 1).ok_or_else(bad)? } else { Vec::new() };
         Ok(Table::new(keys, quasi, sensitive, Values::from_ordered(small.values), public, small.public_texts))
+    }
+
+    /// Keeps the table of a plan, under a name of its own, and syncs it. Returns names and digests.
+    pub fn write_planned(&self, name: &str, table: &Table) -> Result<BTreeMap<String, String>, LedgerError> {
+        let (rows, texts) = (format!("{PLANNED}{name}.parquet"), format!("{PLANNED}{name}.json"));
+        let keys = table.keys();
+        let write_rows = |out: &mut Sealed| {
+            let mut columns = vec![
+                Column::hashes("hi", |rows| keys[rows].iter().map(|key| key.hi).collect()),
+                Column::hashes("lo", |rows| keys[rows].iter().map(|key| key.lo).collect()),
+            ];
+            columns.extend(snapshot_columns(table));
+            columns::write(out, table.len(), &columns)
+        };
+        let rows_digest = self.write(&rows, &write_rows)?;
+        let texts_digest = self.write(&texts, &|out| Ok(out.write_all(&json(&SmallSnapshot::of(table)))?))?;
+        Ok(BTreeMap::from([(rows, rows_digest), (texts, texts_digest)]))
+    }
+
+    /// The table of a plan, as it was kept.
+    pub fn read_planned(&self, files: &BTreeMap<String, String>) -> Result<Table, LedgerError> {
+        let find = |ending: &str| files.keys().find(|name| name.starts_with(PLANNED) && name.ends_with(ending));
+        let missing = || LedgerError::VaultMissing { file: shown(PLANNED) };
+        let (rows, texts) = (find(".parquet").ok_or_else(missing)?, find(".json").ok_or_else(missing)?);
+        let bad = || LedgerError::Vault { file: shown(rows), fault: UNREADABLE };
+        let small: SmallSnapshot = serde_json::from_slice(&self.read(files, texts)?).map_err(|_| bad())?;
+        let file = ColumnFile::open(self.read(files, rows)?).ok_or_else(bad)?;
+        let mut keys = vec![RecordKey { hi: 0, lo: 0 }; file.rows()];
+        let fill = |decoded: &columns::Decoded, out: &mut [RecordKey]| {
+            let (hi, lo) = (decoded.hashes(0)?, decoded.hashes(1)?);
+            out.iter_mut().zip(hi.iter().zip(lo)).for_each(|(key, (&hi, &lo))| *key = RecordKey { hi, lo });
+            Some(())
+        };
+        file.fill(&mut keys, fill).ok_or_else(bad)?;
+        let quasi = (0..small.quasi).map(|at| file.numbers(2 + at).ok_or_else(bad)).collect::<Result<Vec<_>, _>>()?;
+        let sensitive = file.numbers(2 + small.quasi).ok_or_else(bad)?.into_iter().map(Value).collect();
+        let public = if small.public { file.numbers(3 + small.quasi).ok_or_else(bad)? } else { Vec::new() };
+        Ok(Table::new(keys, quasi, sensitive, Values::from_ordered(small.values), public, small.public_texts))
+    }
+
+    /// Removes the tables of all plans: a release is out, and none of them can be published any more.
+    pub fn forget_planned(&self) {
+        let names = self.disk.list(&self.folder).unwrap_or_default();
+        for name in names.iter().filter(|name| name.starts_with(PLANNED)) {
+            // What stays is swept after the next release.
+            let _ = self.disk.remove_file(&self.folder.join(name));
+        }
     }
 
     fn columns(&self, files: &BTreeMap<String, String>, kind: &str, release: u32) -> Result<ColumnFile, LedgerError> {
@@ -512,6 +562,10 @@ fn read_views(file: &ColumnFile, small: Vec<SmallView>) -> Option<Vec<PastView>>
 }
 
 fn write_snapshot(out: &mut Sealed, table: &Table) -> Result<(), ParquetError> {
+    columns::write(out, table.len(), &snapshot_columns(table))
+}
+
+fn snapshot_columns(table: &Table) -> Vec<Column<'_>> {
     let mut columns: Vec<Column<'_>> = (0..table.quasi_count())
         .map(|at| Column::numbers(format!("quasi_{at}"), move |rows| table.quasi(at)[rows].to_vec()))
         .collect();
@@ -519,7 +573,7 @@ fn write_snapshot(out: &mut Sealed, table: &Table) -> Result<(), ParquetError> {
     if !table.public().is_empty() {
         columns.push(Column::numbers("public", |rows| table.public()[rows].to_vec()));
     }
-    columns::write(out, table.len(), &columns)
+    columns
 }
 
 fn fill_keys(decoded: &columns::Decoded, out: &mut [Record]) -> Option<()> {

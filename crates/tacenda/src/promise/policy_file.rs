@@ -2,6 +2,8 @@
 
 use crate::model::{Hides, Schema, Terms};
 use crate::promise::{Promise, SeriesPromise, Views};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Everything `tacenda.toml` says, as types.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +134,43 @@ pub struct SeriesSettings {
     pub title: String,
     /// Whom to ask.
     pub contact: String,
+    /// What only people know, for the report.
+    pub governance: Governance,
+}
+
+/// What only people know of a series: why, for whom, under which conditions. Empty where the policy file does not say.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Governance {
+    /// Why the releases are made.
+    pub purpose: String,
+    /// Who gets them.
+    pub recipients: String,
+    /// Where they are used: in public, under contract, in a secure room.
+    pub environment: String,
+    /// What contracts and technology forbid or prevent.
+    pub controls: String,
+    /// What else recipients can reasonably get.
+    pub other_data: String,
+    /// Which law allows it.
+    pub legal_basis: String,
+}
+
+impl Governance {
+    /// The keys of `[governance]`.
+    pub const KEYS: [&str; 6] = ["purpose", "recipients", "environment", "controls", "other_data", "legal_basis"];
+
+    /// What a key of `[governance]` sets.
+    pub fn field(&mut self, key: &str) -> Option<&mut String> {
+        match key {
+            "purpose" => Some(&mut self.purpose),
+            "recipients" => Some(&mut self.recipients),
+            "environment" => Some(&mut self.environment),
+            "controls" => Some(&mut self.controls),
+            "other_data" => Some(&mut self.other_data),
+            "legal_basis" => Some(&mut self.legal_basis),
+            _ => None,
+        }
+    }
 }
 
 /// How much may be added or left out, as shares of the published rows and of the table's rows.

@@ -14,6 +14,7 @@ mod choices;
 mod in_memory;
 mod adopt;
 mod erratum;
+mod retract;
 mod forecast;
 mod error;
 mod views;

@@ -19,10 +19,11 @@ use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, ComparisonReport, ForecastReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT,
-    ReportRequest, adopted, erratum, prepare, series,
+    ReportRequest, adopted, erratum, prepare, retract, series,
 };
 use crate::report::Report;
 use crate::{folder, ingest};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -311,6 +312,37 @@ impl Project {
         Ok(Ingredients { history, last, snapshot })
     }
 
+    /// The release with this label that was made right after the ledger had this head: a plan that was published.
+    pub fn published_after(&self, head: &str, label: &str) -> Option<u32> {
+        let events = self.store.iter().flat_map(|store| store.events());
+        let mut made = events.filter(|event| event.prev == head).filter_map(|event| event.publication());
+        made.find(|publication| publication.label == label).map(|publication| publication.number)
+    }
+
+    /// Keeps the table in the vault for a plan. Returns the files and their keyed digests.
+    pub fn keep_planned(&self, material: &Ingredients) -> Result<BTreeMap<String, String>, ProjectError> {
+        let store = self.store.as_ref().expect("a project opened for rehearsing has a store");
+        let name = &material.snapshot.digest[..16];
+        Ok(store.keep_planned(name, material.table())?)
+    }
+
+    /// The same as [`Project::material`], with the table that a plan kept. `digest` is that of the input it was read from.
+    pub fn planned_material(
+        &self,
+        kept: &BTreeMap<String, String>,
+        digest: &str,
+        step: &dyn Fn(&str),
+    ) -> Result<Ingredients, ProjectError> {
+        step("remembering");
+        let (history, last) = self.past()?;
+        step("reading");
+        let store = self.store.as_ref().expect("a project opened for publishing has a store");
+        let table = store.planned(kept)?;
+        let rows = table.len() as u64;
+        let snapshot = Snapshot { table, notes: Vec::new(), digest: digest.into(), rows };
+        Ok(Ingredients { history, last, snapshot })
+    }
+
     /// The release that was made from this material already, under this label, or as the last one where no label is
     /// wanted. Another table under a label that is taken is an error.
     pub fn published_from(&self, material: &Ingredients, wanted: NextRelease<'_>) -> Result<Option<u32>, ProjectError> {
@@ -518,6 +550,7 @@ impl Project {
             loss: rehearsal.loss.to_json(),
             engine: ENGINE,
             erratum: self.store.as_ref().and_then(erratum::text),
+            withdrawn: self.store.as_ref().and_then(retract::text),
             more_files: Vec::new(),
             software: software(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),

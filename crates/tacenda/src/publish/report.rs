@@ -12,7 +12,9 @@ use crate::promise::PolicyFile;
 use crate::publish::project::now;
 use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, Remaking, series};
 use crate::report;
-use crate::report::{About, ChurnFacts, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report};
+use crate::report::{
+    About, ChurnFacts, DeclaredFact, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report,
+};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use std::slice;
@@ -248,6 +250,7 @@ fn churn(releases: u32, history: &History, snapshot: Option<&Table>) -> Vec<Chur
 fn governance(policy: &PolicyFile, review_by: Option<String>) -> GovernanceFacts {
     let share = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
     GovernanceFacts {
+        declared: declared(policy),
         deletion: policy.departures().into(),
         limits: vec![
             format!("counterfeits: at most {} of the published rows", share(policy.limits.counterfeits)),
@@ -264,6 +267,20 @@ fn governance(policy: &PolicyFile, review_by: Option<String>) -> GovernanceFacts
         .map(String::from)
         .to_vec(),
     }
+}
+
+/// What the policy file says that only people know, with its heads on the page.
+fn declared(policy: &PolicyFile) -> Vec<DeclaredFact> {
+    let governance = &policy.series.governance;
+    let rows = [
+        ("Purpose of the release", &governance.purpose),
+        ("Recipients of each release", &governance.recipients),
+        ("Environment (public, under contract, secure room)", &governance.environment),
+        ("Contract and technical controls", &governance.controls),
+        ("Other data that recipients can reasonably get", &governance.other_data),
+        ("Legal basis", &governance.legal_basis),
+    ];
+    rows.map(|(name, text)| DeclaredFact { name: name.into(), text: text.clone() }).to_vec()
 }
 
 /// The date a year after a moment such as `2026-11-15T10:00:00Z`.

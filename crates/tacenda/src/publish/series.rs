@@ -9,7 +9,7 @@ use crate::ledger::{Event, Publication, Store};
 use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
-use crate::publish::{Project, ProjectError, adopt};
+use crate::publish::{Project, ProjectError, adopt, retract};
 use crate::report::FileFacts;
 use crate::{folder, ingest, report};
 
@@ -110,7 +110,7 @@ pub(super) fn read(
     tables.iter_mut().flatten().for_each(|table| table.values = values.clone());
     let left_out = (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
     let sources = events.iter().map(|(event, publication)| source(&event.at, store, publication)).collect();
-    let not_covered = not_covered(policy, &events);
+    let not_covered = not_covered(policy, store, &events);
     let adopted = adopted(store);
     Ok(PublishedSeries { releases, traces, sources, tables, left_out, not_covered, adopted, assumptions })
 }
@@ -140,7 +140,7 @@ pub(super) fn adopted(store: &Store) -> Option<String> {
 }
 
 /// Views made elsewhere have no folder here: the vault holds what was joined.
-fn not_covered(policy: &PolicyFile, events: &[(&Event, &Publication)]) -> Vec<String> {
+fn not_covered(policy: &PolicyFile, store: &Store, events: &[(&Event, &Publication)]) -> Vec<String> {
     let elsewhere = events.iter().flat_map(|(_, publication)| &publication.taken_in).map(|view| {
         format!(
             "View {} was made elsewhere. Every view was judged together with it before publication. It is not \
@@ -148,7 +148,7 @@ fn not_covered(policy: &PolicyFile, events: &[(&Event, &Publication)]) -> Vec<St
             view.name
         )
     });
-    beside(policy).into_iter().chain(elsewhere).collect()
+    beside(policy).into_iter().chain(elsewhere).chain(retract::text(store)).collect()
 }
 
 /// Who of a table was not in the release of that number, as far as the vault knows: whoever was first published

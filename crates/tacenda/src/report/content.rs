@@ -614,6 +614,9 @@ pub struct LimitFacts {
 /// How people who leave are treated, what the policy file allows, and until when the report holds.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct GovernanceFacts {
+    /// What only people know: why, for whom, under which conditions; with an empty text where nobody said.
+    #[serde(default)]
+    pub declared: Vec<DeclaredFact>,
     /// How people who leave the data are treated.
     pub deletion: String,
     /// How much may be added and left out, as the policy file says.
@@ -624,6 +627,15 @@ pub struct GovernanceFacts {
     pub review_by: Option<String>,
     /// What ends it earlier.
     pub review_triggers: Vec<String>,
+}
+
+/// What the policy file says that only people know.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct DeclaredFact {
+    /// What about.
+    pub name: String,
+    /// What it says; empty where it does not.
+    pub text: String,
 }
 
 /// How identifying a quasi-identifier is.

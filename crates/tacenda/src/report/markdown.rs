@@ -193,7 +193,11 @@ fn private(out: &mut String, report: &Report) {
         let _ = writeln!(out, "{}\n", ChurnFacts::HEADS);
     }
     if let Some(governance) = &report.governance {
-        let _ = writeln!(out, "## Governance\n\nDeletion: {}\n", escape(&governance.deletion));
+        out.push_str("## Governance\n\n");
+        let said = governance.declared.iter().filter(|fact| !fact.text.is_empty());
+        let said: Vec<String> = said.map(|fact| format!("{}: {}", fact.name, fact.text)).collect();
+        points(out, &said);
+        let _ = writeln!(out, "\nDeletion: {}\n", escape(&governance.deletion));
         points(out, &governance.limits);
         if let Some(date) = &governance.review_by {
             let triggers = escape(&governance.review_triggers.join("; "));

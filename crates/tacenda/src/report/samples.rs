@@ -9,7 +9,7 @@ use crate::model::{
     Domain, GroupRule, Hides, Hierarchy, Quasi, Regions, Release, Schema, Scope, Sensitive, Span, Terms, Value, Values,
 };
 use crate::report::{
-    About, BeforeFacts, ChurnFacts, Edition, FileFacts, GovernanceFacts, Material, Names, PrivateFacts,
+    About, BeforeFacts, ChurnFacts, DeclaredFact, Edition, FileFacts, GovernanceFacts, Material, Names, PrivateFacts,
     QueryErrorFacts, ReleaseOrigin, Report, TruthFacts,
 };
 
@@ -244,7 +244,9 @@ pub fn private() -> PrivateFacts {
 
 /// What the policy file says of leaving, limits and dates.
 pub fn governance() -> GovernanceFacts {
+    let declared = |name: &str, text: &str| DeclaredFact { name: name.into(), text: text.into() };
     GovernanceFacts {
+        declared: vec![declared("Purpose of the release", "Planning of wards"), declared("Legal basis", "")],
         deletion: "People who leave keep their value set in the vault.".into(),
         limits: vec!["counterfeits: at most 2.0 % of the published rows".into()],
         accepted_risk: None,

@@ -20,12 +20,15 @@ mod release;
 mod plan;
 mod releases;
 mod report;
+mod retract;
+mod diff;
 mod demo;
 
 pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
 pub use audit::{Audit, AuditAnswer, AuditRequest};
 pub use check::{CheckReport, WhatIf, check};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
+pub use diff::{DiffReport, DiffSide, DiffValue, diff};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
 pub use error::{RequestFault, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
@@ -36,5 +39,6 @@ pub use releases::{
 };
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};
+pub use retract::{RetractReport, retract};
 pub use subject::{Order, Subject, SubjectRequest};
 pub use summary::{Summary, ViewSummary};

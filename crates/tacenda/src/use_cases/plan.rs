@@ -7,6 +7,7 @@ use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, path};
 
@@ -72,6 +73,10 @@ pub struct Plan {
     pub view: Option<String>,
     /// A digest of the rehearsed release.
     pub release_digest: String,
+    /// The files of the vault that keep the table, with their keyed digests: what is published is what was rehearsed,
+    /// whatever becomes of the file.
+    #[serde(default)]
+    pub kept: BTreeMap<String, String>,
 }
 
 /// Rehearses the next release, compares what it costs with what else could be published, and writes the plan to
@@ -102,7 +107,9 @@ pub fn plan(
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
-    let text = serde_json::to_string_pretty(&Plan::new(&rehearsed, data, delta)).expect("paths and digests are JSON");
+    let kept = rehearsed.keep_planned()?;
+    let plan_file = Plan { kept, ..Plan::new(&rehearsed, data, delta) };
+    let text = serde_json::to_string_pretty(&plan_file).expect("paths and digests are JSON");
     fs::write(&plan, text + "\n").map_err(UseCaseError::file(&plan))?;
     let mut summary = rehearsed.summary();
     summary.notes.extend(ways.notes());
@@ -138,6 +145,7 @@ impl Plan {
             label: release.label.clone(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
             release_digest: rehearsal.release_digest(),
+            kept: BTreeMap::new(),
         }
     }
 

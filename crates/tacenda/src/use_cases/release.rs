@@ -6,6 +6,7 @@ use crate::use_cases::plan::Plan;
 use crate::use_cases::{Progress, ProjectFolder, Summary, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The next release that is wanted.
@@ -96,7 +97,19 @@ impl ReleaseRequest {
         let input = self.input()?;
         let project = self.project.open(Access::Publish)?;
         let step = |what: &str| progress(REHEARSED, what);
-        let material = project.material(input, &step)?;
+        let done = plan.as_ref().and_then(|plan| project.published_after(&plan.ledger_head, &plan.label));
+        if let Some(number) = done {
+            return Ok(Next::Already(PublishReport::already(&project, number)));
+        }
+        let planned = plan.as_ref().filter(|plan| !plan.kept.is_empty() && plan.ledger_head == project.ledger_head());
+        let material = match planned {
+            // Its codes are those of the policy that it was made with.
+            Some(plan) if plan.policy_sha256 != project.policy_digest() => {
+                return Err(ProjectError::PlanStale { what: "the policy" }.into());
+            }
+            Some(plan) => project.planned_material(&plan.kept, &plan.data_sha256, &step)?,
+            None => project.material(input, &step)?,
+        };
         let next = self.next();
         if let Some(number) = project.published_from(&material, next)? {
             return Ok(Next::Already(PublishReport::already(&project, number)));
@@ -164,6 +177,11 @@ impl Rehearsed {
     /// The release in numbers.
     pub fn summary(&self) -> Summary {
         Summary::new(self.project.policy(), &self.material, &self.rehearsal)
+    }
+
+    /// Keeps the table in the vault for a plan.
+    pub(super) fn keep_planned(&self) -> Result<BTreeMap<String, String>, ProjectError> {
+        self.project.keep_planned(&self.material)
     }
 
     /// Publishes it. The release folder is complete or absent, whatever happens.

@@ -59,6 +59,8 @@ pub struct LogEvent {
     pub groups: Option<u64>,
     /// Its counterfeits.
     pub counterfeits: Option<u64>,
+    /// What it says, for an erratum and a withdrawal.
+    pub says: Option<String>,
     /// The hash of the line.
     pub hash: String,
 }
@@ -236,12 +238,29 @@ fn logged(event: &Event) -> LogEvent {
         rows: numbers.map(|numbers| numbers.rows),
         groups: numbers.and_then(|numbers| numbers.groups),
         counterfeits: numbers.map(|numbers| numbers.counterfeits),
+        says: says(event),
         hash: event.hash.clone(),
     }
 }
 
+/// What an event without a release says.
+fn says(event: &Event) -> Option<String> {
+    match &event.what {
+        What::Erratum { text } => Some(text.clone()),
+        What::Retract { details } => {
+            let because = details["because"].as_str().unwrap_or_default();
+            Some(format!("release {} was withdrawn: {because}", details["release"]))
+        }
+        _ => None,
+    }
+}
+
 /// Finds a release and reads it as a recipient would.
-fn read(root: &Path, name: Option<&str>, progress: Progress<'_>) -> Result<(PathBuf, ReceivedRelease), UseCaseError> {
+pub(super) fn read(
+    root: &Path,
+    name: Option<&str>,
+    progress: Progress<'_>,
+) -> Result<(PathBuf, ReceivedRelease), UseCaseError> {
     let folder = match name {
         Some(path) if Path::new(path).join(folder::MANIFEST).exists() => PathBuf::from(path),
         name => find(root, name)?,

@@ -28,7 +28,12 @@ pub fn schema() -> Schema {
 /// A policy file that allows everything the promise allows.
 pub fn file(promise: impl Into<Promised>) -> PolicyFile {
     PolicyFile {
-        series: SeriesSettings { name: "test".into(), title: "Test".into(), contact: "nobody".into() },
+        series: SeriesSettings {
+            name: "test".into(),
+            title: "Test".into(),
+            contact: "nobody".into(),
+            ..SeriesSettings::default()
+        },
         schema: schema(),
         promise: promise.into(),
         reasons: Reasons::default(),

@@ -271,6 +271,37 @@ fn the_same_table_is_published_once() {
     assert!(planned().unwrap().publish(&|_, _| {}).unwrap().already);
 }
 
+/// A release that was withdrawn is told of, and stays counted.
+#[test]
+fn a_release_is_withdrawn_once_and_recipients_are_told() {
+    let (lab, columns) = (Lab::new(), Columns::first());
+    let mut dice = Dice(4);
+    let mut people: Vec<String> = (0..60).map(|id| columns.person(id, &mut dice)).collect();
+    lab.policy(&columns, PROMISES[0]);
+    lab.table(&people);
+    lab.publish(Some("Q1")).unwrap();
+    let project = lab.request().project;
+    assert_eq!(use_cases::retract(&project, "Q7", "a mistake").unwrap_err().code(), "U202");
+    assert_eq!(use_cases::retract(&project, "Q1", " ").unwrap_err().code(), "U201");
+    let first = use_cases::retract(&project, "Q1", "ages were wrong").unwrap();
+    assert_eq!((first.release, first.already), (1, false));
+    assert!(use_cases::retract(&project, "1", "again").unwrap().already);
+    people.extend((100..130).map(|id| columns.person(id, &mut dice)));
+    lab.table(&people);
+    lab.publish(Some("Q2")).unwrap();
+    let readme = fs::read_to_string(lab.folder_of(2).join("README.md")).unwrap();
+    assert!(readme.contains("**Withdrawn.** Release 1 was withdrawn on 2"), "{readme}");
+    assert!(readme.contains(": ages were wrong. Do not use it."), "{readme}");
+    let log = use_cases::log(lab.root()).unwrap();
+    let says: Vec<&str> = log.events.iter().filter_map(|event| event.says.as_deref()).collect();
+    assert_eq!(says, ["release 1 was withdrawn: ages were wrong"]);
+    assert!(use_cases::verify(lab.root(), &|_, _| {}).unwrap().whole);
+    let diff = use_cases::diff(lab.root(), "Q1", "Q2", &|_, _| {}).unwrap();
+    assert_eq!((diff.from.people, diff.to.people, diff.columns.len()), (60, 90, 0));
+    let rows = |side: fn(&use_cases::DiffValue) -> u64| diff.values.iter().map(side).sum::<u64>();
+    assert_eq!((rows(|value| value.from), rows(|value| value.to)), (diff.from.rows, diff.to.rows));
+}
+
 /// An auditor gets the ledger, the policy and the releases.
 #[test]
 fn what_left_is_read_without_the_vault() {

@@ -22,6 +22,7 @@ const KEYS: &[Key] = &[
     key("", "counterfeits", "a section", "max_share = 0.02", "how many rows may be added"),
     key("", "withheld", "a section", "max_share = 0.01", "how many rows may be left out of a release"),
     key("", "output", "a section", "CSV and Parquet, with weights", "what is written"),
+    key("", "governance", "a section", "empty", "what only people know of the series, for the report"),
     key("", "views", "sections [views.NAME]", "none", "xy promises: which columns go to whom"),
     key("", "also", "sections [[also]]", "none", "xy promises: what must hold besides, with the keys of [promise]"),
     key(
@@ -34,6 +35,18 @@ const KEYS: &[Key] = &[
     key("series", "name", "lower case letters, digits, dashes", "", "used for folders and files"),
     key("series", "title", "text", "empty", "a title for people"),
     key("series", "contact", "text", "empty", "whom to ask"),
+    key("governance", "purpose", "text", "empty", "why the releases are made"),
+    key("governance", "recipients", "text", "empty", "who gets them"),
+    key(
+        "governance",
+        "environment",
+        "text",
+        "empty",
+        "where they are used: in public, under contract, in a secure room",
+    ),
+    key("governance", "controls", "text", "empty", "what contracts and technology forbid or prevent"),
+    key("governance", "other_data", "text", "empty", "what else recipients can reasonably get"),
+    key("governance", "legal_basis", "text", "empty", "which law allows it"),
     key(COLUMN, "role", "identifier, quasi, sensitive, public, drop", "", "the part the column plays"),
     key(COLUMN, "type", "integer, real, date, category", "category", "what its cells are; must be given for quasi"),
     key(

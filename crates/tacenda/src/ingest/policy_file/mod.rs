@@ -15,7 +15,7 @@ pub use promise::faults_of;
 pub use remembered::{AddedLeaves, Remembered};
 
 use crate::model::{Page, hex};
-use crate::promise::{Output, PolicyFile, Promised, Reasons, SeriesSettings};
+use crate::promise::{Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings};
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use sha2::Digest;
 use std::fmt;
@@ -158,7 +158,9 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
         }
         None => {}
     }
-    let series = walk.section(root, "series").map(|section| read_series(&section, walk));
+    let governance =
+        walk.section(root, "governance").map_or_else(Governance::default, |section| read_governance(&section, walk));
+    let series = walk.section(root, "series").map(|section| read_series(&section, governance, walk));
     if series.is_none() && root.get("series").is_none() {
         walk.missing(root, "[series]", "name = \"…\"");
     }
@@ -185,7 +187,18 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     Some(PolicyFile { series: series?, schema: columns?, promise, reasons, limits, output })
 }
 
-fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> SeriesSettings {
+fn read_governance(section: &Section<'_, '_>, walk: &mut Walk) -> Governance {
+    walk.check_keys(section);
+    let mut governance = Governance::default();
+    for key in Governance::KEYS {
+        if let (Some((text, _)), Some(field)) = (walk.string(section, key), governance.field(key)) {
+            *field = text.trim().to_string();
+        }
+    }
+    governance
+}
+
+fn read_series(section: &Section<'_, '_>, governance: Governance, walk: &mut Walk) -> SeriesSettings {
     walk.check_keys(section);
     let text =
         |walk: &mut Walk, key: &str| walk.string(section, key).map_or(String::new(), |(text, _)| text.to_string());
@@ -212,6 +225,7 @@ fn read_series(section: &Section<'_, '_>, walk: &mut Walk) -> SeriesSettings {
         name: name.map_or(String::new(), |(name, _)| name),
         title: text(walk, "title"),
         contact: text(walk, "contact"),
+        governance,
     }
 }
 

@@ -90,17 +90,20 @@ impl Page<'_> {
         if !self.is_signed() {
             return None;
         }
-        let rows = [
-            ("Purpose of the release", parts::fill()),
-            ("Recipients of each release", parts::fill()),
-            ("Environment (public, under contract, secure room)", parts::fill()),
-            ("Contract and technical controls", parts::fill()),
-            ("Other data that recipients can reasonably get", parts::fill()),
-            ("Unit of privacy", self.unit()),
-        ];
+        let declared = self.report.governance.as_ref().map_or(&[][..], |governance| &governance.declared);
+        let said = |text: &str| {
+            if text.is_empty() {
+                parts::fill()
+            } else {
+                html! { (clip(text, 2000)) }
+            }
+        };
+        let mut rows: Vec<(&str, Markup)> =
+            declared.iter().map(|fact| (fact.name.as_str(), said(&fact.text))).collect();
+        rows.push(("Unit of privacy", self.unit()));
         let body = html! {
             p {
-                "To be filled in by the person who answers for the release. Whether someone can be identified depends on who \
+                "Said by the person who answers for the release, in the policy file or here. Whether someone can be identified depends on who \
                  holds the data and on what else they can reasonably get."
             }
             (parts::facts(&rows))

@@ -1,0 +1,22 @@
+//! Declare a release withdrawn.
+
+use crate::args::{Common, RetractArgs};
+use crate::commands::shared;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use tacenda::use_cases;
+
+pub fn run(args: &RetractArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let report = use_cases::retract(&common.folder(), &args.release, &args.because);
+    let report = report.map_err(|error| shared::failure(error, screen))?;
+    let (release, label) = (report.release, &report.label);
+    let text = match report.already {
+        true => format!("Release {release}, label {label}, was withdrawn already. Nothing was done.\n"),
+        false => format!(
+            "Release {release}, label {label}, is withdrawn. The next release tells recipients. Tell those who have it now.\n\
+             What it gave away stays counted: later releases are judged together with it.\n"
+        ),
+    };
+    screen.result(&text, &report)?;
+    Ok(0)
+}

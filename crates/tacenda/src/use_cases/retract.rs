@@ -1,0 +1,33 @@
+//! Declares a release withdrawn.
+
+use crate::publish::Access;
+use crate::use_cases::{ProjectFolder, UseCaseError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What retract answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct RetractReport {
+    /// The release.
+    pub release: u32,
+    /// Its label.
+    pub label: String,
+    /// Whether it was withdrawn before, so that nothing was done.
+    pub already: bool,
+}
+
+/// Writes into the ledger that a release, named by its number or its label, is withdrawn, and why. Later releases tell
+/// recipients so. What the release gave away stays counted: nothing can be taken back.
+pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<RetractReport, UseCaseError> {
+    let because = because.trim();
+    if because.is_empty() || because.chars().any(char::is_control) {
+        return Err(UseCaseError::usage("say why in one line: --because \"…\"; recipients will read it"));
+    }
+    let mut project = project.open(Access::Publish)?;
+    let is_wanted =
+        |number: u32, label: &str| label == release || release.trim_start_matches('r').parse() == Ok(number);
+    let found = project.publications().into_iter().find(|one| is_wanted(one.number, &one.label));
+    let (number, label) = found.map(|one| (one.number, one.label.clone())).ok_or(UseCaseError::NoSuchRelease)?;
+    let is_new = project.retract(number, because)?;
+    Ok(RetractReport { release: number, label, already: !is_new })
+}
