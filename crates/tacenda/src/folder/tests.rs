@@ -170,17 +170,20 @@ fn the_page_for_the_recipient_says_promise_and_limits_word_by_word() {
 #[test]
 fn the_page_for_the_recipient_says_what_is_shuffled_and_what_is_an_estimate() {
     let (release, policy) = samples::of_every_kind();
-    let page = describe::readme(&Issue::new(&release, &policy), None);
+    let page = describe::readme(&Issue::new(&release, &policy), &ManifestFacts::default());
     let shuffled = "`ward \"A\"`: published as recorded, but shuffled within each group.";
     assert!(page.contains(shuffled) && page.contains("An artificial row repeats the cells"), "{page}");
     assert!(page.contains("- `diagnosis`, `outcome`: published as recorded. Empty"), "{page}");
     assert!(page.contains("Counts by the values of `diagnosis`, `outcome` are estimates"), "{page}");
     assert!(page.contains("Counts by `ward \"A\"` together with `diagnosis`, `outcome` are estimates"), "{page}");
     let without_weight = PolicyFile { output: Output { row_weight: false, ..policy.output.clone() }, ..policy.clone() };
-    assert!(describe::readme(&Issue::new(&release, &without_weight), None).contains("are estimates: artificial rows"));
+    assert!(
+        describe::readme(&Issue::new(&release, &without_weight), &ManifestFacts::default())
+            .contains("are estimates: artificial rows")
+    );
     let groups = release.counterfeits.len();
     let plain = Release { counterfeits: vec![0; groups], ..release };
-    let page = describe::readme(&Issue::new(&plain, &policy), None);
+    let page = describe::readme(&Issue::new(&plain, &policy), &ManifestFacts::default());
     assert!(page.contains("counts by the values of `diagnosis`, `outcome` are exact for the people of this release"));
     assert!(!page.contains("artificial rows have values") && !page.contains("An artificial row repeats"), "{page}");
 }
