@@ -25,15 +25,15 @@ fn text(report: &DiffReport) -> String {
     let (from, to) = (&report.from, &report.to);
     let head = |side: &DiffSide| format!("{} ({})", side.release, side.label);
     let mut out = format!("  {:<24} {:>16} {:>16}\n", "release", head(from), head(to));
-    let counts: [(&str, fn(&DiffSide) -> u64); 5] = [
-        ("people", |side| side.people),
-        ("rows", |side| side.rows),
-        ("counterfeits", |side| side.counterfeits),
-        ("groups", |side| side.groups),
-        ("smallest group", |side| u64::from(side.smallest_group)),
+    let counts = [
+        ("people", from.people, to.people),
+        ("rows", from.rows, to.rows),
+        ("counterfeits", from.counterfeits, to.counterfeits),
+        ("groups", from.groups, to.groups),
+        ("smallest group", u64::from(from.smallest_group), u64::from(to.smallest_group)),
     ];
-    for (name, count) in counts {
-        let _ = writeln!(out, "  {name:<24} {:>16} {:>16}", number(count(from)), number(count(to)));
+    for (name, from, to) in counts {
+        let _ = writeln!(out, "  {name:<24} {:>16} {:>16}", number(from), number(to));
     }
     let _ = writeln!(out, "  {:<24} {:>16} {:>16}", "loss", percent(from.loss), percent(to.loss));
     if !report.columns.is_empty() {

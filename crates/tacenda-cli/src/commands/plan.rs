@@ -25,7 +25,7 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         shared::summary_text(summary, &headline),
         report.comparison.as_ref().map_or(String::new(), compared_text),
         report.drift.iter().flat_map(|drift| &drift.told).map(told).collect::<String>(),
-        report.forecast.as_ref().map_or(String::new(), forecast_text),
+        report.forecast.as_ref().map_or(String::new(), |forecast| forecast_text(forecast, summary.release)),
         shared::choices_text("choices", &report.choices),
         shared::choices_about(&report.choices),
         shared::choices_warnings(&report.choices),
@@ -38,7 +38,7 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
 }
 
 /// What the next releases will need.
-fn forecast_text(forecast: &ForecastReport) -> String {
+fn forecast_text(forecast: &ForecastReport, now: u32) -> String {
     let pace = format!(
         "{} leave, {} arrive and {} change their value each time{}",
         percent(forecast.leave),
@@ -48,8 +48,8 @@ fn forecast_text(forecast: &ForecastReport) -> String {
     );
     let mut out = format!("\n  If {pace}, the next releases need:\n");
     let _ = writeln!(out, "  {:<14} {:>12} {:>10} {:>9}", "", "counterfeits", "withheld", "loss");
-    for (number, release) in (1..).zip(&forecast.releases) {
-        let name = format!("in {number}");
+    for (number, release) in (now + 1..).zip(&forecast.releases) {
+        let name = format!("release {number}");
         let _ = writeln!(
             out,
             "  {name:<14} {:>12} {:>10} {:>9}",

@@ -152,13 +152,11 @@ fn a_folder_holds_every_file_and_every_checksum() {
 fn the_page_for_the_recipient_says_promise_and_limits_word_by_word() {
     let (release, schema) = table_3a();
     let policy = policy(schema);
-    let said = ManifestFacts {
-        erratum: Some("It was not so.".into()),
-        withdrawn: Some("Release 1 was withdrawn.".into()),
-        ..ManifestFacts::default()
-    };
-    let page = describe::readme(&Issue::new(&release, &policy), &said);
-    assert!(page.contains("**Withdrawn.** Release 1 was withdrawn."), "{page}");
+    let issue = Issue::new(&release, &policy);
+    let withdrawn = ManifestFacts { withdrawn: Some("Release 1 was withdrawn.".into()), ..ManifestFacts::default() };
+    assert!(describe::readme(&issue, &withdrawn).contains("**Withdrawn.** Release 1 was withdrawn."));
+    let erratum = ManifestFacts { erratum: Some("It was not so.".into()), ..ManifestFacts::default() };
+    let page = describe::readme(&issue, &erratum);
     assert!(page.contains("**Erratum.** It was not so."));
     assert!(page.contains(&policy.terms().sentence));
     assert!(policy.terms().limits.iter().all(|limit| page.contains(limit)));

@@ -146,8 +146,10 @@ fn series_name(data: &Path) -> String {
     for word in stem.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
         let is_year = is_number(word) && [4, 6, 8].contains(&word.len()) && ["19", "20"].contains(&&word[..2]);
         let is_part = is_number(word.trim_start_matches(['q', 'h', 'w']));
+        // q01 is a quarter, wherever it stands.
+        let is_period = is_part && !is_number(word);
         after_year = is_year || (after_year && is_part);
-        if !after_year {
+        if !after_year && !is_period {
             words.push(word);
         }
     }
@@ -168,6 +170,8 @@ mod tests {
             ("Ward Stays.csv", "ward-stays"),
             ("census2020.csv", "census2020"),
             ("-.csv", "series"),
+            ("q01.csv", "series"),
+            ("stays-q3.csv", "stays"),
         ];
         for (path, name) in names {
             assert_eq!(series_name(Path::new(path)), name, "{path}");
