@@ -16,6 +16,8 @@ pub struct Knowledge<'a> {
     keys: Vec<RecordKey>,
     /// Per table and row, the person, or [`Knowledge::ABSENT`].
     people: Vec<Vec<u32>>,
+    /// Whether everyone was seen to keep one value set, person by person, when these releases were made from these tables.
+    kept_sets: bool,
 }
 
 impl<'a> Knowledge<'a> {
@@ -28,7 +30,7 @@ impl<'a> Knowledge<'a> {
         let keys = tables.iter().fold(Vec::new(), |keys, table| union(keys, table.keys()));
         assert!(keys.len() < Knowledge::ABSENT as usize, "people are numbered with 32 bits");
         let people = tables.iter().map(|table| places(&keys, table.keys())).collect();
-        Knowledge { tables, keys, people }
+        Knowledge { tables, keys, people, kept_sets: false }
     }
 
     /// Everyone in each table but those who were withheld is in the release with the same place.
@@ -48,7 +50,19 @@ impl<'a> Knowledge<'a> {
             tables: kept.iter().map(|&release| self.tables[release]).collect(),
             keys: self.keys.clone(),
             people: kept.iter().map(|&release| self.people[release].clone()).collect(),
+            kept_sets: self.kept_sets,
         }
+    }
+
+    /// The same, where the gate saw that everyone keeps one value set, or disjoint ones where their value changed: it looked
+    /// at each person's row before each of these releases left, and they were made from these very tables.
+    pub fn with_kept_sets(self, kept_sets: bool) -> Knowledge<'a> {
+        Knowledge { kept_sets, ..self }
+    }
+
+    /// Whether that was seen.
+    pub fn kept_sets(&self) -> bool {
+        self.kept_sets
     }
 
     /// The same knowledge, in which a person whose value changed is a new person from then on, and who each of these
@@ -75,7 +89,7 @@ impl<'a> Knowledge<'a> {
             }
         }
         let keys: Vec<RecordKey> = owners.iter().map(|&person| self.keys[person as usize]).collect();
-        (keys.len() > self.keys.len()).then(|| (Knowledge { tables: self.tables.clone(), keys, people }, owners))
+        (keys.len() > self.keys.len()).then(|| (Knowledge { tables: self.tables.clone(), keys, people, kept_sets: self.kept_sets }, owners))
     }
 
     /// How many people there are.

@@ -42,7 +42,7 @@ pub use join::{
     JoinCoverage, JoinEvidence, JoinReading, JoinReport, RequirementReport, STEPS_TOGETHER, judge_join, judge_joins,
     materialise, read_naively,
 };
-pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Verdict, VerdictWord, Witness};
+pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Theorem, Verdict, VerdictWord, Witness};
 pub use quantity::Quantity;
 pub use reason::Reason;
 pub use rerun::{Exchanged, Rerun};

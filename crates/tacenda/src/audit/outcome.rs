@@ -114,6 +114,27 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// What was measured.
     pub measures: Vec<Measure>,
+    /// The theorem that answers for those who were not looked at one by one.
+    pub theorem: Option<Theorem>,
+}
+
+/// A theorem whose condition was checked, so that an answer holds at any size.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Theorem {
+    /// Every group has each of its values equally often, and everyone keeps one value set: then all values of a set are
+    /// equally likely for everyone who has it (science A3.10).
+    EquallyLikely,
+}
+
+impl fmt::Display for Theorem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Theorem::EquallyLikely => {
+                "by a theorem (science A3.10): every group has each of its values equally often, which was checked here; and everyone \
+                 kept one value set, which the gate saw before each release"
+            }
+        })
+    }
 }
 
 /// How much was looked at.
@@ -264,12 +285,25 @@ impl Check {
 impl Outcome {
     /// An outcome that found nothing yet.
     pub fn new(check: Check, coverage: Coverage) -> Outcome {
-        Outcome { check, verdict: Verdict::Pass, coverage, findings: Vec::new(), measures: Vec::new() }
+        Outcome {
+            check,
+            verdict: Verdict::Pass,
+            coverage,
+            findings: Vec::new(),
+            measures: Vec::new(),
+            theorem: None,
+        }
     }
 
     /// An outcome that does not apply.
     pub fn not_applicable(check: Check, why: Reason) -> Outcome {
         Outcome { verdict: Verdict::NotApplicable(why), ..Outcome::new(check, Coverage::default()) }
+    }
+
+    /// Answers for everyone by a theorem, where nothing was found.
+    pub(super) fn proved(&mut self, theorem: Theorem) {
+        self.coverage.looked_at = self.coverage.of;
+        self.theorem = Some(theorem);
     }
 
     /// Adds findings. Each makes the check fail unless it is only a note.

@@ -82,6 +82,8 @@ reasons! {
     SeedUnknown = "only the project that made the releases has the seed to make them again",
     /// The tables, the policy or the program are not those of the day.
     NotMadeAgain = "these tables, this policy and this program do not give the same releases again",
+    /// That two people share a value is outside the promise, and the series is too large to find all of them.
+    SharingNotPromised = "no promise here says that two people cannot be seen to share a value; not everyone was looked at",
     /// Only a sample was looked at.
     SampledPeople = "only a random sample of the people was looked at",
 }

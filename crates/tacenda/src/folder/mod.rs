@@ -32,7 +32,8 @@ pub use parquet::frame;
 pub use query::{Comparison, Condition, Question, Word, parse_question};
 pub use read::{ReceivedRelease, read, read_schema, read_with};
 
-use crate::folder::digest::{Digesting, SUMS};
+use crate::folder::digest::Digesting;
+pub use crate::folder::digest::SUMS;
 use crate::model::{Release, Schema};
 use crate::promise::{Format, PolicyFile};
 use std::fs::File;

@@ -352,7 +352,7 @@ impl Project {
         let Some(publication) = found else { return Ok(None) };
         let number = publication.number;
         let is_same = match &publication.input {
-            Some(input) => *input == input_digest(self.seed(), number, material.table()),
+            Some(_) => self.was_made_from(publication, material.table()),
             // Lines of earlier versions do not say; the vault has the last table.
             None => number == material.history.releases && material.last.as_ref() == Some(material.table()),
         };
@@ -362,6 +362,11 @@ impl Project {
             (false, None) => Ok(None),
             (false, Some(label)) => Err(ProjectError::OtherData { label: label.into(), number }),
         }
+    }
+
+    /// Whether a release was made from this table.
+    pub(super) fn was_made_from(&self, publication: &Publication, table: &Table) -> bool {
+        publication.input.as_ref().is_some_and(|input| *input == input_digest(self.seed(), publication.number, table))
     }
 
     /// Makes the next release and has it judged.

@@ -6,12 +6,14 @@ use crate::audit::knowledge::Knowledge;
 use crate::folder::ReceivedRelease;
 use crate::ingest::{Given, ReadOptions};
 use crate::ledger::{Event, Publication, Store};
-use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
+use crate::model::{History, Membership, Release, Row, Schema, Table, Values, hex};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
 use crate::publish::{Project, ProjectError, adopt, retract};
 use crate::report::FileFacts;
 use crate::{folder, ingest, report};
+use sha2::{Digest, Sha256};
+use std::fs;
 
 /// Which private tables are used.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub struct PublishedSeries {
     pub tables: Vec<Option<Table>>,
     /// Per table, who was left out of the release.
     pub left_out: Vec<Membership>,
+    /// Whether the gate saw that everyone kept one value set, in these releases, made from these tables.
+    pub kept_sets: bool,
     /// What is not covered beside what the promise names itself, one sentence each.
     pub not_covered: Vec<String>,
     /// That some releases were made elsewhere, in a sentence, where some were.
@@ -49,7 +53,8 @@ impl PublishedSeries {
     /// What the strongest attacker knows; none unless the table behind every release is at hand.
     pub fn knowledge(&self) -> Option<Knowledge<'_>> {
         let tables: Option<Vec<&Table>> = self.tables.iter().map(Option::as_ref).collect();
-        tables.map(|tables| Knowledge::from_published(tables.into_iter().zip(&self.left_out)))
+        let knowledge = tables.map(|tables| Knowledge::from_published(tables.into_iter().zip(&self.left_out)));
+        knowledge.map(|knowledge| knowledge.with_kept_sets(self.kept_sets))
     }
 }
 
@@ -105,6 +110,7 @@ pub(super) fn read(
         PrivateTables::Kept => *tables.last_mut().expect("there is a release") = kept,
         PrivateTables::None => (),
     }
+    let kept_sets = saw_kept_sets(project, store, &events, &tables);
     // Later releases may have values that earlier ones did not know of yet.
     releases.iter_mut().for_each(|release| release.values = values.clone());
     tables.iter_mut().flatten().for_each(|table| table.values = values.clone());
@@ -112,7 +118,27 @@ pub(super) fn read(
     let sources = events.iter().map(|(event, publication)| source(&event.at, store, publication)).collect();
     let not_covered = not_covered(policy, store, &events);
     let adopted = adopted(store);
-    Ok(PublishedSeries { releases, traces, sources, tables, left_out, not_covered, adopted, assumptions })
+    Ok(PublishedSeries { releases, traces, sources, tables, left_out, kept_sets, not_covered, adopted, assumptions })
+}
+
+/// Whether the gate saw that everyone kept one value set: it judged every release, the files are those that the ledger
+/// names, and the tables are those that the releases were made from.
+fn saw_kept_sets(
+    project: &Project,
+    store: &Store,
+    events: &[(&Event, &Publication)],
+    tables: &[Option<Table>],
+) -> bool {
+    let is_ours = |(event, publication): &(&Event, &Publication)| {
+        let sums = fs::read(store.release_folder(publication.number).join(folder::SUMS)).ok();
+        let digest = sums.map(|bytes| hex(&Sha256::digest(&bytes)));
+        let named = publication.files.get(folder::SUMS).map(|file| file.sha256.clone());
+        !event.is_adoption() && digest.is_some() && digest == named
+    };
+    let is_behind = |((_, publication), table): (&(&Event, &Publication), &Option<Table>)| {
+        table.as_ref().is_some_and(|table| project.was_made_from(publication, table))
+    };
+    !project.policy().is_study() && events.iter().all(is_ours) && events.iter().zip(tables).all(is_behind)
 }
 
 /// A release of ours in the columns of a whole series, and what its files show beside the rows.

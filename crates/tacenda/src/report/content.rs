@@ -298,7 +298,7 @@ pub struct CheckFacts {
     /// PASS, FAIL, MEASURED, NOT APPLICABLE or NOT ASSESSED.
     #[schemars(with = "String")]
     pub verdict: VerdictWord,
-    /// Why it does not apply, or could not be answered.
+    /// Why it does not apply, or could not be answered; or the theorem that answers for everyone.
     pub why: Option<String>,
     /// How many were looked at.
     pub looked_at: u64,

@@ -233,7 +233,11 @@ fn checks(assessment: &Assessment, may: &May) -> Vec<CheckFacts> {
             check: outcome.check.name().into(),
             question: outcome.check.question().into(),
             verdict: outcome.verdict.word(),
-            why: outcome.verdict.reason().map(|reason| reason.to_string()),
+            why: outcome
+                .verdict
+                .reason()
+                .map(|reason| reason.to_string())
+                .or_else(|| outcome.theorem.map(|theorem| theorem.to_string())),
             looked_at: outcome.coverage.looked_at,
             of: outcome.coverage.of,
             what: outcome.coverage.what.into(),

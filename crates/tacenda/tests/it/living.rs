@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tacenda::ingest::Given;
 use tacenda::publish::{ProjectError, ReportRequest};
-use tacenda::report::Edition;
+use tacenda::audit::VerdictWord;
+use tacenda::report::{Decision, Edition};
 use tacenda::use_cases;
 use tacenda::use_cases::{AuditRequest, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError};
 
@@ -269,6 +270,47 @@ fn the_same_table_is_published_once() {
     let planned = || ReleaseRequest { data: None, ..lab.request() }.prepare(Some(plan.clone()), &|_, _| {});
     assert!(!planned().unwrap().publish(&|_, _| {}).unwrap().already);
     assert!(planned().unwrap().publish(&|_, _| {}).unwrap().already);
+}
+
+/// Too many worlds to count are no reason for no answer: the theorem of the promise answers, if the tables are those behind
+/// the releases.
+#[test]
+fn a_series_of_any_size_gets_its_answer() {
+    let (lab, columns) = (Lab::new(), Columns::first());
+    let mut dice = Dice(8);
+    let mut people: Vec<String> = (0..900).map(|id| columns.person(id, &mut dice)).collect();
+    lab.policy(&columns, PROMISES[0]);
+    let mut tables = Vec::new();
+    for label in ["Q1", "Q2"] {
+        lab.table(&people);
+        lab.publish(Some(label)).unwrap();
+        let kept = lab.root().join(format!("{label}.csv"));
+        fs::copy(lab.root().join("table.csv"), &kept).unwrap();
+        tables.push(kept);
+        people.drain(..100);
+        people.extend((1000..1100).map(|id| columns.person(id, &mut dice)));
+    }
+    let checks = |tables: &[PathBuf]| {
+        let truth = tables.iter().cloned().map(Given::Path).collect();
+        let subject = SubjectRequest { project: lab.request().project, truth, ..SubjectRequest::default() };
+        let audit = AuditRequest { subject, ..AuditRequest::default() };
+        audit.read(&|_, _| {}).unwrap().judge(&|_, _| {}).report
+    };
+    let report = checks(&tables);
+    for name in ["candidates", "posterior"] {
+        let check = report.checks.iter().find(|check| check.check == name).unwrap();
+        assert_eq!(check.verdict, VerdictWord::Pass, "{name}: {:?}", check.why);
+        assert_eq!(check.looked_at, check.of);
+    }
+    let posterior = report.checks.iter().find(|check| check.check == "posterior").unwrap();
+    assert!(posterior.why.as_ref().is_some_and(|why| why.starts_with("by a theorem")), "{:?}", posterior.why);
+    assert_eq!(report.verdict.decision, Decision::PassAssuming, "{}", report.verdict.sentence);
+    // With another table nobody saw anything, and there is no such answer.
+    let text = fs::read_to_string(&tables[0]).unwrap();
+    fs::write(&tables[0], text.replacen(",flu", ",cold", 1)).unwrap();
+    let report = checks(&tables);
+    let posterior = report.checks.iter().find(|check| check.check == "posterior").unwrap();
+    assert_eq!(posterior.verdict, VerdictWord::NotAssessed, "{:?}", posterior.why);
 }
 
 /// A release that was withdrawn is told of, and stays counted.

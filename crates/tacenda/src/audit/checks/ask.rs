@@ -5,8 +5,8 @@ use crate::audit::checks::flows::{Flows, NoFlows};
 use crate::audit::checks::pairs;
 use crate::audit::checks::posterior::Counts;
 use crate::audit::knowledge::Knowledge;
-use crate::audit::{Attacker, Coverage, Limits, Reason, Series, Thresholds};
-use crate::model::Release;
+use crate::audit::{Attacker, Coverage, Limits, Reason, Series, Theorem, Thresholds};
+use crate::model::{GroupRule, Release, Value};
 use std::sync::OnceLock;
 
 /// One examination.
@@ -85,6 +85,29 @@ impl<'a> Ask<'a> {
     /// Why nobody can be placed in a group.
     pub(super) fn why_unplaced(&self) -> Reason {
         if self.series.knowledge.is_none() { Reason::PeopleUnknown } else { Reason::PresenceUnknown }
+    }
+
+    /// The theorem that answers for everyone, where its condition holds: the promise is judged by worlds in which everyone
+    /// keeps one value set, the gate saw that they do, and every group has each of at least `l` values equally often.
+    pub(super) fn theorem(&self) -> Option<Theorem> {
+        let kept = self.series.knowledge.is_some_and(Knowledge::kept_sets);
+        let promised = self.series.promise.is_some_and(|promise| promise.groups == GroupRule::Balanced);
+        let reader = self.attacker.presence && self.attacker.known_people == 0;
+        (kept && promised && reader && self.is_balanced()).then_some(Theorem::EquallyLikely)
+    }
+
+    /// Whether every group has each of at least `l` values equally often. Values of a group stand in order.
+    fn is_balanced(&self) -> bool {
+        let is_balanced = |values: &[Value]| {
+            let mut runs = values.chunk_by(|a, b| a == b).map(<[Value]>::len);
+            let first = runs.next().unwrap_or(0);
+            let others = runs.try_fold(1u32, |count, run| (run == first).then_some(count + 1));
+            others.is_some_and(|distinct| distinct >= self.thresholds.l)
+        };
+        let mut releases = self.series.releases.iter();
+        let has_values = self.series.traces.iter().all(|traces| !traces.without_sensitive && traces.counterfeits_known);
+        has_values
+            && releases.all(|release| (0..release.group_count()).all(|group| is_balanced(release.group_values(group))))
     }
 
     fn stretches(&self) -> Option<&(Knowledge<'a>, Vec<u32>)> {

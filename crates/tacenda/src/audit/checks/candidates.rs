@@ -147,10 +147,14 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
         outcome.found(tally.finding(last, others.clone()));
     }
     if outcome.findings.is_empty() {
+        let theorem = ask.theorem().filter(|_| looked_at < people || !left.refined.finished);
         if is_contradicted {
             outcome.verdict = Verdict::NotAssessed(Reason::Contradiction);
         } else if uncovered > 0 {
             outcome.verdict = Verdict::NotAssessed(Reason::Uncovered);
+        } else if let Some(theorem) = theorem {
+            // What is possible in such a world is possible, and matching cannot rule it out.
+            outcome.proved(theorem);
         } else if looked_at < people {
             outcome.verdict = Verdict::NotAssessed(Reason::TooLargeToMatch);
         } else if !left.refined.finished && ask.attacker.presence {

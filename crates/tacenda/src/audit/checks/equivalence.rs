@@ -73,7 +73,13 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     // Some equals were found; that clears nobody else.
     if outcome.coverage.looked_at < outcome.coverage.of {
         let why = ask.counts().map(|counts| why_not_counted(ask, counts.is_impossible()));
-        outcome.verdict = Verdict::NotAssessed(why.unwrap_or(Reason::NoSensitiveColumn));
+        outcome.verdict = match (why, ask.theorem()) {
+            // No promise says that two people cannot be seen to share a value. What was found is measured and told.
+            (Some(Reason::TooLargeToCount), Some(_)) if outcome.findings.is_empty() => {
+                Verdict::NotApplicable(Reason::SharingNotPromised)
+            }
+            (why, _) => Verdict::NotAssessed(why.unwrap_or(Reason::NoSensitiveColumn)),
+        };
     }
     outcome
 }

@@ -44,7 +44,10 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::Posterior, coverage(ask, &is_counted));
     let impossible = judge(ask, counts, &mut outcome);
     if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
-        outcome.verdict = Verdict::NotAssessed(why_not_counted(ask, impossible > 0));
+        match (why_not_counted(ask, impossible > 0), ask.theorem()) {
+            (Reason::TooLargeToCount, Some(theorem)) => outcome.proved(theorem),
+            (why, _) => outcome.verdict = Verdict::NotAssessed(why),
+        }
     } else if outcome.findings.is_empty() && are_linked(ask) {
         outcome.verdict = Verdict::NotAssessed(Reason::LinkedIdsIgnored);
     }

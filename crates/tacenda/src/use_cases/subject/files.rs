@@ -70,6 +70,7 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
         promise: None,
         truth: read.truth,
         left_out: Vec::new(),
+        kept_sets: false,
         about,
         made_with: None,
         key: Box::new(foreign::key),

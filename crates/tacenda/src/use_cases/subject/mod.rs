@@ -63,6 +63,8 @@ pub struct Subject {
     truth: Vec<Table>,
     /// Per private table, who is known to have been left out of the release; empty where nobody is.
     left_out: Vec<Membership>,
+    /// Whether the gate saw that everyone kept one value set, in these releases, made from these tables.
+    kept_sets: bool,
     pub(super) about: About,
     /// What a project made its releases with.
     made_with: Option<(PolicyFile, Seed)>,
@@ -105,7 +107,10 @@ impl Subject {
         match (self.truth.is_empty(), self.left_out.is_empty()) {
             (true, _) => None,
             (false, true) => Some(Knowledge::from_tables(&self.truth)),
-            (false, false) => Some(Knowledge::from_published(self.truth.iter().zip(&self.left_out))),
+            (false, false) => {
+                let knowledge = Knowledge::from_published(self.truth.iter().zip(&self.left_out));
+                Some(knowledge.with_kept_sets(self.kept_sets))
+            }
         }
     }
 
