@@ -343,6 +343,8 @@ impl Hierarchy {
 struct Building {
     labels: Vec<String>,
     parents: Vec<u32>,
+    /// Per node, whether something stands below it.
+    is_inner: Vec<bool>,
     /// Per label: its node, and for a leaf the line it stands on.
     seen: FxHashMap<String, (u32, Option<usize>)>,
 }
@@ -354,6 +356,7 @@ impl Building {
             self.seen.insert(root.clone(), (0, None));
             self.labels.push(root);
             self.parents.push(0);
+            self.is_inner.push(true);
         }
         let below_root = if common_root { &row[..row.len() - 1] } else { row };
         let mut parent = 0;
@@ -387,6 +390,8 @@ impl Building {
         let node = self.labels.len() as u32;
         self.labels.push(label.to_string());
         self.parents.push(parent);
+        self.is_inner.push(false);
+        self.is_inner[parent as usize] = true;
         self.seen.insert(label.to_string(), (node, None));
         node
     }
@@ -396,7 +401,7 @@ impl Building {
         if let Some(first) = entry.1 {
             return Err(HierarchyError::Repeated { line, first });
         }
-        if self.parents.iter().skip(1).any(|&parent| parent == entry.0 && entry.0 != 0) {
+        if entry.0 != 0 && self.is_inner[entry.0 as usize] {
             return Err(HierarchyError::TwoPlaces { line, level: 0 });
         }
         entry.1 = Some(line);
@@ -429,6 +434,14 @@ mod tests {
         assert_eq!((tree.height(), tree.cover_height(Span::new(0, 1))), (2, 1));
         assert_eq!(tree.children(Span::new(0, 3)), [Span::new(0, 1), Span::exact(2), Span::exact(3)]);
         assert_eq!(tree.cut_depths(), [1, 0, 0]);
+    }
+
+    /// As many leaves as a country has postcodes would never be read if each looked at all others.
+    #[test]
+    fn a_large_tree_is_read_in_one_pass() {
+        let rows = (0..300_000).map(|leaf| vec![format!("{leaf:06}"), format!("{:03}***", leaf / 1000), "*".to_string()]);
+        let tree = Hierarchy::from_rows(&rows.collect::<Vec<_>>()).unwrap();
+        assert_eq!((tree.leaf_count(), tree.node_span("007***")), (300_000, Some(Span::new(7_000, 7_999))));
     }
 
     #[test]
