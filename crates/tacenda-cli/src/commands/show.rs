@@ -25,6 +25,9 @@ fn text(report: &ShowReport) -> String {
     if let Some(view) = &report.view {
         line("view", view.clone());
     }
+    if let Some(withdrawn) = &report.withdrawn {
+        line("WITHDRAWN", withdrawn.clone());
+    }
     line("folder", report.folder.display().to_string());
     line("rows", format!("{} in {} groups", number(report.rows), number(report.groups)));
     line("counterfeits", number(report.counterfeits));

@@ -89,7 +89,8 @@ impl<'a> Knowledge<'a> {
             }
         }
         let keys: Vec<RecordKey> = owners.iter().map(|&person| self.keys[person as usize]).collect();
-        (keys.len() > self.keys.len()).then(|| (Knowledge { tables: self.tables.clone(), keys, people, kept_sets: self.kept_sets }, owners))
+        (keys.len() > self.keys.len())
+            .then(|| (Knowledge { tables: self.tables.clone(), keys, people, kept_sets: self.kept_sets }, owners))
     }
 
     /// How many people there are.

@@ -285,14 +285,7 @@ impl Check {
 impl Outcome {
     /// An outcome that found nothing yet.
     pub fn new(check: Check, coverage: Coverage) -> Outcome {
-        Outcome {
-            check,
-            verdict: Verdict::Pass,
-            coverage,
-            findings: Vec::new(),
-            measures: Vec::new(),
-            theorem: None,
-        }
+        Outcome { check, verdict: Verdict::Pass, coverage, findings: Vec::new(), measures: Vec::new(), theorem: None }
     }
 
     /// An outcome that does not apply.
@@ -300,9 +293,8 @@ impl Outcome {
         Outcome { verdict: Verdict::NotApplicable(why), ..Outcome::new(check, Coverage::default()) }
     }
 
-    /// Answers for everyone by a theorem, where nothing was found.
+    /// Answers for everyone by a theorem, where nothing was found. How many were looked at one by one stays as it is.
     pub(super) fn proved(&mut self, theorem: Theorem) {
-        self.coverage.looked_at = self.coverage.of;
         self.theorem = Some(theorem);
     }
 

@@ -230,7 +230,12 @@ fn how_to_read(issue: &Issue<'_>) -> String {
     }
     let sensitive = names(schema, Role::Sensitive);
     if !sensitive.is_empty() {
-        points.push(format!("{sensitive}: published as recorded. Empty: not recorded. No row tells which person of the group it belongs to."));
+        // The source codes behind labels stay at home, so a recipient cannot tell which columns have some.
+        let has_labels = policy.schema.sensitive.iter().any(|sensitive| !sensitive.labels.is_empty());
+        let how = if has_labels { "published as recorded, or as a coarser label" } else { "published as recorded" };
+        points.push(format!(
+            "{sensitive}: {how}. Empty: not recorded. No row tells which person of the group it belongs to."
+        ));
     }
     let public = names(schema, Role::Public);
     if !public.is_empty() {

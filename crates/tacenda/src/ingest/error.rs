@@ -250,23 +250,24 @@ kinds! {
          point. Leave a cell empty for a missing value.";
     /// A cell that should hold a date.
     NotADate, "D108", "not a date",
-        "write dates as 2026-11-15, or declare the column as category",
-        "The policy file declares the column as date, and a cell is not a date of the form 2026-11-15. In Parquet, dates \
+        "write dates as the column's format says, 2026-11-15 where it has none, or declare the column as category",
+        "The policy file declares the column as date, and a cell is not a date of the form that the column's format gives, or 2026-11-15 where \
+         it has none. In Parquet, dates \
          and timestamps are taken as they are, numbers are not. A time of day after the date is left out.";
     /// A number or date outside the declared domain.
     OutsideDomain, "D109", "outside the domain",
-        "correct the cells; before the first release the domain can be widened, after it that needs a new series",
+        "correct the cells, or widen the domain in the policy file; it never gets narrower again",
         "A number or date lies outside the domain that the policy file declares. The domain is half open: [lo, \
          hi) does not contain hi. It is public and may not follow the data, or it would reveal the most extreme \
-         person. Correct the cells, or widen the domain before the first release. After it, that needs a new \
-         series.";
+         person. Correct the cells, or widen the domain in the policy file, by whole steps of its grid. That is an \
+         amendment; the promise page says where it is refused.";
     /// A value that the hierarchy lacks.
     UnknownValue, "D110", "value not in the hierarchy",
-        "correct the cells, or add the values to the list or hierarchy, and every other value that may ever occur; after \
-         the first release that needs a new series; --show-values names a few",
+        "correct the cells, or add the values to the list or hierarchy, or set unknown = \"other\" for a quasi column; \
+         --show-values names a few",
         "A cell holds a value that is not in the column's list of values, or no leaf of its hierarchy. Values are \
-         compared exactly: case and blanks count. The list is published with every release and cannot change \
-         after the first one. So it must have every value that may ever occur.";
+         compared exactly: case and blanks count. The list is published with every release. It may gain \
+         values, and never lose one. With unknown = \"other\" a quasi value that is not listed is read as the listed value other.";
     /// A sensitive cell is empty.
     EmptySensitive, "D111", "empty sensitive value",
         "fill it in, or set missing = \"value\" to publish 'not recorded' as a value of its own",
@@ -551,8 +552,8 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "D110 value not in the hierarchy in column town: 7 rows (lines 2, 4, 6, 8, 9, …): among them v02 | v04 | v06 \
-             | v08 | v09; correct the cells, or add the values to the list or hierarchy, and every other value that may \
-             ever occur; after the first release that needs a new series; --show-values names a few"
+             | v08 | v09; correct the cells, or add the values to the list or hierarchy, or set unknown = \"other\" for a \
+             quasi column; --show-values names a few"
         );
     }
 }

@@ -5,7 +5,7 @@
 //! of the codes that were there, and new children come last, so that codes move and never cross. What was published
 //! keeps its meaning: a list or an interval covers what it covered, and a node stays that node.
 
-use crate::model::{Domain, Grid, Hierarchy, History, PastGroups, Quasi, Regions, Schema, Span, Table};
+use crate::model::{Domain, Grid, Hierarchy, History, OTHER, PastGroups, Quasi, Regions, Schema, Span, Table, counted};
 
 /// How the codes of one attribute move.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -43,6 +43,14 @@ pub struct Added {
     pub what: String,
     /// The leaves that are new.
     pub leaves: Vec<String>,
+}
+
+impl Added {
+    /// New lines in the hierarchy of a sensitive column.
+    pub fn lines(column: String, count: usize) -> Added {
+        let what = counted(count as u64, "new line in its hierarchy", "new lines in its hierarchy");
+        Added { column, what, leaves: Vec::new() }
+    }
 }
 
 impl Recoding {
@@ -161,12 +169,17 @@ impl Quasi {
             return Err("min_width is not what it was".into());
         }
         match (&self.domain, &before.domain) {
-            (Domain::Category(new), Domain::Category(old)) => self.grown_tree(new, old),
+            (Domain::Category(new), Domain::Category(old)) => self.grown_tree(new, before, old),
             _ => self.grown_range(before),
         }
     }
 
-    fn grown_tree(&self, new: &Hierarchy, old: &Hierarchy) -> Result<(Quasi, Recoding, Option<Added>), String> {
+    fn grown_tree(
+        &self,
+        new: &Hierarchy,
+        before: &Quasi,
+        old: &Hierarchy,
+    ) -> Result<(Quasi, Recoding, Option<Added>), String> {
         let tree = new.grown_from(old)?;
         let codes: Vec<u32> = (0..old.leaf_count()).filter_map(|code| tree.leaf(old.leaf_label(code))).collect();
         let nodes = old.moved_nodes(&tree);
@@ -177,8 +190,15 @@ impl Quasi {
             .collect();
         let is_same = (0..).zip(&codes).all(|(old, &new)| old == new) && leaves.is_empty();
         let recoding = if is_same { Recoding::Same } else { Recoding::Leaves { codes, nodes } };
-        let what = format!("{} new {}", leaves.len(), if leaves.len() == 1 { "value" } else { "values" });
-        let added = (!leaves.is_empty()).then(|| Added { column: self.name.clone(), what, leaves });
+        let mut what = Vec::new();
+        if !leaves.is_empty() {
+            what.push(counted(leaves.len() as u64, "new value", "new values"));
+        }
+        if self.takes_unknown && !before.takes_unknown {
+            what.push(format!("{OTHER} for values that are not listed"));
+        }
+        let (column, what) = (self.name.clone(), what.join(", "));
+        let added = (!what.is_empty()).then(|| Added { column, what, leaves });
         Ok((Quasi { domain: Domain::Category(tree), ..self.clone() }, recoding, added))
     }
 
@@ -193,9 +213,11 @@ impl Quasi {
         let root = self.root();
         let recoding = Recoding::Shift { by, old_null: before.null(), root };
         if !self.keeps_lines_of(before, &recoding) {
-            return Err("the new bounds move the lines of the grid: widen the domain by whole steps of grid and \
+            return Err(
+                "the new bounds would move published boundaries: an end of the old domain lies on no line of grid and \
                         min_width"
-                .into());
+                    .into(),
+            );
         }
         let is_same = by == 0 && hi == old_hi && before.nullable == self.nullable;
         let mut what = Vec::new();
@@ -231,12 +253,15 @@ impl Quasi {
             _ => false,
         };
         let numbers = before.size() - u32::from(before.nullable);
-        let step = match &before.grid {
-            Grid::Every { pitch, .. } => pitch.max(&before.min_width),
-            _ => &before.min_width,
+        let pitch = match &before.grid {
+            Grid::Every { pitch, .. } => *pitch,
+            _ => 1,
         };
-        let near_ends =
-            (0..numbers.min(step.saturating_add(1))).chain(numbers.saturating_sub(step.saturating_add(1))..numbers);
+        // The first and the last cells, where bounds cut them short, and both sides of their edges.
+        let steps = [0, 1, pitch, before.min_width, pitch.saturating_add(before.min_width)];
+        let near = |step: u32| [step.saturating_sub(1), step, step.saturating_add(1)];
+        let offsets = steps.into_iter().flat_map(near).filter(|&offset| offset < numbers);
+        let ends = offsets.flat_map(|offset| [offset, numbers - 1 - offset]);
         let on_lines: Vec<u32> = match &before.grid {
             Grid::Lines(lines) => lines.clone(),
             _ => Vec::new(),
@@ -245,8 +270,7 @@ impl Quasi {
             let span = Span::exact(code);
             self.cover(recoding.span(span)) == recoding.span(before.cover(span))
         };
-        let few = near_ends.take(1 << 16);
-        same_kind && few.chain(on_lines).all(alike)
+        same_kind && ends.chain(on_lines).all(alike)
     }
 }
 
@@ -291,15 +315,28 @@ mod tests {
     }
 
     #[test]
+    fn reading_values_that_are_not_listed_is_an_amendment() {
+        let list = |takes_unknown: bool| Quasi {
+            takes_unknown,
+            ..Quasi::new("race", Domain::Category(Hierarchy::flat(["A", "other"]).unwrap()))
+        };
+        let (_, recoding, added) = grown(list(true), list(false)).unwrap();
+        assert_eq!((recoding, added.unwrap().what.as_str()), (Recoding::Same, "other for values that are not listed"));
+        assert!(grown(list(false), list(true)).is_err());
+    }
+
+    #[test]
     fn bounds_widen_by_whole_steps() {
         let age = |lo: i64, hi: i64, pitch: u32| Quasi {
             grid: Grid::Every { pitch, phase: (-lo).rem_euclid(i64::from(pitch)) as u32 },
             ..Quasi::new("age", Domain::Integer { lo, hi })
         };
+        // An end far away counts too.
+        assert!(grown(age(0, 9_000_000, 100_000), age(0, 5_550_000, 100_000)).is_err());
         let (_, recoding, added) = grown(age(0, 150, 5), age(10, 120, 5)).unwrap();
         assert_eq!(recoding.span(Span::new(0, 9)), Span::new(10, 19));
         assert_eq!(added.unwrap().what, "wider bounds");
-        assert!(grown(age(0, 150, 5), age(10, 118, 5)).unwrap_err().contains("lines of the grid"));
+        assert!(grown(age(0, 150, 5), age(10, 118, 5)).unwrap_err().contains("move published boundaries"));
         assert!(grown(age(0, 150, 10), age(10, 120, 5)).is_err());
         assert!(grown(age(20, 150, 5), age(10, 120, 5)).unwrap_err().contains("no longer holds"));
         let (_, recoding, added) = grown(age(10, 120, 5).nullable(), age(10, 120, 5)).unwrap();

@@ -120,8 +120,9 @@ impl Table {
         &self.public
     }
 
-    /// Feeds everything in the table to a hash, in a fixed order.
-    pub fn feed(&self, hash: &mut impl FnMut(&[u8])) {
+    /// Feeds everything in the table to a hash, in a fixed order. Quasi values are fed as `name` says, so that they are the
+    /// same whatever their codes are.
+    pub fn feed(&self, name: impl Fn(usize, u32) -> u64, hash: &mut impl FnMut(&[u8])) {
         let mut bytes = Vec::with_capacity(1 << 16);
         let mut add = |number: u64, width: usize| {
             bytes.extend_from_slice(&number.to_le_bytes()[..width]);
@@ -135,7 +136,9 @@ impl Table {
             add(key.hi, 8);
             add(key.lo, 8);
         });
-        self.quasi.iter().flatten().for_each(|&code| add(u64::from(code), 4));
+        for (attribute, codes) in self.quasi.iter().enumerate() {
+            codes.iter().for_each(|&code| add(name(attribute, code), 8));
+        }
         self.sensitive.iter().for_each(|value| add(u64::from(value.0), 4));
         self.public.iter().for_each(|&code| add(u64::from(code), 4));
         hash(&bytes);

@@ -25,10 +25,16 @@ impl Amended {
     /// vault's codes, and `last` has grown with it. The error says, in words, why the columns are no growth.
     pub(super) fn since(last: &mut Remembered, store: &Store, policy: &mut PolicyFile) -> Result<Amended, String> {
         let mut amended = Amended { added: last.added().clone(), ..Amended::default() };
-        if !last.differs_in_quasi(&policy.schema) {
+        let lines = last.new_labels(&policy.schema);
+        amended.new = lines.into_iter().map(|(column, count)| Added::lines(column, count)).collect();
+        // Columns of views stay as they are; whoever asks about them is told so.
+        if !last.differs_in_quasi(&policy.schema) || policy.views().is_some() {
             return Ok(amended);
         }
-        let before = published_schema(last, store).ok_or("the columns of the last release cannot be read")?;
+        let before = published_schema(last, store).ok_or(
+            "the order or number of a column's values is another, and no release folder says what they were; put the releases \
+             back into their folder",
+        )?;
         let (schema, growth, new) = policy.schema.grown_from(&before)?;
         if !new.is_empty() {
             may_grow(policy)?;
@@ -39,7 +45,8 @@ impl Amended {
         }
         last.grow(&schema);
         policy.schema = schema;
-        Ok(Amended { growth: (!growth.is_still()).then_some(growth), new, ..amended })
+        amended.new.extend(new);
+        Ok(Amended { growth: (!growth.is_still()).then_some(growth), ..amended })
     }
 
     /// What is new, in one sentence each.
@@ -65,16 +72,23 @@ impl Amended {
         }
     }
 
-    /// Leaves people where they were published: somebody who was read as `other` stays there when their value is listed
-    /// later. Who has another value than before is read anew.
-    pub(super) fn stay(&self, schema: &Schema, table: &mut Table, last: Option<&Table>) {
+    /// Leaves people where they were published: `other` is a value that was not listed when a person was first seen. Somebody
+    /// who was read so, and is still there, stays there when their value is listed later. Who was away is read anew.
+    pub(super) fn stay(&self, schema: &Schema, table: &mut Table, last: Option<&Table>, history: &History) {
         let Some(last) = last else { return };
         for (attribute, quasi) in schema.quasi.iter().enumerate() {
             let (Some(other), Some(added)) = (quasi.other(), self.added.get(&quasi.name)) else { continue };
-            let added: Vec<u32> = added.keys().filter_map(|leaf| quasi.hierarchy()?.leaf(leaf)).collect();
+            let tree = quasi.hierarchy().expect("only categories have leaves");
+            let added: Vec<(u32, u32)> =
+                added.iter().filter_map(|(leaf, &release)| Some((tree.leaf(leaf)?, release))).collect();
+            let is_later = |row: Row| {
+                let code = table.quasi(attribute)[row.index()];
+                let listed = added.iter().find(|(leaf, _)| *leaf == code).map(|&(_, release)| release);
+                let seen = history.record(table.key(row)).map(|record| record.first_seen);
+                listed.zip(seen).is_some_and(|(listed, seen)| listed > seen)
+            };
             let before = |row| last.find(table.key(row)).map(|row| last.quasi(attribute)[row.index()]);
-            let is_moved =
-                |&row: &Row| added.contains(&table.quasi(attribute)[row.index()]) && before(row) == Some(other);
+            let is_moved = |&row: &Row| is_later(row) && before(row) == Some(other);
             let moved: Vec<Row> = table.rows().filter(is_moved).collect();
             table.set(attribute, &moved, other);
         }
@@ -88,10 +102,11 @@ pub(super) fn published_order(store: &Store, schema: &Schema) -> Schema {
     grown.map_or_else(|| schema.clone(), |(schema, _, _)| schema)
 }
 
-/// The schema of the last release, if it is the one that the vault remembers.
+/// The schema that the vault remembers, from the last release that has it; releases made elsewhere have none.
 fn published_schema(last: &Remembered, store: &Store) -> Option<Schema> {
-    let schema = folder::read_schema(&store.release_folder(store.releases())).ok()?;
-    (!last.differs_in_quasi(&schema)).then_some(schema)
+    let folders = (1..=store.releases()).rev().map(|number| store.release_folder(number));
+    let mut schemas = folders.filter_map(|folder| folder::read_schema(&folder).ok());
+    schemas.find(|schema| !schema.quasi.is_empty() && !last.differs_in_quasi(schema))
 }
 
 /// Whether a promise can take new values; the error says, in words, why not.

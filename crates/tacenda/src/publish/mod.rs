@@ -28,6 +28,7 @@ pub use comparison::{Against, Compared, ComparisonReport};
 pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};
 pub use in_memory::InMemory;
+pub(crate) use project::now;
 pub use project::{
     Access, Ingredients, Input, Judged, NextRelease, POLICY_FILE, Project, PublishedRelease, Rehearsal, is_project,
 };

@@ -10,7 +10,9 @@ use crate::grouping::ENGINE;
 use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
 use crate::ledger::{Commit, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store};
 use crate::measure::{Loss, QueryError, Workload, loss, query_error};
-use crate::model::{Change, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted};
+use crate::model::{
+    Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted,
+};
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::amend::{self, Amended};
 use crate::publish::forecast::forecast;
@@ -247,6 +249,9 @@ impl Project {
             Access::Publish => Some(Store::open_write(disk, root)?),
         };
         // Nothing made with it leaves, and a question asked twice has one answer.
+        if access == Access::Publish {
+            ignore_private(root)?;
+        }
         let (throwaway, amended) = (Seed([0; 32]), Amended::default());
         let mut project = Project { root: root.to_path_buf(), loaded, store, amended, throwaway };
         project.continue_policy()?;
@@ -305,18 +310,17 @@ impl Project {
         let past = Before { history: &history, snapshot: last.as_ref() };
         let schema = &self.loaded.policy.schema;
         let mut snapshot = read(&source, input.delta, schema, self.seed(), past, &options)?;
-        self.amended.stay(schema, &mut snapshot.table, last.as_ref());
+        self.amended.stay(schema, &mut snapshot.table, last.as_ref(), &history);
         snapshot.notes.extend(self.amended.notes());
         snapshot.notes.extend(read_as_other(schema, &snapshot.table));
         assert_fits(snapshot.table.len() as u64, input.memory)?;
         Ok(Ingredients { history, last, snapshot })
     }
 
-    /// The release with this label that was made right after the ledger had this head: a plan that was published.
-    pub fn published_after(&self, head: &str, label: &str) -> Option<u32> {
-        let events = self.store.iter().flat_map(|store| store.events());
-        let mut made = events.filter(|event| event.prev == head).filter_map(|event| event.publication());
-        made.find(|publication| publication.label == label).map(|publication| publication.number)
+    /// The release with this label that was made from the table that is known by `input`: a plan that was published.
+    pub fn published_with(&self, label: &str, input: &str) -> Option<u32> {
+        let is_it = |one: &&Publication| one.label == label && one.input.as_deref() == Some(input);
+        self.publications().into_iter().find(is_it).map(|publication| publication.number)
     }
 
     /// Keeps the table in the vault for a plan. Returns the files and their keyed digests.
@@ -364,9 +368,14 @@ impl Project {
         }
     }
 
+    /// What the table of a release is known by in the ledger.
+    pub fn input_of(&self, release: u32, table: &Table) -> String {
+        input_digest(self.seed(), release, &self.loaded.policy.schema, table)
+    }
+
     /// Whether a release was made from this table.
     pub(super) fn was_made_from(&self, publication: &Publication, table: &Table) -> bool {
-        publication.input.as_ref().is_some_and(|input| *input == input_digest(self.seed(), publication.number, table))
+        publication.input.as_ref().is_some_and(|input| *input == self.input_of(publication.number, table))
     }
 
     /// Makes the next release and has it judged.
@@ -444,12 +453,16 @@ impl Project {
         assert_reason(&self.loaded.policy, prepared)?;
         let release = &prepared.release;
         let mut facts = self.manifest_facts(rehearsal);
-        let adopted = self.store.as_ref().and_then(series::adopted);
-        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, adopted);
+        let told = self
+            .store
+            .iter()
+            .flat_map(|store| series::adopted(store).into_iter().chain(retract::text(store)))
+            .collect();
+        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, told);
         // The manifest lists it with its digest.
         facts.more_files.push((REPORT.into(), page));
         let canonical = self.remembered().write();
-        let input = input_digest(self.seed(), release.number, material.table());
+        let input = self.input_of(release.number, material.table());
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
@@ -494,6 +507,11 @@ impl Project {
     /// What is to be remembered of the policy.
     pub(super) fn remembered(&self) -> Remembered {
         Remembered::of(&self.loaded.policy).with_added(self.amended.added().clone())
+    }
+
+    /// Leaves people of a table where the table before had them; see [`Amended::stay`].
+    pub(super) fn stay(&self, table: &mut Table, last: Option<&Table>, history: &History) {
+        self.amended.stay(&self.loaded.policy.schema, table, last, history);
     }
 
     /// The label, if no release of the series has it.
@@ -564,10 +582,28 @@ impl Project {
 }
 
 /// What a table is known by in the ledger: keyed, and another one in every release, so that it tells nothing.
-fn input_digest(seed: &Seed, release: u32, table: &Table) -> String {
-    let mut hasher = blake3::Hasher::new_keyed(&seed.key("input"));
+fn input_digest(seed: &Seed, release: u32, schema: &Schema, table: &Table) -> String {
+    let key = seed.key("input");
+    let mut hasher = blake3::Hasher::new_keyed(&key);
     hasher.update(&release.to_le_bytes());
-    table.feed(&mut |bytes| {
+    // Codes move when columns gain values: a number is known by itself, a category by its label.
+    let of_text = |text: &str| {
+        let hash = blake3::keyed_hash(&key, text.as_bytes());
+        u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("it has 32 bytes"))
+    };
+    let labels = |quasi: &Quasi| -> Vec<u64> {
+        let leaves = |tree: &Hierarchy| (0..tree.leaf_count()).map(|leaf| of_text(tree.leaf_label(leaf))).collect();
+        quasi.hierarchy().map_or_else(Vec::new, leaves)
+    };
+    let labels: Vec<Vec<u64>> = schema.quasi.iter().map(labels).collect();
+    let name = |attribute: usize, code: u32| match &schema.quasi[attribute].domain {
+        Domain::Category(_) => labels[attribute][code as usize],
+        Domain::Integer { lo, .. } | Domain::Real { lo, .. } | Domain::Date { lo, .. } => {
+            let is_missing = schema.quasi[attribute].null() == Some(code);
+            if is_missing { u64::MAX } else { (lo + i64::from(code)) as u64 }
+        }
+    };
+    table.feed(name, &mut |bytes| {
         hasher.update(bytes);
     });
     hasher.finalize().to_hex().to_string()
@@ -671,11 +707,17 @@ fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
         policy_canonical: &Remembered::of(&loaded.policy).write(),
         at: &now(),
     };
-    let store = Store::init(Arc::new(RealDisk), root, new)?;
-    // The ledger may be shared; what lies beside it is private.
+    Ok(Store::init(Arc::new(RealDisk), root, new)?)
+}
+
+/// Keeps what is private out of version control: the ledger may be shared, what lies beside it may not.
+fn ignore_private(root: &Path) -> Result<(), ProjectError> {
     let ignored = root.join(".tacenda/.gitignore");
-    fs::write(&ignored, "/vault/\n/staging/\n/lock\n").map_err(|error| LedgerError::disk("write", &ignored, error))?;
-    Ok(store)
+    if !ignored.exists() {
+        fs::write(&ignored, "/vault/\n/staging/\n/lock\n")
+            .map_err(|error| LedgerError::disk("write", &ignored, error))?;
+    }
+    Ok(())
 }
 
 /// A promise that holds per release only needs a reason for a second release; one that gives people away, for the first.
@@ -706,7 +748,7 @@ pub(super) fn random_seed() -> Result<Seed, ProjectError> {
 }
 
 /// Now, as text, to the second.
-pub(super) fn now() -> String {
+pub(crate) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

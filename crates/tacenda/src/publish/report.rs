@@ -10,7 +10,7 @@ use crate::ledger::Store;
 use crate::model::{History, Scope, Table};
 use crate::promise::PolicyFile;
 use crate::publish::project::now;
-use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, Remaking, series};
+use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, Remaking, retract, series};
 use crate::report;
 use crate::report::{
     About, ChurnFacts, DeclaredFact, Edition, Gate, GovernanceFacts, Material, Names, PrivateFacts, Report,
@@ -40,12 +40,12 @@ pub fn page(
     prepared: &Prepared,
     software: &str,
     policy_digest: &str,
-    adopted: Option<String>,
+    told: Vec<String>,
 ) -> Vec<u8> {
     let terms = policy.first_promise().terms();
     let named = names(policy);
     let about = About {
-        not_covered: adopted.into_iter().chain(named.not_covered.iter().cloned()).collect(),
+        not_covered: told.into_iter().chain(named.not_covered.iter().cloned()).collect(),
         software: software.into(),
         policy_sha256: Some(policy_digest.into()),
         gate: match prepared.findings() {
@@ -143,7 +143,10 @@ pub fn series_report(
             .adopted
             .iter()
             .cloned()
-            .chain(if is_private { read.not_covered.clone() } else { beside(policy) })
+            .chain(match is_private {
+                true => read.not_covered.clone(),
+                false => beside(policy).into_iter().chain(retract::text(store)).collect(),
+            })
             .collect(),
         ..names(policy)
     };

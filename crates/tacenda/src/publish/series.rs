@@ -99,12 +99,16 @@ pub(super) fn read(
                 return Err(ProjectError::TruthCount { tables: given.len(), releases: releases.len() });
             }
             let key = store.seed()?.key("identifier");
+            let mut before: Option<Table> = None;
             for (place, given) in tables.iter_mut().zip(given) {
                 step("reading the private tables");
                 let read =
                     ingest::read_snapshot(&given.open()?, &policy.schema, &key, &values, &ReadOptions::default())?;
-                values = read.table.values.clone();
-                *place = Some(read.table);
+                let mut table = read.table;
+                project.stay(&mut table, before.as_ref(), &history);
+                values = table.values.clone();
+                before = Some(table.clone());
+                *place = Some(table);
             }
         }
         PrivateTables::Kept => *tables.last_mut().expect("there is a release") = kept,

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{fs, path};
+use std::{fs, io, path};
 
 /// What a plan answers with.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -73,6 +73,9 @@ pub struct Plan {
     pub view: Option<String>,
     /// A digest of the rehearsed release.
     pub release_digest: String,
+    /// What the table is known by in the ledger once it is published: keyed, so it tells nothing.
+    #[serde(default)]
+    pub input: String,
     /// The files of the vault that keep the table, with their keyed digests: what is published is what was rehearsed,
     /// whatever becomes of the file.
     #[serde(default)]
@@ -107,6 +110,8 @@ pub fn plan(
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
+    // Claimed first: a table that no plan names would stay.
+    claim(&plan).map_err(UseCaseError::file(&plan))?;
     let kept = rehearsed.keep_planned()?;
     let plan_file = Plan { kept, ..Plan::new(&rehearsed, data, delta) };
     let text = serde_json::to_string_pretty(&plan_file).expect("paths and digests are JSON");
@@ -114,6 +119,15 @@ pub fn plan(
     let mut summary = rehearsed.summary();
     summary.notes.extend(ways.notes());
     Ok(PlanReport { plan, summary, choices: ways.choices, drift, comparison, forecast })
+}
+
+/// Makes an empty file that only its owner can read: it names the private table and its digest.
+fn claim(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
 }
 
 impl DriftReport {
@@ -145,6 +159,7 @@ impl Plan {
             label: release.label.clone(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
             release_digest: rehearsal.release_digest(),
+            input: project.input_of(release.number, rehearsed.material.table()),
             kept: BTreeMap::new(),
         }
     }

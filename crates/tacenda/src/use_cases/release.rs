@@ -97,11 +97,14 @@ impl ReleaseRequest {
         let input = self.input()?;
         let project = self.project.open(Access::Publish)?;
         let step = |what: &str| progress(REHEARSED, what);
-        let done = plan.as_ref().and_then(|plan| project.published_after(&plan.ledger_head, &plan.label));
+        let done = plan.as_ref().and_then(|plan| project.published_with(&plan.label, &plan.input));
         if let Some(number) = done {
             return Ok(Next::Already(PublishReport::already(&project, number)));
         }
-        let planned = plan.as_ref().filter(|plan| !plan.kept.is_empty() && plan.ledger_head == project.ledger_head());
+        if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.ledger_head()) {
+            return Err(ProjectError::PlanStale { what: "the ledger" }.into());
+        }
+        let planned = plan.as_ref().filter(|plan| !plan.kept.is_empty());
         let material = match planned {
             // Its codes are those of the policy that it was made with.
             Some(plan) if plan.policy_sha256 != project.policy_digest() => {
@@ -113,9 +116,6 @@ impl ReleaseRequest {
         let next = self.next();
         if let Some(number) = project.published_from(&material, next)? {
             return Ok(Next::Already(PublishReport::already(&project, number)));
-        }
-        if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.ledger_head()) {
-            return Err(ProjectError::PlanStale { what: "the ledger" }.into());
         }
         let rehearsal = project.rehearse(&material, next, &step)?;
         let rehearsed = Rehearsed { project, material, rehearsal };

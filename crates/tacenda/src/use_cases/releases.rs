@@ -80,6 +80,8 @@ pub struct ShowReport {
     pub view: Option<String>,
     /// The promise, in one sentence.
     pub promise: String,
+    /// That it was withdrawn, and why, if the ledger says so.
+    pub withdrawn: Option<String>,
     /// What the promise does not cover.
     pub limits: Vec<String>,
     /// Rows, counterfeits included.
@@ -145,19 +147,32 @@ pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Resul
     let (folder, published) = read(root, release, progress)?;
     let (release, terms) = (&published.release, published.promise.terms());
     Ok(ShowReport {
-        folder,
         series: published.series.clone(),
         release: release.number,
         label: release.label.clone(),
         view: published.manifest.view.clone(),
         promise: terms.sentence,
+        withdrawn: withdrawn(root, &folder, release.number),
         limits: published.manifest.promise.limits.clone(),
         rows: release.row_count() as u64,
         groups: release.group_count() as u64,
         counterfeits: release.counterfeit_count(),
         smallest_group: (0..release.group_count()).map(|group| release.people(group)).min().unwrap_or(0),
         loss: measure::loss(release, &published.schema, terms.least_group),
+        folder,
     })
+}
+
+/// Why a release of the project was withdrawn, if it was.
+fn withdrawn(root: &Path, folder: &Path, release: u32) -> Option<String> {
+    let store = open(root).ok()?;
+    // A folder may be of another project.
+    if store.release_folder(release).canonicalize().ok()? != folder.canonicalize().ok()? {
+        return None;
+    }
+    let retracted = store.retracted();
+    let found = retracted.iter().find(|(number, _, _)| *number == release)?;
+    Some(format!("withdrawn on {}: {}", found.1.split('T').next().unwrap_or_default(), found.2))
 }
 
 /// Counts the people of a release who meet a condition.

@@ -30,8 +30,8 @@ fn the_page_of_guarantees_quotes_every_promise_word_by_word() {
     let drawn =
         IncrementalLDiversity { reader: Reader::Method, groups: GroupForming::Drawn, ..IncrementalLDiversity::new(97) };
     let sentence = drawn.terms().sentence;
-    let (rest, last) = sentence.split_once(" Nothing in the releases").expect("a sentence more");
-    said.extend([named(rest, &[("97", "l")]), format!("Nothing in the releases{last}")]);
+    let (rest, last) = sentence.split_once(" How groups were drawn").expect("a sentence more");
+    said.extend([named(rest, &[("97", "l")]), format!("How groups were drawn{last}")]);
     for cohorts in [true, false] {
         let promise = IncrementalKAnonymity { cohorts, l: Some(89), ..IncrementalKAnonymity::new(97) };
         said.push(named(&promise.terms().sentence, &[("97", "k"), ("96", "k − 1"), ("89", "l")]));

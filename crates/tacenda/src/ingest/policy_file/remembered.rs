@@ -149,6 +149,18 @@ impl Remembered {
         schema.quasi.iter().any(|quasi| self.columns.get(&quasi.name) != Some(&quasi_column(quasi)))
     }
 
+    /// How many sensitive values are listed that were not, by column.
+    pub fn new_labels(&self, schema: &Schema) -> Vec<(String, usize)> {
+        let more = |sensitive: &Sensitive| match self.columns.get(&sensitive.name) {
+            Some(RememberedColumn::Declared(DeclaredColumn::Sensitive {
+                labels: Some(RememberedLabels::Listed(before)),
+                ..
+            })) => Some((sensitive.name.clone(), sensitive.labels.len().checked_sub(before.len())?)),
+            _ => None,
+        };
+        schema.sensitive.iter().filter_map(more).filter(|(_, count)| *count > 0).collect()
+    }
+
     /// Takes the quasi columns of a schema that grew from the one remembered.
     pub fn grow(&mut self, schema: &Schema) {
         self.columns.extend(schema.quasi.iter().map(|quasi| (quasi.name.clone(), quasi_column(quasi))));

@@ -19,8 +19,8 @@ pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
     [("rule", Reader::Rule), ("method", Reader::Method)];
 
 /// What waiting tells.
-pub(in crate::promise::series) const WAITING: &str = "Only holders of the most frequent values wait for their first release. That a person known to be in the data waits \
-    almost gives their value away.";
+pub(in crate::promise::series) const WAITING: &str = "Who waits for their first release mostly has a value that is too frequent among those who arrived with them. That a \
+    person known to be in the data waits can almost give their value away. Others wait too: with k, and where few arrive.";
 
 /// What a refusal tells.
 pub(in crate::promise::series) const SKIPPED: &str = "Newcomers whose values are too uneven are refused, and their release is \
@@ -66,8 +66,8 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
         Reader::Method => {
             limits.push(match are_drawn {
                 true => {
-                    "What a reader knows of how values are related to quasi-identifiers stays as useful as it was without the \
-                     releases."
+                    "The releases show how values are related to quasi-identifiers. Who works that out, or knows it, can guess \
+                     better than the bound says."
                 }
                 false => {
                     "If values are related to quasi-identifiers, a reader who knows this program can work the relation out from one \
@@ -108,8 +108,8 @@ pub(in crate::promise::series) fn ways(
         Alternative {
             name: "drawn",
             setting: format!("{model}reader = \"method\", groups = \"drawn\""),
-            about: "does not say who in a group has which value, not even to a reader who knows this program; records may \
-                    only be added",
+            about: "how groups were drawn says nothing of who in a group has which value, not even to a reader who knows this \
+                    program; records may only be added",
             promise: drawn.into(),
         },
     ]

@@ -129,7 +129,7 @@ impl Parameters for IncrementalLDiversity {
                     (Reader::Rule, _) => " Some wait.",
                     (Reader::Method, GroupForming::Close) => "",
                     (Reader::Method, GroupForming::Drawn) => {
-                        " Nothing in the releases, nor in how they were made, says who in a group has which of its values."
+                        " How groups were drawn says nothing of who in a group has which of its values."
                     }
                 };
                 (format!("{} Records are only added, none is artificial.{more}", value_sentence(l, reader)), limits)
