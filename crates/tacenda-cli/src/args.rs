@@ -149,7 +149,7 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Count people in a release: estimate, lowest and highest possible number
     Count(CountArgs),
-    /// What can anyone learn from these releases, whoever made them?
+    /// What can anyone learn from these releases? Any tool may have made them
     Audit(Box<AuditArgs>),
     /// Explain a code, a finding, a group or a person in plain words
     Explain(Box<ExplainArgs>),

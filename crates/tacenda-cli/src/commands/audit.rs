@@ -1,4 +1,4 @@
-//! What can anyone learn from these releases, whoever made them?
+//! What can anyone learn from these releases? Any tool may have made them.
 
 use crate::args::{AuditArgs, Common, FailOn, FormatArg};
 use crate::commands::shared;

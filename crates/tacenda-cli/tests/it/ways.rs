@@ -55,7 +55,10 @@ fn what_if_shows_each_way_with_loss_and_query_error_and_its_setting_works() {
             assert_eq!(now["query_error"], way["query_error"], "{setting}");
         }
         let said = before.ok(&["check", "table.csv", "--what-if", what]);
-        assert!(said.contains("query error") && said.contains("drawn: how groups were drawn says nothing of who"), "{said}");
+        assert!(
+            said.contains("query error") && said.contains("drawn: how groups were drawn says nothing of who"),
+            "{said}"
+        );
         assert!(said.contains("for this table: "), "{said}");
     }
 }

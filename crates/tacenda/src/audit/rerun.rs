@@ -1,4 +1,4 @@
-//! Making the releases again: what whoever made them can try, and nobody else.
+//! Making the releases again: only the publisher, who has the tables and the seed, can try that.
 //!
 //! This room knows no way to form groups. It is handed somebody who does.
 

@@ -21,7 +21,7 @@ pub struct Series<'a> {
     pub promise: Option<&'a Terms>,
     /// Everyone's quasi values and presence, where the truth is at hand.
     pub knowledge: Option<&'a Knowledge<'a>>,
-    /// Who can make the releases again, where that is asked of whoever made them.
+    /// The publisher, who can make the releases again, where that is asked.
     pub rerun: Option<&'a dyn Rerun>,
 }
 

@@ -5,7 +5,7 @@
 //! they see are joined: on the join, and on its kernel (`join` says what these are), every promise must
 //! hold. Nobody has to use all they hold, and a view that lacks somebody takes them out of the join, so the
 //! same must hold on the join of the new view with any of the others (`model::SubJoins`).
-//! The new view is read off the finished release and not taken from whoever made it.
+//! The new view is read off the finished release and not taken from what formed it.
 //!
 //! # Not concluded
 //! Where more views are seen together than all selections can be tried of, some are, and a warning says

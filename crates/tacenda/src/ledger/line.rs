@@ -106,6 +106,9 @@ pub struct Publication {
     /// A keyed digest of the table it was made from, so that it is known again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
+    /// A keyed digest of the input's bytes, so that a file of changes is known again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// What the policy's columns have gained since the release before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amended: Vec<Amendment>,
@@ -353,6 +356,7 @@ mod tests {
             taken_in: Vec::new(),
             amended: Vec::new(),
             input: None,
+            source: None,
             files: BTreeMap::new(),
             vault: BTreeMap::new(),
         };

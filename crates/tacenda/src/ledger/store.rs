@@ -47,6 +47,8 @@ pub struct Commit<'a> {
     pub policy_canonical: &'a str,
     /// A keyed digest of the table it was made from.
     pub input: Option<String>,
+    /// A keyed digest of the bytes that were read.
+    pub source: Option<String>,
     /// The history after this release.
     pub history: &'a History,
     /// The snapshot it was made from. Everyone in it is in the history.
@@ -348,6 +350,7 @@ impl Store {
             view: view_of(commit.history),
             taken_in: self.taken_in(commit.history),
             input: commit.input,
+            source: commit.source,
             amended: commit.amended,
             files,
             vault,
@@ -528,6 +531,7 @@ mod tests {
             adopted: false,
             amended: Vec::new(),
             input: None,
+            source: None,
             at: "later",
         };
         store.commit(staging, commit).map(drop)

@@ -198,7 +198,7 @@ impl Quasi {
             what.push(format!("{OTHER} for values that are not listed"));
         }
         let (column, what) = (self.name.clone(), what.join(", "));
-        let added = (!what.is_empty()).then(|| Added { column, what, leaves });
+        let added = (!what.is_empty()).then_some(Added { column, what, leaves });
         Ok((Quasi { domain: Domain::Category(tree), ..self.clone() }, recoding, added))
     }
 

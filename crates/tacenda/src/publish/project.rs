@@ -373,6 +373,24 @@ impl Project {
         input_digest(self.seed(), release, &self.loaded.policy.schema, table)
     }
 
+    /// What the bytes of an input are known by in the ledger. `digest` is their SHA-256.
+    fn source_of(&self, release: u32, digest: &str) -> String {
+        let key = self.seed().key("source");
+        blake3::keyed_hash(&key, format!("{release} {digest}").as_bytes()).to_hex().to_string()
+    }
+
+    /// The release with this label, if it was made from a file of changes with these bytes. Changes cannot be read twice: they
+    /// are about people who are there already. Other changes under a label that is taken are an error.
+    pub fn changed_by(&self, label: &str, digest: &str) -> Result<Option<u32>, ProjectError> {
+        let publications = self.publications();
+        let Some(publication) = publications.iter().find(|one| one.label == label) else { return Ok(None) };
+        let number = publication.number;
+        match publication.source.as_ref() == Some(&self.source_of(number, digest)) {
+            true => Ok(Some(number)),
+            false => Err(ProjectError::OtherData { label: label.into(), number }),
+        }
+    }
+
     /// Whether a release was made from this table.
     pub(super) fn was_made_from(&self, publication: &Publication, table: &Table) -> bool {
         publication.input.as_ref().is_some_and(|input| *input == self.input_of(publication.number, table))
@@ -463,6 +481,7 @@ impl Project {
         facts.more_files.push((REPORT.into(), page));
         let canonical = self.remembered().write();
         let input = self.input_of(release.number, material.table());
+        let source = self.source_of(release.number, &material.snapshot.digest);
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
@@ -476,6 +495,7 @@ impl Project {
             policy_digest: &self.loaded.digest,
             policy_canonical: &canonical,
             input: Some(input),
+            source: Some(source),
             history: &prepared.history,
             snapshot: material.table(),
             adopted: false,

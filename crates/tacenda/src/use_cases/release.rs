@@ -104,6 +104,12 @@ impl ReleaseRequest {
         if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.ledger_head()) {
             return Err(ProjectError::PlanStale { what: "the ledger" }.into());
         }
+        let is_taken = |label: &String| project.publications().iter().any(|one| one.label == *label);
+        if let (true, None, Some(label)) = (self.delta, &plan, self.label.as_ref().filter(|label| is_taken(label))) {
+            let digest = input.table.open()?.look()?.digest;
+            let number = project.changed_by(label, &digest)?.expect("the label is taken");
+            return Ok(Next::Already(PublishReport::already(&project, number)));
+        }
         let planned = plan.as_ref().filter(|plan| !plan.kept.is_empty());
         let material = match planned {
             // Its codes are those of the policy that it was made with.

@@ -276,6 +276,31 @@ fn other_only_as_long_as_it_is_true(lab: &Lab) {
     assert_eq!((races(3, "other"), races(3, "Z")), (4, 8), "those of the first release, and nobody else");
 }
 
+/// Changes are about people who are there already, so a retry cannot read them again.
+#[test]
+fn changes_are_published_once() {
+    let (lab, columns) = (Lab::new(), Columns::first());
+    let mut dice = Dice(21);
+    let people: Vec<String> = (0..60).map(|id| columns.person(id, &mut dice)).collect();
+    lab.policy(&columns, PROMISES[0]);
+    lab.table(&people);
+    lab.publish(Some("Q1")).unwrap();
+    let changes: Vec<String> = (100..120).map(|id| format!("insert,{}", columns.person(id, &mut dice))).collect();
+    let write = |changes: &[String]| {
+        let text = format!("op,id,age,race,place,illness\n{}\n", changes.join("\n"));
+        fs::write(lab.root().join("table.csv"), text).unwrap();
+    };
+    let publish = || {
+        let request = ReleaseRequest { delta: true, label: Some("Q2".into()), ..lab.request() };
+        request.prepare(None, &|_, _| {})?.publish(&|_, _| {})
+    };
+    write(&changes);
+    assert!(!publish().unwrap().already);
+    assert!(publish().unwrap().already);
+    write(&changes[..10]);
+    assert_eq!(publish().err().unwrap().code(), "R608");
+}
+
 /// Codes move when a tree gains a leaf in its middle: the table of an earlier release is known all the same.
 #[test]
 fn a_retry_after_an_amendment_is_a_retry() {

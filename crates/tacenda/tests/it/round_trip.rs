@@ -25,6 +25,7 @@ fn commit(store: &mut Store, history: &History, snapshot: &Table) {
         adopted: false,
         amended: Vec::new(),
         input: None,
+        source: None,
         at: "now",
     };
     store.commit(staging, commit).unwrap();

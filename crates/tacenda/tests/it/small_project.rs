@@ -52,6 +52,7 @@ fn commit(store: &mut Store, number: u32, adopted: bool) -> Result<(), LedgerErr
         adopted,
         amended: Vec::new(),
         input: None,
+        source: None,
         at: "2026-04-01T00:00:00Z",
     };
     store.commit(staging, commit).map(drop)

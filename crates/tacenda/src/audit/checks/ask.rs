@@ -71,7 +71,7 @@ impl<'a> Ask<'a> {
     }
 
     /// Everyone, for checks that build on values that stay: a person whose value changed is a new person from then on.
-    /// That equals an attacker who knows when values change, and it is true of the tables.
+    /// That is an attacker who knows when values change. Nobody of them changes value, as the tables say.
     pub(super) fn people(&self) -> Option<&Knowledge<'a>> {
         let knowledge = self.series.knowledge?;
         Some(self.stretches().map_or(knowledge, |(stretched, _)| stretched))

@@ -339,7 +339,7 @@ fn cells_that_say_nothing_are_any_value_or_one_of_their_own_and_that_is_said() {
         assert_eq!(column(&cells, meant(Missing::Value)).unwrap(), "[20,31)|1 [40,41)|1 |1", "{nothing}: not recorded");
         assert_eq!(auto(&["a", "b", nothing]), "a|1 *|1 b|1", "{nothing}");
         assert_eq!(column(&["a", "b", nothing], meant(Missing::Value)).unwrap(), "a|1 b|1 |1", "{nothing}");
-        // Whoever stars out what is left out has another reason to write nothing.
+        // Where a star stands for what was suppressed, an empty cell means something else.
         assert_eq!(auto(&["a", "b", "*", nothing]), "a|1 *|1 b|1 |1", "{nothing}");
         assert_eq!(column(&["a", "b", "*", nothing], meant(Missing::Any)).unwrap(), "a|1 *|2 b|1", "{nothing}");
     }

@@ -21,7 +21,7 @@ pub struct XyAnonymity {
 impl Parameters for XyAnonymity {
     const ENTRY: &'static Entry = &Entry {
         name: "xy-anonymity",
-        line: "recipients get different columns of the same people; for whoever knows x, at least k values of y remain",
+        line: "recipients get different columns of the same people; a reader who knows x is left with at least k values of y",
         parameters: "x; y; k; pool; target; score = entropy | distortion | discernability; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: &[X_KEY, Y_KEY, key("promise", "k", "a number, at least 2", "", "the least number of values of y")],

@@ -61,7 +61,7 @@ const THRESHOLD: &str = "promise.thresholds";
 impl Parameters for XyLinkability {
     const ENTRY: &'static Entry = &Entry {
         name: "xy-linkability",
-        line: "recipients get different columns of the same people; for whoever knows x, no value of y is too likely",
+        line: "recipients get different columns of the same people; no value of y is too likely for a reader who knows x",
         parameters: "x; y; max_confidence; sensitive; thresholds; pool; target; score; [views.NAME], [[also]], [[impossible]]",
         paper: "004",
         keys: KEYS,

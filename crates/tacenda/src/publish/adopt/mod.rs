@@ -147,6 +147,7 @@ impl Project {
                 adopted: true,
                 amended: Vec::new(),
                 input: None,
+                source: None,
                 at: &project::now(),
             };
             store.commit(staging, commit)?;

@@ -252,7 +252,7 @@ fn fill(
 }
 
 /// Deals newcomers by lot, in whole copies of value sets alone. No newcomer fills a gap: which gap is filled would
-/// tell the value of whoever left it to a reader who knows this program (science CE-6).
+/// tell the value of the person who left it to a reader who knows this program (science CE-6).
 fn deal_copies(
     table: &Table,
     newcomers: Vec<Vec<u32>>,
