@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// The most values that are listed in the policy file itself.
 const LISTED: usize = 40;
 
+/// A value is listed in the draft if at least so many rows have it.
+const SHARED: u32 = 3;
+
 /// Stands above values and hierarchies.
 const EVERY_VALUE: &str = "# list every value that may come: the list is published with every release; it can gain values \
                            later, and lose none";
@@ -190,6 +193,10 @@ fn grid(lo: &i64, hi: &i64, decimals: u8) -> String {
 fn declared(column: &DraftColumn, with_other: bool) -> String {
     match listed(column) {
         Some(mut values) => {
+            if with_other {
+                // The list is published: a value that one or two people have would say that they are there.
+                values.retain(|value| column.seen.count(value) >= SHARED);
+            }
             add_other(&mut values, with_other);
             let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
             format!("values = [{}]", values.join(", "))

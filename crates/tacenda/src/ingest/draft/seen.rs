@@ -155,6 +155,11 @@ impl Seen {
         Some(most.max(self.missing))
     }
 
+    /// How many rows have a value.
+    pub fn count(&self, value: &str) -> u32 {
+        self.counts.as_ref().and_then(|counts| counts.get(value.as_bytes())).copied().unwrap_or(0)
+    }
+
     /// The distinct values, sorted; `None` for too many.
     pub fn values(&self) -> Option<Vec<String>> {
         let counts = self.counts.as_ref()?;

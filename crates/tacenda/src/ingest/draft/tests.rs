@@ -140,6 +140,15 @@ fn lists_come_with_what_becomes_of_other_values() {
 }
 
 #[test]
+fn values_that_hardly_anybody_has_are_not_listed() {
+    let rows: String =
+        (0..60).map(|n| format!("{n},{},{}\n", if n == 7 { "Rareton" } else { "Bigtown" }, n % 5)).collect();
+    let text = format!("id,town,illness\n{rows}");
+    let toml = round(&look(&text), &text);
+    assert!(toml.contains("values = [\"Bigtown\", \"other\"]") && !toml.contains("Rareton"), "{toml}");
+}
+
+#[test]
 fn a_draft_without_identifier_or_quasi_says_so_at_the_top() {
     let draft = look("name,illness\nx,flu\nx,flu\n");
     let toml = draft.to_toml("s");
