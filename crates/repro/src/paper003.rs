@@ -170,10 +170,20 @@ fn vulnerable(settings: &Settings, set: &Set, letter: &str) -> FigureReport {
         y: Axis::of("people whose value is certain"),
         lines,
     };
+    let claims = vulnerable_claims(&figure, set.data.table.len());
+    let setting = format!(
+        "{}; {} people at first, histories of {longest} releases at the smallest r; Mondrian with frequency l-diversity, each \
+         release on its own; the attacker knows quasi values and presence. One history a point.",
+        set.data.origin, set.first
+    );
+    FigureReport { figure, of: format!("Figure 4{letter}"), setting, claims }
+}
+
+/// What the paper says of figure 4, beside what came out.
+fn vulnerable_claims(figure: &Figure, everyone: usize) -> Vec<Claim> {
     let (least, most) = (&figure.lines[0], &figure.lines[figure.lines.len() - 1]);
-    let everyone = set.data.table.len();
     let falls = figure.lines.iter().all(|line| line.points[line.points.len() - 1].1 < line.points[0].1);
-    let claims = vec![
+    vec![
         Claim::judged(
             "for l = 2 nearly 100k of 600k tuples are not protected at all, regardless of r (5.1)",
             format!(
@@ -204,13 +214,7 @@ fn vulnerable(settings: &Settings, set: &Set, letter: &str) -> FigureReport {
             falls,
             "",
         ),
-    ];
-    let setting = format!(
-        "{}; {} people at first, histories of {longest} releases at the smallest r; Mondrian with frequency l-diversity, each \
-         release on its own; the attacker knows quasi values and presence. One history a point.",
-        set.data.origin, set.first
-    );
-    FigureReport { figure, of: format!("Figure 4{letter}"), setting, claims }
+    ]
 }
 
 /// All histories of a set: every r at the largest m, every m at the smallest r.

@@ -145,49 +145,8 @@ fn anonymity(settings: &Settings, set: &Set, tops: &[usize], best: &[&str], numb
     let ks: &[u64] = settings.pick(&KS[..], &KS[..1]);
     let names: Vec<String> = tops.iter().map(|top| format!("Top{top}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let record = vec![ViewColumn::record(0)];
-    let rows = vec![ViewColumn::record(0), ViewColumn::record(1)];
-    let everything: Vec<ViewColumn> = (0..set.view.columns.len()).map(|column| ViewColumn::new(0, column)).collect();
     let is_b = set.name == "B";
-    let mut lines: Vec<(String, Vec<f64>)> = Vec::new();
-    let mut add = |name: &str, value: f64| match lines.iter_mut().find(|line| line.0 == name) {
-        Some(line) => line.1.push(value),
-        None => lines.push((name.into(), vec![value])),
-    };
-    let distortions = |requirements: &dyn Fn(u64) -> Requirement| {
-        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Score::Distortion));
-        let kept: Vec<_> = cuts.map(|cuts| utility(&set.view, &set.rows, &cuts)).collect();
-        (
-            mean(kept.iter().map(|kept| kept.distortion_categories)).0,
-            mean(kept.iter().map(|kept| kept.distortion_numbers)).0,
-        )
-    };
-    let errors = |requirements: &dyn Fn(u64) -> Requirement| {
-        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Score::Entropy));
-        mean(cuts.map(|cuts| set.error(&cuts, &[]))).0
-    };
-    let plain = |k: u64| Requirement::anonymity(everything.clone(), record.clone(), k);
-    let (kad, kad_numbers) = distortions(&plain);
-    let kae = errors(&plain);
-    let (ble, rje) = (set.error(&set.whole(), &[]), set.error(&set.whole(), &JOIN));
-    for &top in &tops {
-        println!("004: anonymity, Set {}, Top{top}", set.name);
-        let x = set.top(&best[..top]);
-        let by_person = |k: u64| Requirement::anonymity(x.clone(), record.clone(), k);
-        let by_row = |k: u64| Requirement::anonymity(x.clone(), rows.clone(), k);
-        let (xyd, xyd_numbers) = distortions(&by_person);
-        add("XYD (categories)", xyd);
-        add("KAD (categories)", kad);
-        if is_b {
-            add("XYD (numbers)", xyd_numbers);
-            add("KAD (numbers)", kad_numbers);
-        }
-        add("XYE", errors(&by_person));
-        add("XYE (row)", errors(&by_row));
-        add("KAE", kae);
-        add("RJE", rje);
-        add("BLE", ble);
-    }
+    let lines = anonymity_lines(set, &tops, best, ks);
     let line = |name: &(String, Vec<f64>)| {
         Line::new(&name.0, name.1.iter().enumerate().map(|(at, &value)| (at as f64, value)).collect())
     };
@@ -217,6 +176,54 @@ fn anonymity(settings: &Settings, set: &Set, tops: &[usize], best: &[&str], numb
     let mut error = report(numbers[1], "Classification error", "error, %", error.into_iter().map(line).collect());
     error.claims = error_claims(is_b, &error.figure);
     vec![distortion, error]
+}
+
+/// The lines of figures 1 to 4: a name, and a number for each of the `tops`.
+fn anonymity_lines(set: &Set, tops: &[usize], best: &[&str], ks: &[u64]) -> Vec<(String, Vec<f64>)> {
+    let record = vec![ViewColumn::record(0)];
+    let rows = vec![ViewColumn::record(0), ViewColumn::record(1)];
+    let everything: Vec<ViewColumn> = (0..set.view.columns.len()).map(|column| ViewColumn::new(0, column)).collect();
+    let is_b = set.name == "B";
+    let mut lines: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut add = |name: &str, value: f64| match lines.iter_mut().find(|line| line.0 == name) {
+        Some(line) => line.1.push(value),
+        None => lines.push((name.into(), vec![value])),
+    };
+    let distortions = |requirements: &dyn Fn(u64) -> Requirement| {
+        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Score::Distortion));
+        let kept: Vec<_> = cuts.map(|cuts| utility(&set.view, &set.rows, &cuts)).collect();
+        (
+            mean(kept.iter().map(|kept| kept.distortion_categories)).0,
+            mean(kept.iter().map(|kept| kept.distortion_numbers)).0,
+        )
+    };
+    let errors = |requirements: &dyn Fn(u64) -> Requirement| {
+        let cuts = ks.iter().filter_map(|&k| set.cuts(&[requirements(k)], Score::Entropy));
+        mean(cuts.map(|cuts| set.error(&cuts, &[]))).0
+    };
+    let plain = |k: u64| Requirement::anonymity(everything.clone(), record.clone(), k);
+    let (kad, kad_numbers) = distortions(&plain);
+    let kae = errors(&plain);
+    let (ble, rje) = (set.error(&set.whole(), &[]), set.error(&set.whole(), &JOIN));
+    for &top in tops {
+        println!("004: anonymity, Set {}, Top{top}", set.name);
+        let x = set.top(&best[..top]);
+        let by_person = |k: u64| Requirement::anonymity(x.clone(), record.clone(), k);
+        let by_row = |k: u64| Requirement::anonymity(x.clone(), rows.clone(), k);
+        let (xyd, xyd_numbers) = distortions(&by_person);
+        add("XYD (categories)", xyd);
+        add("KAD (categories)", kad);
+        if is_b {
+            add("XYD (numbers)", xyd_numbers);
+            add("KAD (numbers)", kad_numbers);
+        }
+        add("XYE", errors(&by_person));
+        add("XYE (row)", errors(&by_row));
+        add("KAE", kae);
+        add("RJE", rje);
+        add("BLE", ble);
+    }
+    lines
 }
 
 fn distortion_claims(is_b: bool, figure: &Figure) -> Vec<Claim> {
@@ -365,13 +372,28 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> FigureReport {
             Line::new("BLE", level(ble)),
         ],
     };
+    let claims = linkability_claims(set.name == "B", &figure, ble, rje);
+    let unmet = if unmet.is_empty() {
+        "every threshold could be met".to_string()
+    } else {
+        format!("not met by any generalisation, and left out of the means: {}", unmet.join(", "))
+    };
+    let setting = format!(
+        "{}; Set {}; mean over the thresholds {:?} in thousandths; the rarer half of the values of each sensitive column is \
+         sensitive; {unmet}.",
+        set.origin, set.name, thresholds
+    );
+    FigureReport { figure, of: format!("Figure {number}"), setting, claims }
+}
+
+/// What the paper says of figures 6 and 7, beside what came out.
+fn linkability_claims(is_b: bool, figure: &Figure, ble: f64, rje: f64) -> Vec<Claim> {
     let xye = figure.line("XYE");
-    let is_b = set.name == "B";
     let loss = if is_b { xye.mean() } else { xye.max() } - ble;
     let benefit: Vec<f64> = xye.points.iter().map(|point| figure.line("RSE").at(point.0) - point.1).collect();
     let (least, most) =
         (benefit.iter().copied().fold(f64::MAX, f64::min), benefit.iter().copied().fold(f64::MIN, f64::max));
-    let claims = vec![
+    vec![
         Claim::ranked(
             if is_b { "XYE is 15.8 %, 1.1 % above BLE (6.2)" } else { "XYE − BLE is no more than 0.7 % (6.2)" },
             format!(
@@ -406,18 +428,7 @@ fn linkability(settings: &Settings, set: &Set, number: u32) -> FigureReport {
             rje > xye.max(),
             "",
         ),
-    ];
-    let unmet = if unmet.is_empty() {
-        "every threshold could be met".to_string()
-    } else {
-        format!("not met by any generalisation, and left out of the means: {}", unmet.join(", "))
-    };
-    let setting = format!(
-        "{}; Set {}; mean over the thresholds {:?} in thousandths; the rarer half of the values of each sensitive column is \
-         sensitive; {unmet}.",
-        set.origin, set.name, thresholds
-    );
-    FigureReport { figure, of: format!("Figure {number}"), setting, claims }
+    ]
 }
 
 /// Figures 5 (anonymity, Top6, k = 40) and 8 (linkability, Top1, 90 %): Set A, enlarged by variations of its rows.
@@ -472,6 +483,17 @@ fn scalability(settings: &Settings, set: &Set, number: u32) -> FigureReport {
             Line::new("the auditor's check (ours)", judging),
         ],
     };
+    let claims = scalability_claims(number, &figure, &last);
+    let setting = format!(
+        "{}; Set A enlarged as the paper does: copies of rows in which two attributes of X, drawn for each copy, have random values. \
+         Forming and publishing the view; no files.",
+        set.origin
+    );
+    FigureReport { figure, of: format!("Figure {number}"), setting, claims }
+}
+
+/// What the paper says of figures 5 and 8, beside what came out. `judged` is what the auditor says of the last view.
+fn scalability_claims(number: u32, figure: &Figure, judged: &str) -> Vec<Claim> {
     let total = figure.line("total");
     let most = total.points.last().map_or(0.0, |point| point.1);
     let (said, paper) = if number == 5 {
@@ -483,18 +505,12 @@ fn scalability(settings: &Settings, set: &Set, number: u32) -> FigureReport {
         let (first, last) = (total.points[0], total.points[total.points.len() - 1]);
         last.1 / first.1 < 1.6 * last.0 / first.0
     };
-    let claims = vec![Claim::ranked(
+    vec![Claim::ranked(
         said,
-        format!("{most:.2} CPU s for {} records.{last}", total.points.last().map_or(0.0, |point| point.0)),
+        format!("{most:.2} CPU s for {} records.{judged}", total.points.last().map_or(0.0, |point| point.0)),
         ClaimVerdict::of(most < paper && linear, most < paper / 5.0),
         "",
-    )];
-    let setting = format!(
-        "{}; Set A enlarged as the paper does: copies of rows in which two attributes of X, drawn for each copy, have random values. \
-         Forming and publishing the view; no files.",
-        set.origin
-    );
-    FigureReport { figure, of: format!("Figure {number}"), setting, claims }
+    )]
 }
 
 /// Copies of the rows in which two columns have random values. The common columns stay the same person's in both views.

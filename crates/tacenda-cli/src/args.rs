@@ -2,10 +2,12 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tacenda::audit::Effort;
 use tacenda::ingest::Given;
-use tacenda::use_cases::{FileOptions, Order, ProjectFolder, Said, SubjectRequest};
+use tacenda::ledger::Anchors;
+use tacenda::use_cases::{FailOn, FileOptions, Order, ProjectFolder, Said, SubjectRequest};
 
-/// Publish a changing table of people again and again, so that all releases together betray no one.
+/// Publish a changing table of people again and again, so that all releases together keep one promise.
 #[derive(Debug, Parser)]
 #[command(name = "tacenda", version, after_help = AFTER, max_term_width = 100)]
 pub struct Cli {
@@ -23,7 +25,7 @@ Exit codes:
   3  the data are not accepted
   4  the promise cannot be met with these data
   5  files of the project or of a release are damaged
-  6  a person must decide
+  6  a person must decide, or an audit could not answer everything
   7  the disk or the system failed
  70  a bug of Tacenda
 
@@ -39,6 +41,14 @@ pub struct Common {
     /// The policy file.
     #[arg(long, value_name = "FILE", global = true, help = "The policy file [default: DIR/tacenda.toml]")]
     pub policy: Option<PathBuf>,
+    /// The folder that remembers, outside of the project, how far its series went.
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        help = "The folder that remembers, outside of the project, how far its series went [default: the user's state folder]"
+    )]
+    pub anchor: Option<PathBuf>,
     /// How results are printed [default: text; audit and report choose by the ending of -o]
     #[arg(long, value_enum, global = true, hide_default_value = true)]
     pub format: Option<FormatArg>,
@@ -73,6 +83,8 @@ pub struct Common {
 pub enum FormatArg {
     /// For people.
     Text,
+    /// One page for who decides: no codes; audit and report only.
+    Brief,
     /// For programs; the schema is in docs/schema.
     Json,
     /// For code scanning; audit and report only.
@@ -88,7 +100,13 @@ pub enum FormatArg {
 impl Common {
     /// The project folder.
     pub fn folder(&self) -> ProjectFolder {
-        ProjectFolder { root: self.project.clone(), policy: self.policy.clone() }
+        let (root, policy) = (self.project.clone(), self.policy.clone());
+        ProjectFolder { root, policy, anchors: self.anchors(), accept_rollback: None }
+    }
+
+    /// Where it is remembered how far a series went.
+    pub fn anchors(&self) -> Option<Anchors> {
+        self.anchor.as_deref().map(Anchors::at).or_else(Anchors::of_user)
     }
 
     /// The form that is asked for; text where none is.
@@ -125,7 +143,7 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Break a naive series of made-up data, then publish the same data safely
+    /// Break a naive series of made-up data, then publish the same data under m-invariance
     Demo(DemoArgs),
     /// Look at a table and draft the policy file
     Init(InitArgs),
@@ -145,6 +163,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Declare a release withdrawn: recipients are told, and what it gave away stays counted
     Retract(RetractArgs),
+    /// Start a new series in this folder after a false start: the old one is set aside whole
+    New(NewArgs),
     /// Check ledger, vault and release folders against their digests
     Verify(VerifyArgs),
     /// Count people in a release: estimate, lowest and highest possible number
@@ -245,6 +265,9 @@ pub struct PublishArgs {
     /// The view to publish, for a policy with views
     #[arg(long, value_name = "NAME")]
     pub view: Option<String>,
+    /// Go on though the project was restored or copied (L511). The reason stands in the ledger
+    #[arg(long, value_name = "REASON")]
+    pub accept_rollback: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -293,6 +316,13 @@ pub struct RetractArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct NewArgs {
+    /// The name of the new series; must be given if releases of the old one are out
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Args, Debug)]
 pub struct VerifyArgs {
     /// A project folder or a release folder. The project of -C if left out
     #[arg(value_name = "DIR")]
@@ -318,7 +348,8 @@ pub struct CountArgs {
 
 #[derive(Args, Debug)]
 pub struct AuditArgs {
-    /// Published files or release folders, in order of time; the project's releases if left out
+    /// Published files or release folders, in order of time; the project's releases if left out. The files of a folder, or of
+    /// a pattern such as 'out/*.csv', are put in the order of the dates in their names
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -338,18 +369,54 @@ pub struct AuditArgs {
     /// Make only this check; may be repeated
     #[arg(long = "check", value_name = "NAME")]
     pub checks: Vec<String>,
-    /// Compare every pair of releases, not only neighbours
-    #[arg(long)]
-    pub all_pairs: bool,
-    /// Allow each check N times the usual work. What needs more is NOT ASSESSED
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub limit: u32,
-    /// Which findings end with exit code 1
-    #[arg(long, value_enum, default_value_t = FailOn::Any)]
-    pub fail_on: FailOn,
+    /// The reader who is judged: one who knows the rule, or the program too [default: what the project promises, or rule]
+    #[arg(long, value_name = "rule|method")]
+    pub reader: Option<String>,
+    /// Sensitive values that nobody ever loses, such as a chronic disease
+    #[arg(long, value_name = "VALUE", num_args = 1..)]
+    pub permanent: Vec<String>,
+    #[command(flatten)]
+    pub work: WorkArgs,
+    /// What the exit code tells: 1 for findings, 6 for what is NOT ASSESSED and might hide one
+    #[arg(long, value_enum, default_value_t = FailOnArg::Any)]
+    pub fail_on: FailOnArg,
     /// Name sensitive values, on a terminal
     #[arg(long)]
     pub show_values: bool,
+}
+
+/// How much work the attacks may do.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct WorkArgs {
+    /// How hard to try. What needs more is NOT ASSESSED
+    #[arg(long, value_enum, default_value_t = EffortArg::Standard)]
+    pub effort: EffortArg,
+    /// The steps that each search may take, instead of those of --effort (quick 5 million, standard 200 million, thorough
+    /// 10 billion)
+    #[arg(long, value_name = "STEPS", conflicts_with = "effort", value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: Option<u64>,
+}
+
+impl WorkArgs {
+    /// The effort.
+    pub fn effort(self) -> Effort {
+        match self.effort {
+            EffortArg::Quick => Effort::Quick,
+            EffortArg::Standard => Effort::Standard,
+            EffortArg::Thorough => Effort::Thorough,
+        }
+    }
+}
+
+/// How hard to try.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum EffortArg {
+    /// A first look.
+    Quick,
+    /// What an audit does.
+    Standard,
+    /// Whatever takes minutes.
+    Thorough,
 }
 
 /// How published files are read.
@@ -370,15 +437,26 @@ pub struct ReadingArgs {
     /// The column that numbers groups, if not group_id
     #[arg(long, value_name = "COLUMN")]
     pub group: Option<String>,
-    /// The column that links records of different releases, if not record
+    /// The column that links records of different releases, or none [default: record, or a column that is unique in each file
+    /// and links rows that fit]
     #[arg(long, value_name = "COLUMN")]
     pub linked: Option<String>,
+    /// The column that says for how many people a row stands, or none [default: count, n or the like, if no combination has
+    /// two rows]
+    #[arg(long, value_name = "COLUMN")]
+    pub weight: Option<String>,
     /// How a column is written: auto, interval, integer, real, real:DECIMALS, date, prefix, set, exact
     #[arg(long, value_name = "COLUMN=NOTATION")]
     pub notation: Vec<String>,
     /// A column's hierarchy, in ARX's layout
     #[arg(long, value_name = "COLUMN=FILE")]
     pub hierarchy: Vec<String>,
+    /// A folder of hierarchies in ARX's layout, in files named after their columns: age.csv, adult_hierarchy_age.csv
+    #[arg(long, value_name = "DIR")]
+    pub hierarchies: Option<PathBuf>,
+    /// The form of dates and times that are not written as 2026-11-15, in one column or in all: %d.%m.%Y, %m/%d/%Y, %H:%M
+    #[arg(long, value_name = "[COLUMN=]FORM")]
+    pub date_format: Vec<String>,
     /// A column's domain, half open [default: all values in the files]
     #[arg(long, value_name = "COLUMN=LO..HI")]
     pub domain: Vec<String>,
@@ -408,7 +486,12 @@ impl ReadingArgs {
             sensitive: self.sensitive.clone(),
             id: self.id.clone(),
             linked: self.linked.clone(),
-            options: options(&self.group, &self.notation, &self.hierarchy, &self.any),
+            options: FileOptions {
+                hierarchies: self.hierarchies.clone(),
+                ..options(&self.group, &self.notation, &self.hierarchy, &self.any)
+            },
+            weight: self.weight.clone(),
+            date_format: said(&self.date_format),
             domain: said(&self.domain),
             missing: said(&self.missing),
             order: match (self.dates.is_empty(), self.order) {
@@ -428,7 +511,8 @@ impl AdoptArgs {
 }
 
 fn options(group: &Option<String>, notation: &[String], hierarchy: &[String], any: &[String]) -> FileOptions {
-    FileOptions { group: group.clone(), notation: said(notation), hierarchy: said(hierarchy), any: said(any) }
+    let (notation, hierarchy, any) = (said(notation), said(hierarchy), said(any));
+    FileOptions { group: group.clone(), notation, hierarchy, any, ..FileOptions::default() }
 }
 
 fn said(words: &[String]) -> Vec<Said> {
@@ -444,17 +528,28 @@ pub enum OrderArg {
     Date,
 }
 
-/// Which findings end with exit code 1.
+/// What the exit code tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum FailOn {
-    /// Only severe ones.
+pub enum FailOnArg {
+    /// Severe findings, and what is NOT ASSESSED and might hide one.
     Severe,
-    /// Any from warning on.
+    /// Warnings and severe findings, and what is NOT ASSESSED and might hide one.
     Any,
-    /// Warnings and severe findings, and any question that is NOT ASSESSED.
-    Gaps,
-    /// None.
+    /// Warnings and severe findings.
+    Found,
+    /// Nothing.
     Never,
+}
+
+impl From<FailOnArg> for FailOn {
+    fn from(on: FailOnArg) -> FailOn {
+        match on {
+            FailOnArg::Severe => FailOn::Severe,
+            FailOnArg::Any => FailOn::Any,
+            FailOnArg::Found => FailOn::Found,
+            FailOnArg::Never => FailOn::Never,
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -486,6 +581,8 @@ pub struct ReportArgs {
     /// The private tables that the releases were made from, one per release, in order; the vault has the last one only
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub truth: Vec<PathBuf>,
+    #[command(flatten)]
+    pub work: WorkArgs,
 }
 
 /// Whom a report is for.

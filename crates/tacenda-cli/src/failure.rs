@@ -1,6 +1,7 @@
 //! How a command ends badly: a code, what is wrong, one thing to do, and an exit code.
 
 use crate::args::FormatArg;
+use crate::screen::printable;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Display;
@@ -89,7 +90,13 @@ impl Failure {
 
     /// The same with one more line.
     pub fn line(mut self, line: impl Display) -> Failure {
-        self.lines.push(line.to_string());
+        self.lines.push(printable(&line.to_string()));
+        self
+    }
+
+    /// The same with lines that have colours of their own. Whoever drew them has made their texts harmless.
+    pub fn drawn(mut self, lines: String) -> Failure {
+        self.lines.push(lines);
         self
     }
 
@@ -108,7 +115,7 @@ impl Failure {
             }
             _ => {
                 let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-                format!("error[{0}]: {1}\n{lines}  more: tacenda explain {0}\n", self.code, self.message)
+                format!("error[{0}]: {1}\n{lines}  more: tacenda explain {0}\n", self.code, printable(&self.message))
             }
         };
         // Nobody may be listening any more; the exit code still speaks.

@@ -4,10 +4,10 @@ use crate::args::{Color, Common, FormatArg};
 use crate::failure::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
-use std::{env, fs, io, thread};
+use std::{env, io, thread};
 use tacenda::report;
 
 /// Where results, notes and progress go.
@@ -23,7 +23,7 @@ impl Screen {
     /// Prints a result: the text for people, or the value as JSON.
     pub fn result(&self, text: &str, value: &impl Serialize) -> Result<(), Failure> {
         let printed = match self.common.format() {
-            FormatArg::Text => text.to_string(),
+            FormatArg::Text => printable(text),
             FormatArg::Json => {
                 let json = serde_json::to_string_pretty(value);
                 json.map_err(Failure::bug)? + "\n"
@@ -36,16 +36,19 @@ impl Screen {
     /// Makes sure that the result can be written, before anything is done that cannot be undone.
     pub fn claim_output(&self) -> Result<(), Failure> {
         let Some(path) = &self.common.output else { return Ok(()) };
-        let claimed = File::options().create(true).append(true).open(path);
+        let claimed = private().append(true).open(path);
         claimed.map(drop).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
     }
 
     /// Prints a text as it is, where the result goes.
     pub fn print(&self, printed: &str) -> Result<(), Failure> {
         match &self.common.output {
-            Some(path) => {
-                fs::write(path, printed).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
-            }
+            Some(path) => private()
+                .write(true)
+                .truncate(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(printed.as_bytes()))
+                .map_err(|error| Failure::environment(format!("{}: {error}", path.display()))),
             None => match io::stdout().write_all(printed.as_bytes()) {
                 // A reader that has seen enough, such as `head`, is no failure.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -58,7 +61,7 @@ impl Screen {
     pub fn note(&self, text: &str) {
         if !self.common.quiet {
             // Nobody may be listening any more.
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", printable(text));
         }
     }
 
@@ -129,6 +132,24 @@ pub fn telling(bar: &ProgressBar) -> impl Fn(usize, &str) + Sync + '_ {
         bar.inc(1);
         bar.set_message(what.to_string());
     }
+}
+
+/// A new file that only its owner may read: results tell of private tables. A file that is there keeps its permissions.
+fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// The text without characters that command a terminal: names of columns and files come from anybody.
+pub fn printable(text: &str) -> String {
+    let commands = |letter: char| {
+        (letter.is_control() && !matches!(letter, '\n' | '\t'))
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.replace(commands, "\u{fffd}")
 }
 
 /// A whole number in groups of three, for people: `12,345`.

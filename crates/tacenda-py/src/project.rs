@@ -6,6 +6,7 @@ use crate::{audit, error, plain};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use tacenda::ingest::Given;
+use tacenda::ledger::Anchors;
 use tacenda::publish::{Access, ProjectError};
 use tacenda::use_cases;
 use tacenda::use_cases::{AuditRequest, Next, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
@@ -28,7 +29,7 @@ impl PyProject {
     #[new]
     #[pyo3(signature = (root, policy=None))]
     fn new(py: Python<'_>, root: PathBuf, policy: Option<PathBuf>) -> PyResult<PyProject> {
-        let folder = ProjectFolder { root, policy };
+        let folder = ProjectFolder { root, policy, anchors: Anchors::of_user(), accept_rollback: None };
         folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
         Ok(PyProject { folder })
     }

@@ -138,13 +138,14 @@ fn audit_folder(name: &str, root: &Path) -> Json {
         traces: &traces,
         promise: (name == "m-invariance").then_some(&promise),
         knowledge: (!tables.is_empty()).then_some(&knowledge),
+        permanent: &[],
         rerun: None,
     };
     let steps: Mutex<Vec<(&str, f64, Instant)>> = Mutex::new(Vec::new());
     let step = |name| steps.lock().expect("nobody panics").push((name, cpu_seconds(), Instant::now()));
     let asked = (Instant::now(), cpu_seconds());
     let attacker = Attacker::default();
-    let limits = audit::Limits::default();
+    let limits = audit::Budget::default();
     let lines = Thresholds { k: 1, l: M, t: None };
     let found = audit::examine(&series, attacker, &lines, &limits, &|check: Check| step(check.name()));
     step("end");

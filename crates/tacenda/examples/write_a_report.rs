@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::fs;
+use tacenda::audit::Budget;
 use tacenda::report::{Decision, html};
 use tacenda::{Edition, Given, ProjectFolder, ReleaseRequest, ReportRequest};
 
@@ -36,7 +37,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     // Only the steward's edition may use the private table.
     let editions = [(Edition::Recipient, Vec::new()), (Edition::Steward, vec![Given::Path(table)])];
     for (edition, truth) in editions {
-        let request = ReportRequest { edition, truth, review_by: Some("2027-06-30".into()) };
+        let request = ReportRequest { edition, truth, review_by: Some("2027-06-30".into()), budget: Budget::default() };
         let report = tacenda::report(&project, request, &|_, _| ())?;
         println!("{edition:?}: {}", report.verdict.sentence);
         assert_ne!(report.verdict.decision, Decision::Fail);

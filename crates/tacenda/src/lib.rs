@@ -1,5 +1,5 @@
-//! Tacenda publishes a changing table of people again and again, so that all its releases taken together betray no
-//! one. It also audits any series of releases, by any tool, for what a reader of all of them can work out.
+//! Tacenda publishes a changing table of people again and again, so that all releases together keep one
+//! promise. It also audits any series of releases, by any tool, for what a reader of all of them can work out.
 //!
 //! Two quarters of a ward are published under m-invariance, and the series is audited:
 //!

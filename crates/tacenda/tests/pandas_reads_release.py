@@ -85,7 +85,7 @@ def same_column(frame, text, name, kind, missing):
 def main(folder):
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     files = [file["name"] for file in manifest["files"]]
-    data = [name for name in files if name.endswith((".csv", ".parquet")) and not name.endswith(".counterfeits.csv")]
+    data = [name for name in files if name.endswith((".csv", ".parquet")) and not name.endswith((".counterfeits.csv", ".counts.csv"))]
     assert data, "a release has data"
     text = None
     for name in sorted(data):

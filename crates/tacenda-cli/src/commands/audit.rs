@@ -1,14 +1,13 @@
 //! What can anyone learn from these releases? Any tool may have made them.
 
-use crate::args::{AuditArgs, Common, FailOn, FormatArg};
+use crate::args::{AuditArgs, Common, FormatArg};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
 use std::io;
 use std::io::IsTerminal;
-use tacenda::audit::Severity;
 use tacenda::report::{Names, TextOptions};
-use tacenda::use_cases::{AuditAnswer, AuditRequest};
+use tacenda::use_cases::AuditRequest;
 
 pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let request = AuditRequest {
@@ -18,8 +17,10 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         l: args.l,
         t: args.t,
         checks: args.checks.clone(),
-        all_pairs: args.all_pairs,
-        effort: args.limit,
+        reader: args.reader.clone(),
+        permanent: args.permanent.clone(),
+        effort: args.work.effort(),
+        budget: args.work.budget,
         names: names(args.show_values, common, screen),
     };
     let bar = screen.bar();
@@ -30,7 +31,7 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let answer = audit.judge(&telling(&bar));
     bar.finish_and_clear();
     screen.print(&shared::printed(&answer.report, common.form(FormatArg::Text), TextOptions::default()))?;
-    Ok(u8::from(fails(&answer, args.fail_on)))
+    Ok(answer.exit_code(args.fail_on.into()))
 }
 
 /// Values are named where someone asked for it and looks at it; a file or a pipe outlasts the look.
@@ -43,14 +44,4 @@ pub fn names(asked: bool, common: &Common, screen: &Screen) -> Names {
     }
     screen.note("note: values are named on a terminal only; here they are D1, D2, …");
     Names::Coded
-}
-
-/// Whether the exit code says that something was found.
-fn fails(answer: &AuditAnswer, on: FailOn) -> bool {
-    match on {
-        FailOn::Never => false,
-        FailOn::Gaps => answer.has_gaps || answer.worst >= Some(Severity::Warning),
-        FailOn::Any => answer.worst >= Some(Severity::Warning),
-        FailOn::Severe => answer.worst >= Some(Severity::Severe),
-    }
 }

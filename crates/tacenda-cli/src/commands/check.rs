@@ -5,9 +5,10 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
+use tacenda::publish::ForecastReport;
 use tacenda::report::percent;
 use tacenda::use_cases;
-use tacenda::use_cases::CheckReport;
+use tacenda::use_cases::{CheckReport, WhatIf};
 
 pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let request = shared::release(&args.data, None, args.view.as_ref(), common);
@@ -17,6 +18,32 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     bar.finish_and_clear();
     screen.result(&text(&report), &report)?;
     Ok(0)
+}
+
+/// What "limits hold" means, and which row lasts longest.
+fn ahead_text(report: &CheckReport) -> String {
+    let foreseen = report.what_if.iter().filter_map(|row| Some((row, row.forecast.as_ref()?)));
+    let foreseen: Vec<(&WhatIf, &ForecastReport)> = foreseen.collect();
+    let Some((_, first)) = foreseen.first() else { return String::new() };
+    let pace = if first.assumed { "assumed before a second release" } else { "as now" };
+    let mut out = format!(
+        "  limits hold: for how many of the next releases the limits of the policy file suffice, if {} leave and {} arrive each \
+         time ({pace}); three simulations\n",
+        percent(first.leave),
+        percent(first.arrive)
+    );
+    let lasting = |row: &(&WhatIf, &ForecastReport)| (row.1.ends.is_none(), row.1.within, row.1.within_most);
+    let longest = foreseen.iter().map(lasting).max();
+    let shortest = foreseen.iter().map(lasting).min();
+    if longest != shortest
+        && let Some((row, _)) = foreseen.iter().rev().find(|row| Some(lasting(row)) == longest)
+    {
+        let _ = writeln!(out, "  helps most: {}", row.parameter);
+    }
+    if let Some(helps) = foreseen.iter().find_map(|(row, forecast)| Some((row, forecast.helps.as_ref()?))) {
+        let _ = writeln!(out, "  or, with {}: {}", helps.0.parameter, helps.1);
+    }
+    out
 }
 
 fn text(report: &CheckReport) -> String {
@@ -34,21 +61,33 @@ fn text(report: &CheckReport) -> String {
         let _ = write!(out, "\n{}", shared::summary_text(summary, "This table can be published under it:"));
     }
     if !report.what_if.is_empty() {
-        let _ = writeln!(out, "\n  {:<8} {:>10} {:>13} {:>10} {:>9}", "", "groups", "counterfeits", "withheld", "loss");
+        let head = ["groups", "counterfeits", "withheld", "loss", "limits hold"];
+        let _ = writeln!(
+            out,
+            "\n  {:<8} {:>10} {:>13} {:>10} {:>9} {:>14}",
+            "", head[0], head[1], head[2], head[3], head[4]
+        );
+        let ahead = |forecast: Option<&ForecastReport>| match forecast {
+            Some(forecast) if forecast.ends.is_some() => "ends".to_string(),
+            Some(forecast) => format!("{} of {}", shared::holds(forecast), forecast.releases.len()),
+            None => "not known".to_string(),
+        };
         for row in &report.what_if {
             let _ = match &row.refused {
                 Some(why) => writeln!(out, "  {:<8} refused: {why}", row.parameter),
                 None => writeln!(
                     out,
-                    "  {:<8} {:>10} {:>13} {:>10} {:>9}",
+                    "  {:<8} {:>10} {:>13} {:>10} {:>9} {:>14}",
                     row.parameter,
                     number(row.groups),
                     number(row.counterfeits),
                     number(row.withheld),
-                    percent(row.loss)
+                    percent(row.loss),
+                    ahead(row.forecast.as_ref())
                 ),
             };
         }
+        out.push_str(&ahead_text(report));
         for row in &report.what_if {
             out.push_str(&shared::choices_text(&row.parameter, &row.ways));
             if let Some(best) = &row.best {

@@ -1,4 +1,4 @@
-//! Break a naive series of made-up data, then publish the same data safely.
+//! Break a naive series of made-up data, then publish the same data under m-invariance.
 
 use crate::args::{Common, DemoArgs};
 use crate::commands::shared;

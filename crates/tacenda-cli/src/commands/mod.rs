@@ -15,6 +15,7 @@ mod diff;
 mod explain;
 mod report;
 mod retract;
+mod new;
 mod promises;
 mod completions;
 mod man;
@@ -44,6 +45,7 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Show(args) => show::run(args, &cli.common, &screen),
         Command::Diff(args) => diff::run(args, &cli.common, &screen),
         Command::Retract(args) => retract::run(args, &cli.common, &screen),
+        Command::New(args) => new::run(args, &cli.common, &screen),
         Command::Verify(args) => verify::run(args, &cli.common, &screen),
         Command::Count(args) => count::run(args, &cli.common, &screen),
         Command::Audit(args) => audit::run(args, &cli.common, &screen),

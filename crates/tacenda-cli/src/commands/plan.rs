@@ -46,29 +46,30 @@ fn forecast_text(forecast: &ForecastReport, now: u32) -> String {
         percent(forecast.change),
         if forecast.assumed { ", as assumed before the second release" } else { ", as now" }
     );
-    let mut out = format!("\n  If {pace}, the next releases need:\n");
-    let _ = writeln!(out, "  {:<14} {:>12} {:>10} {:>9}", "", "counterfeits", "withheld", "loss");
+    let mut out = format!("\n  If {pace}, the next releases need (in the middle of three simulations, and at most):\n");
+    let _ = writeln!(out, "  {:<14} {:>16} {:>16} {:>9}", "", "counterfeits", "withheld", "loss");
+    let band = |middle: f64, most: f64| format!("{} – {}", percent(middle), percent(most));
     for (number, release) in (now + 1..).zip(&forecast.releases) {
         let name = format!("release {number}");
         let _ = writeln!(
             out,
-            "  {name:<14} {:>12} {:>10} {:>9}",
-            percent(release.counterfeits),
-            percent(release.withheld),
+            "  {name:<14} {:>16} {:>16} {:>9}",
+            band(release.counterfeits, release.counterfeits_most),
+            band(release.withheld, release.withheld_most),
             percent(release.loss)
         );
     }
     let all = forecast.releases.len();
     let _ = match (&forecast.ends, forecast.within as usize) {
-        (Some(why), _) => writeln!(out, "  Then the promise cannot be kept: {why}"),
+        (Some(why), _) => writeln!(out, "  Then, in a simulation, the promise cannot be kept: {why}"),
         (None, within) if within < all => {
-            writeln!(
-                out,
-                "  The limits of the policy file hold for {within} of these {all}. They may be raised at any time."
-            )
+            writeln!(out, "  The limits of the policy file hold for {} of these {all}.", shared::holds(forecast))
         }
         _ => writeln!(out, "  The limits of the policy file hold for all of them."),
     };
+    if let Some(helps) = &forecast.helps {
+        let _ = writeln!(out, "  What helps: {helps}. Limits may be raised at any time; no promise rests on them.");
+    }
     out
 }
 

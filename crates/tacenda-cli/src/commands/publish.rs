@@ -7,7 +7,8 @@ use crate::screen::{Screen, telling};
 use tacenda::use_cases::Next;
 
 pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
-    let request = shared::release(&args.data, args.label.as_ref(), args.view.as_ref(), common);
+    let mut request = shared::release(&args.data, args.label.as_ref(), args.view.as_ref(), common);
+    request.project.accept_rollback = args.accept_rollback.clone();
     screen.claim_output()?;
     let failed = |error| shared::failure(error, screen);
     let bar = screen.bar();

@@ -1,12 +1,14 @@
 //! The report on everything a project has published, for recipients, the steward or an auditor.
 //!
-//! Without `-o` it is printed as text; into a file it is written as HTML, unless the file's ending or
-//! `--format` says otherwise. It ends with 0 whatever the verdict: it was asked for a report, and made one.
+//! On a terminal, without `-o` and `--format`, the page is written into the project's folder, and its verdict and place
+//! are printed. Into a pipe it goes as text, into a file as HTML, unless the file's ending or `--format` says otherwise. It ends with 0 whatever the verdict: it was asked for a report, and made one.
 
 use crate::args::{Common, EditionArg, FormatArg, ReportArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
+use std::io::IsTerminal;
+use std::{fs, io};
 use tacenda::ingest::Given;
 use tacenda::publish::ReportRequest;
 use tacenda::report::{Edition, TextOptions};
@@ -19,12 +21,30 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         EditionArg::Auditor => Edition::Auditor,
     };
     let truth = args.truth.iter().cloned().map(Given::Path).collect();
-    let request = ReportRequest { edition, truth, review_by: args.review_by.clone() };
+    let request = ReportRequest {
+        edition,
+        truth,
+        review_by: args.review_by.clone(),
+        budget: use_cases::budget(args.work.effort(), args.work.budget),
+    };
     screen.claim_output()?;
     let bar = screen.bar();
     let report = use_cases::report(&common.folder(), request, &telling(&bar));
     let report = report.map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
+    if common.output.is_none() && common.format.is_none() && io::stdout().is_terminal() {
+        let page = common.folder().root.join(format!("tacenda-report-{}.html", edition.word()));
+        let written = fs::write(&page, tacenda::report::html(&report));
+        written.map_err(|error| Failure::environment(format!("{}: {error}", page.display())))?;
+        let word = report.verdict.decision.words();
+        screen.print(&format!(
+            "{word}: {}\nThe {} edition is in {}\n",
+            report.verdict.sentence,
+            edition.word(),
+            page.display()
+        ))?;
+        return Ok(0);
+    }
     let otherwise = if common.output.is_some() { FormatArg::Html } else { FormatArg::Text };
     let options = TextOptions { color: false, measures: false };
     screen.print(&shared::printed(&report, common.form(otherwise), options))?;

@@ -7,8 +7,8 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, LogReport, Plan,
-    PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
+    AdoptReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, LogReport, NewReport,
+    Plan, PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -23,6 +23,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "explain": schema_for!(ExplainReport),
         "init": schema_for!(InitReport),
         "log": schema_for!(LogReport),
+        "new": schema_for!(NewReport),
         "plan": schema_for!(PlanReport),
         "plan-file": schema_for!(Plan),
         "promises": schema_for!(PromisesReport),

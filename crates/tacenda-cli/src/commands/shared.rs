@@ -10,7 +10,7 @@ use tacenda::ingest::{Given, PolicyFileError, SaidIn};
 use tacenda::measure::{AttributeLoss, Loss};
 use tacenda::model::{counted, people};
 use tacenda::promise::Reasons;
-use tacenda::publish::{Choice, ProjectError};
+use tacenda::publish::{Choice, ForecastReport, ProjectError};
 use tacenda::report;
 use tacenda::report::{Report, TextOptions, percent};
 use tacenda::use_cases::{ReleaseRequest, Summary, UseCaseError, ViewSummary};
@@ -33,11 +33,20 @@ pub fn release(data: &DataArgs, label: Option<&String>, view: Option<&String>, c
 pub fn printed(report: &Report, form: FormatArg, options: TextOptions) -> String {
     match form {
         FormatArg::Text => report::text(report, options),
+        FormatArg::Brief => report::brief(report),
         FormatArg::Json => report::json(report),
         FormatArg::Sarif => report::sarif(report),
         FormatArg::Junit => report::junit(report),
         FormatArg::Markdown => report::markdown(report),
         FormatArg::Html => report::html(report),
+    }
+}
+
+/// For how many of the releases ahead the limits hold: one number, or from the worst to the best simulation.
+pub fn holds(forecast: &ForecastReport) -> String {
+    match (forecast.within, forecast.within_most) {
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{least} to {most}"),
     }
 }
 
@@ -122,7 +131,7 @@ fn policy_failure(errors: &PolicyFileError, screen: &Screen) -> Failure {
             }
             _ => format!("{title} ({file})"),
         };
-        failure = failure.line(drawn).problem(ProblemReport {
+        failure = failure.drawn(drawn).problem(ProblemReport {
             code: fault.kind.code().to_string(),
             message: fault.message.clone(),
             lines: errors.line(fault).map(|line| line as u64).into_iter().collect(),
@@ -210,9 +219,12 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
     if let Some(error) = summary.query_error {
         line("count queries", format!("median error {} over random count queries", percent(error)));
     }
+    if let Some(errors) = &summary.count_errors {
+        line("simple counts", errors.line());
+    }
     match summary.findings.is_empty() {
-        true => line("promise", format!("kept. {}", summary.promise)),
-        false => line("promise", format!("BROKEN, on made-up data. {}", summary.promise)),
+        true => line("promise", format!("kept. {}", summary.promise_in_short)),
+        false => line("promise", format!("BROKEN, on made-up data. {}", summary.promise_in_short)),
     }
     for finding in &summary.findings {
         line("finding", finding.clone());

@@ -5,6 +5,7 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
+use tacenda::model::people;
 use tacenda::use_cases;
 use tacenda::use_cases::ShowReport;
 
@@ -31,7 +32,10 @@ fn text(report: &ShowReport) -> String {
     line("folder", report.folder.display().to_string());
     line("rows", format!("{} in {} groups", number(report.rows), number(report.groups)));
     line("counterfeits", number(report.counterfeits));
-    line("smallest", format!("group of {} people", report.smallest_group));
+    line("smallest", format!("group of {}", people(u64::from(report.smallest_group))));
+    if let Some(alone) = &report.alone {
+        line("alone", alone.clone());
+    }
     line("loss", shared::loss_line(&report.loss));
     line("", shared::loss_more(&report.loss));
     line("promise", report.promise.clone());

@@ -33,6 +33,8 @@ fn no_line_is_no_comfort() {
     let rows = [("[20,30)", "flu"), ("[30,40)", "cold"), ("[30,40)", "cold"), ("[40,50)", "flu"), ("[40,50)", "hiv")];
     let project = TestProject::with(&[("r1.csv", &table(&rows))]);
     let words = [&["audit", "r1.csv", "--k", "1", "--l", "1"][..], &AGE].concat();
+    assert_eq!(project.run(&words).code, 6, "no threshold, no answer");
+    let words = [&words[..], &["--fail-on", "never"]].concat();
     let report = json(&project, &words);
     assert!(report["findings"].as_array().unwrap().is_empty(), "no threshold, no finding: {}", report["findings"]);
     assert_eq!(report["verdict"]["decision"], "NOT ASSESSED");

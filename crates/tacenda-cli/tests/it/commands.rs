@@ -289,7 +289,7 @@ fn releases_are_the_same_bytes_for_any_order_and_threads() {
         project.ok(&["publish", "table.csv", "--yes", "--label", "one", "--threads", threads]);
         let release: Vec<_> =
             everything(&project).into_iter().filter(|(name, _)| name.starts_with("releases")).collect();
-        assert_eq!(release.len(), 8, "csv, parquet, counterfeits, description, manifest, readme, report, sums");
+        assert_eq!(release.len(), 9, "csv, parquet, counterfeits, counts, description, manifest, readme, report, sums");
         release
     };
     assert_eq!(folder(&straight, "1"), folder(&reversed, "3"));

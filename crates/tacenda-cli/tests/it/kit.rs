@@ -16,6 +16,8 @@ static STARTING: RwLock<()> = RwLock::new(());
 /// A project folder that is removed at the end.
 pub struct TestProject {
     pub folder: TempDir,
+    /// What the command remembers outside of the project.
+    state: TempDir,
 }
 
 /// How a run ended.
@@ -29,7 +31,7 @@ pub struct Ended {
 impl TestProject {
     /// An empty folder.
     pub fn empty() -> TestProject {
-        TestProject { folder: tempfile::tempdir().unwrap() }
+        TestProject { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() }
     }
 
     /// A folder with the given files.
@@ -76,7 +78,8 @@ impl TestProject {
     /// The command, in this folder.
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tacenda"));
-        command.args(words).current_dir(self.path()).env("NO_COLOR", "1");
+        command.args(words).current_dir(self.path());
+        command.env("NO_COLOR", "1").env("XDG_STATE_HOME", self.state.path());
         command
     }
 

@@ -1,14 +1,17 @@
 //! Questions about the command, one file each. Everything here runs the real binary.
 
 mod adopt;
+mod advice;
 mod answers;
 mod audit;
 mod choices;
 mod commands;
 mod kill;
 mod kit;
+mod odd_files;
 mod report;
 mod scenario;
 mod schema;
+mod trust;
 mod views;
 mod ways;

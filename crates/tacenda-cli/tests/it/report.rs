@@ -56,7 +56,7 @@ fn every_edition_says_what_it_may() {
     assert!(recipient["private"].is_null() && recipient["story"].is_null());
     assert!(recipient["provenance"]["seed_commitment"].is_null() && recipient["provenance"]["made_at"].is_null());
     assert_eq!(recipient["releases"].as_array().unwrap().len(), 2);
-    assert_eq!(recipient["checks"].as_array().unwrap().len(), 20);
+    assert_eq!(recipient["checks"].as_array().unwrap().len(), 21);
     let steward = report("steward");
     let churn = &steward["private"]["churn"];
     assert_eq!((&churn[0]["arrived"], &churn[1]["arrived"]), (&60.into(), &6.into()));
@@ -71,7 +71,7 @@ fn every_edition_says_what_it_may() {
     let auditor = report("auditor");
     assert!(auditor["private"].is_null() && auditor["signing"].as_array().unwrap().is_empty());
     assert!(!auditor["checks"][0]["measures"].as_array().unwrap().is_empty());
-    assert!(auditor["provenance"]["limits"]["worlds_people"].is_number());
+    assert!(auditor["provenance"]["limits"]["steps"].is_number());
     assert!(auditor["reproduce"].as_array().unwrap().len() > 3 && !auditor["governance"].is_null());
     let names: Vec<&str> = steward["series"]["columns"]
         .as_array()
@@ -96,7 +96,7 @@ fn with_the_private_tables_a_person_is_attacked_step_by_step() {
         let without = ["report", "--edition", edition, "--format", "json"];
         let report: Value = serde_json::from_str(&project.ok(&without)).unwrap();
         assert!(report["story"].is_null(), "one table of two tells no story");
-        let text = project.ok(&[&without[..], &["--truth", "1.csv", "2.csv"]].concat());
+        let text = project.ok(&[&without[..], &["--truth", "1.csv", "2.csv", "--budget", "1000"]].concat());
         let report: Value = serde_json::from_str(&text).unwrap();
         let story = &report["story"];
         assert_eq!(story["steps"].as_array().unwrap().len(), 2);
@@ -121,7 +121,8 @@ fn with_the_private_tables_a_person_is_attacked_step_by_step() {
     project.fails(&["report", "--edition", "recipient", "--truth", "1.csv", "2.csv"], 2, "U201");
 }
 
-/// A report judges what is promised: without cohorts, to whoever does not know when anyone came. An audit asks more.
+/// A report judges what is promised: without cohorts, to whoever does not know when anyone came. So does an audit, until
+/// somebody names another attacker.
 #[test]
 fn a_report_is_about_the_attacker_of_the_promise() {
     let policy = POLICY
@@ -135,6 +136,9 @@ fn a_report_is_about_the_attacker_of_the_promise() {
     let report: Value = serde_json::from_str(&project.ok(&report)).unwrap();
     assert_eq!(report["verdict"]["decision"], "PASS WITH NAMED ASSUMPTION");
     let run = project.run(&["audit", "--truth", "1.csv", "2.csv"]);
+    assert_eq!(run.code, 0, "{}", run.stdout);
+    assert!(run.stdout.contains("--attacker quasi,presence"), "what is not judged is named: {}", run.stdout);
+    let run = project.run(&["audit", "--truth", "1.csv", "2.csv", "--attacker", "quasi,presence"]);
     assert!(run.code == 1 && run.stdout.contains("A723"), "who knows who is new learns more");
 }
 

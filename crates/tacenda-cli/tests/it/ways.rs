@@ -99,7 +99,9 @@ fn a_stronger_way_is_offered_where_no_refusal_is_expected() {
     drawn.ok(&["publish", "table.csv", "--yes"]);
     // A low limit of counterfeits is a refusal, too.
     large.write("tacenda.toml", &POLICY.replace("max_share = 0.5", "max_share = 0.001"));
-    assert!(large.ok(&["check", "table.csv"]).contains("R804: method was tried on this table and works"));
+    let said = large.ok(&["check", "table.csv"]);
+    assert!(said.contains("R804: method was tried on this table and works (holds against a reader"), "{said}");
+    assert!(said.contains("R804: drawn was tried on this table and works (how groups were drawn"), "{said}");
     assert!(!large.ok(&["check", "table.csv"]).contains("no more than 5 %"));
     assert!(!project(M_INVARIANCE, 60).ok(&["check", "table.csv"]).contains("R804"));
     assert!(large.ok(&["explain", "R804"]).contains("Your arrivals may be different"));
@@ -120,4 +122,17 @@ fn init_and_plan_name_the_best_way_and_offer_it() {
     let planned = project.ok(&["plan", "table.csv"]);
     assert!(planned.contains("for this table: ") && planned.contains("groups = \"drawn\""), "{planned}");
     assert!(planned.contains("method: R802: "), "what is to be expected of it is said: {planned}");
+}
+
+/// The releases ahead are made from the table, with its public columns.
+#[test]
+fn plan_looks_ahead_where_a_column_is_public() {
+    let public = "sex        = { role = \"public\", because = \"everybody knows\" }";
+    let policy = POLICY
+        .replace("sex        = { role = \"quasi\", type = \"category\", values = [\"F\", \"M\", \"X\"] }", public);
+    let project = TestProject::with(&[("tacenda.toml", &policy)]);
+    project.write("table.csv", &patients(0, 240));
+    let plan = project.ok(&["plan", "table.csv", "--label", "Q1"]);
+    assert!(policy.contains(public) && plan.contains("the next releases need"), "{plan}");
+    assert!(plan.contains("If 5.00 % leave"), "the same churn is assumed as for R802 and R804: {plan}");
 }

@@ -1,4 +1,4 @@
-"""Publish a changing table of people again and again, so that all releases together betray no one.
+"""Publish a changing table of people again and again, so that all releases together keep one promise.
 
 Frames in, frames out::
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Assessment, Attacker, Evidence, Limits, Series, Thresholds};
+use tacenda::audit::{Assessment, Attacker, Budget, Evidence, Series, Thresholds};
 use tacenda::folder::{Issue, ManifestFacts, Target};
 use tacenda::ingest::foreign::{Ask, Foreign};
 use tacenda::ingest::{ReadOptions, Source, foreign};
@@ -315,11 +315,12 @@ impl Files {
             traces: &traces,
             promise: None,
             knowledge: knowledge.as_ref(),
+            permanent: &[],
             rerun: None,
         };
-        let (attacker, thresholds, limits) =
-            (Attacker::default(), Thresholds { k: 10, l: 4, t: None }, Limits::default());
-        let assessment: Assessment = audit::examine(&series, attacker, &thresholds, &limits, &|_| ());
+        let (attacker, thresholds, budget) =
+            (Attacker::default(), Thresholds { k: 10, l: 4, t: None }, Budget::default());
+        let assessment: Assessment = audit::examine(&series, attacker, &thresholds, &budget, &|_| ());
         then(Material {
             edition: Edition::Auditor,
             series,
@@ -328,7 +329,7 @@ impl Files {
             thresholds,
             about: &About::default(),
             names: Names::Coded,
-            limits,
+            budget,
             governance: None,
             private: None,
             has_truth: with_truth,

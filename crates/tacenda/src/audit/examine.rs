@@ -4,8 +4,11 @@
 //! nothing but what is asked and the candidates, which several of them build on.
 
 use crate::audit::checks::Ask;
+use crate::audit::knowledge::Knowledge;
 use crate::audit::story::Story;
-use crate::audit::{Assessment, Attacker, Check, Fault, Limits, Outcome, Series, Thresholds, checks, story};
+use crate::audit::{
+    Assessment, Attacker, Budget, Check, Coverage, Fault, Outcome, Reason, Series, Thresholds, Verdict, checks, story,
+};
 use crate::model::{GroupRule, Terms};
 
 /// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
@@ -18,10 +21,10 @@ pub fn examine(
     series: &Series<'_>,
     attacker: Attacker,
     thresholds: &Thresholds,
-    limits: &Limits,
+    budget: &Budget,
     progress: &(dyn Fn(Check) + Sync),
 ) -> Assessment {
-    examine_only(series, attacker, thresholds, limits, progress, &Check::ALL)
+    examine_only(series, attacker, thresholds, budget, progress, &Check::ALL)
 }
 
 /// Examines a series by some checks, in the order of [`Check::ALL`] whatever the order given.
@@ -32,11 +35,11 @@ pub fn examine_only(
     series: &Series<'_>,
     attacker: Attacker,
     thresholds: &Thresholds,
-    limits: &Limits,
+    budget: &Budget,
     progress: &(dyn Fn(Check) + Sync),
     checks: &[Check],
 ) -> Assessment {
-    let (mut ask, mut assessment) = examined(series, attacker, thresholds, limits, progress, checks);
+    let (mut ask, mut assessment) = examined(series, attacker, thresholds, budget, progress, checks);
     // What was worked out for everyone depends on no threshold, and is used again.
     ask.thresholds = at_least_two(thresholds);
     let again = checks.iter().copied().filter(|&check| is_open_below_two(check, thresholds, series.promise));
@@ -51,10 +54,10 @@ pub(super) fn examine_at(
     series: &Series<'_>,
     attacker: Attacker,
     thresholds: &Thresholds,
-    limits: &Limits,
+    budget: &Budget,
     checks: &[Check],
 ) -> Assessment {
-    examined(series, attacker, thresholds, limits, &|_| {}, checks).1
+    examined(series, attacker, thresholds, budget, &|_| {}, checks).1
 }
 
 /// Two people, two values: nobody stays hidden below.
@@ -86,7 +89,7 @@ fn examined<'a>(
     series: &Series<'a>,
     attacker: Attacker,
     thresholds: &Thresholds,
-    limits: &Limits,
+    budget: &Budget,
     progress: &(dyn Fn(Check) + Sync),
     checks: &[Check],
 ) -> (Ask<'a>, Assessment) {
@@ -94,7 +97,7 @@ fn examined<'a>(
     if let Some(knowledge) = series.knowledge {
         assert_eq!(knowledge.releases(), series.releases.len(), "one table of knowledge a release");
     }
-    let ask = Ask::new(*series, attacker, *thresholds, *limits);
+    let ask = Ask::new(*series, attacker, *thresholds, *budget);
     let asked = Check::ALL.into_iter().filter(|check| checks.contains(check));
     let outcomes: Vec<Outcome> = asked
         .map(|check| {
@@ -102,11 +105,13 @@ fn examined<'a>(
             answer(check, &ask)
         })
         .collect();
-    let story = match checks.contains(&Check::Candidates) {
+    let is_doubted = series.knowledge.is_some_and(Knowledge::is_doubted);
+    let story = match checks.contains(&Check::Candidates) && !is_doubted {
         true => checks::candidates::story(&ask).or_else(|| story_of_place(series, &outcomes)),
         false => None,
     };
-    (ask, Assessment { outcomes, story, at_two: Vec::new() })
+    let pairs_left_out = ask.left_out.pairs;
+    (ask, Assessment { outcomes, story, at_two: Vec::new(), pairs_left_out })
 }
 
 /// One person attacked step by step, as the candidates of [`examine`] count them: one story for each time between
@@ -114,9 +119,9 @@ fn examined<'a>(
 ///
 /// # Panics
 /// As [`examine`].
-pub fn stories_of(series: &Series<'_>, attacker: Attacker, limits: &Limits, person: u32) -> Vec<Story> {
+pub fn stories_of(series: &Series<'_>, attacker: Attacker, budget: &Budget, person: u32) -> Vec<Story> {
     assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
-    let ask = Ask::new(*series, attacker, Thresholds::default(), *limits);
+    let ask = Ask::new(*series, attacker, Thresholds::default(), *budget);
     checks::candidates::stories_of(&ask, person)
 }
 
@@ -128,7 +133,21 @@ fn story_of_place(series: &Series<'_>, outcomes: &[Outcome]) -> Option<Story> {
     story::tell_place(series.schema, series.releases, &worst.groups, &worst.values)
 }
 
+/// Whether a check concludes something from where people stand.
+fn places_people(check: Check) -> bool {
+    use Check::{
+        Candidates, Changes, Correspondence, Difference, Equivalence, EverLinked, Joins, Matching, Posterior, Rerun,
+    };
+    let of_groups = matches!(check, Candidates | Correspondence | Difference | Joins | Matching);
+    of_groups || matches!(check, Changes | Equivalence | EverLinked | Posterior | Rerun)
+}
+
 fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
+    // Someone whom no group covers shows that the reading is wrong: whoever else it speaks of may be wronged.
+    if ask.series.knowledge.is_some_and(Knowledge::is_doubted) && places_people(check) {
+        let verdict = Verdict::NotAssessed(Reason::ReadingDoubted);
+        return Outcome { verdict, ..Outcome::new(check, Coverage::default()) };
+    }
     match check {
         Check::GroupSizes => checks::group_sizes::check(ask),
         Check::Diversity => checks::diversity::check(ask),
@@ -149,6 +168,7 @@ fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
         Check::Drift => checks::drift::check(ask),
         Check::Learned => checks::learned::check(ask),
         Check::EverLinked => checks::ever_linked::check(ask),
+        Check::Changes => checks::changes::check(ask),
         Check::Rerun => checks::rerun::check(ask),
     }
 }

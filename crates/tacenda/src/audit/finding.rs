@@ -67,6 +67,18 @@ coded! {
              and one value may remain.";
         UnexpectedCounterfeits = "A615", "there are counterfeits, and the promise excludes them",
             "This promise says that no published row is artificial.";
+        CountWrong = "A616", "a published count is not what it should be",
+            "Counts of quasi values are rounded so that every running total of a column is the nearest multiple of the unit. \
+             Another number is a false statistic.";
+        CountTooFine = "A617", "published counts tell a small number",
+            "Every published count, and every change of it since any earlier release, must be 0 or at least what the promise \
+             asks for. Otherwise a reader who does not know everyone's quasi-identifiers learns about a few people.";
+        CountCellsMoved = "A618", "the cells of published counts are not the same in all releases",
+            "Counts are published for cells that are fixed for the whole series. The difference of two cells that nearly agree \
+             would be a count of a few people.";
+        CountsNotCovered = "A619", "counts are published, and the promise does not cover them",
+            "Counts of quasi values reveal who entered or left. A promise allows them only if it holds for a reader who knows \
+             that anyway.";
         RegionNotNested = "A621", "a person's region is not inside the earlier one",
             "If a region is not inside the earlier one, a reader of both can intersect them and may single the person \
              out.";
@@ -218,13 +230,26 @@ coded! {
              person who arrived or left.";
         TightBoundaries = "A774", "boundaries are values of people",
             "Most boundaries are not on a public grid. A region that is as small as possible ends at the values of \
-             people in it.";
+             people in it. \"In this region, and with its last value\" then often fits one person: that singles them out. \
+             With the private tables this is counted. Publish on a grid: grid = 10 in the policy file, or round the values \
+             before.";
         LearnedValues = "A781", "values can be learned from the releases themselves",
             "The releases show how quasi-identifiers and sensitive values correlate. Applied to a person within their \
              group, this guesses right far more often than the group alone allows.";
         EverLinkedLikely = "A785", "a person was probably linked to a value in some release",
             "If values change, each release is another chance. The probability that the person had the value in at \
              least one release is above 1/l.";
+        ChangeShows = "A788", "it shows that a person's value changed",
+            "The groups that can hold the person before and after have no value in common, or no value set where people keep \
+             theirs. So every reader sees that the value changed. No promise hides that. Publish a value that does not change, \
+             or name values that never go away (--permanent) to see what follows.";
+        PermanentCertain = "A789", "a value that never goes away is certain for a person",
+            "Some values never go away, as was said with --permanent. Whoever changed value did not have one of them before. \
+             Others then must have had it. Keep permanent values apart from values that change: a column of their own, or a \
+             series of their own.";
+        PermanentFewValues = "A790", "a value that never goes away leaves fewer values than the threshold",
+            "Some values never go away, as was said with --permanent. Whoever changed value did not have one of them before. \
+             That leaves others fewer values than the threshold. Keep permanent values apart from values that change.";
         GroupsTellValues = "A787", "groups depend on who has which value",
             "The releases were made again with the same seed, and with values exchanged among people of one value set. \
              Other groups came out. A reader who knows the program can rule such exchanges out, and may be left with fewer \

@@ -5,7 +5,7 @@
 //! is written from its definition and looks at everything published before; last, the auditor's own checks take a
 //! second look without the truth.
 
-use crate::audit::{Fault, Finding, second_look};
+use crate::audit::{Fault, Finding, counts, second_look};
 use crate::model::{History, Membership, Release, Schema, Span, Table, Terms, Values};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub fn gate(terms: &Terms, check: &dyn Fn(&Evidence<'_>) -> Faults, evidence: Ev
     if !is_well_formed(&evidence) {
         return malformed(&evidence);
     }
-    let faults = truth(&evidence).or(check(&evidence));
+    let faults = truth(&evidence).or(counts::check(terms, &evidence)).or(check(&evidence));
     let findings = faults.into_findings(evidence.release.number);
     // What keeps its promise is looked at once more, as a reader would.
     if findings.is_empty() { second_look::look(terms, &evidence) } else { findings }

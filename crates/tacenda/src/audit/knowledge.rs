@@ -18,6 +18,8 @@ pub struct Knowledge<'a> {
     people: Vec<Vec<u32>>,
     /// Whether everyone was seen to keep one value set, person by person, when these releases were made from these tables.
     kept_sets: bool,
+    /// Whether people of the tables fit no group, so that releases or tables may be misread.
+    doubted: bool,
 }
 
 impl<'a> Knowledge<'a> {
@@ -30,7 +32,7 @@ impl<'a> Knowledge<'a> {
         let keys = tables.iter().fold(Vec::new(), |keys, table| union(keys, table.keys()));
         assert!(keys.len() < Knowledge::ABSENT as usize, "people are numbered with 32 bits");
         let people = tables.iter().map(|table| places(&keys, table.keys())).collect();
-        Knowledge { tables, keys, people, kept_sets: false }
+        Knowledge { tables, keys, people, kept_sets: false, doubted: false }
     }
 
     /// Everyone in each table but those who were withheld is in the release with the same place.
@@ -51,6 +53,7 @@ impl<'a> Knowledge<'a> {
             keys: self.keys.clone(),
             people: kept.iter().map(|&release| self.people[release].clone()).collect(),
             kept_sets: self.kept_sets,
+            doubted: self.doubted,
         }
     }
 
@@ -58,6 +61,16 @@ impl<'a> Knowledge<'a> {
     /// at each person's row before each of these releases left, and they were made from these very tables.
     pub fn with_kept_sets(self, kept_sets: bool) -> Knowledge<'a> {
         Knowledge { kept_sets, ..self }
+    }
+
+    /// The same, where more people of the tables fit no group than rows are missing.
+    pub fn with_doubt(self, doubted: bool) -> Knowledge<'a> {
+        Knowledge { doubted, ..self }
+    }
+
+    /// Whether the releases or the tables may be misread: nothing about a person may be concluded from them then.
+    pub fn is_doubted(&self) -> bool {
+        self.doubted
     }
 
     /// Whether that was seen.
@@ -90,7 +103,7 @@ impl<'a> Knowledge<'a> {
         }
         let keys: Vec<RecordKey> = owners.iter().map(|&person| self.keys[person as usize]).collect();
         (keys.len() > self.keys.len())
-            .then(|| (Knowledge { tables: self.tables.clone(), keys, people, kept_sets: self.kept_sets }, owners))
+            .then(|| (Knowledge { tables: self.tables.clone(), keys, people, ..*self }, owners))
     }
 
     /// How many people there are.

@@ -11,6 +11,7 @@ mod quantity;
 mod statement;
 mod finding;
 mod gate;
+mod counts;
 pub(crate) mod invariance;
 pub(crate) mod difference;
 pub mod incremental_k_anonymity;
@@ -21,6 +22,7 @@ mod by_group;
 pub mod candidates;
 pub mod story;
 pub mod refine;
+mod sweep;
 pub mod worlds;
 
 mod join;
@@ -38,14 +40,15 @@ pub use examine::{examine, examine_only, stories_of};
 pub use finding::{Fault, Finding};
 pub use gate::{Evidence, Faults, gate};
 pub(crate) use gate::{each_group, enough_people, no_counterfeits};
+pub(crate) use join::judge_joins;
 pub use join::{
-    JoinCoverage, JoinEvidence, JoinReading, JoinReport, RequirementReport, STEPS_TOGETHER, judge_join, judge_joins,
-    materialise, read_naively,
+    JoinCoverage, JoinEvidence, JoinReading, JoinReport, RequirementReport, STEPS_TOGETHER, judge_join, materialise,
+    read_naively,
 };
 pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Theorem, Verdict, VerdictWord, Witness};
 pub use quantity::Quantity;
-pub use reason::Reason;
+pub use reason::{Reason, WayOut};
 pub use rerun::{Exchanged, Rerun};
-pub use series::{Attacker, Limits, Series, Thresholds};
+pub use series::{Attacker, Budget, Effort, Series, Thresholds};
 pub use statement::Statement;
 pub use views::{ViewEvidence, ViewVerdict, gate_view};

@@ -17,6 +17,8 @@ pub struct Assessment {
     /// What the same checks answer at thresholds of two people and two values, where the thresholds given are lower: the
     /// least that being singled out or being certain can mean. A promise is not judged by it.
     pub at_two: Vec<Outcome>,
+    /// How many pairs of releases were not compared with each other.
+    pub pairs_left_out: u64,
 }
 
 /// A question the auditor asks of every series.
@@ -58,6 +60,8 @@ pub enum Check {
     Drift,
     /// What can be learned from correlations in the releases themselves (science D4.12, B10).
     Learned,
+    /// Whether the change of a value shows, and what follows from it (science B5, A3.12).
+    Changes,
     /// How likely a person was ever linked to a value, where values change (B5).
     EverLinked,
     /// Whether groups depend on who has which value, tried by making the releases again (science A3.11).
@@ -116,6 +120,8 @@ pub struct Outcome {
     pub measures: Vec<Measure>,
     /// The theorem that answers for those who were not looked at one by one.
     pub theorem: Option<Theorem>,
+    /// The budget that would answer for those who were not looked at, at least, where that is known.
+    pub needs: Option<u64>,
 }
 
 /// A theorem whose condition was checked, so that an answer holds at any size.
@@ -124,6 +130,15 @@ pub enum Theorem {
     /// Every group has each of its values equally often, and everyone keeps one value set: then all values of a set are
     /// equally likely for everyone who has it (science A3.10).
     EquallyLikely,
+    /// The same, where that everyone keeps one value set is promised and was not seen here.
+    EquallyLikelyAsPromised,
+    /// Every group has each of its values equally often, and there is a seating in which everyone keeps one value set: then
+    /// exchanging the values of a set gives another, so every value of the set stays possible (science A3.10).
+    StillPossible,
+    /// Groups stay as they are with their people: then every exchange of values in a group fits all releases (science A0.6).
+    Exchangeable,
+    /// The same, where that people stay in their group is promised and was not seen here.
+    ExchangeableAsPromised,
 }
 
 impl fmt::Display for Theorem {
@@ -132,6 +147,22 @@ impl fmt::Display for Theorem {
             Theorem::EquallyLikely => {
                 "by a theorem (science A3.10): every group has each of its values equally often, which was checked here; and everyone \
                  kept one value set, which the gate saw before each release"
+            }
+            Theorem::EquallyLikelyAsPromised => {
+                "by a theorem (science A3.10): every group has each of its values equally often, which was checked here; and everyone \
+                 keeps one value set, which is promised"
+            }
+            Theorem::StillPossible => {
+                "by a theorem (science A3.10): every group has each of its values equally often, and everyone can have kept one value \
+                 set; both were checked here"
+            }
+            Theorem::Exchangeable => {
+                "by a theorem (science A0.6): every group has enough values, which was checked here; and people stay in their groups, \
+                 which the gate saw before each release"
+            }
+            Theorem::ExchangeableAsPromised => {
+                "by a theorem (science A0.6): every group has enough people and values, which was checked here; and people stay in \
+                 their groups, which is promised"
             }
         })
     }
@@ -208,9 +239,12 @@ impl Assessment {
         self.findings().map(|finding| finding.fault.severity()).max()
     }
 
-    /// Whether some check could not be answered for everyone.
-    pub fn has_gaps(&self) -> bool {
-        self.outcomes.iter().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)))
+    /// The checks that could not be answered for everyone and might have found something as bad as this.
+    pub fn gaps(&self, severity: Severity) -> impl Iterator<Item = &Outcome> {
+        let is_gap = move |outcome: &&Outcome| {
+            matches!(outcome.verdict, Verdict::NotAssessed(_)) && outcome.check.worst() >= severity
+        };
+        self.outcomes.iter().filter(is_gap)
     }
 
     /// What a check said.
@@ -221,7 +255,7 @@ impl Assessment {
 
 impl Check {
     /// All checks, in the order they are asked and printed.
-    pub const ALL: [Check; 20] = [
+    pub const ALL: [Check; 21] = [
         Check::GroupSizes,
         Check::Diversity,
         Check::Frequency,
@@ -241,12 +275,68 @@ impl Check {
         Check::Drift,
         Check::Learned,
         Check::EverLinked,
+        Check::Changes,
         Check::Rerun,
     ];
 
     /// The name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         self.words().0
+    }
+
+    /// The worst that it can find.
+    pub fn worst(self) -> Severity {
+        match self {
+            Check::GroupSizes
+            | Check::Diversity
+            | Check::LinkedIds
+            | Check::Difference
+            | Check::Candidates
+            | Check::Correspondence
+            | Check::Posterior
+            | Check::Changes
+            | Check::Rerun => Severity::Severe,
+            Check::Closeness
+            | Check::Matching
+            | Check::Joins
+            | Check::RowOrder
+            | Check::GroupNames
+            | Check::MovedRegions => Severity::Warning,
+            Check::Frequency
+            | Check::Equivalence
+            | Check::Boundaries
+            | Check::Drift
+            | Check::Learned
+            | Check::EverLinked => Severity::Note,
+        }
+    }
+
+    /// Whether finding nothing means that nothing is there: it looks at everything that it asks about, for the attacker given.
+    /// The others try one way to find something.
+    pub fn is_exhaustive(self) -> bool {
+        match self {
+            Check::GroupSizes
+            | Check::Diversity
+            | Check::Frequency
+            | Check::Closeness
+            | Check::LinkedIds
+            | Check::Difference
+            | Check::Candidates
+            | Check::Correspondence
+            | Check::Matching
+            | Check::Posterior
+            | Check::Equivalence
+            | Check::Joins
+            | Check::Drift => true,
+            Check::RowOrder
+            | Check::GroupNames
+            | Check::MovedRegions
+            | Check::Boundaries
+            | Check::Learned
+            | Check::EverLinked
+            | Check::Changes
+            | Check::Rerun => false,
+        }
     }
 
     /// The question in plain words.
@@ -277,6 +367,7 @@ impl Check {
             Check::Drift => ("drift", "How does the loss change from release to release?"),
             Check::Learned => ("learned", "What can be learned from correlations in the releases themselves?"),
             Check::EverLinked => ("ever-linked", "How likely was a person ever linked to a value?"),
+            Check::Changes => ("changes", "Does the change of a value show, and what follows from it?"),
             Check::Rerun => ("rerun", "Would exchanged values have given the same groups?"),
         }
     }
@@ -285,7 +376,15 @@ impl Check {
 impl Outcome {
     /// An outcome that found nothing yet.
     pub fn new(check: Check, coverage: Coverage) -> Outcome {
-        Outcome { check, verdict: Verdict::Pass, coverage, findings: Vec::new(), measures: Vec::new(), theorem: None }
+        Outcome {
+            check,
+            verdict: Verdict::Pass,
+            coverage,
+            findings: Vec::new(),
+            measures: Vec::new(),
+            theorem: None,
+            needs: None,
+        }
     }
 
     /// An outcome that does not apply.
@@ -301,6 +400,12 @@ impl Outcome {
     /// Adds findings. Each makes the check fail unless it is only a note.
     pub fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
         for finding in findings {
+            debug_assert!(
+                finding.fault.severity() <= self.check.worst(),
+                "{:?} finds no {:?}",
+                self.check,
+                finding.fault
+            );
             let is_note = finding.fault.severity() == Severity::Note && self.verdict != Verdict::Fail;
             self.verdict = if is_note { Verdict::Noted } else { Verdict::Fail };
             self.findings.push(finding);
@@ -384,7 +489,8 @@ impl Fault {
             | Fault::AtOnceFewValues
             | Fault::OrderLinks
             | Fault::StableNames
-            | Fault::MovedByOne => Severity::Warning,
+            | Fault::MovedByOne
+            | Fault::PermanentFewValues => Severity::Warning,
             // No promise of ours speaks of these, and some are only likely.
             Fault::FrequentValue
             | Fault::LinkedIdsPublished
@@ -393,6 +499,7 @@ impl Fault {
             | Fault::MustShareValue
             | Fault::TightBoundaries
             | Fault::LearnedValues
+            | Fault::ChangeShows
             | Fault::EverLinkedLikely => Severity::Note,
             // What the gate finds breaks a promise.
             _ => Severity::Severe,

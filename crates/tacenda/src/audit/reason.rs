@@ -68,6 +68,8 @@ reasons! {
     Contradiction = "the tables and the releases contradict each other",
     /// Someone's point lies in no group.
     Uncovered = "some people are in no group of a release that should hold them",
+    /// The releases or the tables may be misread.
+    ReadingDoubted = "people of the private tables fit no group, so the files may be misread; nobody is accused on that basis",
     /// Matchings were not refined everywhere.
     TooLargeToMatch = "some components are too large to match everyone at once",
     /// Matching was stopped.
@@ -84,6 +86,10 @@ reasons! {
     NotMadeAgain = "these tables, this policy and this program do not give the same releases again",
     /// That two people share a value is outside the promise, and the series is too large to find all of them.
     SharingNotPromised = "no promise here says that two people cannot be seen to share a value; not everyone was looked at",
+    /// Somebody lost a value that was said to stay.
+    NotPermanent = "somebody had a value that was named as permanent, and has it no more",
+    /// Releases that are not neighbours were not compared.
+    PairsLeftOut = "not all pairs of releases were compared",
     /// Only a sample was looked at.
     SampledPeople = "only a random sample of the people was looked at",
 }
@@ -93,6 +99,63 @@ impl Reason {
     /// less must not look like clearing more.
     pub fn is_people_unknown(self) -> bool {
         matches!(self, Reason::PeopleUnknown | Reason::AccomplicesUnknown)
+    }
+}
+
+/// What would give an answer where there is none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum WayOut {
+    /// More steps.
+    Budget,
+    /// What this sentence says.
+    Said(&'static str),
+}
+
+impl Reason {
+    /// What would settle a question that is not assessed for this reason.
+    pub fn way_out(self) -> WayOut {
+        const TRUTH: &str = "give the private tables (--truth FILE… --id COLUMN), one a release";
+        match self {
+            Reason::TooManyOverlaps
+            | Reason::TooLargeToMatch
+            | Reason::MatchingUnfinished
+            | Reason::TooLargeToCount
+            | Reason::PairsLeftOut => WayOut::Budget,
+            Reason::PeopleUnknown | Reason::AccomplicesUnknown | Reason::DeparturesUnknown => WayOut::Said(TRUTH),
+            Reason::PresenceUnknown => WayOut::Said("name an attacker who knows it (--attacker quasi,presence)"),
+            Reason::NoJoinThresholds => WayOut::Said("set thresholds over all columns (--k, --l)"),
+            Reason::Contradiction | Reason::Uncovered | Reason::ReadingDoubted => WayOut::Said(
+                "check that these are the tables that the releases were made from, and that every column is read as it is \
+                 meant (--notation, --hierarchies, --missing)",
+            ),
+            Reason::NotPermanent => WayOut::Said("name only values that nobody loses (--permanent)"),
+            Reason::SeedUnknown => WayOut::Said("audit in the project that made the releases, with all private tables"),
+            Reason::NotMadeAgain => WayOut::Said(
+                "audit with the tables, the policy file and the version of the program that made the releases",
+            ),
+            Reason::LinkedIdsIgnored => {
+                WayOut::Said("no budget settles this; linked-ids answers what the ids give away by themselves")
+            }
+            Reason::RowsBounded | Reason::SharedPlaces => WayOut::Said(
+                "no budget settles this, because groups of one release overlap or hold counterfeits; candidates and \
+                 posterior answer with the private tables (--truth FILE… --id COLUMN)",
+            ),
+            Reason::JoinTooLarge | Reason::TooLargeAtOnce => {
+                WayOut::Said("no budget settles this; audit fewer of the releases together, or fewer columns")
+            }
+            Reason::SampledPeople => WayOut::Said("no budget settles this; the sample is drawn with a fixed seed"),
+            Reason::NoSensitiveColumn
+            | Reason::OneReleaseWithValues
+            | Reason::SortedRows
+            | Reason::SameColumns
+            | Reason::NoGroupNames
+            | Reason::NoLinkedIds
+            | Reason::NoNumbers
+            | Reason::ValuesStay
+            | Reason::PeopleLeft
+            | Reason::MethodNotPromised
+            | Reason::SharingNotPromised => WayOut::Said("nothing: the question does not apply to these releases"),
+        }
     }
 }
 

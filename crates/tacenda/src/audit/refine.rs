@@ -5,10 +5,11 @@
 //! this is repeated until nothing changes. Every deletion is sound as long as nobody's value changes. The caller
 //! treats a person whose value changed as a new person from then on. Values that remain prove nothing.
 //!
-//! People whose groups are connected form a component. A component above the limit is not refined, and its people
-//! count as not assessed. So do the people of a component that has no full matching, or more or fewer rows than
-//! people: there the knowledge contradicts the release.
+//! People whose groups are connected form a component. Components are refined in the order of steps a person, the fewest
+//! first, while the budget lasts. The people of a component that it does not reach count as not assessed. So do the people
+//! of a component that has no full matching, or more or fewer rows than people: there the knowledge contradicts the release.
 
+use crate::audit::Budget;
 use crate::audit::candidates::Candidates;
 use crate::audit::knowledge::Knowledge;
 use crate::model::{Release, Span};
@@ -23,9 +24,9 @@ use std::ops::Range;
 /// How much work is done at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RefineLimits {
-    /// The most people of a component.
-    pub people: usize,
-    /// The most pairs of a person and a row of a component.
+    /// The most steps: pairs of a person and a row that are looked at.
+    pub steps: u64,
+    /// The most pairs of a person and a row of one component, for the sake of memory.
     pub arcs: usize,
     /// The most rounds over all releases.
     pub rounds: u32,
@@ -33,7 +34,16 @@ pub struct RefineLimits {
 
 impl Default for RefineLimits {
     fn default() -> RefineLimits {
-        RefineLimits { people: 4096, arcs: 1 << 18, rounds: 256 }
+        RefineLimits::of(Budget::default())
+    }
+}
+
+impl RefineLimits {
+    /// What a budget allows.
+    pub fn of(budget: Budget) -> RefineLimits {
+        // Memory grows with the pairs of one component.
+        let arcs = (budget.steps / 50).clamp(1 << 18, 1 << 26) as usize;
+        RefineLimits { steps: budget.steps, arcs, rounds: 1024 }
     }
 }
 
@@ -44,12 +54,44 @@ pub struct Refined {
     pub rounds: u32,
     /// How many pairs of a person and a value were taken away.
     pub removed: u64,
-    /// How many people are in a component above the limit, or without a full matching, in some release.
+    /// How many people are in a component that the budget did not reach, or without a full matching, in some release.
     pub not_assessed: usize,
+    /// How many steps the components took that the budget reached.
+    pub spent: u64,
+    /// How many steps, at least, those took that it did not reach.
+    pub missing: u64,
     /// How often a component had no full matching: a value has changed, or the knowledge is wrong.
     pub contradictory: u64,
     /// Whether nothing changed in the last round.
     pub finished: bool,
+}
+
+impl Refined {
+    /// The steps that everything would have taken, at least.
+    pub fn needs(&self) -> u64 {
+        self.spent.saturating_add(self.missing)
+    }
+
+    /// Spends steps on components, and takes away those that the budget does not reach. What settles most people a step comes
+    /// first.
+    fn spend<'a>(&mut self, components: &mut Vec<&'a Component>, steps: u64) -> Vec<&'a Component> {
+        if components.iter().map(|component| component.cost).sum::<u64>() > steps - self.spent {
+            components
+                .sort_by_key(|component| (component.cost / component.people.len().max(1) as u64, component.people[0]));
+        }
+        let mut left_out = Vec::new();
+        components.retain(|component| {
+            let is_reached = component.cost <= steps - self.spent;
+            if is_reached {
+                self.spent += component.cost;
+            } else {
+                self.missing += component.cost;
+                left_out.push(*component);
+            }
+            is_reached
+        });
+        left_out
+    }
 }
 
 /// Narrows the candidates as far as the limits allow.
@@ -87,15 +129,17 @@ pub(super) fn refine_and_place(
     for scene in &scenes {
         scene.not_assessed.iter().for_each(|&person| not_assessed[person as usize] = true);
     }
+    refined.missing = scenes.iter().map(|scene| scene.missing).sum();
     // Who changed since a release was last looked at: everyone, at first.
     let mut changed_at = vec![1u32; knowledge.len()];
     let mut looked_at = vec![0u32; releases.len()];
     let mut clock = 0;
-    while !refined.finished && refined.rounds < limits.rounds {
+    let mut is_cut_short = false;
+    while !refined.finished && !is_cut_short && refined.rounds < limits.rounds {
         refined.rounds += 1;
         refined.finished = true;
         for (index, scene) in scenes.iter().enumerate() {
-            let stirred: Vec<&Component> = scene
+            let mut stirred: Vec<&Component> = scene
                 .components
                 .par_iter()
                 .filter(|component| {
@@ -104,11 +148,16 @@ pub(super) fn refine_and_place(
                 .collect();
             clock += 1;
             looked_at[index] = clock;
+            for component in refined.spend(&mut stirred, limits.steps) {
+                is_cut_short = true;
+                component.people.iter().for_each(|&person| not_assessed[person as usize] = true);
+            }
             let outcomes: Vec<Narrowed> =
                 stirred.par_iter().map(|component| scene.narrow(component, candidates, limits)).collect();
             for (component, outcome) in stirred.iter().zip(outcomes) {
                 match outcome {
                     Narrowed::TooLarge => {
+                        refined.missing += component.cost;
                         component.people.iter().for_each(|&person| not_assessed[person as usize] = true);
                     }
                     Narrowed::Contradictory => {
@@ -129,6 +178,7 @@ pub(super) fn refine_and_place(
             }
         }
     }
+    refined.finished &= !is_cut_short;
     refined.not_assessed = not_assessed.into_iter().filter(|&not| not).count();
     (refined, scenes.into_iter().map(|scene| scene.places).collect())
 }
@@ -137,8 +187,9 @@ pub(super) fn refine_and_place(
 struct Scene<'a> {
     release: &'a Release,
     components: Vec<Component>,
-    /// People of components above the limit.
+    /// People of components that are too large to keep in memory, and the steps these would take at least.
     not_assessed: Vec<u32>,
+    missing: u64,
     places: Places,
 }
 
@@ -152,6 +203,8 @@ struct Component {
     /// The groups each of the people may be in, ascending, one after another.
     hits: Vec<u32>,
     ends: Vec<u32>,
+    /// The steps of narrowing it once: pairs of a person and a value of a group.
+    cost: u64,
 }
 
 impl Component {
@@ -181,13 +234,12 @@ impl<'a> Scene<'a> {
         let stab = Stab::new(release, values);
         let (places, few) = find_places(release, &stab, knowledge, index, candidates);
         let components = components(&places, knowledge.people(index));
-        let mut scene = Scene { release, components: Vec::new(), not_assessed: Vec::new(), places };
+        let mut scene = Scene { release, components: Vec::new(), not_assessed: Vec::new(), missing: 0, places };
         for mut component in components {
-            if component.people.len() <= limits.people
-                && scene.find_hits(&mut component, &stab, &few, knowledge, index, candidates, limits.arcs)
-            {
+            if scene.find_hits(&mut component, &stab, &few, knowledge, index, candidates, limits) {
                 scene.components.push(component);
             } else {
+                scene.missing += component.cost;
                 scene.not_assessed.append(&mut component.people);
             }
         }
@@ -204,7 +256,7 @@ impl<'a> Scene<'a> {
         knowledge: &Knowledge<'_>,
         index: usize,
         candidates: &Candidates,
-        most: usize,
+        limits: RefineLimits,
     ) -> bool {
         let mut point = vec![0; knowledge.attributes()];
         for (row, &person) in std::mem::take(&mut component.rows).into_iter().zip(&component.people) {
@@ -226,7 +278,11 @@ impl<'a> Scene<'a> {
             }
             component.hits[first..].sort_unstable();
             component.ends.push(component.hits.len() as u32);
-            if component.hits.len() > most {
+            let kinds =
+                |&group: &u32| self.release.group_values(group as usize).len().min(self.release.values.len()) as u64;
+            component.cost += component.hits[first..].iter().map(kinds).sum::<u64>();
+            if component.hits.len() > limits.arcs || component.cost > limits.steps {
+                component.hits = Vec::new();
                 return false;
             }
         }
@@ -472,9 +528,10 @@ mod tests {
         let releases = [release(1, "10-12/abc"), release(2, "10-10/ad+1")];
         let knowledge = Knowledge::from_tables(&tables);
         let mut candidates = attack(&releases, &knowledge);
-        let limits = RefineLimits { people: 2, ..RefineLimits::default() };
+        let limits = RefineLimits { steps: 8, ..RefineLimits::default() };
         let refined = refine(&mut candidates, &releases, &knowledge, limits);
         assert_eq!((sizes(&candidates), refined.not_assessed), (vec![1, 3, 3], 3));
+        assert!(refined.needs() > 8, "{refined:?}");
     }
 
     proptest! {

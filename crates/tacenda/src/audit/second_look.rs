@@ -13,7 +13,7 @@
 use crate::audit::by_group::ByGroup;
 use crate::audit::examine::examine_at;
 use crate::audit::gate::Evidence;
-use crate::audit::{Attacker, Check, Finding, Limits, Series, Severity, Thresholds, Traces};
+use crate::audit::{Attacker, Budget, Check, Finding, Series, Severity, Thresholds, Traces};
 use crate::model::{History, Record, Release, Terms, Value};
 
 /// What a reader of the last release and this one could hold against it.
@@ -31,10 +31,11 @@ pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
         traces: &traces,
         promise: Some(terms),
         knowledge: None,
+        permanent: &[],
         rerun: None,
     };
     let lines = Thresholds::of(terms);
-    let answer = examine_at(&series, Attacker::default(), &lines, &Limits::default(), &checks);
+    let answer = examine_at(&series, Attacker::default(), &lines, &Budget::default(), &checks);
     let is_new = |finding: &&Finding| finding.release == evidence.release.number;
     answer.findings().filter(is_new).filter(|finding| finding.fault.severity() > Severity::Note).cloned().collect()
 }

@@ -6,7 +6,7 @@
 
 use crate::audit::Rerun;
 use crate::audit::knowledge::Knowledge;
-use crate::model::{Release, Schema, Terms, Traces};
+use crate::model::{Reader, Release, Schema, Terms, Traces, Value};
 
 /// A series of releases, its own or anybody else's.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,8 @@ pub struct Series<'a> {
     pub promise: Option<&'a Terms>,
     /// Everyone's quasi values and presence, where the truth is at hand.
     pub knowledge: Option<&'a Knowledge<'a>>,
+    /// Sensitive values that nobody who has one ever loses.
+    pub permanent: &'a [Value],
     /// The publisher, who can make the releases again, where that is asked.
     pub rerun: Option<&'a dyn Rerun>,
 }
@@ -34,12 +36,14 @@ pub struct Attacker {
     pub first_release: bool,
     /// The sensitive values of how many other people.
     pub known_people: u32,
+    /// Whether the attacker knows the program too; `None`: as the promise says, and otherwise only the rule.
+    pub reader: Option<Reader>,
 }
 
 impl Default for Attacker {
     /// The attacker of the promises: quasi values and presence of everyone.
     fn default() -> Attacker {
-        Attacker { presence: true, first_release: false, known_people: 0 }
+        Attacker { presence: true, first_release: false, known_people: 0, reader: None }
     }
 }
 
@@ -47,6 +51,11 @@ impl Attacker {
     /// The attacker a promise speaks of.
     pub fn of(terms: &Terms) -> Attacker {
         Attacker { presence: terms.holds_with_presence_known, ..Attacker::default() }
+    }
+
+    /// The reader who is judged: the one named, or the promise's, or one who knows the rule.
+    pub fn judged_reader(&self, promise: Option<&Terms>) -> Reader {
+        self.reader.or(promise.map(|promise| promise.reader)).unwrap_or_default()
     }
 }
 
@@ -76,32 +85,73 @@ impl Thresholds {
     }
 }
 
-/// How much work is done at most. What lies above is reported as not assessed.
+/// How much work an audit may do, counted in steps.
+///
+/// No clock is read: the same audit of the same files has the same answers on every machine. Every exact search (matching,
+/// counting worlds, flows, places, pairs of releases) has this many steps of its own, so that one check does not change the
+/// answer of another. A search spends them where a step settles most people, and says what is left open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
-    /// The most people of a component whose matchings are refined.
-    pub refine_people: usize,
-    /// The most people of a component whose worlds are counted.
-    pub worlds_people: usize,
-    /// The most search nodes for one component.
-    pub worlds_nodes: u64,
-    /// The most pairs of overlapping groups looked at between two releases.
-    pub pairs: u64,
-    /// Compare every pair of releases, not only neighbours.
-    pub all_pairs: bool,
+pub struct Budget {
+    /// The steps of one search.
+    pub steps: u64,
     /// The seed of attacks that draw.
     pub seed: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            refine_people: 4096,
-            worlds_people: 12,
-            worlds_nodes: 1_000_000,
-            pairs: 50_000_000,
-            all_pairs: false,
-            seed: 1,
+/// How hard to try: budgets with names.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Effort {
+    /// A first look.
+    Quick,
+    /// What an audit does.
+    #[default]
+    Standard,
+    /// Whatever takes minutes.
+    Thorough,
+}
+
+impl Effort {
+    /// All of them, the least first.
+    pub const ALL: [Effort; 3] = [Effort::Quick, Effort::Standard, Effort::Thorough];
+
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Effort::Quick => "quick",
+            Effort::Standard => "standard",
+            Effort::Thorough => "thorough",
         }
+    }
+
+    /// How many steps a search may take.
+    pub fn steps(self) -> u64 {
+        match self {
+            Effort::Quick => 5_000_000,
+            Effort::Standard => 200_000_000,
+            Effort::Thorough => 10_000_000_000,
+        }
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { steps: Effort::default().steps(), seed: 1 }
+    }
+}
+
+impl Budget {
+    /// The rows that comparing releases which are not neighbours may read. Neighbours are always compared.
+    pub(super) fn rows_of_pairs(self) -> u64 {
+        self.steps / 100
+    }
+
+    /// The places that may be looked at from one release.
+    pub(super) fn places(self) -> u64 {
+        self.steps / 4
+    }
+
+    /// The steps that go into asking single pairs of groups for the most rows they can share.
+    pub(super) fn flows(self) -> u64 {
+        self.steps / 8
     }
 }

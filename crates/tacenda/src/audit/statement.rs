@@ -95,10 +95,20 @@ pub enum Statement {
         /// The declared grid; otherwise that of the most common remainder by five.
         declared: bool,
     },
+    /// `number` of the `line` ends of regions fit one person of the private table who is in the region, as some of the groups
+    /// given.
+    EndsIsolate,
     /// A naive Bayes model is right for `number` in a thousand people: more than one and a half in l.
     Learned,
     /// The chance that the person had the value in some release is `number` in millionths: more than one in l.
     EverLinked,
+    /// The groups that can hold the person before and after a change have no value in common.
+    ChangeShows {
+        /// No value set in common; they may share values.
+        by_sets: bool,
+    },
+    /// Whoever changed value had no permanent one before. Then the groups leave the person the values: fewer than l.
+    FewByPermanent,
     /// After an exchange of values, groups with `number` of the `line` people of the release come out otherwise, the one
     /// given among them.
     GroupsMoved,

@@ -9,8 +9,11 @@
 //!
 //! Rows of a group with the same value are not distinguished here, so a world is counted with the number
 //! of ways to do so. Components, people who can never get into each other's way, are counted apart
-//! and multiplied.
+//! and multiplied. Worlds are counted together where the same rows are free (`sweep`). They are listed one by one only
+//! where the values that people have together are asked for.
 
+use crate::audit::sweep;
+use crate::audit::sweep::Counted;
 use crate::model::{Release, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,41 +97,64 @@ impl Worlds {
         counting: Counting,
         limit: u64,
     ) -> Result<Worlds, WorldsError> {
-        Worlds::count_and_keep(releases, people, counting, limit, Keep::Counts)
+        Worlds::count_and_keep(releases, people, counting, limit, Keep::Counts).0
     }
 
-    /// Counts the worlds, and keeps what values people have in them where that is asked for.
+    /// Counts the worlds, and keeps what values people have in them where that is asked for. Answers also with the steps
+    /// that it took.
     pub fn count_and_keep(
         releases: &[Release],
         people: &[Person],
         counting: Counting,
         limit: u64,
         keep: Keep,
+    ) -> (Result<Worlds, WorldsError>, u64) {
+        let mut left = limit;
+        let worlds = Worlds::counted(releases, people, counting, (limit, &mut left), keep);
+        let spent = if worlds.is_ok() { limit - left } else { limit };
+        (worlds, spent)
+    }
+
+    fn counted(
+        releases: &[Release],
+        people: &[Person],
+        counting: Counting,
+        (limit, budget): (u64, &mut u64),
+        keep: Keep,
     ) -> Result<Worlds, WorldsError> {
-        let places = Places::new(releases);
-        let options: Vec<Vec<Choice>> =
-            people.iter().map(|person| choices(releases, &places, person, counting)).collect();
+        let places = Seats::new(releases);
+        let too_large = |stop| match stop {
+            Stop::Steps => WorldsError::TooLarge { limit },
+            Stop::Overflow => WorldsError::TooMany,
+        };
+        let mut options: Vec<Vec<Choice>> = Vec::with_capacity(people.len());
+        for person in people {
+            options.push(choices(releases, &places, person, counting, budget).map_err(too_large)?);
+        }
         let mut worlds = Worlds {
             count: 1,
             shares: vec![(BTreeMap::new(), 0); people.len()],
             always_equal: Vec::new(),
             assignments: Vec::new(),
         };
-        let mut budget = limit;
         let mut covered = vec![false; places.groups.len()];
         let is_present = |&person: &u32| people[person as usize].points.iter().any(Option::is_some);
         for component in components(&places, &options, (0..people.len() as u32).filter(is_present)) {
-            let mut search = Search::new(&places, &options, &component, &mut budget);
-            search.keep = keep;
-            search.groups.iter().for_each(|&group| covered[group as usize] = true);
-            search.run().map_err(|stop| match stop {
-                Stop::Steps => WorldsError::TooLarge { limit },
-                Stop::Overflow => WorldsError::TooMany,
-            })?;
-            worlds.add(&search)?;
-            if keep == Keep::Assignments {
-                worlds.assignments.push((search.people, search.assignments));
+            let of_component: Vec<&[Choice]> = component.iter().map(|&person| &options[person as usize][..]).collect();
+            for &(group, _) in of_component.iter().flat_map(|choices| choices.iter()).flat_map(|choice| &choice.spots) {
+                covered[group as usize] = true;
             }
+            if keep == Keep::Counts {
+                let counted = sweep::count(&places, &of_component, budget).map_err(too_large)?;
+                worlds.add(&component, counted)?;
+                continue;
+            }
+            let mut search = Search::new(&places, &options, &component, budget);
+            search.run().map_err(too_large)?;
+            let equal = search.equal_pairs();
+            let Search { count, whole, parts, people, assignments, .. } = search;
+            worlds.add(&people, Counted { count, whole, parts, equal })?;
+            worlds.assignments.push((people, assignments));
         }
         // A group that nobody can be in must be all counterfeits.
         if covered.iter().zip(&places.groups).any(|(&covered, group)| !covered && group.people > 0) {
@@ -150,18 +176,12 @@ impl Worlds {
         self.shares[person as usize].0.keys().copied().collect()
     }
 
-    fn add(&mut self, search: &Search<'_, '_>) -> Result<(), WorldsError> {
-        self.count = self.count.checked_mul(search.count).ok_or(WorldsError::TooMany)?;
-        for (index, &person) in search.people.iter().enumerate() {
-            self.shares[person as usize] = (search.parts[index].clone(), search.whole);
+    fn add(&mut self, people: &[u32], counted: Counted) -> Result<(), WorldsError> {
+        self.count = self.count.checked_mul(counted.count).ok_or(WorldsError::TooMany)?;
+        for (&person, parts) in people.iter().zip(counted.parts) {
+            self.shares[person as usize] = (parts, counted.whole);
         }
-        for (a, &first) in search.people.iter().enumerate() {
-            for (b, &second) in search.people.iter().enumerate().skip(a + 1) {
-                if search.count > 0 && search.equal[a * search.people.len() + b] {
-                    self.always_equal.push((first, second));
-                }
-            }
-        }
+        self.always_equal.extend(counted.equal.iter().map(|&(a, b)| (people[a as usize], people[b as usize])));
         Ok(())
     }
 
@@ -183,25 +203,25 @@ impl Worlds {
 }
 
 /// The groups of all releases, and their rows by value.
-struct Places {
-    groups: Vec<GroupSeats>,
+pub(super) struct Seats {
+    pub(super) groups: Vec<GroupSeats>,
     /// The first group of each release.
     starts: Vec<u32>,
     /// Per cell, how many rows there are.
-    cells: Vec<u32>,
+    pub(super) cells: Vec<u32>,
 }
 
 /// One group.
-struct GroupSeats {
+pub(super) struct GroupSeats {
     /// How many people are in it.
-    people: u32,
+    pub(super) people: u32,
     /// Its values, ascending, and the cell of each.
-    values: Vec<(Value, u32)>,
+    pub(super) values: Vec<(Value, u32)>,
 }
 
-impl Places {
-    fn new(releases: &[Release]) -> Places {
-        let mut places = Places { groups: Vec::new(), starts: Vec::new(), cells: Vec::new() };
+impl Seats {
+    fn new(releases: &[Release]) -> Seats {
+        let mut places = Seats { groups: Vec::new(), starts: Vec::new(), cells: Vec::new() };
         for release in releases {
             places.starts.push(places.groups.len() as u32);
             for group in 0..release.group_count() {
@@ -219,14 +239,20 @@ impl Places {
 
 /// One way for a person to be in all their releases.
 #[derive(Clone, Debug)]
-struct Choice {
-    value: Value,
+pub(super) struct Choice {
+    pub(super) value: Value,
     /// Group and cell, one a release they are in.
-    spots: Vec<(u32, u32)>,
+    pub(super) spots: Vec<(u32, u32)>,
 }
 
 /// All ways for a person to be in all their releases.
-fn choices(releases: &[Release], places: &Places, person: &Person, counting: Counting) -> Vec<Choice> {
+fn choices(
+    releases: &[Release],
+    places: &Seats,
+    person: &Person,
+    counting: Counting,
+    steps: &mut u64,
+) -> Result<Vec<Choice>, Stop> {
     let mut all: Vec<Choice> = Vec::new();
     let mut is_first = true;
     for (index, release) in releases.iter().enumerate() {
@@ -265,10 +291,11 @@ fn choices(releases: &[Release], places: &Places, person: &Person, counting: Cou
                 }));
             }
         }
+        *steps = steps.checked_sub(longer.len() as u64).ok_or(Stop::Steps)?;
         all = longer;
         is_first = false;
     }
-    all
+    Ok(all)
 }
 
 /// Whether two groups are published alike.
@@ -282,12 +309,12 @@ fn is_new(before: &Release, release: &Release, group: usize) -> bool {
     like(release) > like(before)
 }
 
-fn value_set(places: &Places, group: u32) -> impl Iterator<Item = Value> {
+fn value_set(places: &Seats, group: u32) -> impl Iterator<Item = Value> {
     places.groups[group as usize].values.iter().map(|&(value, _)| value)
 }
 
 /// People in sets that share no group, each set ascending.
-fn components(places: &Places, options: &[Vec<Choice>], present: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
+fn components(places: &Seats, options: &[Vec<Choice>], present: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
     let mut labels: Vec<u32> = (0..(options.len() + places.groups.len()) as u32).collect();
     let find = |labels: &[u32], mut node: u32| {
         while labels[node as usize] != node {
@@ -308,9 +335,9 @@ fn components(places: &Places, options: &[Vec<Choice>], present: impl Iterator<I
     sets.into_values().collect()
 }
 
-/// Counts the worlds of one component, the person with the fewest choices first.
+/// Lists the worlds of one component, the person with the fewest choices first.
 struct Search<'a, 'b> {
-    places: &'a Places,
+    places: &'a Seats,
     options: &'a [Vec<Choice>],
     people: Vec<u32>,
     groups: Vec<u32>,
@@ -323,17 +350,17 @@ struct Search<'a, 'b> {
     parts: Vec<BTreeMap<Value, u128>>,
     /// Per pair, whether they have been equal in every world so far.
     equal: Vec<bool>,
-    keep: Keep,
     assignments: BTreeSet<Vec<Value>>,
 }
 
-enum Stop {
+#[derive(Debug)]
+pub(super) enum Stop {
     Steps,
     Overflow,
 }
 
 impl<'a, 'b> Search<'a, 'b> {
-    fn new(places: &'a Places, options: &'a [Vec<Choice>], component: &[u32], budget: &'b mut u64) -> Search<'a, 'b> {
+    fn new(places: &'a Seats, options: &'a [Vec<Choice>], component: &[u32], budget: &'b mut u64) -> Search<'a, 'b> {
         let all = component.iter().flat_map(|&person| &options[person as usize]).flat_map(|choice| &choice.spots);
         let mut groups: Vec<u32> = all.map(|&(group, _)| group).collect();
         groups.sort_unstable();
@@ -351,7 +378,6 @@ impl<'a, 'b> Search<'a, 'b> {
             whole: 0,
             parts: vec![BTreeMap::new(); component.len()],
             equal: vec![true; component.len() * component.len()],
-            keep: Keep::Counts,
             assignments: BTreeSet::new(),
         }
     }
@@ -389,6 +415,14 @@ impl<'a, 'b> Search<'a, 'b> {
         Ok(())
     }
 
+    /// Pairs of people, by place, who are equal in every world.
+    fn equal_pairs(&self) -> Vec<(u32, u32)> {
+        let people = self.people.len();
+        let is_equal = |&(a, b): &(usize, usize)| self.count > 0 && self.equal[a * people + b];
+        let pairs = (0..people).flat_map(|a| (a + 1..people).map(move |b| (a, b)));
+        pairs.filter(is_equal).map(|(a, b)| (a as u32, b as u32)).collect()
+    }
+
     /// Counts a finished world, unless a group has an empty seat that is no counterfeit.
     fn record(&mut self) -> Result<(), Stop> {
         if self.groups.iter().any(|&group| self.seats[group as usize] > 0) {
@@ -410,9 +444,7 @@ impl<'a, 'b> Search<'a, 'b> {
                 self.equal[index * values.len() + other] &= value == values[other];
             }
         }
-        if self.keep == Keep::Assignments {
-            self.assignments.insert(values);
-        }
+        self.assignments.insert(values);
         Ok(())
     }
 
@@ -510,7 +542,8 @@ mod tests {
         let tables = [table("1/10/a 2/10/a")];
         let releases = [release(1, "10-10/aab+1")];
         let worlds = Worlds::count(&releases, &people(&Knowledge::from_tables(&tables)), Counting::Blind, 100).unwrap();
-        assert_eq!((worlds.count, worlds.risk(0, A)), (3, Some(Share { part: 4, whole: 6 })));
+        assert_eq!(worlds.count, 3);
+        assert!(worlds.risk(0, A).unwrap().is(4, 6));
     }
 
     #[test]
@@ -580,6 +613,32 @@ mod tests {
         let mut used = releases.iter().map(|release| vec![false; release.row_count()]).collect();
         step(releases, people, (0, 0), &mut used, &mut vec![None; people.len()], &mut counts);
         counts
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        /// Counting worlds together gives what listing them gives.
+        #[test]
+        fn counted_together_or_one_by_one_worlds_are_the_same((tables, releases) in evolution(8)) {
+            let knowledge = Knowledge::from_tables(&tables);
+            let people = people(&knowledge);
+            for counting in [Counting::Blind, Counting::Principled, Counting::Cohorts] {
+                let count = |keep| Worlds::count_and_keep(&releases, &people, counting, 4_000_000, keep).0.unwrap();
+                let (together, listed) = (count(Keep::Counts), count(Keep::Assignments));
+                prop_assert_eq!(together.count, listed.count);
+                if listed.count == 0 {
+                    continue;
+                }
+                prop_assert_eq!(&together.always_equal, &listed.always_equal);
+                for person in 0..people.len() as u32 {
+                    prop_assert_eq!(together.values(person), listed.values(person));
+                    for value in listed.values(person) {
+                        let (one, other) = (together.risk(person, value).unwrap(), listed.risk(person, value).unwrap());
+                        prop_assert!(one.is(other.part, other.whole), "{:?} {:?}", one, other);
+                    }
+                }
+            }
+        }
     }
 
     proptest! {

@@ -1,8 +1,9 @@
 //! How many people a release says there are: an estimate, and what is possible at all.
 //!
-//! The estimate spreads a group's people evenly over its region (science A3.9): group by group,
-//! people × the share of the region that the question covers × the share of rows whose sensitive value
-//! fits. Shares count values, also of reals: their last decimal.
+//! The estimate spreads a group's people over its region (science A3.9): group by group, people × the share of the
+//! region that the question covers × the share of rows whose sensitive value fits. Where counts are published, shares
+//! are weighed so that all groups together give them ([`Densities`]). Elsewhere shares count values, also of reals:
+//! their last decimal.
 //!
 //! The lowest possible count is certain: groups that lie wholly inside the question, with all
 //! counterfeits among the rows that fit. The highest counts every group that touches the question.
@@ -10,6 +11,7 @@
 //! sensitive value; both bounds allow for that.
 
 use crate::folder::{Comparison, Condition, FolderError, Question, Word, parse_question};
+use crate::measure::Densities;
 use crate::model::{Domain, Quasi, Release, Role, Schema, Span};
 use jiff::civil::Date;
 use rayon::prelude::*;
@@ -64,6 +66,7 @@ struct Selection {
     codes: Vec<Option<Vec<Span>>>,
     values: Vec<bool>,
     publics: Vec<bool>,
+    densities: Densities,
     notes: Vec<String>,
 }
 
@@ -73,6 +76,7 @@ impl Selection {
             codes: vec![None; schema.quasi.len()],
             values: vec![true; release.values.len()],
             publics: vec![true; release.public_texts.len()],
+            densities: Densities::of(release, schema),
             notes: Vec::new(),
         }
     }
@@ -122,13 +126,16 @@ impl Selection {
     /// Estimate, lowest and highest count in one group.
     fn count(&self, release: &Release, group: usize) -> (f64, u64, u64) {
         let (mut share, mut inside) = (1.0, true);
-        for (codes, &span) in self.codes.iter().zip(release.region(group)) {
+        for (attribute, (codes, &span)) in self.codes.iter().zip(release.region(group)).enumerate() {
             let Some(codes) = codes else { continue };
             let common: u32 = codes.iter().map(|run| run.meet(span).width()).sum();
             if common == 0 {
                 return (0.0, 0, 0);
             }
-            share *= f64::from(common) / f64::from(span.width());
+            if common < span.width() {
+                let weight = |span: Span| self.densities.weight(attribute, span);
+                share *= codes.iter().map(|run| weight(run.meet(span))).sum::<f64>() / weight(span);
+            }
             inside &= common == span.width();
         }
         let range = release.group_rows(group);

@@ -5,7 +5,7 @@
 
 use crate::folder::Issue;
 use crate::folder::order::{FileColumns, RowOrder, print_linked, print_weight};
-use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Release, Role, Span, Value};
+use crate::model::{GROUP_ID, PeopleCounts, RECORD, ROW_WEIGHT, Release, Role, Schema, Span, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::io;
@@ -80,6 +80,25 @@ pub fn write_counterfeits(release: &Release, out: &mut (dyn Write + Send)) -> io
         })
         .collect();
     pieces.iter().try_for_each(|piece| out.write_all(piece))
+}
+
+/// Writes how many people have which quasi values.
+pub fn write_counts(counts: &PeopleCounts, schema: &Schema, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    let mut lines = String::from("column,cell,people\n");
+    for column in &counts.columns {
+        let Some((_, quasi)) = schema.quasi_named(&column.name) else { continue };
+        for &(cell, people) in &column.cells {
+            let mut text = String::new();
+            quasi.print(cell, &mut text);
+            quote(&column.name, &mut lines);
+            lines.push(',');
+            quote(&text, &mut lines);
+            lines.push(',');
+            lines.push_str(itoa::Buffer::new().format(people));
+            lines.push('\n');
+        }
+    }
+    out.write_all(lines.as_bytes())
 }
 
 /// Appends a cell, quoted where a reader could take it for something else. A cell that a spreadsheet

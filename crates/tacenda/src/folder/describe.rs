@@ -1,8 +1,8 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
 use crate::folder::digest::WrittenFile;
-use crate::folder::{Issue, ManifestFacts, file_stem};
-use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
+use crate::folder::{COUNTERFEITS, COUNTS, Issue, ManifestFacts, file_stem};
+use crate::model::{Domain, GROUP_ID, PeopleCounts, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
 use crate::promise::{Format, PolicyFile, Promise, Views};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub fn data_package(issue: &Issue<'_>, files: &[WrittenFile]) -> Json {
             "bytes": file.bytes,
             "hash": format!("sha256:{}", file.sha256),
         });
-        let more = if file.name.ends_with(".counterfeits.csv") {
+        let more = if file.name.ends_with(COUNTERFEITS) {
             json!({
                 "name": format!("{stem}-counterfeits"),
                 "profile": "tabular-data-resource",
@@ -26,6 +26,15 @@ pub fn data_package(issue: &Issue<'_>, files: &[WrittenFile]) -> Json {
                 "mediatype": "text/csv",
                 "encoding": "utf-8",
                 "schema": { "fields": counterfeit_fields(), "primaryKey": GROUP_ID },
+            })
+        } else if file.name.ends_with(COUNTS) {
+            json!({
+                "name": format!("{stem}-counts"),
+                "profile": "tabular-data-resource",
+                "format": "csv",
+                "mediatype": "text/csv",
+                "encoding": "utf-8",
+                "schema": { "fields": count_fields(issue), "primaryKey": ["column", "cell"], "missingValues": [] },
             })
         } else if file.name.ends_with(".csv") {
             json!({
@@ -64,6 +73,19 @@ fn counterfeit_fields() -> Json {
         { "name": GROUP_ID, "type": "integer", "description": "The group, as in the data." },
         { "name": "rows", "type": "integer", "description": "How many rows the group has, artificial ones included." },
         { "name": "counterfeits", "type": "integer", "description": "How many of these rows are artificial." },
+    ])
+}
+
+fn count_fields(issue: &Issue<'_>) -> Json {
+    let unit = issue.release.counts.as_ref().map_or(0, |counts| counts.unit);
+    json!([
+        { "name": "column", "type": "string", "description": "A column of the data." },
+        { "name": "cell", "type": "string", "description": "A value or an interval of it. Empty: not recorded." },
+        {
+            "name": "people",
+            "type": "integer",
+            "description": format!("How many people of this release, rounded: a multiple of {unit}. Cells that are not listed round to 0."),
+        },
     ])
 }
 
@@ -139,7 +161,7 @@ pub fn readme(issue: &Issue<'_>, facts: &ManifestFacts) -> String {
     say(
         &mut page,
         &format!(
-            "Release {} of the series `{}`: {rows} rows in {groups} groups, for {people} people.{}{}",
+            "Release {} of the series `{}`: {rows} rows in {groups} groups, for {people} people.{}{}{}",
             release.number,
             policy.series.name,
             match counterfeits {
@@ -147,6 +169,7 @@ pub fn readme(issue: &Issue<'_>, facts: &ManifestFacts) -> String {
                 1 => " One row is artificial.".into(),
                 many => format!(" {many} rows are artificial."),
             },
+            release.alone_sentence().map_or(String::new(), |alone| format!(" {alone}")),
             match policy.series.contact.as_str() {
                 "" => String::new(),
                 contact => format!(" Questions: {contact}."),
@@ -278,14 +301,15 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
         estimates.push(match release.counterfeit_count() {
             0 => format!("No row is artificial here, so counts by the values of {sensitive} are exact for the people of this release."),
             _ => format!(
-                "Counts by the values of {sensitive} are estimates: artificial rows have values like other rows. Only \
-                 counts of whole groups are exact."
+                "PeopleCounts by the values of {sensitive}{} are estimates: artificial rows have values like other rows. Only \
+                 counts of whole groups are exact.",
+                if public.is_empty() { String::new() } else { format!(" or {public}") }
             ),
         });
     }
     if !sensitive.is_empty() && !public.is_empty() {
         estimates.push(format!(
-            "Counts by {public} together with {sensitive} are estimates, because they are shuffled against each other \
+            "PeopleCounts by {public} together with {sensitive} are estimates, because they are shuffled against each other \
              within each group."
         ));
     }
@@ -304,6 +328,7 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
             "Every row counts as one person."
         });
         estimates.iter().for_each(|sentence| text.extend([" ", sentence]));
+        text.push_str(&release.counts.as_ref().map_or(String::new(), |counts| published_counts(counts, issue, stem)));
         return text;
     }
     let (python, r) = if policy.output.formats.contains(&Format::Csv) {
@@ -330,13 +355,52 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
          select \"{column}\", sum({ROW_WEIGHT}) from people group by \"{column}\";\n\
          ```\n\n\
          {}{}A question that cuts through an interval has no exact answer. `tacenda count . --where '…'` gives an estimate, \
-         and the lowest and highest count that this release allows.",
+         and the lowest and highest count that this release allows.{}",
         estimates.join(" "),
         if estimates.is_empty() { "" } else { "\n\n" },
+        release.counts.as_ref().map_or(String::new(), |counts| published_counts(counts, issue, stem)),
     )
     .expect("writing to a string cannot fail");
     text
 }
+
+/// What the file of counts says, and how rows are weighed with it.
+fn published_counts(counts: &PeopleCounts, issue: &Issue<'_>, stem: &str) -> String {
+    let Issue { schema, policy, .. } = *issue;
+    let unit = counts.unit;
+    let columns: Vec<String> = counts
+        .columns
+        .iter()
+        .map(|column| format!("`{}` ({})", column.name, PeopleCounts::describe(column.rule)))
+        .collect();
+    let sample = schema.quasi.iter().find(|quasi| counts.column(&quasi.name).is_some());
+    let (column, wanted) = match sample {
+        Some(quasi) if quasi.hierarchy().is_none() => (&quasi.name, "cell.startswith(\"[\")"),
+        Some(quasi) => (&quasi.name, "cell != \"\""),
+        None => return String::new(),
+    };
+    let said = format!(
+        "\n\n`{stem}{COUNTS}` says how many people have which values, one column at a time: {}. The numbers are rounded so that each running \
+         total is the nearest multiple of {unit}. So a range of cells is off by less than {unit} people. Cells that are not listed round to 0. Do not \
+         share the people of an interval or a set evenly among its values: weigh them with these counts.",
+        columns.join(", ")
+    );
+    if !policy.output.row_weight || !policy.output.formats.contains(&Format::Csv) {
+        return said;
+    }
+    format!(
+        "{said} `spread` does so, by iterative proportional fitting.\n\n\
+         ```python\n{}\n\
+         # People by two conditions: row_weight times the share of each row that fits.\n\
+         fits = share(\"{column}\", lambda cell: {wanted})\n\
+         (people[\"{ROW_WEIGHT}\"].astype(float) * fits).sum()\n\
+         ```",
+        RECIPE.replace("STEM", stem).trim_end(),
+    )
+}
+
+/// Weighs rows by the published counts, in pandas. A test runs it on the demo's releases.
+const RECIPE: &str = include_str!("recipe.py");
 
 fn has_companion(schema: &Schema) -> bool {
     schema.quasi.iter().any(|quasi| quasi.nullable && quasi.hierarchy().is_none())

@@ -7,11 +7,12 @@
 use crate::folder::digest::WrittenFile;
 use crate::folder::public_schema::PublicColumn;
 use crate::folder::{FolderError, Issue};
-use crate::model::{Release, Terms};
+use crate::model::{CellRule, CountedColumn, PeopleCounts, Release, Terms};
 use crate::promise::{Promise, Promised};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 
 /// The file's name.
 pub const MANIFEST: &str = "manifest.json";
@@ -74,6 +75,9 @@ pub struct Manifest {
     pub row_weight: bool,
     /// The published columns.
     pub columns: Vec<PublicColumn>,
+    /// How quasi columns are counted in the file of counts; not there if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<StatedCounts>,
     /// The other files of the folder.
     pub files: Vec<WrittenFile>,
     /// The release before this one.
@@ -108,6 +112,15 @@ pub struct ReleaseName {
     pub number: u32,
     /// Its label.
     pub label: String,
+}
+
+/// How the counts of a release were made.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize, Deserialize)]
+pub struct StatedCounts {
+    /// Every count is a multiple of this.
+    pub unit: u32,
+    /// Per counted column its cells: `leaves`, `bands` of so many values, `months`.
+    pub cells: BTreeMap<String, CellRule>,
 }
 
 /// A promise as it is stated to recipients.
@@ -190,6 +203,7 @@ impl Manifest {
             linked_ids: !release.linked.is_empty(),
             row_weight: policy.output.row_weight,
             columns: PublicColumn::all(schema),
+            counts: release.counts.as_ref().map(StatedCounts::of),
             files: files.to_vec(),
             previous: facts.previous.clone(),
             ledger_head: facts.ledger_head.clone(),
@@ -208,6 +222,13 @@ impl Manifest {
             None => return Err(damaged("it has no format number".into())),
         }
         serde_json::from_value(json).map_err(|error| damaged(error.to_string()))
+    }
+}
+
+impl StatedCounts {
+    fn of(counts: &PeopleCounts) -> StatedCounts {
+        let rule = |column: &CountedColumn| (column.name.clone(), column.rule);
+        StatedCounts { unit: counts.unit, cells: counts.columns.iter().map(rule).collect() }
     }
 }
 

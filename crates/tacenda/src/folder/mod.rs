@@ -24,16 +24,18 @@ mod count;
 pub use count::{Answer, answer, count};
 pub use digest::WrittenFile;
 pub use error::FolderError;
+pub(crate) use manifest::MANIFEST;
 pub use manifest::{
-    GroupSizes, MANIFEST, Manifest, ManifestFacts, PreviousRelease, ReleaseName, ReleaseNumbers, SeriesNames,
-    StatedPromise,
+    GroupSizes, Manifest, ManifestFacts, PreviousRelease, ReleaseName, ReleaseNumbers, SeriesNames, StatedPromise,
 };
 pub use parquet::frame;
-pub use query::{Comparison, Condition, Question, Word, parse_question};
-pub use read::{ReceivedRelease, read, read_schema, read_with};
+pub(crate) use query::parse_question;
+pub use query::{Comparison, Condition, Question, Word};
+pub(crate) use read::read_schema;
+pub use read::{ReceivedRelease, read, read_with};
 
 use crate::folder::digest::Digesting;
-pub use crate::folder::digest::SUMS;
+pub(crate) use crate::folder::digest::SUMS;
 use crate::model::{Release, Schema};
 use crate::promise::{Format, PolicyFile};
 use std::fs::File;
@@ -91,7 +93,7 @@ pub fn write(issue: &Issue<'_>, facts: &ManifestFacts, create: &mut Create<'_>) 
 }
 
 /// The same, and answers with the checksum of each file: who keeps them need not take them again.
-pub fn write_with_digests(
+pub(crate) fn write_with_digests(
     issue: &Issue<'_>,
     facts: &ManifestFacts,
     create: &mut Create<'_>,
@@ -112,8 +114,12 @@ pub fn write_with_digests(
         });
     }
     if issue.counts_counterfeits() {
-        let name = format!("{stem}.counterfeits.csv");
+        let name = format!("{stem}{COUNTERFEITS}");
         files.push(put(&name, &mut |out| csv::write_counterfeits(release, out))?);
+    }
+    if let Some(counts) = &release.counts {
+        let name = format!("{stem}{COUNTS}");
+        files.push(put(&name, &mut |out| csv::write_counts(counts, issue.schema, out))?);
     }
     let data_package = pretty(&describe::data_package(issue, &files));
     files.push(put("datapackage.json", &mut |out| out.write_all(data_package.as_bytes()))?);
@@ -129,6 +135,10 @@ pub fn write_with_digests(
     files.push(put(SUMS, &mut |out| out.write_all(sums.as_bytes()))?);
     Ok(files)
 }
+
+/// How the names of the files end that say how many counterfeits each group has, and how many people have which values.
+const COUNTERFEITS: &str = ".counterfeits.csv";
+const COUNTS: &str = ".counts.csv";
 
 /// What fills a file.
 type Fill<'a> = dyn FnMut(&mut Digesting) -> io::Result<()> + 'a;

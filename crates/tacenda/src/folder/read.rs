@@ -7,7 +7,7 @@
 use crate::folder::digest::SUMS;
 use crate::folder::manifest::{MANIFEST, Manifest};
 use crate::folder::order::FileColumns;
-use crate::folder::{FolderError, digest, public_schema, read_csv, read_parquet};
+use crate::folder::{COUNTERFEITS, COUNTS, FolderError, digest, public_schema, read_csv, read_parquet};
 use crate::model::{Regions, Release, Schema, Span, Value, Values};
 use crate::promise::Promise;
 use rustc_hash::FxHashMap;
@@ -59,7 +59,8 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, 
     let schema = public_schema::schema_of(&manifest.columns)?;
 
     let files = Files::named(&manifest)?;
-    for name in [MANIFEST, &files.data].into_iter().chain(files.counterfeits.as_deref()) {
+    let beside = files.counterfeits.as_deref().into_iter().chain(files.counts.as_deref());
+    for name in [MANIFEST, &files.data].into_iter().chain(beside) {
         if !listed.iter().any(|listed| listed == name) {
             return Err(FolderError::File { file: SUMS.into(), what: format!("{name} is not listed") });
         }
@@ -67,6 +68,10 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, 
     let counts = match &files.counterfeits {
         Some(name) => Some(read_csv::read_counterfeits(&folder.join(name), name)?),
         None => None,
+    };
+    let published_counts = match (&files.counts, &manifest.counts) {
+        (Some(name), Some(stated)) => Some(read_csv::read_counts(&folder.join(name), name, stated, &schema)?),
+        _ => None,
     };
     let shape = FileColumns { schema: &schema, linked: manifest.linked_ids, row_weight: manifest.row_weight };
     let (path, name) = (folder.join(&files.data), files.data.as_str());
@@ -89,6 +94,7 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, 
         None => vec![0; rows.ends.len()],
     };
     let release = rows.finish(manifest.release.number, manifest.release.label.clone(), counterfeits, values);
+    let release = Release { counts: published_counts, ..release };
     let series = manifest.series.name.clone();
     Ok(ReceivedRelease { release, schema, promise, series, manifest })
 }
@@ -97,16 +103,18 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, 
 struct Files {
     data: String,
     counterfeits: Option<String>,
+    counts: Option<String>,
 }
 
 impl Files {
     fn named(manifest: &Manifest) -> Result<Files, FolderError> {
         let names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
-        let counterfeits = names.iter().find(|name| name.ends_with(".counterfeits.csv"));
-        let csv = names.iter().find(|name| name.ends_with(".csv") && !name.ends_with(".counterfeits.csv"));
+        let beside = |ending: &str| names.iter().find(|name| name.ends_with(ending)).map(|name| name.to_string());
+        let is_data = |name: &str| name.ends_with(".csv") && !name.ends_with(COUNTERFEITS) && !name.ends_with(COUNTS);
+        let csv = names.iter().find(|name| is_data(name));
         let parquet = names.iter().find(|name| name.ends_with(".parquet"));
         let data = csv.or(parquet).ok_or(FolderError::Manifest { what: "no data file is listed".into() })?;
-        Ok(Files { data: data.to_string(), counterfeits: counterfeits.map(|name| name.to_string()) })
+        Ok(Files { data: data.to_string(), counterfeits: beside(COUNTERFEITS), counts: beside(COUNTS) })
     }
 }
 
@@ -217,6 +225,7 @@ impl Rows {
             regions: self.regions,
             counterfeits,
             values: values.clone(),
+            counts: None,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::folder::FolderError;
 use crate::folder::csv::header;
+use crate::folder::manifest::StatedCounts;
 use crate::folder::order::{FileColumns, print_weight};
 use crate::folder::read::Rows;
-use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Role, Span};
+use crate::model::{CountedColumn, GROUP_ID, PeopleCounts, RECORD, ROW_WEIGHT, Role, Schema, Span};
 use csv::{ByteRecord, ReaderBuilder};
 use std::fs::File;
 use std::path::Path;
@@ -30,6 +31,38 @@ pub fn read_counterfeits(path: &Path, name: &str) -> Result<Vec<(u32, u32)>, Fol
         counts.push((rows, counterfeits));
     }
     Ok(counts)
+}
+
+/// How many people have which quasi values. Every cell must be one of the column's, every number a multiple of the unit.
+pub fn read_counts(
+    path: &Path,
+    name: &str,
+    stated: &StatedCounts,
+    schema: &Schema,
+) -> Result<PeopleCounts, FolderError> {
+    let rules = schema.quasi.iter().filter_map(|quasi| Some((quasi, *stated.cells.get(&quasi.name)?)));
+    let mut columns: Vec<(Vec<Span>, CountedColumn)> = rules
+        .map(|(quasi, rule)| (quasi.cells(rule), CountedColumn { name: quasi.name.clone(), rule, cells: Vec::new() }))
+        .collect();
+    let mut reader = open(path, name)?;
+    let mut record = ByteRecord::new();
+    while next(&mut reader, &mut record, name)? {
+        let fault = |column: &str, what| cell(name, &record, column, what);
+        let text = |at: usize| record.get(at).and_then(|text| std::str::from_utf8(text).ok());
+        let counted = columns.iter_mut().find(|(_, column)| text(0) == Some(&column.name));
+        let (cells, column) = counted.ok_or_else(|| fault("column", "not a counted column of the manifest"))?;
+        let quasi = schema.quasi_named(&column.name).map(|(_, quasi)| quasi);
+        let span = quasi.and_then(|quasi| quasi.read(text(1)?)).filter(|span| cells.binary_search(span).is_ok());
+        let span = span.ok_or_else(|| fault("cell", "not a cell of this column"))?;
+        let people = text(2).and_then(|text| text.parse::<u64>().ok()).filter(|&people| people > 0);
+        let people = people.filter(|people| people.is_multiple_of(u64::from(stated.unit)));
+        let people = people.ok_or_else(|| fault("people", "not a multiple of the unit that the manifest says"))?;
+        if column.cells.last().is_some_and(|(last, _)| *last >= span) {
+            return Err(fault("cell", "cells are not in ascending order"));
+        }
+        column.cells.push((span, people));
+    }
+    Ok(PeopleCounts { unit: stated.unit, columns: columns.into_iter().map(|(_, column)| column).collect() })
 }
 
 /// Reads the data file.

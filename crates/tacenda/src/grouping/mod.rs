@@ -18,7 +18,7 @@ use crate::model::{coded, counted, people};
 
 /// The number of this engine. It grows with every change after which the same history, snapshot, policy and seed give
 /// another release: a manifest names it, so that a release can be made again.
-pub const ENGINE: u32 = 3;
+pub(crate) const ENGINE: u32 = 3;
 
 coded! {
     /// Why a policy cannot form groups. The data are at fault, or the parameter.
@@ -51,8 +51,8 @@ coded! {
         } = "R422", "the newcomers' values are too uneven",
             "A group holds m different values equally often. So at most about one in m of the newcomers may have the \
              same value. Lower m, publish coarser sensitive values, or wait for more arrivals. With reader = \
-             \"rule\", on_ineligible = \"defer\" lets the surplus wait. A person who waits then almost certainly has \
-             a frequent value.";
+             \"rule\", on_ineligible = \"defer\" lets the surplus wait. A person who waits then mostly has a value \
+             that is too frequent.";
         #[error(
             "the table has {} and needs {wanted}; lower the parameter or publish finer values",
             counted(*found as u64, "distinct sensitive value", "distinct sensitive values")

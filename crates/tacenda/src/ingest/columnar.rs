@@ -26,6 +26,8 @@ pub(super) struct Opened {
     body: Body,
     pub header: Vec<String>,
     schema: SchemaRef,
+    /// The number of the first row.
+    first_row: u64,
 }
 
 /// Where the columns come from.
@@ -46,7 +48,8 @@ pub(super) fn open(source: &Source) -> Result<Opened, IngestError> {
         }
     };
     let header = schema.fields().iter().map(|field| field.name().clone()).collect();
-    Ok(Opened { body, header, schema })
+    let first_row = source.in_memory().map_or(1, |frame| frame.first_row);
+    Ok(Opened { body, header, schema, first_row })
 }
 
 /// The rows in pieces that threads can share; nothing is copied.
@@ -104,7 +107,7 @@ impl Opened {
                 Box::new(batches.into_iter().map(move |batch| batch.project(&columns)))
             }
         };
-        Ok(Batches { reader: Some(reader), name: name.into(), next_row: 1 })
+        Ok(Batches { reader: Some(reader), name: name.into(), next_row: self.first_row })
     }
 
     /// Reads the planned columns, after a look at their types.
@@ -251,7 +254,10 @@ impl Iterator for Batches {
 }
 
 /// Runs a step of the Parquet library, which panics on some damaged files.
-fn guarded<T, E: std::fmt::Display>(name: &str, step: impl FnOnce() -> Result<T, E>) -> Result<T, IngestError> {
+pub(super) fn guarded<T, E: std::fmt::Display>(
+    name: &str,
+    step: impl FnOnce() -> Result<T, E>,
+) -> Result<T, IngestError> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)) {
         Ok(result) => result.map_err(|error| damaged(name, &error)),
         Err(_) => Err(damaged(name, &"its structure contradicts itself")),
@@ -443,6 +449,10 @@ fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) 
         columns.identify(identifier.text(row, &mut buffer), op, place(row));
     }
     let is_deleted = |row: usize| deleted[row];
+    if let Some(column) = plan.order {
+        let cells = cells_of(column)?;
+        (0..batch.num_rows()).for_each(|row| columns.rank(cells.text(row, &mut buffer), place(row)));
+    }
 
     for attribute in 0..plan.quasi.len() {
         let is_date = matches!(columns.schema.quasi[attribute].domain, Domain::Date { .. });

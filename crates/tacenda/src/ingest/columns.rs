@@ -6,7 +6,7 @@
 
 use crate::ingest::encode::Encoder;
 use crate::ingest::error::{IngestError, Kind, OP, Problem, Tally};
-use crate::model::{CellFault, RecordKey, Schema, Sensitive, Table, Value, Values};
+use crate::model::{CellFault, OrderKind, RecordKey, Schema, Sensitive, Table, Value, Values};
 use memchr::memchr2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -23,6 +23,8 @@ pub(super) struct Plan {
     pub public: Vec<usize>,
     /// The column [`OP`], in a delta.
     pub op: Option<usize>,
+    /// A column that is read only because it orders a person's rows.
+    pub order: Option<usize>,
 }
 
 impl Plan {
@@ -62,6 +64,7 @@ impl Plan {
             quasi: schema.quasi.iter().map(|quasi| find(&quasi.name)).collect(),
             sensitive: schema.sensitive.iter().map(|sensitive| find(&sensitive.name)).collect(),
             public: schema.public.iter().map(|public| find(&public.name)).collect(),
+            order: schema.person.order_column().map(find),
         };
         schema.dropped.iter().for_each(|name| {
             places.remove(name.as_str());
@@ -78,6 +81,7 @@ impl Plan {
         let mut columns: Vec<usize> =
             [&self.quasi[..], &self.sensitive, &self.public].concat().into_iter().chain([self.identifier]).collect();
         columns.extend(self.op);
+        columns.extend(self.order);
         columns.sort_unstable();
         columns
     }
@@ -131,6 +135,9 @@ pub(super) struct Columns<'a> {
     /// The line or row each row stands on.
     pub places: Vec<u32>,
     pub ops: Vec<Op>,
+    /// Where rows stand in the order of their person's, the least number where that is not recorded; empty where it
+    /// does not matter.
+    pub ranks: Vec<i64>,
     pub texts: Texts,
     pub public_texts: Texts,
     pub tally: Tally,
@@ -150,6 +157,7 @@ impl<'a> Columns<'a> {
             public: Vec::new(),
             places: Vec::new(),
             ops: Vec::new(),
+            ranks: Vec::new(),
             texts: Texts::default(),
             public_texts: Texts::default(),
             tally: Tally::new(show_values),
@@ -172,6 +180,9 @@ impl<'a> Columns<'a> {
     pub fn row<'c>(&mut self, place: u64, cell: impl Fn(usize) -> &'c [u8]) {
         let op = self.plan.op.map(|column| Op::read(cell(column)));
         self.identify(cell(self.plan.identifier), op, place);
+        if let Some(column) = self.plan.order {
+            self.rank(cell(column), place);
+        }
         if op.is_some_and(|op| !op.has_cells()) {
             return self.blank_cells();
         }
@@ -221,6 +232,17 @@ impl<'a> Columns<'a> {
         }
         self.places.push(u32::try_from(place).unwrap_or(u32::MAX));
         self.ops.extend(op);
+    }
+
+    /// Takes the cell that orders a person's rows.
+    pub fn rank(&mut self, cell: &[u8], place: u64) {
+        let Some(order) = &self.schema.person.order else { return };
+        let rank = std::str::from_utf8(cell).ok().filter(|cell| !cell.is_empty()).map(|cell| order.rank(cell));
+        if rank == Some(None) {
+            let kind = if order.kind == OrderKind::Integer { Kind::NotAnInteger } else { Kind::NotADate };
+            self.tally.add(kind, &order.column, place);
+        }
+        self.ranks.push(rank.flatten().unwrap_or(i64::MIN));
     }
 
     /// Takes the cells of a row that is only deleted.
@@ -369,6 +391,7 @@ pub(super) struct Gathered {
     pub public: Vec<u32>,
     pub places: Vec<u32>,
     pub ops: Vec<Op>,
+    pub ranks: Vec<i64>,
     pub values: Values,
     pub public_texts: Vec<Vec<Box<str>>>,
     pub tally: Tally,
@@ -387,6 +410,7 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
         public: Vec::new(),
         places: Vec::with_capacity(rows),
         ops: Vec::new(),
+        ranks: Vec::new(),
         values,
         public_texts,
         tally: Tally::default(),
@@ -401,6 +425,7 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
         renumber(&mut part.public, &publics);
         all.tally.merge(part.tally);
         all.ops.append(&mut part.ops);
+        all.ranks.append(&mut part.ranks);
         if lonely {
             (all.keys, all.quasi, all.places) = (part.keys, part.quasi, part.places);
             (all.sensitive, all.public) = (part.sensitive, part.public);

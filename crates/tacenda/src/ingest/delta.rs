@@ -8,7 +8,7 @@ use crate::ingest::columns::{BLANK, Gathered, Op, Sorted};
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::snapshot::{Input, ReadOptions, Snapshot};
 use crate::ingest::source::Source;
-use crate::model::{RecordKey, Schema, Table, Value, Values};
+use crate::model::{RecordKey, RowRule, Schema, Table, Value, Values};
 
 /// Reads a delta onto `last`. `known` are the series' values, of which `last` has the first or all.
 /// The snapshot's `rows` are the delta's, its table is whole.
@@ -20,6 +20,9 @@ pub fn read_delta(
     known: &Values,
     options: &ReadOptions,
 ) -> Result<Snapshot, IngestError> {
+    if schema.person.rule != RowRule::One {
+        return Err(IngestError::whole(Kind::DeltaOfRows, ""));
+    }
     let known = if known.len() >= last.values.len() { known } else { &last.values };
     let input = Input { schema, key, known, options, delta: true };
     let (mut all, looked) = input.read(source)?;

@@ -230,9 +230,12 @@ kinds! {
         "Two columns of the input have the same name, so the policy file cannot say which one it means.";
     /// Two rows have one identifier.
     DuplicateIdentifier, "D104", "duplicate identifier",
-        "keep one row per person, or choose the column that names a person",
+        "keep one row per person; or say under [person] what becomes of several: rows = \"latest\" with order = \"COLUMN\", or rows = \
+         \"combine\"; or choose the column that names a person",
         "Two or more rows have the same identifier. A snapshot has one row per person: with several, a person would \
-         be counted several times in a group, and the group would have fewer people than promised.";
+         be counted several times in a group, and the group would have fewer people than promised. [person] in the policy file \
+         says what becomes of several rows: the first or the latest counts, or they are combined. Deltas have one row per \
+         person always.";
     /// A row without an identifier.
     EmptyIdentifier, "D105", "empty identifier",
         "fill in the identifier; without it a person cannot be followed through the series",
@@ -298,8 +301,8 @@ kinds! {
         "The input has a header and no rows. Publishing it would say that everyone has left.";
     /// Binary contents, or another kind of file.
     NotWhatItSays, "D117", "not a table we can read",
-        "give a CSV (plain, gzip or zstd) or a Parquet file",
-        "The input's first bytes, or bytes further down, are not those of text or Parquet: another kind of file, or a \
+        "give a CSV (plain, gzip or zstd), a Parquet file or an Excel workbook (.xlsx)",
+        "The input's first bytes, or bytes further down, are not those of text, Parquet or an Excel workbook: another kind of file, or a \
          damaged one. Files are recognised by contents and never by name.";
     /// The system could not read it.
     Unreadable, "D118", "unreadable",
@@ -394,6 +397,44 @@ kinds! {
          Read as two values they would be counted twice, and releases would seem to have nothing in common. In \
          the sensitive columns of a table that is to be published, capital letters count as spelling too (Flu and \
          flu).";
+    /// A workbook with several sheets, or without the one that was named.
+    WhichSheet, "D134", "which sheet",
+        "name the sheet behind the file: FILE.xlsx#SHEET, in quotes for the shell",
+        "An Excel workbook has data in several visible sheets, or none of the name that was given. Nothing is guessed: write \
+         the sheet's name behind the file's, as in 'stays.xlsx#2026-Q1'.";
+    /// A sheet that is no plain table.
+    BadSheet, "D135", "a sheet that is no plain table",
+        "make it a plain table, save it in the spreadsheet program, and try again",
+        "A sheet is read as a table: names in the first row that has anything, and one row for each person below. Titles \
+         above the names, empty rows in between, totals or remarks below, and errors such as #N/A are refused, because they \
+         would be taken for people or for values. A formula without a value comes from a program that did not calculate: \
+         open the workbook in a spreadsheet program and save it.";
+    /// Rows of one person, and it cannot be told which comes first.
+    NoRowOrder, "D136", "rows of one person without an order",
+        "fill in the column that orders them, order by one that tells them apart, or set rows = \"combine\" under [person]",
+        "The policy file says that the first or the latest of a person's rows counts. The cell that orders a row is empty, \
+         or two rows have the same and differ in others. Which one is published may not depend on the order in the file.";
+    /// Rows of one person with different values where no choice was declared.
+    RowsDiffer, "D137", "rows of one person differ",
+        "say at the column which value is kept: combine = \"first\", \"latest\", \"least\" or \"most\"",
+        "With rows = \"combine\" a person's rows become one. The rows differ in a column that is published, and the policy file \
+         does not say which value is kept. least and most are for numbers and dates. first and latest need order under \
+         [person]. Public columns all take the same choice.";
+    /// A value that looks combined.
+    HoldsMark, "D138", "a value with + in it",
+        "replace + in these cells, for example by a word",
+        "With rows = \"combine\" a combined value is written with + between its parts. A single value with + in it could \
+         not be told from a combination.";
+    /// A delta where people have several rows.
+    DeltaOfRows, "D139", "a delta of people with several rows",
+        "give the whole table, without --delta",
+        "The policy file says what becomes of several rows of a person. A delta has the rows that changed, and the vault keeps one row \
+         for each person: nobody could tell which rows remain. A whole table says it.";
+    /// A count of people that is none.
+    NotACount, "D140", "a count that is no whole number",
+        "name another column with --weight, or say --weight none if a row is a person",
+        "The column of counts says for how many people a row stands. It must hold whole numbers. Weights of a sample say how \
+         many people outside the table a row stands for, which is something else.";
 }
 
 impl Kind {

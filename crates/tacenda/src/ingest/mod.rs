@@ -19,22 +19,26 @@
 
 mod error;
 mod source;
+mod sheet;
 mod transcode;
 mod sniff;
 mod encode;
 mod columns;
 mod text;
 mod columnar;
+mod person;
 mod snapshot;
 mod delta;
 pub mod policy_file;
 mod draft;
 pub mod foreign;
 
-pub use delta::read_delta;
+pub(crate) use delta::read_delta;
 pub use draft::{Draft, DraftColumn, Guess, draft};
-pub use error::{CODES, IngestError, Kind, Problem, SaidIn};
-pub use policy_file::{AddedLeaves, Loaded, PolicyFileError, Remembered, faults_of, read_policy};
+pub(crate) use error::CODES;
+pub use error::{IngestError, Kind, Problem, SaidIn};
+pub(crate) use policy_file::faults_of;
+pub use policy_file::{AddedLeaves, Loaded, PolicyFileError, Remembered, read_policy};
 pub use snapshot::{ReadOptions, Snapshot, read_snapshot};
 pub use sniff::Layout;
 pub use source::{Compression, Content, Given, Looked, Source};

@@ -9,8 +9,8 @@ use crate::ingest::columns::{Columns, Gathered, Plan};
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::{Content, Looked, Source};
 use crate::ingest::text::Chunks;
-use crate::ingest::{columnar, columns, text};
-use crate::model::{Schema, Table, Values, counted};
+use crate::ingest::{columnar, columns, person, text};
+use crate::model::{RowRule, Schema, Table, Values, counted};
 use std::sync::{Mutex, mpsc};
 
 /// The most rows that room is made for before they are there.
@@ -47,8 +47,14 @@ pub fn read_snapshot(
     options: &ReadOptions,
 ) -> Result<Snapshot, IngestError> {
     let input = Input { schema, key, known, options, delta: false };
-    let (all, looked) = input.read(source)?;
+    let (mut all, mut looked) = input.read(source)?;
     let rows = all.keys.len() as u64;
+    if schema.person.rule != RowRule::One {
+        if let Some(error) = std::mem::take(&mut all.tally).into_error(looked.counts_rows()) {
+            return Err(error);
+        }
+        looked.notes.extend(person::one_row_each(&mut all, schema, known.len()));
+    }
     let table = columns::finish(all, schema, looked.counts_rows())?;
     Ok(Snapshot { table, notes: looked.notes, digest: looked.digest, rows })
 }

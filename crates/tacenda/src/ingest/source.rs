@@ -1,5 +1,5 @@
-//! An input, recognised by its contents: a file or the standard input, plain or compressed, text or
-//! Parquet; or a frame that is in memory already.
+//! An input, recognised by its contents: a file or the standard input, plain or compressed, text, Parquet or a sheet of
+//! an Excel workbook; or a frame that is in memory already.
 //!
 //! Nothing is concluded from a name. Text is looked at from end to end before it is read
 //! ([`Layout`]), because one line far down can decide the encoding; what was concluded is said in notes.
@@ -7,7 +7,7 @@
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::sniff::Layout;
 use crate::ingest::transcode::Transcoder;
-use crate::ingest::{columnar, sniff};
+use crate::ingest::{columnar, sheet, sniff};
 use crate::model::hex;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -36,6 +36,12 @@ enum Body {
 pub(super) struct Frame {
     pub schema: SchemaRef,
     pub batches: Vec<RecordBatch>,
+    /// The number of its first row, where it comes from: 1, or that of a sheet.
+    pub first_row: u64,
+    /// What it is, for the notes.
+    pub note: String,
+    /// The SHA-256 of the file it was read from, where there is one.
+    pub digest: Option<String>,
 }
 
 impl fmt::Debug for Frame {
@@ -60,7 +66,7 @@ pub struct Looked {
 pub enum Content {
     /// Text with a delimiter.
     Text(Layout),
-    /// Typed columns: Apache Parquet, or a frame in memory.
+    /// Typed columns: Apache Parquet, a frame in memory, or a sheet.
     Parquet,
 }
 
@@ -95,12 +101,18 @@ impl Given {
 }
 
 impl Source {
-    /// Opens a file; `-` is the standard input. What is not a regular file is copied to a temporary one.
+    /// Opens a file; `-` is the standard input, `FILE.xlsx#SHEET` a sheet of a workbook. What is not a regular file is
+    /// copied to a temporary one.
     pub fn open(path: &Path) -> Result<Source, IngestError> {
         if path.as_os_str() == "-" {
             return Source::spool("standard input", io::stdin().lock());
         }
         let name = path.display().to_string();
+        // A file may well have such a name itself.
+        let (path, wanted) = match name.rsplit_once('#') {
+            Some((file, sheet)) if !path.exists() && Path::new(file).is_file() => (Path::new(file), Some(sheet)),
+            _ => (path, None),
+        };
         let unreadable = |source| IngestError::Unreadable { name: name.clone(), source };
         let file = File::open(path).map_err(unreadable)?;
         let kind = file.metadata().map_err(unreadable)?;
@@ -111,12 +123,13 @@ impl Source {
             return Source::spool(&name, file);
         }
         let extension = path.extension().map_or(String::new(), |part| part.to_string_lossy().to_lowercase());
-        Ok(Source { name, extension, body: Body::File(file) })
+        Ok(Source { body: recognised(file, &name, wanted)?, name, extension })
     }
 
     /// A table that is in memory already. Its batches have the columns of `schema`.
     pub fn frame(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Source {
-        Source { name: name.into(), extension: String::new(), body: Body::Frame(Frame { schema, batches }) }
+        let body = Body::Frame(Frame { schema, batches, first_row: 1, note: "a frame".into(), digest: None });
+        Source { name: name.into(), extension: String::new(), body }
     }
 
     /// Copies a stream to a temporary file without a name, which is gone when the source is dropped.
@@ -125,7 +138,7 @@ impl Source {
         let mut file = tempfile::tempfile().map_err(unreadable)?;
         io::copy(&mut stream, &mut file).map_err(unreadable)?;
         file.flush().map_err(unreadable)?;
-        Ok(Source { name: name.into(), extension: String::new(), body: Body::File(file) })
+        Ok(Source { name: name.into(), extension: String::new(), body: recognised(file, name, None)? })
     }
 
     /// What the input is called.
@@ -136,8 +149,8 @@ impl Source {
     /// Looks at the whole input.
     pub fn look(&self) -> Result<Looked, IngestError> {
         if let Body::Frame(frame) = &self.body {
-            let digest = columnar::digest(frame, &self.name)?;
-            return Ok(Looked { content: Content::Parquet, notes: vec!["a frame".to_string()], digest });
+            let digest = frame.digest.clone().map_or_else(|| columnar::digest(frame, &self.name), Ok)?;
+            return Ok(Looked { content: Content::Parquet, notes: vec![frame.note.clone()], digest });
         }
         let mut head = [0; 16];
         let mut file = self.rewound()?;
@@ -230,12 +243,32 @@ impl Source {
     }
 }
 
+/// A file, or the sheet of a workbook that it holds.
+fn recognised(file: File, name: &str, wanted: Option<&str>) -> Result<Body, IngestError> {
+    let mut head = [0; 4];
+    let read = file.try_clone().and_then(|mut file| {
+        file.rewind()?;
+        read_full(&mut file, &mut head)
+    });
+    read.map_err(|error| IngestError::reading(name, error))?;
+    if head == *b"PK\x03\x04" && sheet::is_workbook(&file) {
+        return Ok(Body::Frame(sheet::read(&file, name, wanted)?));
+    }
+    match wanted {
+        Some(_) => Err(IngestError::whole(Kind::WhichSheet, format!("{name}: that file is no workbook"))),
+        None => Ok(Body::File(file)),
+    }
+}
+
 /// Files that are often taken for tables, by their first bytes.
 fn foreign(head: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
-        (b"PK\x03\x04", "a zip archive or a spreadsheet (.xlsx, .ods): unpack it, or save the sheet as CSV"),
+        (
+            b"PK\x03\x04",
+            "a zip archive or another spreadsheet (.ods, .xlsb): unpack it, or save the sheet as .xlsx or CSV",
+        ),
         (b"PK\x05\x06", "an empty zip archive"),
-        (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (.xls, .doc): save the sheet as CSV"),
+        (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (.xls, .doc): save the sheet as .xlsx or CSV"),
         (b"%PDF", "a PDF document"),
         (b"SQLite format 3", "an SQLite database: export the table as CSV"),
         (b"BZh", "compressed with bzip2: unpack it, or use gzip or zstd"),
@@ -276,17 +309,17 @@ pub(super) fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result
 }
 
 /// A reader that keeps a digest of everything read through it.
-struct Hashing<R> {
+pub(super) struct Hashing<R> {
     inner: R,
     hasher: Sha256,
 }
 
 impl<R: Read> Hashing<R> {
-    fn new(inner: R) -> Hashing<R> {
+    pub(super) fn new(inner: R) -> Hashing<R> {
         Hashing { inner, hasher: Sha256::new() }
     }
 
-    fn digest(self) -> String {
+    pub(super) fn digest(self) -> String {
         hex(&self.hasher.finalize())
     }
 }

@@ -4,13 +4,41 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// A file being written.
 pub trait DiskFile: Write + Send {
     /// Makes what was written durable, and closes the file. Its name is durable once its folder is synced.
     fn sync_and_close(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A lock that is held as long as this lives.
+pub trait Lock: Send + Sync {
+    /// Whether the lock's file is still the one that was locked. Somebody who takes it for stale may remove it.
+    fn is_held(&self) -> io::Result<bool>;
+}
+
+/// What a name stands for. Links are never followed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Status {
+    /// What is there.
+    pub kind: FileKind,
+    /// Whether only its owner may read or write it.
+    pub is_private: bool,
+}
+
+/// What can stand under a name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FileKind {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, a pipe, a socket or a device.
+    Other,
 }
 
 /// Who may look into a new folder.
@@ -29,7 +57,7 @@ pub trait Disk: Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// A file to be read from its beginning.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>>;
-    /// A new file; one that is there is emptied.
+    /// A new file; one that is there is emptied. A link is refused.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Adds bytes to the end of a file that exists, and syncs it.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
@@ -49,8 +77,10 @@ pub trait Disk: Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Whether there is something of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
+    /// What a name stands for.
+    fn status(&self, path: &Path) -> io::Result<Status>;
     /// Takes a lock that lasts as long as what is returned; `None` where another holds it.
-    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send + Sync>>>;
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
 }
 
 /// The file system.
@@ -65,14 +95,17 @@ impl DiskFile for File {
 
 impl Disk for RealDisk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        refuse_odd(path)?;
         fs::read(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
+        refuse_odd(path)?;
         Ok(Box::new(File::open(path)?))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        refuse_odd(path)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
         // What is in the vault stays private even where the folder is copied.
@@ -84,12 +117,14 @@ impl Disk for RealDisk {
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        refuse_odd(path)?;
         let mut file = OpenOptions::new().append(true).open(path)?;
         file.write_all(bytes)?;
         file.sync_all()
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        refuse_odd(path)?;
         let file = OpenOptions::new().write(true).open(path)?;
         file.set_len(len)?;
         file.sync_all()
@@ -148,12 +183,77 @@ impl Disk for RealDisk {
         path.try_exists()
     }
 
-    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send + Sync>>> {
+    fn status(&self, path: &Path) -> io::Result<Status> {
+        let found = match fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Status { kind: FileKind::Absent, is_private: true });
+            }
+            Err(error) => return Err(error),
+        };
+        let kind = match found.file_type() {
+            kind if kind.is_file() => FileKind::File,
+            kind if kind.is_dir() => FileKind::Folder,
+            _ => FileKind::Other,
+        };
+        Ok(Status { kind, is_private: is_private(&found) })
+    }
+
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        refuse_odd(path)?;
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(file))),
+            Ok(()) => Ok(Some(Box::new(FileLock { file, path: path.into() }))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
+}
+
+/// The lock of the file system.
+struct FileLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl Lock for FileLock {
+    #[cfg(unix)]
+    fn is_held(&self) -> io::Result<bool> {
+        use std::os::unix::fs::MetadataExt;
+        let ours = self.file.metadata()?;
+        match fs::symlink_metadata(&self.path) {
+            Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    // Elsewhere an open file cannot be removed.
+    #[cfg(not(unix))]
+    fn is_held(&self) -> io::Result<bool> {
+        self.file.metadata()?;
+        self.path.try_exists()
+    }
+}
+
+/// Refuses a link, which leads out of the project, and a pipe, which may never end. A file that is not there is fine.
+fn refuse_odd(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link or no regular file"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn is_private(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    found.permissions().mode() & 0o077 == 0
+}
+
+// Elsewhere permissions are not bits, and the user's own folders are private.
+#[cfg(not(unix))]
+fn is_private(_found: &fs::Metadata) -> bool {
+    true
 }

@@ -107,6 +107,48 @@ coded! {
             line: u64,
         } = "L508", "written by a later version",
             "The ledger has a line this version does not understand. Use the later version.";
+        #[error("{file} is a symbolic link or no regular file; put the real file or folder in its place")]
+        Link {
+            /// The file, from the project folder.
+            file: String,
+        } = "L509", "a link in the project",
+            "Tacenda writes into these folders and removes what a crash left there. Behind a symbolic link stand \
+             somebody's other files, and they could be lost. A pipe or a device never ends. Put the real file or folder \
+             in its place. To keep releases on another disk, move the whole project there.";
+        #[error("{file} can be read or written by others; run: chmod -R go-rwx .tacenda/vault")]
+        Loose {
+            /// The file, from the project folder.
+            file: String,
+        } = "L510", "the vault is open to others",
+            "The vault links people to their rows. Whoever can read it can re-identify everyone, and whoever can write \
+             it can change what is published. It was probably restored or copied without its permissions. Run chmod -R \
+             go-rwx .tacenda/vault in the project folder, and ask who had access in the meantime.";
+        #[error(
+            "the ledger has {found} lines, and {wanted} were seen here before (the last of {at}); this folder was restored or copied; \
+             nothing was published; go on with the folder that has all lines"
+        )]
+        RolledBack {
+            /// How many lines there are.
+            found: u64,
+            /// How many were seen.
+            wanted: u64,
+            /// When the last of them was written.
+            at: String,
+            /// The number that the next release would have.
+            next: u32,
+        } = "L511", "the project went back in time",
+            "A file outside of the project remembers how far the ledger went, and this ledger ends before that or goes \
+             another way. The folder was restored from a backup, copied, or checked out from version control. A second \
+             release with a number that is out already can be compared with the first: in a test nine people's values \
+             became certain. Go on with the folder that has all lines, or restore the newest backup. If the releases after \
+             this point never left the house, publish with --accept-rollback \"reason\". The reason stands in the ledger.";
+        #[error("{} is damaged; compare the ledger with what recipients have, then remove the file", file.display())]
+        BadAnchor {
+            /// The file.
+            file: PathBuf,
+        } = "L512", "the anchor is damaged",
+            "The file that remembers how far a series went cannot be read. Compare tacenda log with the newest release \
+             that recipients have. If the project has it, remove the file: it is made anew.";
         #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
         Locked {
             /// The project folder.
@@ -160,6 +202,11 @@ coded! {
         #[error("another tacenda published while this was reading; run this again")]
         MovedOn = "E707", "the project moved on",
             "Readers take no lock. A writer committed in between and tidied up. Run the command again.";
+        #[error("another tacenda wrote to this project at the same time; nothing was published; run this again")]
+        Overtaken = "E708", "another writer was faster",
+            "The lock was removed, or this file system keeps no locks, and a second tacenda wrote to the project. What \
+             it wrote stays. This run published nothing. Run the command again. Never remove .tacenda/lock: the lock \
+             goes away with the process that holds it.";
     }
 }
 
@@ -196,6 +243,10 @@ mod tests {
             LedgerError::MissingRelease { folder: "x".into() },
             LedgerError::ReleaseFile { file: "x".into(), fault: "y" },
             LedgerError::Newer { file: "x".into(), line: 1 },
+            LedgerError::Link { file: "x".into() },
+            LedgerError::Loose { file: "x".into() },
+            LedgerError::RolledBack { found: 1, wanted: 2, at: "y".into(), next: 2 },
+            LedgerError::BadAnchor { file: "x".into() },
             LedgerError::Locked { root: "x".into() },
             LedgerError::Full { path: "x".into() },
             LedgerError::Disk { action: "read", path: "x".into(), source: io::Error::other("y") },
@@ -203,6 +254,7 @@ mod tests {
             LedgerError::Unfinished { seq: 1, source: Box::new(LedgerError::Poisoned) },
             LedgerError::Uncertain { seq: 1, source: Box::new(LedgerError::Poisoned) },
             LedgerError::MovedOn,
+            LedgerError::Overtaken,
         ];
         let codes: Vec<&str> = errors.iter().map(LedgerError::code).collect();
         assert_eq!(codes, LedgerError::PAGES.iter().map(|&(code, _, _)| code).collect::<Vec<_>>());

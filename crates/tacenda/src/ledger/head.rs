@@ -3,7 +3,7 @@
 //! `vault/head` is one line: how many lines the ledger has, the hash of the last, and the BLAKE3 hash
 //! of those two words with the blank between them. It follows the ledger by one rename, so that a
 //! ledger that lost its last lines is told from one whose last line a crash cut short. It is written
-//! as `head.next` before the line is appended: after the commit nothing has to be written, only renamed.
+//! as `head.next.ATTEMPT` before the line is appended: after the commit nothing has to be written, only renamed.
 
 use crate::ledger::line::NO_HASH;
 use crate::ledger::vault::{VAULT, shown};
@@ -13,6 +13,8 @@ use std::io;
 use std::path::Path;
 
 pub(super) const HEAD: &str = "head";
+
+/// How the names of prepared heads begin. Each writer adds its attempt: two of them never prepare the same file.
 pub(super) const NEXT: &str = "head.next";
 
 /// How far the ledger went.
@@ -51,8 +53,8 @@ impl Head {
     }
 
     /// Writes and syncs it beside the old one; the caller syncs the folder.
-    pub fn prepare(&self, disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
-        let path = root.join(VAULT).join(NEXT);
+    pub fn prepare(&self, disk: &dyn Disk, root: &Path, attempt: &str) -> Result<(), LedgerError> {
+        let path = root.join(VAULT).join(format!("{NEXT}.{attempt}"));
         let write = || {
             let mut file = disk.create(&path)?;
             file.write_all(self.text().as_bytes())?;
@@ -62,10 +64,10 @@ impl Head {
     }
 
     /// Puts the prepared head in the place of the old one, durably.
-    pub fn take(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
+    pub fn take(disk: &dyn Disk, root: &Path, attempt: &str) -> Result<(), LedgerError> {
         let vault = root.join(VAULT);
         let path = vault.join(HEAD);
-        disk.rename(&vault.join(NEXT), &path)
+        disk.rename(&vault.join(format!("{NEXT}.{attempt}")), &path)
             .and_then(|()| disk.sync_folder(&vault))
             .map_err(|error| LedgerError::disk("rename", &path, error))
     }

@@ -62,6 +62,15 @@ pub enum What {
         /// What is true instead.
         text: String,
     },
+    /// The ledger was behind its anchor, and a person went on all the same.
+    Rollback {
+        /// Why, in the person's words.
+        because: String,
+        /// How many lines the ledger had been seen to have.
+        lines: u64,
+        /// The hash of the last of them.
+        head: String,
+    },
     /// A release was taken back.
     Retract {
         /// What is to be shown of it.
@@ -220,7 +229,7 @@ impl Event {
         match &self.what {
             What::Init(init) => Some(&init.vault),
             What::Publish(publication) | What::Adopt(publication) => Some(&publication.vault),
-            What::Retract { .. } | What::Erratum { .. } => None,
+            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } => None,
         }
     }
 }

@@ -17,12 +17,14 @@ mod line;
 mod columns;
 mod vault;
 mod head;
+mod anchor;
 mod staging;
 mod store;
 mod recover;
 mod verify;
 
-pub use disk::{Disk, DiskFile, Folder, RealDisk};
+pub use anchor::{Anchor, Anchors};
+pub use disk::{Disk, DiskFile, FileKind, Folder, Lock, RealDisk, Status};
 pub use error::LedgerError;
 pub use line::{Amendment, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What};
 pub use staging::{StagedFile, Staging};

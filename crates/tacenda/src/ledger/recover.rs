@@ -7,13 +7,13 @@
 
 use crate::ledger::head::{HEAD, Head};
 use crate::ledger::line::LEDGER;
-use crate::ledger::staging::STAGING;
+use crate::ledger::staging::{STAGING, is_staged, staged_name};
 use crate::ledger::store::{release_name, series};
 use crate::ledger::vault::VAULT;
-use crate::ledger::{Disk, Event, Folder, LedgerError, line, vault};
+use crate::ledger::{Disk, Event, FileKind, Folder, LedgerError, Lock, Publication, line, vault};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What an open found.
 pub(super) struct Found {
@@ -24,7 +24,8 @@ pub(super) struct Found {
 }
 
 /// Takes the lock.
-pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Send + Sync>, LedgerError> {
+pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Lock>, LedgerError> {
+    refuse_links(disk, root)?;
     let path = root.join(".tacenda/lock");
     let lock = disk.try_lock(&path).map_err(|error| LedgerError::disk("lock", &path, error))?;
     lock.ok_or_else(|| LedgerError::Locked { root: root.into() })
@@ -33,6 +34,7 @@ pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Send + Sync>,
 /// Looks at what left a project: the ledger and the release folders, without the vault. That the ledger lost its last
 /// lines cannot be seen this way, unless a release is there that it does not name.
 pub(super) fn look_outside(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
+    refuse_links(disk, root)?;
     let folders = release_folders(disk, root)?;
     let lines = line::read(&read_ledger(disk, root)?)?;
     if lines.events.is_empty() {
@@ -57,6 +59,8 @@ fn refuse_unknown(folders: &ReleaseFolders, events: &[Event]) -> Result<(), Ledg
 /// Folders and head are looked at before the ledger: a writer goes the other way round, so
 /// whatever is seen of it here must have its line.
 pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
+    refuse_links(disk, root)?;
+    refuse_loose(disk, root)?;
     let folders = release_folders(disk, root)?;
     let head = Head::read(disk, root)?;
     let lines = line::read(&read_ledger(disk, root)?)?;
@@ -78,8 +82,89 @@ pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     Ok(Found { events: lines.events, whole: lines.whole, torn: lines.torn, head })
 }
 
+/// Refuses links where this room writes or sweeps: behind one may stand somebody's own files.
+fn refuse_links(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
+    let own = [".tacenda", VAULT, STAGING, LEDGER, ".tacenda/lock", "releases"].map(|name| root.join(name));
+    let series = list_folder(disk, &root.join("releases"))?.into_iter().map(|name| root.join("releases").join(name));
+    let staged = list_folder(disk, &root.join(STAGING))?.into_iter().filter(|name| is_staged(name));
+    let staged = staged.map(|name| root.join(STAGING).join(name));
+    for path in own.into_iter().chain(series).chain(staged) {
+        let status = disk.status(&path).map_err(|error| LedgerError::disk("read", &path, error))?;
+        if status.kind == FileKind::Other {
+            return Err(LedgerError::Link { file: inside(root, &path) });
+        }
+    }
+    Ok(())
+}
+
+/// The names in a folder that is no link; none in anything else.
+fn list_folder(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, LedgerError> {
+    let status = disk.status(path).map_err(|error| LedgerError::disk("read", path, error))?;
+    if status.kind == FileKind::Folder { list(disk, path) } else { Ok(Vec::new()) }
+}
+
+/// Refuses a vault that others than its owner may read or write, as ssh does with its keys.
+fn refuse_loose(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
+    let vault = root.join(VAULT);
+    let files = list_folder(disk, &vault)?.into_iter().filter(|name| vault::is_state(name) || name == HEAD);
+    for path in std::iter::once(vault.clone()).chain(files.map(|name| vault.join(name))) {
+        let status = disk.status(&path).map_err(|error| LedgerError::disk("read", &path, error))?;
+        if status.kind == FileKind::Other {
+            return Err(LedgerError::Link { file: inside(root, &path) });
+        }
+        if !status.is_private {
+            return Err(LedgerError::Loose { file: inside(root, &path) });
+        }
+    }
+    Ok(())
+}
+
+/// A path as seen from the project folder.
+fn inside(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+/// Refuses to go on where the lock is lost or the ledger is not the one that was opened: another writer was here.
+pub(super) fn refuse_overtaken(
+    disk: &dyn Disk,
+    root: &Path,
+    lock: &dyn Lock,
+    whole: u64,
+    head: &str,
+) -> Result<(), LedgerError> {
+    let path = root.join(".tacenda/lock");
+    if !lock.is_held().map_err(|error| LedgerError::disk("read", &path, error))? {
+        return Err(LedgerError::Overtaken);
+    }
+    let bytes = read_ledger(disk, root)?;
+    let last = line::read(&bytes)?.events.pop();
+    let same = bytes.len() as u64 == whole && last.is_none_or(|event| event.hash == head);
+    if same { Ok(()) } else { Err(LedgerError::Overtaken) }
+}
+
+/// Takes back a line that may be there in part, unless somebody else wrote after it.
+pub(super) fn take_back(disk: &dyn Disk, root: &Path, whole: u64, line: &[u8]) -> Result<(), LedgerError> {
+    let ledger = root.join(LEDGER);
+    let bytes = read_ledger(disk, root)?;
+    match bytes.get(whole as usize..) {
+        Some(tail) if line.starts_with(tail) => {
+            disk.truncate(&ledger, whole).map_err(|error| LedgerError::disk("write", &ledger, error))
+        }
+        _ => Err(LedgerError::Overtaken),
+    }
+}
+
+/// Removes the files of the vault that an attempt wrote. What it cannot remove, the next open for writing does.
+pub(super) fn discard(disk: &dyn Disk, root: &Path, attempt: &str) {
+    let (vault, mark) = (root.join(VAULT), format!(".{attempt}"));
+    let ours = |name: &String| vault::is_state(name) && name.contains(&mark);
+    for name in disk.list(&vault).unwrap_or_default().iter().filter(|name| ours(name)) {
+        let _ = disk.remove_file(&vault.join(name));
+    }
+}
+
 /// Finishes or removes what a crash left. The lock must be held.
-pub(super) fn settle(disk: &dyn Disk, root: &Path, found: &Found) -> Result<(), LedgerError> {
+pub(super) fn settle(disk: &dyn Disk, root: &Path, found: &Found, attempt: &str) -> Result<(), LedgerError> {
     let ledger = root.join(LEDGER);
     if found.torn > 0 {
         disk.truncate(&ledger, found.whole).map_err(|error| LedgerError::disk("write", &ledger, error))?;
@@ -88,11 +173,11 @@ pub(super) fn settle(disk: &dyn Disk, root: &Path, found: &Found) -> Result<(), 
     if found.head.seq < last.seq {
         create_release_parent(disk, root, series(&found.events))?;
         finish(disk, root, &found.events)?;
-        Head { seq: last.seq, hash: last.hash.clone() }.prepare(disk, root)?;
-        Head::take(disk, root)?;
+        Head { seq: last.seq, hash: last.hash.clone() }.prepare(disk, root, attempt)?;
+        Head::take(disk, root, attempt)?;
     }
     sweep_staging(disk, root)?;
-    sweep_vault(disk, root, state(&found.events))?;
+    sweep_vault(disk, root)?;
     let there = list(disk, &root.join(VAULT))?;
     match state(&found.events).keys().find(|name| !there.contains(name)) {
         Some(name) => Err(LedgerError::VaultMissing { file: vault::shown(name) }),
@@ -106,7 +191,7 @@ pub(super) fn finish(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<(
         return Ok(());
     };
     let name = release_name(series(events), publication.number);
-    let (place, staged) = (root.join(&name), root.join(STAGING).join(format!("r{:04}", publication.number)));
+    let (place, staged) = (root.join(&name), staged_folder(root, publication));
     let fault = |error| LedgerError::disk("rename", &place, error);
     if !disk.exists(&place).map_err(fault)? {
         if !disk.exists(&staged).map_err(fault)? {
@@ -116,6 +201,12 @@ pub(super) fn finish(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<(
     }
     disk.sync_folder(&root.join("releases").join(series(events))).map_err(fault)?;
     disk.sync_folder(&root.join(STAGING)).map_err(fault)
+}
+
+/// Where a release was staged.
+pub(super) fn staged_folder(root: &Path, publication: &Publication) -> PathBuf {
+    let attempt = vault::attempt_of(&publication.vault, publication.number);
+    root.join(STAGING).join(staged_name(publication.number, attempt))
 }
 
 /// Makes the folder that releases are renamed into, durably.
@@ -140,7 +231,7 @@ pub(super) fn clear_for_init(disk: &dyn Disk, root: &Path, series: &str) -> Resu
         return Err(LedgerError::UnknownRelease { folder });
     }
     sweep_staging(disk, root)?;
-    sweep_vault(disk, root, &BTreeMap::new())?;
+    sweep_vault(disk, root)?;
     let ledger = root.join(LEDGER);
     let create = || {
         disk.create(&ledger)?.sync_and_close()?;
@@ -154,11 +245,14 @@ pub(super) fn state(events: &[Event]) -> &BTreeMap<String, String> {
     events.iter().rev().find_map(Event::vault).expect("the first line has files")
 }
 
-/// Removes the files of the vault that belong to another state. What this room did not write stays.
-pub(super) fn sweep_vault(disk: &dyn Disk, root: &Path, state: &BTreeMap<String, String>) -> Result<(), LedgerError> {
+/// Removes the files of the vault that the last line does not name. What this room did not write stays. The files are
+/// listed before the ledger is read: what another writer commits in between is not in the list.
+pub(super) fn sweep_vault(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     let vault = root.join(VAULT);
-    let leftovers: Vec<String> =
-        list(disk, &vault)?.into_iter().filter(|name| vault::is_state(name) && !state.contains_key(name)).collect();
+    let names = list(disk, &vault)?;
+    let events = line::read(&read_ledger(disk, root)?)?.events;
+    let is_named = |name: &String| !events.is_empty() && state(&events).contains_key(name);
+    let leftovers: Vec<String> = names.into_iter().filter(|name| vault::is_state(name) && !is_named(name)).collect();
     for name in &leftovers {
         let path = vault.join(name);
         disk.remove_file(&path).map_err(|error| LedgerError::disk("remove", &path, error))?;
@@ -171,7 +265,8 @@ pub(super) fn sweep_vault(disk: &dyn Disk, root: &Path, state: &BTreeMap<String,
 
 fn sweep_staging(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     let staging = root.join(STAGING);
-    let names = list(disk, &staging)?;
+    // What this room did not stage stays: a file that a desktop or a file server left is nobody's release.
+    let names: Vec<String> = list(disk, &staging)?.into_iter().filter(|name| is_staged(name)).collect();
     for name in &names {
         let path = staging.join(name);
         disk.remove_folder(&path).map_err(|error| LedgerError::disk("remove", &path, error))?;

@@ -1,4 +1,4 @@
-//! A release folder before it is one: `.tacenda/staging/rNNNN`, on the same file system as the
+//! A release folder before it is one: `.tacenda/staging/rNNNN.ATTEMPT`, on the same file system as the
 //! place it will be renamed to.
 
 use crate::ledger::{Disk, DiskFile, FileDigest, LedgerError};
@@ -12,6 +12,20 @@ use std::{fmt, io};
 
 /// Where releases are staged, as seen from the project folder.
 pub(super) const STAGING: &str = ".tacenda/staging";
+
+/// The name of a staged folder. Earlier versions wrote it without the attempt.
+pub(super) fn staged_name(number: u32, attempt: &str) -> String {
+    match attempt {
+        "" => format!("r{number:04}"),
+        attempt => format!("r{number:04}.{attempt}"),
+    }
+}
+
+/// Whether a name is one that this room gives to staged folders.
+pub(super) fn is_staged(name: &str) -> bool {
+    name.strip_prefix('r')
+        .is_some_and(|rest| rest.len() >= 4 && rest.bytes().take(4).all(|digit| digit.is_ascii_digit()))
+}
 
 /// A release folder being filled. Dropped before it is committed, it removes itself.
 pub struct Staging {

@@ -2,13 +2,13 @@
 
 use crate::ledger::head::Head;
 use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
-use crate::ledger::staging::STAGING;
+use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
-    Amendment, Disk, Event, Folder, Init, LedgerError, LineNumbers, Publication, PublishedTo, Staging, What, recover,
-    vault,
+    Amendment, Anchor, Anchors, Disk, Event, Folder, Init, LedgerError, LineNumbers, Lock, Publication, PublishedTo,
+    Staging, What, recover, vault,
 };
-use crate::model::{History, Seed, Table};
+use crate::model::{History, Seed, Table, hex};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,7 +70,11 @@ pub struct Store {
     pub(super) whole: u64,
     /// The secret all randomness comes from; absent where the vault is.
     pub(super) seed: Option<Seed>,
-    pub(super) lock: Option<Box<dyn Send + Sync>>,
+    pub(super) lock: Option<Box<dyn Lock>>,
+    /// Where the end of the ledger is remembered, outside of the project.
+    anchors: Option<Anchors>,
+    /// Marks the files that this store writes: another writer, unseen, writes others.
+    attempt: String,
     pub(super) poisoned: bool,
 }
 
@@ -97,9 +101,10 @@ impl Store {
         let lock = recover::lock(&*disk, root)?;
         recover::clear_for_init(&*disk, root, new.series)?;
         let vault = Vault::new(&*disk, root, &new.seed);
-        Head::none().prepare(&*disk, root)?;
-        Head::take(&*disk, root)?;
-        let policy = vault::name("policy", 0);
+        let attempt = FIRST_ATTEMPT.to_string();
+        Head::none().prepare(&*disk, root, &attempt)?;
+        Head::take(&*disk, root, &attempt)?;
+        let policy = vault::name("policy", 0, &attempt);
         let files = BTreeMap::from([
             (vault::SEED.to_string(), vault.write_seed(&new.seed)?),
             (policy.clone(), vault.write(&policy, &|out| Ok(out.write_all(new.policy_canonical.as_bytes())?))?),
@@ -118,9 +123,12 @@ impl Store {
             whole: 0,
             seed: Some(new.seed),
             lock: Some(lock),
+            anchors: None,
+            attempt,
             poisoned: false,
         };
         store.append(new.at, What::Init(init), None)?;
+        store.attempt = new_attempt(root)?;
         Ok(store)
     }
 
@@ -135,6 +143,8 @@ impl Store {
             whole: found.whole,
             seed: Some(seed),
             lock: None,
+            anchors: None,
+            attempt: String::new(),
             poisoned: false,
         })
     }
@@ -150,8 +160,17 @@ impl Store {
             None => {}
         }
         let found = recover::look_outside(&*disk, root)?;
-        let (root, lock) = (root.into(), None);
-        Ok(Store { disk, root, events: found.events, whole: found.whole, seed: None, lock, poisoned: false })
+        Ok(Store {
+            disk,
+            root: root.into(),
+            events: found.events,
+            whole: found.whole,
+            seed: None,
+            lock: None,
+            anchors: None,
+            attempt: String::new(),
+            poisoned: false,
+        })
     }
 
     /// Whether the vault is there.
@@ -168,7 +187,8 @@ impl Store {
         let lock = recover::lock(&*disk, root)?;
         let found = recover::look(&*disk, root)?;
         let seed = vault::read_seed(&*disk, root, &found.events)?;
-        recover::settle(&*disk, root, &found)?;
+        let attempt = new_attempt(root)?;
+        recover::settle(&*disk, root, &found, &attempt)?;
         Ok(Store {
             disk,
             root: root.into(),
@@ -176,8 +196,60 @@ impl Store {
             whole: found.whole,
             seed: Some(seed),
             lock: Some(lock),
+            anchors: None,
+            attempt,
             poisoned: false,
         })
+    }
+
+    /// Holds the ledger against its anchor, and moves the anchor with every line from now on. A ledger behind its anchor is
+    /// refused, unless a person says why it may go on; then that stands in the ledger.
+    pub fn hold_against(&mut self, anchors: &Anchors, at: &str, accepted: Option<&str>) -> Result<(), LedgerError> {
+        self.assert_writer();
+        match (self.is_behind(anchors)?, accepted) {
+            (None, _) => {
+                self.anchors = Some(anchors.clone());
+                self.anchor()
+            }
+            (Some(anchor), None) => Err(self.rolled_back(&anchor)),
+            (Some(anchor), Some(because)) => {
+                self.anchors = Some(anchors.clone());
+                let (lines, head) = (anchor.lines, anchor.head);
+                self.append(at, What::Rollback { because: because.into(), lines, head }, None)
+            }
+        }
+    }
+
+    /// Refuses a ledger that is behind its anchor; writes nothing.
+    pub fn compare_with(&self, anchors: &Anchors) -> Result<(), LedgerError> {
+        self.is_behind(anchors)?.map_or(Ok(()), |anchor| Err(self.rolled_back(&anchor)))
+    }
+
+    /// The anchor that the ledger does not reach, unless a person has accepted that.
+    fn is_behind(&self, anchors: &Anchors) -> Result<Option<Anchor>, LedgerError> {
+        let anchor = anchors.read(self.seed_commitment())?;
+        let accepted = |anchor: &Anchor| {
+            let is_it = |what: &What| matches!(what, What::Rollback { head, .. } if *head == anchor.head);
+            self.events.iter().any(|event| is_it(&event.what))
+        };
+        Ok(anchor.filter(|anchor| !anchor.is_reached_by(&self.events) && !accepted(anchor)))
+    }
+
+    fn rolled_back(&self, anchor: &Anchor) -> LedgerError {
+        LedgerError::RolledBack {
+            found: self.events.len() as u64,
+            wanted: anchor.lines,
+            at: anchor.at.clone(),
+            next: self.releases() + 1,
+        }
+    }
+
+    /// Moves the anchor to the last line.
+    fn anchor(&self) -> Result<(), LedgerError> {
+        match (&self.anchors, self.events.last()) {
+            (Some(anchors), Some(last)) => anchors.write(self.seed_commitment(), self.series(), last),
+            _ => Ok(()),
+        }
     }
 
     /// The project folder.
@@ -233,12 +305,12 @@ impl Store {
         let digest = self.events.iter().rev().find_map(|event| match &event.what {
             What::Init(init) => Some(init.policy_digest.clone()),
             What::Publish(publication) | What::Adopt(publication) => Some(publication.policy_digest.clone()),
-            What::Retract { .. } | What::Erratum { .. } => None,
+            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } => None,
         });
-        let name = vault::name("policy", self.releases());
-        let bytes = self.reading(self.vault()?.read(self.state(), &name))?;
+        let name = vault::find(self.state(), "policy", self.releases())?;
+        let bytes = self.reading(self.vault()?.read(self.state(), name))?;
         let canonical = String::from_utf8(bytes)
-            .map_err(|_| LedgerError::Vault { file: vault::shown(&name), fault: "it is not text" })?;
+            .map_err(|_| LedgerError::Vault { file: vault::shown(name), fault: "it is not text" })?;
         Ok((digest.expect("the first line has one"), canonical))
     }
 
@@ -279,7 +351,7 @@ impl Store {
             return Err(LedgerError::Poisoned);
         }
         let parent = self.root.join(STAGING);
-        let folder = parent.join(format!("r{number:04}"));
+        let folder = parent.join(staged_name(number, &self.attempt));
         let fault = |error| LedgerError::disk("create", &folder, error);
         if self.disk.exists(&folder).map_err(fault)? {
             self.disk.remove_folder(&folder).map_err(fault)?;
@@ -337,8 +409,9 @@ impl Store {
     fn try_commit(&mut self, staging: Staging, commit: Commit<'_>) -> Result<(), LedgerError> {
         let number = staging.number();
         let files = staging.seal()?;
-        let written = self.vault()?.write_state(number, commit.history, commit.snapshot, commit.policy_canonical);
-        let mut vault = written.inspect_err(|_| self.sweep())?;
+        let (history, snapshot) = (commit.history, commit.snapshot);
+        let written = self.vault()?.write_state(number, &self.attempt, history, snapshot, commit.policy_canonical);
+        let mut vault = written.inspect_err(|_| self.discard())?;
         let seed = self.events[0].vault().expect("the first line has files")[vault::SEED].clone();
         vault.insert(vault::SEED.into(), seed);
         let publication = Publication {
@@ -370,26 +443,28 @@ impl Store {
     fn append(&mut self, at: &str, what: What, mut staging: Option<Staging>) -> Result<(), LedgerError> {
         let seq = self.events.len() as u64 + 1;
         let (event, bytes) = Event::next(seq, self.head(), at, what);
-        self.prepare(&event).inspect_err(|_| self.sweep())?;
+        let prepared = self.prepare(&event).and_then(|()| self.refuse_overtaken());
+        prepared.inspect_err(|_| self.discard())?;
         let ledger = self.root.join(LEDGER);
         if let Some(staging) = &mut staging {
             staging.keep(true);
         }
         if let Err(error) = self.disk.append(&ledger, &bytes) {
             let source = LedgerError::disk("write", &ledger, error);
-            if self.disk.truncate(&ledger, self.whole).is_err() {
+            if recover::take_back(&*self.disk, &self.root, self.whole, &bytes).is_err() {
                 return Err(LedgerError::Uncertain { seq, source: Box::new(source) });
             }
             if let Some(staging) = &mut staging {
                 staging.keep(false);
             }
-            self.sweep();
+            self.discard();
             return Err(source);
         }
         self.whole += bytes.len() as u64;
         self.events.push(event);
         recover::finish(&*self.disk, &self.root, &self.events)
-            .and_then(|()| Head::take(&*self.disk, &self.root))
+            .and_then(|()| Head::take(&*self.disk, &self.root, &self.attempt))
+            .and_then(|()| self.anchor())
             .map_err(|source| LedgerError::Unfinished { seq, source: Box::new(source) })?;
         self.sweep();
         if let (Some(_), Ok(vault)) = (self.events.last().and_then(Event::publication), self.vault()) {
@@ -400,13 +475,14 @@ impl Store {
 
     /// Makes everything durable that the line relies on, and the folder it will be moved to.
     fn prepare(&self, event: &Event) -> Result<(), LedgerError> {
-        Head { seq: event.seq, hash: event.hash.clone() }.prepare(&*self.disk, &self.root)?;
+        Head { seq: event.seq, hash: event.hash.clone() }.prepare(&*self.disk, &self.root, &self.attempt)?;
         let vault = self.root.join(VAULT);
         self.disk.sync_folder(&vault).map_err(|error| LedgerError::disk("sync", &vault, error))?;
         let Some(publication) = event.publication() else {
             return Ok(());
         };
         recover::create_release_parent(&*self.disk, &self.root, self.series())?;
+        self.refuse_incomplete(publication)?;
         let place = self.release_folder(publication.number);
         match self.disk.exists(&place).map_err(|error| LedgerError::disk("read", &place, error))? {
             true => Err(LedgerError::UnknownRelease { folder: release_name(self.series(), publication.number) }),
@@ -414,12 +490,32 @@ impl Store {
         }
     }
 
+    /// Refuses a line whose files another writer, unseen, has swept away.
+    fn refuse_incomplete(&self, publication: &Publication) -> Result<(), LedgerError> {
+        let staged = self.root.join(STAGING).join(staged_name(publication.number, &self.attempt));
+        let vault = publication.vault.keys().map(|name| self.root.join(VAULT).join(name));
+        for path in vault.chain(std::iter::once(staged)) {
+            if !self.disk.exists(&path).map_err(|error| LedgerError::disk("read", &path, error))? {
+                return Err(LedgerError::Overtaken);
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_overtaken(&self) -> Result<(), LedgerError> {
+        let lock = self.lock.as_deref().expect("a writer holds the lock");
+        recover::refuse_overtaken(&*self.disk, &self.root, lock, self.whole, self.head())
+    }
+
+    /// Removes what this store wrote into the vault and did not commit. Nothing else: the ledger may have moved on.
+    fn discard(&self) {
+        recover::discard(&*self.disk, &self.root, &self.attempt);
+    }
+
     /// Removes files of the vault that the last line does not rely on. What it cannot remove now, the
     /// next open for writing does.
     fn sweep(&self) {
-        if !self.events.is_empty() {
-            let _ = recover::sweep_vault(&*self.disk, &self.root, self.state());
-        }
+        let _ = recover::sweep_vault(&*self.disk, &self.root);
     }
 
     pub(super) fn vault(&self) -> Result<Vault<'_>, LedgerError> {
@@ -468,6 +564,16 @@ pub(super) fn series(events: &[Event]) -> &str {
 fn view_of(history: &History) -> Option<PublishedTo> {
     let view = history.views.iter().find(|view| view.release == history.releases)?;
     Some(PublishedTo { name: view.name.clone(), recipients: view.recipients.clone() })
+}
+
+/// The mark of the first line's files. It is not drawn: releases name the ledger's head, and the same seed gives the same bytes.
+const FIRST_ATTEMPT: &str = "00000000";
+
+/// A mark that no other writer has.
+fn new_attempt(root: &Path) -> Result<String, LedgerError> {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).map_err(|error| LedgerError::disk("write", root, io::Error::other(error)))?;
+    Ok(hex(&bytes))
 }
 
 fn is_folder_name(name: &str) -> bool {

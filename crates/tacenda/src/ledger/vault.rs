@@ -18,13 +18,16 @@
 //! file's name. Without the key no guess at a file can be tried out; with the name in it, equal files of
 //! two releases (nobody's value changed, say) have different digests.
 //! Keys are stored once: whoever is in the snapshot is in the history too.
+//!
+//! The number in a name is followed by the attempt that wrote the file, as in `keys-0002.3fa9c1d2.parquet`: two writers
+//! that do not see each other's lock never write the same file. Earlier versions wrote names without it.
 
 use crate::ledger::columns::{Column, ColumnFile};
 use crate::ledger::head::NEXT;
 use crate::ledger::{Disk, DiskFile, Event, LedgerError, What, columns};
 use crate::model::{
-    History, Met, PastGroups, PastView, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId, ValueSets,
-    Values, hex,
+    History, Met, PastGroups, PastView, PeopleCounts, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId,
+    ValueSets, Values, hex,
 };
 use parquet::errors::ParquetError;
 use serde::{Deserialize, Serialize};
@@ -49,13 +52,49 @@ type Texts = Vec<Box<[Box<str>]>>;
 const PLANNED: &str = "planned-";
 
 /// The name of a file of the state after a release.
-pub(super) fn name(kind: &str, release: u32) -> String {
+pub(super) fn name(kind: &str, release: u32, attempt: &str) -> String {
+    let (stem, ending) = parts(kind, release);
+    format!("{stem}.{attempt}{ending}")
+}
+
+/// What stands before and after the attempt in a name.
+fn parts(kind: &str, release: u32) -> (String, &'static str) {
     match kind {
-        "policy" => format!("policy-{release:04}"),
-        "history" => format!("history-{release:04}.json"),
-        "texts" => format!("snapshot-{release:04}.json"),
-        _ => format!("{kind}-{release:04}.parquet"),
+        "policy" => (format!("policy-{release:04}"), ""),
+        "history" => (format!("history-{release:04}"), ".json"),
+        "texts" => (format!("snapshot-{release:04}"), ".json"),
+        _ => (format!("{kind}-{release:04}"), ".parquet"),
     }
+}
+
+/// The attempt in a name of this kind; nothing in a name of an earlier version; `None` for another name.
+fn attempt_in<'n>(name: &'n str, kind: &str, release: u32) -> Option<&'n str> {
+    let (stem, ending) = parts(kind, release);
+    match name.strip_prefix(&*stem)?.strip_suffix(ending)? {
+        "" => Some(""),
+        rest => rest.strip_prefix('.').filter(|attempt| is_attempt(attempt)),
+    }
+}
+
+fn is_attempt(text: &str) -> bool {
+    text.len() == 8 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The file of a kind, among those that a line names.
+pub(super) fn find<'f>(files: &'f BTreeMap<String, String>, kind: &str, release: u32) -> Result<&'f str, LedgerError> {
+    let found = files.keys().find(|name| attempt_in(name, kind, release).is_some());
+    found.map(|name| &**name).ok_or_else(|| LedgerError::VaultMissing { file: shown(&plain(kind, release)) })
+}
+
+/// The attempt that wrote the state after a release; nothing for an earlier version.
+pub(super) fn attempt_of(files: &BTreeMap<String, String>, release: u32) -> &str {
+    files.keys().find_map(|name| attempt_in(name, "policy", release)).unwrap_or_default()
+}
+
+/// A name without its attempt, for people.
+fn plain(kind: &str, release: u32) -> String {
+    let (stem, ending) = parts(kind, release);
+    stem + ending
 }
 
 /// Whether a file belongs to the state of some release (or to one that was never committed).
@@ -66,8 +105,8 @@ pub(super) fn is_state(name: &str) -> bool {
     ];
     let release = name.split(['-', '.']).nth(1).and_then(|digits| digits.parse().ok());
     name == SEED
-        || name == NEXT
-        || release.is_some_and(|release| kinds.iter().any(|kind| self::name(kind, release) == name))
+        || name.starts_with(NEXT)
+        || release.is_some_and(|release| kinds.iter().any(|kind| attempt_in(name, kind, release).is_some()))
 }
 
 #[derive(Deserialize, Serialize)]
@@ -82,6 +121,9 @@ struct SmallHistory {
     place_attributes: usize,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     views: Vec<SmallView>,
+    /// The counts that were published, with the number of their release.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counts: Vec<(u32, PeopleCounts)>,
 }
 
 /// A published view, but for its rows.
@@ -122,13 +164,14 @@ impl<'a> Vault<'a> {
     pub fn write_state(
         &self,
         release: u32,
+        attempt: &str,
         history: &History,
         snapshot: &Table,
         policy: &str,
     ) -> Result<BTreeMap<String, String>, LedgerError> {
         let mut digests = BTreeMap::new();
         let mut put = |kind: &str, write: &dyn Fn(&mut Sealed) -> Result<(), ParquetError>| {
-            let name = name(kind, release);
+            let name = name(kind, release, attempt);
             digests.insert(name.clone(), self.write(&name, write)?);
             Ok::<(), LedgerError>(())
         };
@@ -255,6 +298,7 @@ impl<'a> Vault<'a> {
             met,
             places,
             views,
+            counts: small.counts,
         })
     }
 
@@ -330,7 +374,7 @@ impl<'a> Vault<'a> {
         release: u32,
         parse: impl FnOnce(Vec<u8>) -> Option<T>,
     ) -> Result<T, LedgerError> {
-        parse(self.read(files, &name(kind, release))?).ok_or_else(|| unreadable(kind, release))
+        parse(self.read(files, find(files, kind, release)?)?).ok_or_else(|| unreadable(kind, release))
     }
 }
 
@@ -364,7 +408,7 @@ pub(super) fn shown(name: &str) -> String {
 }
 
 fn unreadable(kind: &str, release: u32) -> LedgerError {
-    LedgerError::Vault { file: shown(&name(kind, release)), fault: UNREADABLE }
+    LedgerError::Vault { file: shown(&plain(kind, release)), fault: UNREADABLE }
 }
 
 /// A file being written and hashed.
@@ -417,6 +461,7 @@ impl SmallHistory {
             cell_attributes: history.groups.cells.attributes(),
             place_attributes: if history.met.is_empty() { 0 } else { history.places.attributes() },
             views: history.views.iter().map(SmallView::of).collect(),
+            counts: history.counts.clone(),
         }
     }
 }

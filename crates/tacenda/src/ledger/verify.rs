@@ -24,6 +24,29 @@ pub fn verify(store: &Store) -> Vec<LedgerError> {
     faults
 }
 
+impl Store {
+    /// Refuses a release folder that is not the one that was published. `list` is the file with the checksums of all
+    /// others: whoever reads the folder follows it, so it stands for them. A folder without it is read file by file.
+    pub fn vouch(&self, number: u32, list: &str) -> Result<(), LedgerError> {
+        let publication = self.publications().find(|publication| publication.number == number);
+        let publication = publication.expect("the caller asks about a release of this ledger");
+        let path = self.release_folder(number);
+        let wanted =
+            publication.files.iter().filter(|(name, _)| *name == list || !publication.files.contains_key(list));
+        for (name, digest) in wanted {
+            let file = format!("{}/{name}", release_name(self.series(), number));
+            match hash(&*self.disk, &path.join(name)) {
+                Ok((sha256, _)) if sha256 == digest.sha256 => {}
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(LedgerError::disk("read", &path.join(name), error));
+                }
+                _ => return Err(LedgerError::ReleaseFile { file, fault: "is not what was published" }),
+            }
+        }
+        Ok(())
+    }
+}
+
 fn verify_release(store: &Store, publication: &Publication, faults: &mut Vec<LedgerError>) {
     let folder = release_name(store.series(), publication.number);
     let path = store.root.join(&folder);
@@ -32,7 +55,14 @@ fn verify_release(store: &Store, publication: &Publication, faults: &mut Vec<Led
         Err(error) => return faults.push(LedgerError::disk("list", &path, error)),
     };
     if there.is_empty() {
-        return faults.push(LedgerError::MissingRelease { folder });
+        // A crash, or a publish that is still running, may have left the last one staged.
+        let staged = recover::staged_folder(&store.root, publication);
+        let is_staged = publication.number == store.releases() && store.disk.exists(&staged).unwrap_or(false);
+        let missing = LedgerError::MissingRelease { folder };
+        return faults.push(match is_staged {
+            true => LedgerError::Unfinished { seq: store.events.len() as u64, source: Box::new(missing) },
+            false => missing,
+        });
     }
     for (name, digest) in &publication.files {
         let file = format!("{folder}/{name}");

@@ -19,9 +19,14 @@
 //! numbers or added in a fixed order: the number of threads changes no digit.
 
 mod loss;
+mod density;
+mod marginals;
 mod query_error;
 mod tree;
 
-pub use loss::{AttributeLoss, Loss, loss, nine_decimals};
+pub(crate) use density::Densities;
+pub(crate) use loss::nine_decimals;
+pub use loss::{AttributeLoss, Loss, loss};
+pub use marginals::{AttributeError, CountErrors, count_errors};
 pub use query_error::{QueryError, Workload, query_error};
 pub use tree::{Feature, Tree};

@@ -13,6 +13,7 @@
 //! # Cost
 //! Rows × queries comparisons, block by block so that a block's columns stay in the cache.
 
+use crate::measure::Densities;
 use crate::model::{Release, Rng, Schema, Span, Table};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -158,14 +159,15 @@ fn within(codes: &[u32], span: Span, fits: &mut [u32], note: impl Fn(&mut u32, u
     }
 }
 
-/// The answers a recipient estimates (science A3.9).
+/// The answers a recipient estimates (science A3.9), with the published counts where there are some.
 fn estimates(release: &Release, schema: &Schema, ranks: &[u32], queries: &[Query]) -> Vec<f64> {
     let starts: Vec<usize> = (0..release.group_count()).step_by(BLOCK / 4).collect();
+    let densities = &Densities::of(release, schema);
     let parts: Vec<Vec<f64>> = starts
         .par_iter()
         .map(|&start| {
             let end = (start + BLOCK / 4).min(release.group_count());
-            let block = Block::new(release, schema.quasi.len(), ranks, start..end);
+            let block = Block::new(release, densities, schema.quasi.len(), ranks, start..end);
             let mut shares = vec![0.0; end - start];
             queries.iter().map(|query| block.estimate(query, &mut shares)).collect()
         })
@@ -179,25 +181,35 @@ fn estimates(release: &Release, schema: &Schema, ranks: &[u32], queries: &[Query
 }
 
 /// Some groups, by columns.
-struct Block {
+struct Block<'a> {
+    densities: &'a Densities,
     spans: Vec<Vec<Span>>,
-    inverse_widths: Vec<Vec<f64>>,
+    inverse_weights: Vec<Vec<f64>>,
     /// People per row.
     weights: Vec<f64>,
     values: Vec<u32>,
     ends: Vec<usize>,
 }
 
-impl Block {
-    fn new(release: &Release, attributes: usize, ranks: &[u32], groups: std::ops::Range<usize>) -> Block {
+impl<'a> Block<'a> {
+    fn new(
+        release: &Release,
+        densities: &'a Densities,
+        attributes: usize,
+        ranks: &[u32],
+        groups: std::ops::Range<usize>,
+    ) -> Block<'a> {
         let first_row = release.group_rows(groups.start).start;
         let last_row = release.group_rows(groups.end - 1).end;
         let column = |attribute: usize| groups.clone().map(|group| release.region(group)[attribute]).collect();
         let spans: Vec<Vec<Span>> = (0..attributes).map(column).collect();
-        let inverse = |spans: &Vec<Span>| spans.iter().map(|span| 1.0 / f64::from(span.width())).collect();
+        let inverse = |(attribute, spans): (usize, &Vec<Span>)| {
+            spans.iter().map(|&span| 1.0 / densities.weight(attribute, span)).collect()
+        };
         let weight = |group: usize| f64::from(release.people(group)) / release.group_rows(group).len() as f64;
         Block {
-            inverse_widths: spans.iter().map(inverse).collect(),
+            densities,
+            inverse_weights: spans.iter().enumerate().map(inverse).collect(),
             spans,
             weights: groups.clone().map(weight).collect(),
             values: release.sensitive[first_row..last_row].iter().map(|value| ranks[value.index()]).collect(),
@@ -208,10 +220,9 @@ impl Block {
     fn estimate(&self, query: &Query, shares: &mut [f64]) -> f64 {
         shares.copy_from_slice(&self.weights);
         for &(attribute, asked) in &query.spans {
-            let columns = self.spans[attribute].iter().zip(&self.inverse_widths[attribute]);
+            let columns = self.spans[attribute].iter().zip(&self.inverse_weights[attribute]);
             for (share, (span, inverse)) in shares.iter_mut().zip(columns) {
-                let common = i64::from(span.hi.min(asked.hi)) + 1 - i64::from(span.lo.max(asked.lo));
-                *share *= common.max(0) as f64 * inverse;
+                *share *= self.densities.weight(attribute, span.meet(asked)) * inverse;
             }
         }
         let (mut sum, mut start) = (0.0, 0);

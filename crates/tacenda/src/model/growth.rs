@@ -30,9 +30,9 @@ pub enum Recoding {
     },
 }
 
-/// How the codes of all attributes of a schema move.
+/// How the codes of all attributes of a schema move, with the name of each.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Growth(Vec<Recoding>);
+pub struct Growth(Vec<(String, Recoding)>);
 
 /// What was added to a column.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -83,17 +83,17 @@ impl Recoding {
 impl Growth {
     /// Whether no code moves.
     pub fn is_still(&self) -> bool {
-        self.0.iter().all(|recoding| *recoding == Recoding::Same)
+        self.0.iter().all(|(_, recoding)| *recoding == Recoding::Same)
     }
 
     /// What happens to the codes of an attribute.
     pub fn of(&self, attribute: usize) -> &Recoding {
-        &self.0[attribute]
+        &self.0[attribute].1
     }
 
     /// A table with the codes of the grown schema.
     pub fn table(&self, mut table: Table) -> Table {
-        for (attribute, recoding) in self.0.iter().enumerate().filter(|(_, recoding)| **recoding != Recoding::Same) {
+        for (attribute, (_, recoding)) in self.0.iter().enumerate().filter(|(_, (_, moved))| *moved != Recoding::Same) {
             table.recode(attribute, |code| recoding.code(code));
         }
         table
@@ -106,7 +106,8 @@ impl Growth {
         }
         let mut grown = Regions::new(regions.attributes());
         for region in regions.iter() {
-            let region: Vec<Span> = region.iter().zip(&self.0).map(|(&span, recoding)| recoding.span(span)).collect();
+            let region: Vec<Span> =
+                region.iter().zip(&self.0).map(|(&span, (_, recoding))| recoding.span(span)).collect();
             grown.push(&region);
         }
         grown
@@ -117,7 +118,13 @@ impl Growth {
         if self.is_still() {
             return history;
         }
+        let moved = |name: &str, span: Span| match self.0.iter().find(|(column, _)| column == name) {
+            Some((_, recoding)) => recoding.span(span),
+            None => span,
+        };
+        let past = history.counts.iter().cloned();
         History {
+            counts: past.map(|(release, counts)| (release, counts.moved(moved))).collect(),
             groups: PastGroups {
                 regions: self.regions(&history.groups.regions),
                 cells: self.regions(&history.groups.cells),
@@ -140,7 +147,7 @@ impl Schema {
         for (quasi, old) in schema.quasi.iter_mut().zip(&before.quasi) {
             let (grown, recoding, new) = quasi.grown_from(old).map_err(|why| format!("column {}: {why}", old.name))?;
             *quasi = grown;
-            growth.0.push(recoding);
+            growth.0.push((old.name.clone(), recoding));
             added.extend(new);
         }
         Ok((schema, growth, added))

@@ -4,8 +4,8 @@
 //! and keeps no state of its own.
 
 use crate::model::{
-    Membership, PublishedView, Quasi, RecordKey, Regions, Release, Schema, Span, SpanColumn, Table, Value, ValueSetId,
-    ValueSets, Values, View,
+    Membership, PeopleCounts, PublishedView, Quasi, RecordKey, Regions, Release, Schema, Span, SpanColumn, Table,
+    Value, ValueSetId, ValueSets, Values, View,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -96,6 +96,8 @@ pub struct History {
     pub places: Regions,
     /// The published views, in the order they left; empty for promises that are not about views.
     pub views: Vec<PastView>,
+    /// The counts that were published, with the number of their release.
+    pub counts: Vec<(u32, PeopleCounts)>,
 }
 
 /// Where all releases so far together put a person.
@@ -292,6 +294,7 @@ impl History {
             met,
             places,
             views: Vec::new(),
+            counts: self.counts.iter().cloned().chain(release.counts.clone().map(|counts| (number, counts))).collect(),
         }
     }
 }

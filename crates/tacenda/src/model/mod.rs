@@ -11,6 +11,7 @@
 mod attribute;
 mod change;
 mod coded;
+mod counts;
 mod date_pattern;
 mod demand;
 mod group;
@@ -19,6 +20,7 @@ mod hierarchy;
 mod history;
 pub(crate) mod lots;
 mod notation;
+mod person;
 mod reading;
 mod record;
 mod release;
@@ -36,6 +38,7 @@ pub use attribute::{Domain, Grid, OTHER, Quasi};
 pub use change::Change;
 pub use coded::Page;
 pub(crate) use coded::{coded, exit_of};
+pub use counts::{CellRule, CountedColumn, LEAST_UNIT, PeopleCounts};
 pub use date_pattern::{DatePart, DatePattern};
 pub use demand::{Asked, Demand, SubJoins, asked};
 pub use group::{GroupView, Grouping, Regions};
@@ -44,6 +47,7 @@ pub use hierarchy::{Hierarchy, HierarchyError};
 pub use history::{History, Met, PastGroups, PastView, Published, Record};
 pub use lots::Lots;
 pub use notation::CellFault;
+pub use person::{CombineRule, OrderKind, PersonOrder, PersonRows, RowRule};
 pub use reading::Reading;
 pub use record::{RecordKey, Row};
 pub use release::{Membership, Release};
@@ -52,10 +56,12 @@ pub use schema::{Public, Role, Schema, Sensitive, Unlisted};
 pub use span::Span;
 pub use table::Table;
 pub use terms::{GroupRule, Hides, Reader, Scope, Terms};
-pub use traces::{GROUP_ID, RECORD, ROW_WEIGHT, Traces};
+pub use traces::Traces;
+pub(crate) use traces::{GROUP_ID, RECORD, ROW_WEIGHT};
 pub use values::{Value, ValueSetId, ValueSets, Values};
 pub use view::{
     Bound, Classes, Cuts, Impossible, PublishedView, Requirement, Score, SpanColumn, Threshold, View, ViewColumn,
     ViewRows,
 };
-pub use words::{counted, hex, number, people, percent};
+pub(crate) use words::hex;
+pub use words::{counted, number, people, percent};

@@ -117,6 +117,26 @@ impl Quasi {
     }
 }
 
+impl Quasi {
+    /// The codes of the days on which so many months begin, counted from January; only those inside the domain.
+    pub(super) fn month_starts(&self, months: u32) -> Vec<u32> {
+        let Domain::Date { lo, hi } = self.domain else { return Vec::new() };
+        let first = date_of(lo);
+        let mut month = i64::from(first.year()) * 12 + i64::from(first.month()) - 1;
+        month -= month.rem_euclid(i64::from(months.max(1)));
+        let mut starts = Vec::new();
+        loop {
+            let (year, of_year) = (month.div_euclid(12), month.rem_euclid(12));
+            let Ok(day) = Date::new(year as i16, of_year as i8 + 1, 1).map(days_of) else { return starts };
+            if day >= hi {
+                return starts;
+            }
+            starts.extend((day >= lo).then(|| (day - lo) as u32));
+            month += i64::from(months.max(1));
+        }
+    }
+}
+
 /// Days since 1970-01-01 of a date such as 2026-11-15.
 fn parse_date(cell: &str) -> Result<i64, CellFault> {
     let date: Date = cell.parse().map_err(|_| CellFault::NotADate)?;

@@ -1,6 +1,6 @@
 //! A release: what is published. And its private counterpart: who is in which row.
 
-use crate::model::{Quasi, Recoding, Regions, Row, Schema, Span, Value, Values};
+use crate::model::{PeopleCounts, Quasi, Recoding, Regions, Row, Schema, Span, Value, Values, number};
 use std::fmt;
 use std::ops::Range;
 
@@ -30,6 +30,8 @@ pub struct Release {
     pub linked: Vec<u64>,
     /// The texts behind the sensitive values. May hold more than occur here; only those are written.
     pub values: Values,
+    /// How many people have which quasi values, column by column and rounded; only where the promise allows it.
+    pub counts: Option<PeopleCounts>,
 }
 
 /// Private: which person is in which row of a release.
@@ -68,7 +70,12 @@ impl Release {
             };
             regions.push(&places.iter().enumerate().map(span).collect::<Vec<Span>>());
         }
-        (Release { regions, ..self }, columns)
+        let moved = |name: &str, span: Span| match all.quasi.iter().position(|quasi| quasi.name == name) {
+            Some(at) => moves[at].span(span),
+            None => span,
+        };
+        let counts = self.counts.map(|counts| counts.moved(moved));
+        (Release { regions, counts, ..self }, columns)
     }
 
     /// How many groups there are.
@@ -128,7 +135,28 @@ impl Release {
         numbers(&mut self.counterfeits.iter().map(|&count| u64::from(count)));
         numbers(&mut self.public.iter().map(|&cells| u64::from(cells)));
         numbers(&mut self.linked.iter().copied());
+        if let Some(counts) = &self.counts {
+            let cells = counts.columns.iter().flat_map(|column| &column.cells);
+            numbers(&mut cells.flat_map(|(span, people)| [u64::from(span.lo), u64::from(span.hi), *people]));
+        }
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// How many people stand in a group with artificial rows only.
+    pub fn alone(&self) -> u64 {
+        (0..self.group_count()).filter(|&group| self.people(group) == 1 && self.counterfeits[group] > 0).count() as u64
+    }
+
+    /// What is to be said of them, everywhere in the same words; `None` where there is nobody.
+    pub fn alone_sentence(&self) -> Option<String> {
+        let who = match self.alone() {
+            0 => return None,
+            1 => "1 person stands".to_string(),
+            many => format!("{} people stand", number(many)),
+        };
+        Some(format!(
+            "{who} in a group with artificial rows only. That the group holds one person is public. Which of its rows is theirs is not."
+        ))
     }
 
     /// How many people are in a group.

@@ -1,6 +1,6 @@
 //! Which columns there are and what part each plays.
 
-use crate::model::Quasi;
+use crate::model::{PersonRows, Quasi};
 use serde::{Deserialize, Serialize};
 
 /// The part a column plays.
@@ -110,6 +110,8 @@ pub struct Schema {
     pub dropped: Vec<String>,
     /// Every published column in the policy file's order: its role, and its place among those of that role.
     pub order: Vec<(Role, usize)>,
+    /// What becomes of several rows of one person.
+    pub person: PersonRows,
 }
 
 impl Schema {
@@ -119,7 +121,7 @@ impl Schema {
             .map(|index| (Role::Quasi, index))
             .chain((0..sensitive.len()).map(|index| (Role::Sensitive, index)))
             .collect();
-        Schema { identifier: identifier.into(), quasi, sensitive, public: Vec::new(), dropped: Vec::new(), order }
+        Schema { identifier: identifier.into(), quasi, sensitive, order, ..Schema::default() }
     }
 
     /// The name of a published column.

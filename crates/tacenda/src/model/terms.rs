@@ -37,6 +37,9 @@ pub struct Terms {
     pub groups: GroupRule,
     /// Whether rows may be artificial; how many there are is published then, even if there are none.
     pub adds_counterfeits: bool,
+    /// The least number that a published count of people may tell apart from 0; `None`: no counts are published, because
+    /// the promise rests on readers not knowing who is in which release.
+    pub counts_from: Option<u32>,
 }
 
 /// The reader against whom a promise is proved.
@@ -116,7 +119,23 @@ impl Terms {
             keeps_value_sets: false,
             groups: GroupRule::Open,
             adds_counterfeits: false,
+            counts_from: None,
         }
+    }
+
+    /// The promise in one short sentence. Against whom it holds stands in the long one.
+    pub fn short(&self) -> String {
+        let over = match self.scope {
+            Scope::Series => "over all releases together",
+            Scope::EachRelease => "in each release alone",
+            Scope::Views => "whatever views are joined",
+        };
+        let what = match self.hides {
+            Hides::Value(number) => format!("A person's sensitive value stays one of at least {number}"),
+            Hides::Identity(number) => format!("A person stays one of at least {number}"),
+            Hides::Combinations => return self.sentence.clone(),
+        };
+        format!("{what}, {over}, for the reader that the full promise names.")
     }
 
     /// The largest risk it allows, as one in so many.

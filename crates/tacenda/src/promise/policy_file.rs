@@ -1,6 +1,6 @@
 //! The policy file, parsed: what a steward has decided.
 
-use crate::model::{Hides, Schema, Terms};
+use crate::model::{Hides, RowRule, Schema, Terms};
 use crate::promise::{Promise, SeriesPromise, Views};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,14 @@ const ADOPTED: &str = "This series has releases made elsewhere that do not keep 
 const COMBINED: &str =
     "Several sensitive columns count as one value, their combination. One of them alone may be certain.";
 
+/// What is not covered where a person's rows are combined.
+const COMBINED_ROWS: &str = "Where the table has several rows of a person, their sensitive values count as one value, such as \
+                             asthma+flu. Values of a group may share a part, and then that part is certain.";
+
+/// What is not covered where one of a person's rows counts.
+const FIRST_ROW: &str = "Where the table has several rows of a person, only the first one is published.";
+const LATEST_ROW: &str = "Where the table has several rows of a person, only the latest one is published.";
+
 impl PolicyFile {
     /// Everything that is promised, what stands in `[promise]` first.
     pub fn promises(&self) -> Vec<Promise> {
@@ -83,6 +91,12 @@ impl PolicyFile {
         if self.schema.sensitive.len() > 1 && matches!(terms.hides, Hides::Value(_)) {
             terms.limits.insert(0, COMBINED);
         }
+        match self.schema.person.rule {
+            RowRule::One => {}
+            RowRule::First => terms.limits.push(FIRST_ROW),
+            RowRule::Latest => terms.limits.push(LATEST_ROW),
+            RowRule::Combine => terms.limits.insert(0, COMBINED_ROWS),
+        }
         if self.reasons.accept_adopted.is_some() {
             terms.limits.insert(0, ADOPTED);
         }
@@ -95,6 +109,12 @@ impl PolicyFile {
             Promised::Series(promise) => promise.set(key, value),
             Promised::Views(views) => views.promise.set(key, value),
         }
+    }
+
+    /// The least number that a published count may tell apart from 0, if counts of quasi values are published at all:
+    /// the promise allows it and the policy file does not decline.
+    pub fn counts_from(&self) -> Option<u32> {
+        self.terms().counts_from.filter(|_| self.output.counts)
     }
 
     /// Whether it is a study on made-up data, which may publish what breaks the promise.
@@ -197,11 +217,21 @@ pub struct Output {
     pub row_weight: bool,
     /// Whether rows carry a keyed hash that is stable over the series.
     pub linked_ids: bool,
+    /// Whether texts that a spreadsheet would run as a formula are refused.
+    pub spreadsheet_safe: bool,
+    /// Whether counts of people by quasi value are published beside the rows, where the promise allows it.
+    pub counts: bool,
 }
 
 impl Default for Output {
     fn default() -> Output {
-        Output { formats: vec![Format::Csv, Format::Parquet], row_weight: true, linked_ids: false }
+        Output {
+            formats: vec![Format::Csv, Format::Parquet],
+            row_weight: true,
+            linked_ids: false,
+            spreadsheet_safe: true,
+            counts: true,
+        }
     }
 }
 

@@ -224,7 +224,7 @@ impl Tried<'_> {
         };
         let Alternative { name, about, setting, .. } = alternative;
         Some(format!(
-            "R804: {name} was tried on this table and works: it {about}. {expected}; write under [promise]{instead}: {setting}"
+            "R804: {name} was tried on this table and works ({about}). {expected}; write under [promise]{instead}: {setting}"
         ))
     }
 }

@@ -72,17 +72,17 @@ coded! {
             "A label is part of file names, manifests and the ledger. It has 1 to 100 letters, digits, blanks or . _ \
              - + : /. A number alone is not a label: it is the number of a release.";
         #[error(
-            "the policy file names another series than the ledger, which has {ledger:?}; change series.name back, or start a new project folder"
+            "the policy file names another series than the ledger, which has {ledger:?}; change series.name back, or set the old series aside with tacenda new"
         )]
         OtherSeries {
             /// The ledger's series.
             ledger: String,
         } = "R203", "another series",
             "A project folder holds one series. The ledger was begun under another name than the policy file has \
-             now. Change series.name back, or start a new folder.";
+             now. Change series.name back, or set the old series aside with tacenda new --name NAME.";
         #[error(
             "the policy file is looser than at the last release: {why}; a published release cannot be taken back, so \
-             change the policy back, or start a new series"
+             change the policy back, or start a new series with tacenda new --name NAME"
         )]
         Loosened {
             /// In what.
@@ -111,6 +111,18 @@ coded! {
              Use \"refuse\" and coarsen the sensitive attribute, or lower m. If it is acceptable nevertheless, say \
              why in the policy file: accept_counterfeit = \"…\" under [promise]. Every release says what it gives \
              away.";
+        #[error(
+            "column {column} has a text that a spreadsheet would run as a formula; rename it, or put spreadsheet_safe = false \
+             under [output]"
+        )]
+        Formula {
+            /// The column.
+            column: String,
+        } = "R610", "a text that a spreadsheet would run",
+            "A name, label or value begins with =, +, -, @ or a tab, and is no number. A spreadsheet runs such a cell as a \
+             formula, whether it stands in quotes or not. Somebody could have typed it into the table to attack \
+             recipients. Rename it in the table or in the hierarchy. If no recipient uses a spreadsheet, put \
+             spreadsheet_safe = false under [output].";
         #[error("this policy publishes views; say which with --view: {known}")]
         NeedsView {
             /// The views there are.
@@ -274,9 +286,10 @@ coded! {
     } and {
         #[error(
             "{counterfeits} of {rows} rows would be counterfeits ({:.1} %), and [counterfeits] max_share = {allowed} allows fewer; set \
-             it to {:.3} or more, or publish later with more arrivals",
+             it to {:.3} or more, or publish later with more arrivals{}",
             100.0 * *counterfeits as f64 / *rows as f64,
-            needed(*counterfeits, *rows)
+            needed(*counterfeits, *rows),
+            start_over(*counterfeits, *rows)
         )]
         TooManyCounterfeits {
             /// How many there would be.
@@ -292,9 +305,10 @@ coded! {
              a new series. tacenda plan says what to expect of the next releases.";
         #[error(
             "{withheld} of {rows} rows would be withheld ({:.1} %), and [withheld] max_share = {allowed} allows fewer; set it to {:.3} or \
-             more, or publish later with more arrivals",
+             more, or publish later with more arrivals{}",
             100.0 * *withheld as f64 / *rows as f64,
-            needed(*withheld, *rows)
+            needed(*withheld, *rows),
+            start_over(*withheld, *rows)
         )]
         TooManyWithheld {
             /// How many there would be.
@@ -312,6 +326,16 @@ coded! {
             "The auditor judged the finished release together with everything published before, and found that the \
              promise would not hold. Nothing was published. Either the algorithm has a bug, or a study mode cannot \
              keep its promise.";
+    }
+}
+
+/// What else to do where so much is needed that the release would be of little use.
+fn start_over(some: usize, of: usize) -> &'static str {
+    match some * 4 > of {
+        true => {
+            "; so many leave little of the release: tacenda new --name NAME starts a series that is not bound by this one"
+        }
+        false => "",
     }
 }
 

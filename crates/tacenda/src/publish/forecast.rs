@@ -6,6 +6,7 @@
 
 use crate::measure::{loss, nine_decimals};
 use crate::model::{Change, RecordKey, Rng, Row, Seed, Table, Value};
+use crate::promise::series::ASSUMED_CHURN;
 use crate::promise::{PolicyFile, Promised, ShareLimits};
 use crate::publish::{Before, Ingredients, Rehearsal, prepare};
 use schemars::JsonSchema;
@@ -14,11 +15,14 @@ use serde::Serialize;
 /// How many releases are looked ahead, at most.
 const AHEAD: usize = 8;
 
+/// How many futures are drawn: the band lies between the best and the worst of them.
+const FUTURES: u8 = 3;
+
 /// How many rows are grouped in all, about: large tables are followed less far.
-const ROWS: usize = 400_000;
+const ROWS: usize = 600_000;
 
 /// The share that is assumed to leave, and to arrive, before a second release shows it.
-const ASSUMED: f64 = 0.1;
+const ASSUMED: f64 = ASSUMED_CHURN;
 
 /// What the next releases will need, if the table goes on as it just did.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -33,65 +37,117 @@ pub struct ForecastReport {
     pub assumed: bool,
     /// The releases, the next one first.
     pub releases: Vec<ForecastRelease>,
-    /// How many of them keep the limits of the policy file, from the first on.
+    /// How many of them keep the limits of the policy file, from the first on, in the worst future that was drawn.
     pub within: u32,
+    /// The same in the best one.
+    pub within_most: u32,
     /// Why the next one cannot be made at all, if it cannot.
     pub ends: Option<String>,
+    /// Which change of a limit would let all of them through, where one is needed.
+    pub helps: Option<String>,
 }
 
-/// A release that is to be expected.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+/// A release that is to be expected: the middle of the futures that were drawn, and the largest.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct ForecastRelease {
     /// Counterfeits, as a share of the rows.
     pub counterfeits: f64,
+    /// The most of them.
+    pub counterfeits_most: f64,
     /// Withheld people, as a share of all.
     pub withheld: f64,
+    /// The most of them.
+    pub withheld_most: f64,
     /// The loss.
     pub loss: f64,
+}
+
+/// One future: counterfeits, withheld people and loss of each release, and why there are no more.
+#[derive(Default)]
+struct Future {
+    releases: Vec<[f64; 3]>,
+    ends: Option<String>,
 }
 
 /// Looks ahead from a rehearsed release; `None` for promises about views, and for tables that are too large to follow.
 pub(super) fn forecast(file: &PolicyFile, material: &Ingredients, rehearsal: &Rehearsal) -> Option<ForecastReport> {
     let Promised::Series(promise) = &file.promise else { return None };
     let table = material.table();
-    let ahead = (ROWS / table.len().max(1)).min(AHEAD);
+    let ahead = (ROWS / (usize::from(FUTURES) * table.len().max(1))).min(AHEAD);
     if ahead == 0 || table.is_empty() {
         return None;
     }
     let pace = Pace::of(rehearsal.prepared.change, material.last(), table);
     let limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
     let free = PolicyFile { limits, ..file.clone() };
+    let least = file.terms().least_group;
     // A seed of its own: what is foreseen shows nothing of what will be drawn.
-    let (seed, mut rng) = (Seed([7; 32]), Rng::from_number(7));
-    let (mut history, mut last) = (rehearsal.prepared.history.clone(), table.clone());
-    let (mut releases, mut ends) = (Vec::new(), None);
-    for number in 1..=ahead {
-        let next = pace.next(&last, table, number as u64, &mut rng);
-        let before = Before { history: &history, snapshot: Some(&last) };
-        match prepare(&free, promise.inner(), &seed, before, &next, "forecast") {
-            Ok(prepared) => {
-                let rows = prepared.release.row_count().max(1) as f64;
-                let least = file.terms().least_group;
-                releases.push(ForecastRelease {
-                    counterfeits: nine_decimals(prepared.release.counterfeit_count() as f64 / rows),
-                    withheld: nine_decimals(prepared.membership.withheld.len() as f64 / next.len() as f64),
-                    loss: nine_decimals(loss(&prepared.release, &prepared.schema, least).leaf_share),
-                });
-                (history, last) = (prepared.history, next);
-            }
-            Err(error) => {
-                ends = Some(error.to_string());
-                break;
+    let future = |number: u8| {
+        let (seed, mut rng) = (Seed([7 + number; 32]), Rng::from_number(7 + u64::from(number)));
+        let (mut history, mut last) = (rehearsal.prepared.history.clone(), table.clone());
+        let mut future = Future::default();
+        for number in 1..=ahead {
+            let next = pace.next(&last, table, number as u64, &mut rng);
+            let before = Before { history: &history, snapshot: Some(&last) };
+            match prepare(&free, promise.inner(), &seed, before, &next, "forecast") {
+                Ok(prepared) => {
+                    let rows = prepared.release.row_count().max(1) as f64;
+                    future.releases.push([
+                        prepared.release.counterfeit_count() as f64 / rows,
+                        prepared.membership.withheld.len() as f64 / next.len() as f64,
+                        loss(&prepared.release, &prepared.schema, least).leaf_share,
+                    ]);
+                    (history, last) = (prepared.history, next);
+                }
+                Err(error) => {
+                    future.ends = Some(error.to_string());
+                    break;
+                }
             }
         }
-    }
-    let keeps = |release: &&ForecastRelease| {
-        release.counterfeits <= file.limits.counterfeits && release.withheld <= file.limits.withheld
+        future
     };
-    let within = releases.iter().take_while(keeps).count() as u32;
+    let futures: Vec<Future> = (0..FUTURES).map(future).collect();
+    let keeps = |release: &&[f64; 3]| release[0] <= file.limits.counterfeits && release[1] <= file.limits.withheld;
+    let within = |future: &Future| future.releases.iter().take_while(keeps).count() as u32;
+    let releases = middle(&futures);
+    let all = releases.len() as u32;
+    let (least, most) = (futures.iter().map(within).min()?, futures.iter().map(within).max()?);
+    let ends = futures.iter().find_map(|future| future.ends.clone());
+    let helps = (least < all && ends.is_none()).then(|| what_helps(&releases, file.limits)).flatten();
     let Pace { leave, arrive, change, assumed, .. } = pace;
     let (leave, arrive, change) = (nine_decimals(leave), nine_decimals(arrive), nine_decimals(change));
-    Some(ForecastReport { leave, arrive, change, assumed, releases, within, ends })
+    Some(ForecastReport { leave, arrive, change, assumed, releases, within: least, within_most: most, ends, helps })
+}
+
+/// Release by release, the middle of all futures and the most. They are as long as the shortest future.
+fn middle(futures: &[Future]) -> Vec<ForecastRelease> {
+    let ahead = futures.iter().map(|future| future.releases.len()).min().unwrap_or(0);
+    let of = |release: usize, what: usize| {
+        let mut shares: Vec<f64> = futures.iter().map(|future| future.releases[release][what]).collect();
+        shares.sort_unstable_by(f64::total_cmp);
+        (nine_decimals(shares[shares.len() / 2]), nine_decimals(shares[shares.len() - 1]))
+    };
+    let release = |release: usize| {
+        let ((counterfeits, counterfeits_most), (withheld, withheld_most)) = (of(release, 0), of(release, 1));
+        ForecastRelease { counterfeits, counterfeits_most, withheld, withheld_most, loss: of(release, 2).0 }
+    };
+    (0..ahead).map(release).collect()
+}
+
+/// The limit that is reached, and what would let all releases through.
+fn what_helps(releases: &[ForecastRelease], limits: ShareLimits) -> Option<String> {
+    let most = |share: fn(&ForecastRelease) -> f64| releases.iter().map(share).fold(0.0, f64::max);
+    let enough = |share: f64| (share * 100.0).ceil() / 100.0;
+    let (counterfeits, withheld) = (most(|release| release.counterfeits_most), most(|release| release.withheld_most));
+    let mut changes = Vec::new();
+    if counterfeits > limits.counterfeits {
+        changes.push(format!("max_share = {:.2} under [counterfeits]", enough(counterfeits)));
+    }
+    if withheld > limits.withheld {
+        changes.push(format!("max_share = {:.2} under [withheld]", enough(withheld)));
+    }
+    (!changes.is_empty()).then(|| changes.join(" and "))
 }
 
 /// How fast a table changes, and who arrives.
@@ -125,13 +181,16 @@ impl Pace {
     fn next(&self, now: &Table, first: &Table, number: u64, rng: &mut Rng) -> Table {
         let mut like = || self.like[rng.below(self.like.len() as u64) as usize];
         let arrivals = (self.arrive * first.len() as f64).round() as u64;
-        let mut rows: Vec<(RecordKey, Vec<u32>, Value)> = Vec::with_capacity(now.len() + arrivals as usize);
+        // The last number is of the public cells, where there are any.
+        type ForecastRow = (RecordKey, Vec<u32>, Value, Option<u32>);
+        let mut rows: Vec<ForecastRow> = Vec::with_capacity(now.len() + arrivals as usize);
+        let public = |table: &Table, row: Row| table.public().get(row.index()).copied();
         let mut point = Vec::new();
         for new in 0..arrivals {
             let row = like();
             first.read_point(row, &mut point);
             let key = RecordKey::of(&[9; 32], format!("{number} {new}").as_bytes());
-            rows.push((key, point.clone(), first.sensitive()[row.index()]));
+            rows.push((key, point.clone(), first.sensitive()[row.index()], public(first, row)));
         }
         for row in now.rows() {
             let fate = rng.unit();
@@ -144,13 +203,33 @@ impl Pace {
                 true => first.sensitive()[self.like[rng.below(self.like.len() as u64) as usize].index()],
                 false => now.sensitive()[row.index()],
             };
-            rows.push((now.key(row), point.clone(), value));
+            rows.push((now.key(row), point.clone(), value, public(now, row)));
         }
         rows.sort_unstable_by_key(|row| row.0);
         rows.dedup_by_key(|row| row.0);
         let column = |at: usize| rows.iter().map(|row| row.1[at]).collect();
         let quasi = (0..now.quasi_count()).map(column).collect();
         let (keys, values) = (rows.iter().map(|row| row.0).collect(), rows.iter().map(|row| row.2).collect());
-        Table::new(keys, quasi, values, now.values.clone(), Vec::new(), Vec::new())
+        let public = rows.iter().filter_map(|row| row.3).collect();
+        Table::new(keys, quasi, values, now.values.clone(), public, now.public_texts.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Values;
+
+    #[test]
+    fn public_cells_go_with_their_people() {
+        let keys = (0..100).map(|lo| RecordKey { hi: 0, lo }).collect();
+        let (ages, values) = ((0..100).collect(), vec![Value(0); 100]);
+        let (public, texts) = ((0..100).map(|row| row % 2).collect(), vec![vec!["a".into()], vec!["b".into()]]);
+        let table = Table::new(keys, vec![ages], values, Values::of(["v"]), public, texts);
+        let pace = Pace { leave: 0.1, arrive: 0.1, change: 0.0, assumed: true, like: table.rows().collect() };
+        let next = pace.next(&table, &table, 1, &mut Rng::from_number(1));
+        assert_eq!((next.public().len(), &next.public_texts), (next.len(), &table.public_texts));
+        let is_own = |row: Row| next.public()[row.index()] == next.quasi(0)[row.index()] % 2;
+        assert!(next.len() > 90 && next.rows().all(is_own));
     }
 }

@@ -4,7 +4,9 @@
 //! real publication are the same computation. [`Project`] adds the disk.
 
 mod recode;
+mod counts;
 mod amend;
+mod formulas;
 mod staged;
 mod series;
 mod report;
@@ -23,18 +25,17 @@ mod comparison;
 
 pub use crate::model::Reading;
 pub use adopt::{Adoption, Foundling};
-pub use choices::{Choice, MOST_COMPARED, Ways};
+pub(crate) use choices::MOST_COMPARED;
+pub use choices::{Choice, Ways};
 pub use comparison::{Against, Compared, ComparisonReport};
 pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};
 pub use in_memory::InMemory;
-pub(crate) use project::now;
-pub use project::{
-    Access, Ingredients, Input, Judged, NextRelease, POLICY_FILE, Project, PublishedRelease, Rehearsal, is_project,
-};
+pub use project::{Access, Ingredients, Input, Judged, NextRelease, Project, PublishedRelease, Rehearsal};
+pub(crate) use project::{POLICY_FILE, is_project, now};
 pub use recode::{Stamp, recode};
-pub(crate) use report::software;
-pub use report::{REPORT, ReportRequest};
+pub use report::ReportRequest;
+pub(crate) use report::{REPORT, software};
 pub use rerun::Remaking;
 pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
@@ -117,7 +118,8 @@ pub fn prepare(
     grouping.assert_covers(table);
     within_limits(file, &grouping, table)?;
     let stamp = Stamp { seed, number, label, linked_ids: file.output.linked_ids };
-    let (release, membership) = recode(&file.schema, &grouping, table, stamp);
+    let (mut release, membership) = recode(&file.schema, &grouping, table, stamp);
+    release.counts = counts::of(file, before.history, table, &membership);
     let evidence =
         Evidence { schema: &file.schema, history: before.history, table, release: &release, membership: &membership };
     let promise = grouper.promise();

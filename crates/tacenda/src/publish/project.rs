@@ -8,8 +8,8 @@ use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
 use crate::grouping::ENGINE;
 use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
-use crate::ledger::{Commit, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store};
-use crate::measure::{Loss, QueryError, Workload, loss, query_error};
+use crate::ledger::{Anchors, Commit, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store};
+use crate::measure::{CountErrors, Loss, QueryError, Workload, count_errors, loss, query_error};
 use crate::model::{
     Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted,
 };
@@ -21,7 +21,7 @@ use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, ComparisonReport, ForecastReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT,
-    ReportRequest, adopted, erratum, prepare, retract, series,
+    ReportRequest, adopted, erratum, formulas, prepare, retract, series,
 };
 use crate::report::Report;
 use crate::{folder, ingest};
@@ -143,6 +143,8 @@ pub struct Rehearsal {
     pub loss: Loss,
     /// How far random count queries are off, once measured.
     pub query_error: Option<QueryError>,
+    /// How far simple counts are off, once measured.
+    pub count_errors: Option<CountErrors>,
     /// What the steward should know though nothing is wrong, each with a code. Private.
     pub warnings: Vec<String>,
     /// The SHA-256 of the input.
@@ -152,9 +154,13 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Holds a thousand random count queries against the snapshot.
+    /// Holds a thousand random count queries, and simple counts, against the snapshot.
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Ingredients) {
         self.query_error = Some(self.query_error(file, material));
+        if let Promised::Series(_) = &file.promise {
+            let Prepared { release, schema, .. } = &self.prepared;
+            self.count_errors = Some(count_errors(release, schema, material.table(), &mut Rng::from_number(1)));
+        }
     }
 
     /// How far a thousand random count queries are off.
@@ -256,6 +262,20 @@ impl Project {
         let mut project = Project { root: root.to_path_buf(), loaded, store, amended, throwaway };
         project.continue_policy()?;
         Ok(project)
+    }
+
+    /// Holds the ledger against its anchor. With `accepted`, a ledger behind it goes on, and the reason stands in the ledger.
+    pub fn hold_against(
+        &mut self,
+        anchors: &Anchors,
+        access: Access,
+        accepted: Option<&str>,
+    ) -> Result<(), ProjectError> {
+        match (&mut self.store, access) {
+            (Some(store), Access::Publish) => Ok(store.hold_against(anchors, &now(), accepted)?),
+            (Some(store), Access::Rehearse) if accepted.is_none() => Ok(store.compare_with(anchors)?),
+            _ => Ok(()),
+        }
     }
 
     /// The project folder.
@@ -427,11 +447,15 @@ impl Project {
                 return Err(ProjectError::NeedsView { known: known.join(", ") });
             }
         };
+        if file.output.spreadsheet_safe {
+            formulas::refuse(&prepared.schema, &prepared.release)?;
+        }
         step("measuring");
         Ok(Rehearsal {
             loss: loss(&prepared.release, &prepared.schema, file.terms().least_group),
             prepared,
             query_error: None,
+            count_errors: None,
             warnings,
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),

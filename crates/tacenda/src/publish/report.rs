@@ -4,7 +4,7 @@
 //! gives the same bytes. The report on the series reads every release back from its folder, as a
 //! recipient would, and attacks them all; the vault is opened only where the edition may use it.
 
-use crate::audit::{Assessment, Attacker, Check, Limits, Rerun, Series, Thresholds, Traces, examine};
+use crate::audit::{Assessment, Attacker, Budget, Check, Rerun, Series, Thresholds, Traces, examine};
 use crate::ingest::Given;
 use crate::ledger::Store;
 use crate::model::{History, Scope, Table};
@@ -31,6 +31,8 @@ pub struct ReportRequest {
     pub truth: Vec<Given>,
     /// Until when it is to hold; a year after the last release where not given.
     pub review_by: Option<String>,
+    /// How much work the attacks may do.
+    pub budget: Budget,
 }
 
 /// The page for recipients of one release, made before anyone has it.
@@ -63,6 +65,7 @@ pub fn page(
             traces: &traces,
             promise: Some(&terms),
             knowledge: None,
+            permanent: &[],
             rerun: None,
         },
         assessment: &Assessment::default(),
@@ -70,7 +73,7 @@ pub fn page(
         thresholds: Thresholds::of(&terms),
         about: &about,
         names: Names::Coded,
-        limits: Limits::default(),
+        budget: Budget::default(),
         governance: None,
         private: None,
         has_truth: false,
@@ -85,7 +88,7 @@ pub fn series_report(
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<Report, ProjectError> {
     let (policy, store) = (project.policy(), project.store().ok_or(ProjectError::NothingPublished)?);
-    let ReportRequest { edition, truth, review_by } = request;
+    let ReportRequest { edition, truth, review_by, budget } = request;
     let is_private = edition != Edition::Recipient;
     let tables = match (is_private, truth.is_empty()) {
         (false, _) => PrivateTables::None,
@@ -105,11 +108,12 @@ pub fn series_report(
         traces: &read.traces,
         promise: Some(&terms),
         knowledge: knowledge.as_ref(),
+        permanent: &[],
         rerun: rerun.as_ref().map(|rerun| rerun as &dyn Rerun),
     };
-    let (attacker, limits) = (Attacker::of(&terms), Limits::default());
+    let attacker = Attacker::of(&terms);
     let ask = |check: Check| step(check.question());
-    let assessment = examine(&series, attacker, &thresholds, &limits, &ask);
+    let assessment = examine(&series, attacker, &thresholds, &budget, &ask);
     step("gathering");
     let last_at = read.sources.last().and_then(|source| source.at.clone()).unwrap_or_default();
     let private = match edition {
@@ -119,37 +123,10 @@ pub fn series_report(
         }
         _ => None,
     };
-    let mut notes = Vec::new();
-    if is_private && knowledge.is_none() {
-        let note = "The vault keeps the last private table only: give all of them with --truth, one a release, to have \
-                    people attacked one by one.";
-        notes.push(note.to_string());
+    let mut about = about_series(project, store, &read, edition, &thresholds);
+    if budget != Budget::default() {
+        about.command = about.command.map(|command| format!("{command} --budget {}", budget.steps));
     }
-    let about = About {
-        software: software(),
-        policy_sha256: Some(project.policy_digest().into()),
-        seed_commitment: Some(store.seed_commitment().to_string()),
-        ledger_head: Some(store.head().into()),
-        command: Some(format!("tacenda report --edition {}", edition.word())),
-        reproduce: reproduce(&read, store, &thresholds),
-        notes,
-        assumptions: read.assumptions.clone(),
-        // The same releases give a recipient the same bytes; who signs wants to know the day.
-        made_at: is_private.then(now),
-        sources: read.sources.clone(),
-        gate: if policy.is_study() { Gate::NotAsked } else { Gate::FoundNothing },
-        // Which views others hold is not for recipients.
-        not_covered: read
-            .adopted
-            .iter()
-            .cloned()
-            .chain(match is_private {
-                true => read.not_covered.clone(),
-                false => beside(policy).into_iter().chain(retract::text(store)).collect(),
-            })
-            .collect(),
-        ..names(policy)
-    };
     Ok(Report::new(&Material {
         edition,
         series,
@@ -158,11 +135,47 @@ pub fn series_report(
         thresholds,
         about: &about,
         names: Names::Coded,
-        limits,
+        budget,
         governance: Some(governance(policy, review_by.or_else(|| a_year_after(&last_at)))),
         private,
         has_truth: false,
     }))
+}
+
+/// What is said about the whole series, beside what its releases are.
+fn about_series(
+    project: &Project,
+    store: &Store,
+    read: &PublishedSeries,
+    edition: Edition,
+    thresholds: &Thresholds,
+) -> About {
+    let policy = project.policy();
+    let is_private = edition != Edition::Recipient;
+    let note = "The vault keeps the last private table only: give all of them with --truth, one a release, to have people \
+                attacked one by one.";
+    let notes = (is_private && read.tables.iter().any(Option::is_none)).then(|| note.to_string());
+    // Which views others hold is not for recipients.
+    let not_covered = match is_private {
+        true => read.not_covered.clone(),
+        false => beside(policy).into_iter().chain(retract::text(store)).collect(),
+    };
+    About {
+        software: software(),
+        policy_sha256: Some(project.policy_digest().into()),
+        seed_commitment: Some(store.seed_commitment().to_string()),
+        ledger_head: Some(store.head().into()),
+        command: Some(format!("tacenda report --edition {}", edition.word())),
+        reproduce: reproduce(read, store, thresholds),
+        notes: notes.into_iter().collect(),
+        assumptions: read.assumptions.clone(),
+        // The same releases give a recipient the same bytes; who signs wants to know the day.
+        made_at: is_private.then(now),
+        sources: read.sources.clone(),
+        gate: if policy.is_study() { Gate::NotAsked } else { Gate::FoundNothing },
+        not_covered: read.adopted.iter().cloned().chain(not_covered).collect(),
+        ..names(policy)
+    }
 }
 
 /// What an auditor without the project can do with the release folders alone.

@@ -6,14 +6,12 @@ use crate::audit::knowledge::Knowledge;
 use crate::folder::ReceivedRelease;
 use crate::ingest::{Given, ReadOptions};
 use crate::ledger::{Event, Publication, Store};
-use crate::model::{History, Membership, Release, Row, Schema, Table, Values, hex};
+use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
 use crate::publish::{Project, ProjectError, adopt, retract};
 use crate::report::FileFacts;
 use crate::{folder, ingest, report};
-use sha2::{Digest, Sha256};
-use std::fs;
 
 /// Which private tables are used.
 #[derive(Debug)]
@@ -79,6 +77,7 @@ pub(super) fn read(
     let (mut releases, mut traces, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     for (event, publication) in &events {
         step(&format!("reading release {}", publication.number));
+        store.vouch(publication.number, folder::SUMS)?;
         let folder = store.release_folder(publication.number);
         if event.is_adoption() {
             let (release, shown, assumed) = adopt::reread(&policy.schema, &folder, publication, &mut values)?;
@@ -114,7 +113,7 @@ pub(super) fn read(
         PrivateTables::Kept => *tables.last_mut().expect("there is a release") = kept,
         PrivateTables::None => (),
     }
-    let kept_sets = saw_kept_sets(project, store, &events, &tables);
+    let kept_sets = saw_kept_sets(project, &events, &tables);
     // Later releases may have values that earlier ones did not know of yet.
     releases.iter_mut().for_each(|release| release.values = values.clone());
     tables.iter_mut().flatten().for_each(|table| table.values = values.clone());
@@ -125,19 +124,11 @@ pub(super) fn read(
     Ok(PublishedSeries { releases, traces, sources, tables, left_out, kept_sets, not_covered, adopted, assumptions })
 }
 
-/// Whether the gate saw that everyone kept one value set: it judged every release, the files are those that the ledger
-/// names, and the tables are those that the releases were made from.
-fn saw_kept_sets(
-    project: &Project,
-    store: &Store,
-    events: &[(&Event, &Publication)],
-    tables: &[Option<Table>],
-) -> bool {
+/// Whether the gate saw that everyone kept one value set: it judged every release, whose files the ledger vouches for, and
+/// the tables are those that the releases were made from.
+fn saw_kept_sets(project: &Project, events: &[(&Event, &Publication)], tables: &[Option<Table>]) -> bool {
     let is_ours = |(event, publication): &(&Event, &Publication)| {
-        let sums = fs::read(store.release_folder(publication.number).join(folder::SUMS)).ok();
-        let digest = sums.map(|bytes| hex(&Sha256::digest(&bytes)));
-        let named = publication.files.get(folder::SUMS).map(|file| file.sha256.clone());
-        !event.is_adoption() && digest.is_some() && digest == named
+        !event.is_adoption() && publication.files.contains_key(folder::SUMS)
     };
     let is_behind = |((_, publication), table): (&(&Event, &Publication), &Option<Table>)| {
         table.as_ref().is_some_and(|table| project.was_made_from(publication, table))

@@ -263,29 +263,25 @@ pub(super) fn prepare_setting(
         }
         passes
     });
-    let Some(steps_back) = steps_back else {
-        return Err(PublishError::Refused(refused.unwrap_or_default()));
-    };
+    let steps_back = steps_back.ok_or_else(|| PublishError::Refused(refused.unwrap_or_default()))?;
     // The last state that passed need not be the one that is kept.
     let (release, membership, verdict) = match passed {
         Some((cuts, release, membership, verdict)) if cuts == outcome.cuts => (release, membership, verdict),
         _ => {
             let (release, membership) = setting.release(&made.schema, &outcome.cuts, &made.table, stamp);
             let verdict = setting.judge(&made, &release, &membership);
-            if !verdict.findings.is_empty() {
-                return Err(PublishError::Refused(verdict.findings));
-            }
             (release, membership, verdict)
         }
     };
+    if !verdict.findings.is_empty() {
+        return Err(PublishError::Refused(verdict.findings));
+    }
     let own = PublishedView::of_release(&setting.named.name, &made.schema, &[], &release);
     let own = own.expect("there are no sensitive values to encode");
     let mut past = setting.past.clone();
     past.push(PastView::of(&own, stamp.number, setting.named.recipients.clone()));
     let warnings = outcome.warnings.iter().map(|warning| warning.clone().numbered(number).to_string());
-    let mut notes: Vec<String> = setting.notes.iter().cloned().chain(warnings).collect();
-    notes.dedup();
-    notes.extend(verdict.standing.iter().chain(&verdict.warnings).cloned());
+    let notes = notes_of(setting, warnings, &verdict);
     let view = PreparedView {
         name: setting.named.name.clone(),
         recipients: setting.named.recipients.clone(),
@@ -303,6 +299,14 @@ pub(super) fn prepare_setting(
         membership,
         about: Prepares::View(view),
     })
+}
+
+/// What a steward is to know of the view: what stands about it, what specialising warned of, and what the gate did.
+fn notes_of(setting: &Setting<'_>, warnings: impl Iterator<Item = String>, verdict: &ViewVerdict) -> Vec<String> {
+    let mut notes: Vec<String> = setting.notes.iter().cloned().chain(warnings).collect();
+    notes.dedup();
+    notes.extend(verdict.standing.iter().chain(&verdict.warnings).cloned());
+    notes
 }
 
 /// Nobody in the table has what is said to be impossible: leaving out true pairs would falsify every count.

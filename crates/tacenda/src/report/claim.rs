@@ -13,6 +13,7 @@ const MOST_NAMES: usize = 6;
 const MOST_LETTERS: usize = 60;
 
 /// The sentence of a witness. `releases` are all that the finding takes, ascending.
+#[expect(clippy::too_many_lines, reason = "one arm for each statement: a list, not a way")]
 pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> String {
     let (count, line) = (witness.number, witness.line);
     let (k, l) = (
@@ -198,12 +199,30 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             if count == 1 { "lies" } else { "lie" },
             if declared { "declared grid" } else { "most common grid of step 5" }
         ),
+        Statement::EndsIsolate => format!(
+            "{} of the {} of regions fit exactly one person of the table who is in the region, such as an end of {}. Other values inside the \
+             regions do so less often.",
+            number(count),
+            counted(line, "end", "ends"),
+            groups()
+        ),
         Statement::Learned => format!(
             "A naive Bayes model of the published rows, applied within the groups that cover a person, is right for {} of the \
              people: more than {}, the threshold (1.5 in {}).",
             percent(count as f64 / 1000.0),
             percent(1.5 / line.max(1) as f64),
             number(line)
+        ),
+        Statement::ChangeShows { by_sets } => format!(
+            "The groups that can hold this person before and after, {}, have no {} in common.",
+            groups(),
+            if by_sets { "value set" } else { "value" }
+        ),
+        Statement::FewByPermanent => format!(
+            "Whoever changed value did not have a value that never goes away before. Everyone needs a row of their own. Together, \
+             {} leave {}: {l}.",
+            groups(),
+            values()
         ),
         Statement::GroupsMoved => format!(
             "Made again with the same seed, after values were exchanged within value sets, the release has other groups for {} \

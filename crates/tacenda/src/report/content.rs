@@ -4,6 +4,7 @@
 //! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
 
 use crate::audit::{Severity, VerdictWord};
+use crate::measure::CountErrors;
 use crate::model::Role;
 use crate::report::words::{counted, list, number, percent};
 use schemars::JsonSchema;
@@ -222,6 +223,22 @@ pub struct RiskFacts {
     pub people_below_l: u64,
     /// The largest share of one value in a group.
     pub highest_share: f64,
+    /// The same without rows that are suppressed, as ARX counts: there they are no people.
+    #[serde(default)]
+    pub without_suppressed: SuppressedFacts,
+}
+
+/// The risks of those whose rows are not suppressed.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct SuppressedFacts {
+    /// Rows in which every quasi-identifier may be any value.
+    pub suppressed: u64,
+    /// People of the smallest other group.
+    pub smallest_group: u32,
+    /// One over the smallest other group: prosecutor risk; journalist risk too, where no population is given.
+    pub highest_identity: f64,
+    /// Other groups over the people in them: marketer risk.
+    pub mean_identity: f64,
 }
 
 /// How exposed people are by all releases together.
@@ -363,6 +380,17 @@ impl Report {
     }
 }
 
+impl LimitFacts {
+    /// The same in words.
+    pub fn words(&self) -> String {
+        let pairs = match self.pairs_left_out {
+            0 => "all pairs of releases were compared".to_string(),
+            pairs => format!("{} were not compared", counted(pairs, "pair of releases", "pairs of releases")),
+        };
+        format!("{} steps for each search; {pairs}; seed {}", number(self.steps), self.seed)
+    }
+}
+
 impl StoryFacts {
     /// The heading above it.
     pub fn heading(&self) -> String {
@@ -390,9 +418,10 @@ impl StoryFacts {
 impl StoryFacts {
     /// What it comes to.
     pub fn ending(&self) -> String {
-        match self.left {
-            1 => "One value remains: it is certain.".into(),
-            left => format!("{} remain.", counted(left as u64, "value", "values")),
+        match (self.left, &self.provided) {
+            (1, None) => "One value remains: it is certain.".into(),
+            (1, Some(provided)) => format!("One value remains, {provided}. Nothing in the files says that."),
+            (left, _) => format!("{} remain.", counted(left as u64, "value", "values")),
         }
     }
 }
@@ -407,6 +436,25 @@ impl StepFacts {
             1 => "one group".into(),
             count => counted(count as u64, "group", "groups"),
         }
+    }
+}
+
+impl ReleaseFacts {
+    /// What suppressed rows change in the numbers, where there are some.
+    pub fn suppressed_in_words(&self) -> Option<String> {
+        let apart = &self.risk.without_suppressed;
+        (apart.suppressed > 0).then(|| {
+            format!(
+                "Release {}: {} suppressed (any value in every column). Here they count as one more group: mean risk {}. \
+                 ARX leaves them out: smallest group {}, highest risk {}, mean risk {}.",
+                self.number,
+                counted(apart.suppressed, "row is", "rows are"),
+                percent(self.risk.mean_identity),
+                number(u64::from(apart.smallest_group)),
+                percent(apart.highest_identity),
+                percent(apart.mean_identity),
+            )
+        })
     }
 }
 
@@ -488,6 +536,9 @@ pub struct StoryFacts {
     pub matched: Option<Vec<String>>,
     /// How many values are left at the end.
     pub left: usize,
+    /// What has to hold for it, where that is only assumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provided: Option<String>,
 }
 
 /// What one release says about the person.
@@ -597,16 +648,10 @@ pub struct Provenance {
 /// How much work the attacks were allowed. What lies above is NOT ASSESSED.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LimitFacts {
-    /// The most people of a component whose matchings are refined.
-    pub refine_people: u64,
-    /// The most people of a component whose worlds are counted.
-    pub worlds_people: u64,
-    /// The most search nodes for one component.
-    pub worlds_nodes: u64,
-    /// The most pairs of overlapping groups looked at between two releases.
-    pub pairs: u64,
-    /// Whether every pair of releases was compared, not only neighbours.
-    pub all_pairs: bool,
+    /// The steps that each search may take.
+    pub steps: u64,
+    /// How many pairs of releases were not compared with each other.
+    pub pairs_left_out: u64,
     /// The seed of attacks that draw.
     pub seed: u64,
 }
@@ -698,6 +743,9 @@ pub struct TruthFacts {
     pub before: BeforeFacts,
     /// How far count queries on the release are from the table; none where it has no sensitive column.
     pub query_error: Option<QueryErrorFacts>,
+    /// How far simple counts are off.
+    #[serde(default)]
+    pub count_errors: Option<CountErrors>,
 }
 
 /// How exposed people would be by their exact quasi-identifiers.

@@ -145,6 +145,6 @@ fn every_form_of_the_auditors_says_how_to_repeat_it_and_proves_what_it_found() {
         assert!(page.contains("[20,25)"), "{page}");
     }
     let limits = report.provenance.limits.as_ref().unwrap();
-    assert_eq!((limits.worlds_people, limits.seed), (12, 1));
+    assert_eq!((limits.steps, limits.seed), (200_000_000, 1));
     assert!(html(&report).contains("<code>tacenda audit r1.csv r2.csv --format json</code>"), "the footer's command");
 }

@@ -1,11 +1,11 @@
 //! Gathers a report from what was published, what the auditor answered, and what its readers may see.
 
 use crate::audit::story::Story;
-use crate::audit::{Assessment, Attacker, Fault, Finding, Limits, Series, Thresholds, Witness};
+use crate::audit::{Assessment, Attacker, Budget, Check, Fault, Finding, Series, Thresholds, Witness};
 use crate::report::claim::claim;
 use crate::report::codes::Codes;
 use crate::report::release_facts::{Lens, release_facts};
-use crate::report::words::clean;
+use crate::report::words::{clean, list};
 use crate::report::{
     CheckFacts, Edition, FORMAT, FileFacts, FindingFacts, GATE, GovernanceFacts, LimitFacts, MeasureFacts,
     PrivateFacts, Provenance, ReleaseFacts, Report, SeriesFacts, StepFacts, StepGroup, StoryFacts, WitnessFacts,
@@ -39,7 +39,7 @@ pub struct Material<'a> {
     /// Whether sensitive values are named.
     pub names: Names,
     /// How much work the attacks were allowed.
-    pub limits: Limits,
+    pub budget: Budget,
     /// How people who leave are treated, and until when this holds.
     pub governance: Option<GovernanceFacts>,
     /// What the vault and the private tables say.
@@ -70,6 +70,9 @@ pub struct About {
     pub notes: Vec<String>,
     /// What was assumed of the publisher in reading the input, one sentence each.
     pub assumptions: Vec<String>,
+    /// Columns whose labels were taken for values that have nothing in common although nothing says so. What rests on it
+    /// is told with an if.
+    pub guessed: Vec<String>,
     /// The command that makes it.
     pub command: Option<String>,
     /// How it can be repeated, one line each.
@@ -98,12 +101,13 @@ pub struct ReleaseOrigin {
 }
 
 impl ReleaseOrigin {
-    /// The data among the names of a release's files: neither its description nor its counts of counterfeits.
+    /// The data among the names of a release's files: neither its description nor its counts of counterfeits and people.
     pub fn data_name<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         let is_data = |name: &&str| {
             let plain = name.trim_end_matches(".gz").trim_end_matches(".zst");
             [".csv", ".tsv", ".txt", ".parquet"].iter().any(|ending| plain.ends_with(ending))
                 && !plain.ends_with(".counterfeits.csv")
+                && !plain.ends_with(".counts.csv")
         };
         names.into_iter().find(is_data)
     }
@@ -178,10 +182,12 @@ impl Report {
         }
         let at_two = at_two(material, &findings);
         let assumptions = judge::assumptions(material);
-        let verdict = judge::verdict(material, &findings, &assumptions);
+        let verdict = judge::verdict(material, &findings, &at_two, &assumptions);
+        let sequence = sequence::sequence(material, &releases);
+        let three_questions =
+            judge::three_questions(material, &releases, &[&findings, &at_two], &assumptions, &sequence);
         let governance = material.governance.clone().filter(|_| may.inside);
         let private = material.private.clone().filter(|_| may.private);
-        let sequence = sequence::sequence(material, &releases);
         let next_steps = judge::next_steps(material, &findings, verdict.decision);
         let signing = match may.sign {
             true => signing::signing(&releases, &verdict, &assumptions, governance.as_ref(), private.as_ref()),
@@ -198,15 +204,9 @@ impl Report {
                 risk,
                 columns: columns::columns(series.schema, material.edition, series.promise.is_some()),
             },
-            three_questions: judge::three_questions(
-                material,
-                &releases,
-                &[&findings, &at_two],
-                &assumptions,
-                &sequence,
-            ),
+            three_questions,
             next_steps: if may.inside { next_steps } else { Vec::new() },
-            not_covered: judge::not_covered(material),
+            not_covered: judge::not_covered(material, &at_two),
             checks: checks(material.assessment, &may),
             picture: picture::picture(series.schema, series.releases, &releases),
             provenance: provenance(material, &may),
@@ -237,7 +237,8 @@ fn checks(assessment: &Assessment, may: &May) -> Vec<CheckFacts> {
                 .verdict
                 .reason()
                 .map(|reason| reason.to_string())
-                .or_else(|| outcome.theorem.map(|theorem| theorem.to_string())),
+                .or_else(|| outcome.theorem.map(|theorem| theorem.to_string()))
+                .or_else(|| judge::nothing(outcome).map(String::from)),
             looked_at: outcome.coverage.looked_at,
             of: outcome.coverage.of,
             what: outcome.coverage.what.into(),
@@ -305,7 +306,10 @@ fn finding_facts(
     codes: &mut Codes<'_>,
 ) -> FindingFacts {
     let witness = finding.witness.as_ref().filter(|_| may.proof);
-    let plain = plain(check, finding);
+    let mut plain = plain(check, finding);
+    if let Some(provided) = provided(material).filter(|_| compares_regions(check, finding)) {
+        plain.title = format!("{}, {provided}", plain.title);
+    }
     FindingFacts {
         witness: witness.map(|witness| {
             let facts = witness_facts(witness, &material.series, codes);
@@ -313,6 +317,30 @@ fn finding_facts(
         }),
         ..plain
     }
+}
+
+/// The condition of what is concluded from regions of several releases: that labels that differ have nothing in common.
+fn provided(material: &Material<'_>) -> Option<String> {
+    let columns = &material.about.guessed;
+    (!columns.is_empty()).then(|| {
+        let named: Vec<String> = columns.iter().map(|name| clean(name)).collect();
+        format!("if different labels of {} have nothing in common", list(&named))
+    })
+}
+
+/// Whether a finding rests on regions having, or not having, something in common.
+fn compares_regions(check: &str, finding: &Finding) -> bool {
+    let compares = [
+        Check::Difference,
+        Check::Candidates,
+        Check::Correspondence,
+        Check::Matching,
+        Check::Posterior,
+        Check::Equivalence,
+        Check::Joins,
+        Check::MovedRegions,
+    ];
+    compares.iter().any(|compares| compares.name() == check) || finding.fault == Fault::LinkedTooFew
 }
 
 /// A finding without what proves it.
@@ -419,13 +447,13 @@ fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) ->
         known: quasi.iter().enumerate().map(|(at, quasi)| (quasi.name.clone(), shown(at))).collect(),
         matched: story.matched.as_ref().map(|values| codes.names(values)),
         left: story.left().len(),
+        provided: provided(material),
         steps,
     }
 }
 
 fn provenance(material: &Material<'_>, may: &May) -> Provenance {
     let about = material.about;
-    let limits = &material.limits;
     Provenance {
         software: about.software.clone(),
         policy_sha256: about.policy_sha256.clone(),
@@ -438,12 +466,9 @@ fn provenance(material: &Material<'_>, may: &May) -> Provenance {
         notes: about.notes.clone(),
         command: about.command.clone(),
         limits: may.proof.then_some(LimitFacts {
-            refine_people: limits.refine_people as u64,
-            worlds_people: limits.worlds_people as u64,
-            worlds_nodes: limits.worlds_nodes,
-            pairs: limits.pairs,
-            all_pairs: limits.all_pairs,
-            seed: limits.seed,
+            steps: material.budget.steps,
+            pairs_left_out: material.assessment.pairs_left_out,
+            seed: material.budget.seed,
         }),
         made_at: about.made_at.clone(),
     }

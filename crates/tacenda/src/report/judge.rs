@@ -3,8 +3,8 @@
 //!
 //! "Not assessed" never counts as a pass.
 
-use crate::audit::{Assessment, Check, Fault, Outcome, Reason, Severity, Verdict};
-use crate::model::Scope;
+use crate::audit::{Check, Coverage, Fault, Outcome, Reason, Severity, Verdict, WayOut};
+use crate::model::{Reader, Release, Scope};
 use crate::report::words::{capital, clean, counted, list, number, people, percent};
 use crate::report::{
     Decision, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
@@ -16,6 +16,8 @@ struct Bearing {
     checks: &'static [Check],
     /// Of others, these findings.
     faults: &'static [Fault],
+    /// Notes that answer the question with no.
+    notes: &'static [Fault],
     /// What must have been asked for an answer, and must not be open.
     asked: &'static [Check],
     /// One of these must have been answered: the others alone tell too little.
@@ -33,13 +35,16 @@ const SINGLING_OUT: Bearing = Bearing {
         Fault::OneCorresponding,
         Fault::FewNewcomers,
     ],
+    // Nothing promises it, so it is a note; an end of a region that fits one person singles them out all the same.
+    notes: &[Fault::TightBoundaries],
     asked: &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins, Check::Difference],
     needed: &[Check::GroupSizes],
 };
-const LINKABILITY: Bearing = Bearing { checks: &LINKS, faults: &[], asked: &LINKS, needed: &TIES };
+const LINKABILITY: Bearing = Bearing { checks: &LINKS, faults: &[], notes: &[], asked: &LINKS, needed: &TIES };
 const INFERENCE: Bearing = Bearing {
     checks: &GUESSES,
     faults: &[Fault::LinkedFewValues],
+    notes: &[],
     asked: &GUESSES,
     needed: &[Check::Diversity, Check::Candidates, Check::Posterior],
 };
@@ -49,7 +54,7 @@ const LINKS: [Check; 6] =
     [Check::LinkedIds, Check::Correspondence, Check::Matching, Check::Equivalence, Check::RowOrder, Check::GroupNames];
 
 /// What tells a person's value.
-const GUESSES: [Check; 9] = [
+const GUESSES: [Check; 10] = [
     Check::Diversity,
     Check::Frequency,
     Check::Closeness,
@@ -58,6 +63,7 @@ const GUESSES: [Check; 9] = [
     Check::Posterior,
     Check::Learned,
     Check::EverLinked,
+    Check::Changes,
     Check::Rerun,
 ];
 
@@ -72,13 +78,19 @@ impl Bearing {
 }
 
 /// The verdict on everything.
-pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: &[String]) -> VerdictFacts {
+pub fn verdict(
+    material: &Material<'_>,
+    findings: &[FindingFacts],
+    at_two: &[FindingFacts],
+    assumptions: &[String],
+) -> VerdictFacts {
     let releases = counted(material.series.releases.len() as u64, "release", "releases");
     let worst = findings.first();
     let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note);
     let widest = concerned.map(|finding| at_least(material, finding)).max();
     let asked = material.assessment.outcomes.len() as u64;
-    let gaps = gaps(material.assessment);
+    // What might hide notes only is named under what is not covered.
+    let gaps = material.assessment.gaps(Severity::Warning).count() as u64;
     let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
     let judged = material.assessment.outcomes.iter().any(is_judged);
     let (decision, mut sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
@@ -90,7 +102,8 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
         }
     } else if gaps > 0 {
         let sentence = format!(
-            "Nothing was found in {releases}, but {} of {} questions could not be answered for everyone.",
+            "Nothing was found in what was examined of {releases}. That does not say that nothing is there: {} of {} \
+             questions could not be answered for everyone.",
             number(gaps),
             number(asked)
         );
@@ -121,7 +134,26 @@ pub fn verdict(material: &Material<'_>, findings: &[FindingFacts], assumptions: 
             number(asked)
         ));
     }
+    sentence.push_str(&unpromised(at_two));
     VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
+}
+
+/// What two people and two values find where no threshold was promised, in the sentence that everybody reads.
+fn unpromised(at_two: &[FindingFacts]) -> String {
+    let severe = at_two.iter().filter(|finding| finding.severity == Severity::Severe);
+    let Some(worst) = severe.max_by_key(|finding| finding.people) else { return String::new() };
+    format!(" Nothing is promised of it, but it is so: {} ({}, {}).", worst.title, worst.code, people(worst.people))
+}
+
+/// What a check says of having found nothing.
+pub fn nothing(outcome: &Outcome) -> Option<&'static str> {
+    let Coverage { looked_at, of, .. } = outcome.coverage;
+    match outcome.verdict {
+        Verdict::Pass if of == 0 => Some("there is nothing to look at"),
+        Verdict::Pass if outcome.check.is_exhaustive() && looked_at == of => Some("nothing is there"),
+        Verdict::Pass => Some("nothing was found, which does not say that nothing is there"),
+        _ => None,
+    }
 }
 
 /// How many people a finding concerns for certain.
@@ -207,10 +239,6 @@ fn line(material: &Material<'_>) -> String {
     }
 }
 
-fn gaps(assessment: &Assessment) -> u64 {
-    assessment.outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_))).count() as u64
-}
-
 /// What the answers rest on.
 pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let series = &material.series;
@@ -269,15 +297,24 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
                 .into(),
         );
     }
-    if series.knowledge.is_none() && asked(joined) && series.releases.len() > 2 && !material.limits.all_pairs {
-        relied.push(
-            "Only consecutive releases were compared. Two that are further apart may reveal more about a person who was \
-             absent between them (--all-pairs)."
-                .into(),
-        );
+    let left_out = material.assessment.pairs_left_out;
+    if asked(joined) && left_out > 0 {
+        relied.push(format!(
+            "{} were not compared with each other, because that is above the budget (--budget).",
+            capital(&counted(
+                left_out,
+                "pair of releases that are not neighbours",
+                "pairs of releases that are not neighbours"
+            ))
+        ));
     }
     if series.knowledge.is_none() && asked(joined) {
-        relied.push("Nobody's sensitive value changes between releases.".into());
+        // Some do change, and the steward knows it: so this says what was done, not what is so.
+        relied.push(
+            "Releases were compared as if nobody's sensitive value had changed. People whose value did change are not \
+             covered by these comparisons."
+                .into(),
+        );
         if !series.promise.is_some_and(|promise| promise.lets_people_leave) {
             relied.push("If a release has every row of the one before, nobody left in between.".into());
         }
@@ -286,7 +323,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
 }
 
 /// What nobody looked at, beside what the promise names itself.
-pub fn not_covered(material: &Material<'_>) -> Vec<String> {
+pub fn not_covered(material: &Material<'_>, at_two: &[FindingFacts]) -> Vec<String> {
     let mut limits: Vec<String> = match material.series.promise {
         Some(promise) => promise.limits.iter().copied().map(String::from).collect(),
         None => vec![
@@ -295,6 +332,7 @@ pub fn not_covered(material: &Material<'_>) -> Vec<String> {
         ],
     };
     limits.splice(0..0, material.about.not_covered.iter().cloned());
+    limits.extend(stronger_readers(material, at_two));
     let unasked = without_people(material);
     if !unasked.is_empty() {
         limits.push(format!(
@@ -311,6 +349,64 @@ pub fn not_covered(material: &Material<'_>) -> Vec<String> {
     limits
 }
 
+/// What a stronger reader could do, or a stricter threshold finds: listed, and not judged.
+fn stronger_readers(material: &Material<'_>, at_two: &[FindingFacts]) -> Vec<String> {
+    let mut listed = Vec::new();
+    if material.assessment.outcomes.is_empty() {
+        return listed;
+    }
+    if material.attacker.judged_reader(material.series.promise) == Reader::Rule {
+        let rerun = material.assessment.outcome(Check::Rerun);
+        let moved = rerun.into_iter().flat_map(|outcome| &outcome.measures).map(|measure| measure.value);
+        let moved = moved.fold(0.0, f64::max) as u64;
+        listed.push(match moved {
+            0 => "Not judged: a reader who knows the program that made the releases (--reader method).".to_string(),
+            moved => format!(
+                "Not promised: a reader who knows the program that made the releases. When values were exchanged, the groups of \
+                 {} changed; such a reader can rule values out.",
+                people(moved)
+            ),
+        });
+    }
+    if material.series.promise.is_some() && !material.attacker.presence && !material.attacker.first_release {
+        listed.push("Not judged: a reader who knows who is in which release (--attacker quasi,presence).".into());
+    }
+    for finding in at_two.iter().filter(|finding| finding.severity != Severity::Note) {
+        listed.push(format!(
+            "Not promised, found at two people and two values: {} {} ({}).",
+            finding.code,
+            finding.title,
+            people(finding.people)
+        ));
+    }
+    listed
+}
+
+/// What would answer the open questions, and what that costs.
+fn ways_out(material: &Material<'_>) -> Vec<String> {
+    let mut ways: Vec<String> = Vec::new();
+    for outcome in material.assessment.gaps(Severity::Warning) {
+        let Some(reason) = outcome.verdict.reason() else { continue };
+        let way = match (reason.way_out(), outcome.needs) {
+            (WayOut::Said(way), _) => way.to_string(),
+            (WayOut::Budget, Some(steps)) => format!(
+                "raise the budget. Each search had {} steps, and this one needs at least {} (--budget {steps}). Twice the steps \
+                 take about twice the time",
+                number(material.budget.steps),
+                number(steps)
+            ),
+            (WayOut::Budget, None) => format!(
+                "raise the budget. Each search had {} steps, and how many this one needs is not known (--effort thorough, or \
+                 --budget N)",
+                number(material.budget.steps)
+            ),
+        };
+        ways.push(format!("To answer {}: {way}.", outcome.check.name()));
+    }
+    ways.dedup();
+    ways
+}
+
 /// What to do next.
 pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: Decision) -> Vec<String> {
     let mut steps = Vec::new();
@@ -325,10 +421,17 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
                         .into(),
                 );
                 steps.push(
-                    "Take the releases into a project with tacenda adopt, and publish the next one under a promise \
-                     over the whole series, such as m-invariance."
+                    "tacenda adopt takes the releases into a project and says how many people it must withhold for good. \
+                     tacenda plan then says, before anything is published, whether the next release can keep a promise \
+                     over the whole series."
                         .into(),
                 );
+                if !material.about.guessed.is_empty() {
+                    steps.push(
+                        "Give the hierarchies of the labels (--hierarchies DIR) to know whether the findings hold."
+                            .into(),
+                    );
+                }
             } else {
                 steps.push("Publish the table under a promise instead: tacenda init DATA drafts a policy file.".into());
             }
@@ -340,14 +443,7 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
             steps.push("Set thresholds: --k and --l of at least 2.".into());
         }
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
-            let open = "Answer the open questions";
-            steps.push(match material.series.knowledge {
-                None => format!("{open}: give the private tables (--truth FILE --id COLUMN), or raise --limit."),
-                Some(_) => format!(
-                    "{open}: raise --limit, or check that the private tables are those of the \
-                                    releases."
-                ),
-            });
+            steps.extend(ways_out(material));
         }
         Decision::NotAssessed => steps.push("Audit the releases: tacenda audit.".into()),
         Decision::Pass | Decision::PassAssuming => {
@@ -388,18 +484,11 @@ pub fn three_questions(
     let is_alone = smallest == 1 || sequence.least_alike == Some(1) || sequence.least_always_together == Some(1);
     let is_certain = fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
+    singling.extend(material.series.releases.iter().filter_map(Release::alone_sentence).next_back());
     singling.extend(alone);
     singling.extend(evidence(&SINGLING_OUT, findings, material));
     singling.extend(left_open(&SINGLING_OUT, material));
-    let mut linking = vec![match linked {
-        true if material.series.promise.is_some() => {
-            "Ids that link releases are published: pseudonymous, not anonymous. The verdict above answers for the promise, \
-             which allows them; this question is about what anyone can link."
-                .to_string()
-        }
-        true => "Ids that link releases are published: pseudonymous, not anonymous.".to_string(),
-        false => "No ids that link releases are published.".to_string(),
-    }];
+    let mut linking = vec![of_ids(material, linked)];
     linking.extend(tied);
     linking.extend(evidence(&LINKABILITY, findings, material));
     linking.extend(untied(material));
@@ -414,7 +503,7 @@ pub fn three_questions(
     vec![
         QuestionFacts {
             name: "singling out".into(),
-            question: "Can one person's row be singled out?".into(),
+            question: "Can one person be singled out?".into(),
             decision: answer(&SINGLING_OUT, is_alone),
             evidence: singling,
             limit: "It counts people in the same group. It does not hide who is in the data.".into(),
@@ -434,6 +523,19 @@ pub fn three_questions(
             limit: "It does not hide what is true of everyone, such as a correlation in the population.".into(),
         },
     ]
+}
+
+/// Whether ids link releases, and what that means.
+fn of_ids(material: &Material<'_>, linked: bool) -> String {
+    let said = match linked {
+        true if material.series.promise.is_some() => {
+            "Ids that link releases are published: pseudonymous, not anonymous. The verdict above answers for the promise, \
+             which allows them; this question is about what anyone can link."
+        }
+        true => "Ids that link releases are published: pseudonymous, not anonymous.",
+        false => "No ids that link releases are published.",
+    };
+    said.to_string()
 }
 
 /// Why nothing was tied together, where nothing that could was asked.
@@ -472,7 +574,9 @@ fn decide(
     let assessment = material.assessment;
     let outcomes = || assessment.outcomes.iter().chain(&assessment.at_two);
     let asked = || outcomes().filter(|outcome| bearing.asked.contains(&outcome.check));
-    let found = |finding: &&FindingFacts| finding.severity != Severity::Note && bearing.bears(finding);
+    let is_told = |finding: &FindingFacts| bearing.notes.iter().any(|fault| fault.code() == finding.code);
+    let found =
+        |finding: &&FindingFacts| (finding.severity != Severity::Note && bearing.bears(finding)) || is_told(finding);
     let gate_found = matches!(material.about.gate, Gate::Found(_));
     let any = findings.iter().flat_map(|findings| findings.iter()).find(found);
     if any.is_some() || (assessment.outcomes.is_empty() && gate_found) {
@@ -526,7 +630,6 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::Coverage;
     use crate::report::samples::clean;
     use crate::report::{Edition, Report};
 
@@ -564,6 +667,7 @@ mod tests {
             let report = report(Verdict::NotAssessed(reason));
             assert_eq!(report.verdict.decision, Decision::NotAssessed, "{reason:?}");
             assert!(report.verdict.sentence.contains("1 of 4 questions could not be answered"), "{reason:?}");
+            assert!(report.next_steps.iter().any(|step| step.starts_with("To answer posterior: ")), "{reason:?}");
         }
     }
 }

@@ -22,11 +22,11 @@ pub fn markdown(report: &Report) -> String {
         let parameters = promise.parameters.join(", ");
         let _ = writeln!(out, "> {} ({}; {})\n", escape(&promise.sentence), promise.model, escape(&parameters));
     }
+    story(&mut out, report);
     releases(&mut out, report);
     together(&mut out, report);
     findings(&mut out, &report.findings);
     witnesses(&mut out, &report.findings);
-    story(&mut out, report);
     checks(&mut out, report);
     questions(&mut out, report);
     private(&mut out, report);
@@ -100,7 +100,7 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
             finding.number,
             finding.severity,
             finding.code,
-            finding.title,
+            escape(&finding.title),
             list(&finding.releases()),
             number(finding.people)
         );
@@ -150,7 +150,7 @@ fn story(out: &mut String, report: &Report) {
     if let Some(matched) = &story.matched {
         let _ = writeln!(out, "1. {MATCHED}\n   - remaining: {}", escape(&matched.join(", ")));
     }
-    let _ = writeln!(out, "\n{}\n", story.ending());
+    let _ = writeln!(out, "\n{}\n", escape(&story.ending()));
 }
 
 fn checks(out: &mut String, report: &Report) {
@@ -249,15 +249,7 @@ fn provenance(out: &mut String, report: &Report) {
         list(&facts.attacker)
     );
     if let Some(limits) = &facts.limits {
-        let _ = writeln!(
-            out,
-            "- limits of the attacks: matchings of {} people, worlds of {} people and {} nodes, {} pairs of groups; seed {}",
-            number(limits.refine_people),
-            number(limits.worlds_people),
-            number(limits.worlds_nodes),
-            number(limits.pairs),
-            limits.seed
-        );
+        let _ = writeln!(out, "- limits of the attacks: {}", limits.words());
     }
     for release in &report.releases {
         for file in &release.files {

@@ -7,6 +7,7 @@
 //! | [`text`] | a terminal: verdict, each release, all together, the worst case, each check, what to do |
 //! | [`json`] | programs; the schema is in docs/schema/report.json |
 //! | [`html`] | people: one file, no script, no network, light and dark, made to be printed and signed |
+//! | [`brief`] | who decides and does not compute: one page, no codes |
 //! | [`markdown`] | a pull request or a wiki |
 //! | [`sarif`] | code scanning in CI |
 //! | [`junit`] | test reports in CI |
@@ -28,12 +29,14 @@ mod signing;
 mod truth;
 mod gather;
 mod text;
+mod brief;
 mod json;
 mod markdown;
 mod sarif;
 mod junit;
 mod html;
 
+pub use brief::brief;
 pub use content::*;
 pub use gather::{About, Gate, Material, Names, ReleaseOrigin};
 pub use html::html;
@@ -42,8 +45,9 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
 pub use text::{TextOptions, text};
-pub use truth::truth_facts;
-pub use words::{MATCHED, number, percent};
+pub(crate) use truth::truth_facts;
+pub(crate) use words::MATCHED;
+pub use words::{number, percent};
 
 #[cfg(test)]
 mod editions;

@@ -4,7 +4,9 @@ use crate::audit::{Thresholds, Traces};
 use crate::measure::{Loss, loss};
 use crate::model::{Release, Schema};
 use crate::report::words::clean;
-use crate::report::{AttributeFacts, Bar, LossFacts, ReleaseFacts, ReleaseOrigin, RiskFacts, RiskKind};
+use crate::report::{
+    AttributeFacts, Bar, LossFacts, ReleaseFacts, ReleaseOrigin, RiskFacts, RiskKind, SuppressedFacts,
+};
 use std::collections::BTreeMap;
 
 /// How many classes of risk there are.
@@ -76,6 +78,7 @@ pub fn release_facts(
     risk.highest_identity = if risk.smallest_group == 0 { 0.0 } else { 1.0 / f64::from(risk.smallest_group) };
     risk.mean_identity = with_people as f64 / people.max(1) as f64;
     risk.highest_share = highest.0 as f64 / highest.1 as f64;
+    risk.without_suppressed = without_suppressed(release, traces, lens.schema);
     ReleaseFacts {
         number: release.number,
         label: clean(&release.label),
@@ -90,6 +93,35 @@ pub fn release_facts(
         group_sizes: bars(&sizes),
         risk_classes: classes,
         loss: loss_facts(&loss(release, lens.schema, lens.least)),
+    }
+}
+
+/// The risks of those whose rows are not suppressed: a row in which every column of the file may be any value says nothing
+/// but its sensitive value.
+fn without_suppressed(release: &Release, traces: Option<&Traces>, schema: &Schema) -> SuppressedFacts {
+    let has = |at: usize| traces.is_none_or(|traces| traces.columns.get(at).copied().unwrap_or(true));
+    let is_suppressed = |group: usize| {
+        let mut spans =
+            release.region(group).iter().zip(&schema.quasi).enumerate().filter(|(at, _)| has(*at)).peekable();
+        spans.peek().is_some() && spans.all(|(_, (span, quasi))| *span == quasi.root())
+    };
+    let (mut suppressed, mut people, mut groups, mut smallest) = (0u64, 0u64, 0u64, u32::MAX);
+    for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
+        let here = release.people(group);
+        if is_suppressed(group) {
+            suppressed += u64::from(here);
+            continue;
+        }
+        people += u64::from(here);
+        groups += 1;
+        smallest = smallest.min(here);
+    }
+    let smallest_group = if groups == 0 { 0 } else { smallest };
+    SuppressedFacts {
+        suppressed,
+        smallest_group,
+        highest_identity: if smallest_group == 0 { 0.0 } else { 1.0 / f64::from(smallest_group) },
+        mean_identity: groups as f64 / people.max(1) as f64,
     }
 }
 
@@ -159,6 +191,22 @@ mod tests {
         assert_eq!((risk.smallest_group, risk.highest_identity, risk.people_below_k), (1, 1.0, 1));
         let risk = facts("20-29:F:ab+2").risk;
         assert_eq!((risk.smallest_group, risk.highest_identity), (0, 0.0));
+    }
+
+    /// Three suppressed rows, and two people in one group.
+    #[test]
+    fn suppressed_rows_are_counted_apart() {
+        let (schema, thresholds) = (schema(), Thresholds::default());
+        let lens = Lens { schema: &schema, thresholds, least: 2, risk: RiskKind::Identity };
+        let mut suppressed = release(1, "r", "20-29:F:ab 30-39:M:abc");
+        let mut regions = crate::model::Regions::new(schema.quasi.len());
+        regions.push(suppressed.region(0));
+        regions.push(&schema.quasi.iter().map(crate::model::Quasi::root).collect::<Vec<_>>());
+        suppressed.regions = regions;
+        let risk = release_facts(&suppressed, None, None, &lens).risk;
+        let apart = &risk.without_suppressed;
+        assert_eq!((apart.suppressed, apart.smallest_group, apart.mean_identity), (3, 2, 0.5));
+        assert_eq!((risk.smallest_group, risk.mean_identity), (2, 0.4));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use crate::audit::story::{SeenGroup, Story, StoryStep};
 use crate::audit::{
-    Assessment, Attacker, Check, Coverage, Fault, Finding, Limits, Outcome, Quantity, Reason, Series, Statement,
+    Assessment, Attacker, Budget, Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Series, Statement,
     Thresholds, Verdict, Witness,
 };
+use crate::measure::{AttributeError, CountErrors};
 use crate::model::{
     Domain, GroupRule, Hides, Hierarchy, Quasi, Regions, Release, Schema, Scope, Sensitive, Span, Terms, Value, Values,
 };
@@ -121,7 +122,7 @@ pub fn broken() -> Sample {
         ],
     };
     let outcomes = vec![sizes, links, candidates, posterior, drift];
-    Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story), at_two: Vec::new() }) }
+    Sample { releases, ..clean_with(Assessment { outcomes, story: Some(story), ..Assessment::default() }) }
 }
 
 /// Two releases that betray nobody.
@@ -133,9 +134,8 @@ pub fn clean() -> Sample {
 
 /// A promise as a report is told it.
 fn promise() -> Terms {
-    let sentence = "Across all releases of this series, someone who knows the exact quasi-identifiers and the presence of \
-                    everyone in every release, and how we work, and counts all consistent assignments equally, attributes \
-                    a person's sensitive value correctly with probability at most 1/2.";
+    let sentence = "Across all releases of this series, a reader attributes a person's sensitive value correctly with \
+                    probability at most 1/2. All assignments that fit count equally.";
     let limits = [
         "It does not hide who is in the data.",
         "It does not hide that two people share a value.",
@@ -194,6 +194,7 @@ impl Sample {
             traces: &[],
             promise: self.promise.as_ref(),
             knowledge: None,
+            permanent: &[],
             rerun: None,
         };
         Report::new(&Material {
@@ -204,7 +205,7 @@ impl Sample {
             thresholds: Thresholds::default(),
             about: &self.about,
             names,
-            limits: Limits::default(),
+            budget: Budget::default(),
             governance: Some(governance()),
             private: Some(private()),
             has_truth: self.has_truth,
@@ -231,6 +232,12 @@ pub fn private() -> PrivateFacts {
             median,
             mean: 0.16181,
             ninth_decile: 0.27183,
+        }),
+        count_errors: Some(CountErrors {
+            one: 0.15913,
+            two: 0.17913,
+            without_counts: Some((0.20913, 0.21913)),
+            attributes: vec![AttributeError { name: "age".into(), median: 0.18913, ninth_decile: 0.19913 }],
         }),
     };
     PrivateFacts {

@@ -3,7 +3,7 @@
 use crate::audit::{Severity, VerdictWord};
 use crate::report::sequence::not_counted;
 use crate::report::words::{MATCHED, counted, decimal, list, no_threshold, number, people, percent};
-use crate::report::{ChurnFacts, Decision, FindingFacts, Report, StepFacts, StoryFacts, TruthFacts};
+use crate::report::{ChurnFacts, Decision, FindingFacts, ReleaseFacts, Report, StepFacts, StoryFacts, TruthFacts};
 use std::fmt::Write;
 
 /// How a text is laid out.
@@ -25,11 +25,11 @@ const MOST_GROUPS: usize = 3;
 pub fn text(report: &Report, options: TextOptions) -> String {
     let mut page = Page { out: String::new(), options };
     page.verdict(report);
-    page.alone(report);
-    page.together(report);
     if let Some(story) = &report.story {
         page.story(story);
     }
+    page.alone(report);
+    page.together(report);
     page.checks(report);
     page.private(report);
     page.rests(report);
@@ -110,6 +110,9 @@ impl Page {
                  share of a value in a group. {below}"
             ),
         );
+        for suppressed in report.releases.iter().filter_map(ReleaseFacts::suppressed_in_words) {
+            self.wrapped("  ", &suppressed);
+        }
         self.findings(report.findings.iter().filter(|finding| finding.others.is_empty()).collect());
     }
 
@@ -349,15 +352,24 @@ mod tests {
     use expect_test::expect;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "the page, line by line")]
     fn a_broken_series_is_told_in_plain_words() {
         let report = broken().report(Edition::Auditor);
         expect![[r#"
             FAIL: Someone who reads both releases can learn too much about at least 2 people. The worst: a group
             has too few people (2 findings in all).
-              Promise (m-invariance): Across all releases of this series, someone who knows the exact
-              quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
-              consistent assignments equally, attributes a person's sensitive value correctly with probability
-              at most 1/2.
+              Promise (m-invariance): Across all releases of this series, a reader attributes a person's
+              sensitive value correctly with probability at most 1/2. All assignments that fit count equally.
+
+            The worst case, step by step
+              The attacker knows a person: age and sex.
+              Release 1 (2026-Q1): the person can only be in one group.
+                  age [20,30), sex F: D1, D2
+                  remaining: D1, D2
+              Release 2 (2026-Q2): the person can only be in one group.
+                  age [20,25), sex F: D1, D3
+                  remaining: D1
+              One value remains: it is certain.
 
             Each release alone
                    label       people artificial    groups  smallest   values    share   below k   below l
@@ -377,16 +389,6 @@ mod tests {
                     release 2 group 1: [20,25) F (2 rows)
               Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
-            The worst case, step by step
-              The attacker knows a person: age and sex.
-              Release 1 (2026-Q1): the person can only be in one group.
-                  age [20,30), sex F: D1, D2
-                  remaining: D1, D2
-              Release 2 (2026-Q2): the person can only be in one group.
-                  age [20,25), sex F: D1, D3
-                  remaining: D1
-              One value remains: it is certain.
-
             Each check
               FAIL           group-sizes     How many people are published alike? (6 groups)
               NOT APPLICABLE linked-ids      What do ids that link releases give away?: no release has ids that link it to another
@@ -402,7 +404,8 @@ mod tests {
                 may be counted more than once.
               - The publisher keeps each person's value set the same in all releases, as promised. The releases
                 alone cannot show it.
-              - Nobody's sensitive value changes between releases.
+              - Releases were compared as if nobody's sensitive value had changed. People whose value did change
+                are not covered by these comparisons.
 
             What this does not cover
               - It does not hide who is in the data.
@@ -411,6 +414,7 @@ mod tests {
               - Published tables may contain declared artificial records.
               - Not differential privacy.
               - No protection against other data sets about the same people published elsewhere.
+              - Not judged: a reader who knows the program that made the releases (--reader method).
               - Not assessed: How likely is each value for each person, counting all worlds? Some components are
                 too large to count all worlds.
 
@@ -427,8 +431,9 @@ mod tests {
               - Read what the worst finding means: tacenda explain A611.
               - A published release cannot be taken back. Inform those who are responsible for the data, and
                 publish no further releases of this kind.
-              - Take the releases into a project with tacenda adopt, and publish the next one under a promise
-                over the whole series, such as m-invariance.
+              - tacenda adopt takes the releases into a project and says how many people it must withhold for
+                good. tacenda plan then says, before anything is published, whether the next release can keep a
+                promise over the whole series.
               - Give the private tables (--truth FILE --id COLUMN) to count the people exactly.
 
             How to repeat this
@@ -442,10 +447,8 @@ mod tests {
         expect![[r#"
             PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone is in a group of at least 2
             people and keeps at least 2 possible values. This rests on 4 assumptions named below.
-              Promise (m-invariance): Across all releases of this series, someone who knows the exact
-              quasi-identifiers and the presence of everyone in every release, and how we work, and counts all
-              consistent assignments equally, attributes a person's sensitive value correctly with probability
-              at most 1/2.
+              Promise (m-invariance): Across all releases of this series, a reader attributes a person's
+              sensitive value correctly with probability at most 1/2. All assignments that fit count equally.
 
             Each release alone
                    label       people artificial    groups  smallest   values    share   below k   below l
@@ -460,9 +463,9 @@ mod tests {
               Singled out in any one release: 50.0 % at most (prosecutor), 33.3 % on average (also marketer).
 
             Each check
-              PASS           group-sizes     How many people are published alike? (4 groups)
-              PASS           diversity       How many sensitive values does a group hold? (4 groups)
-              PASS           candidates      Which values remain possible for each person? (4 groups)
+              PASS           group-sizes     How many people are published alike?: nothing is there (4 groups)
+              PASS           diversity       How many sensitive values does a group hold?: nothing is there (4 groups)
+              PASS           candidates      Which values remain possible for each person?: nothing is there (4 groups)
 
             What this rests on
               - The attacker knows no other person's sensitive value.
@@ -470,7 +473,8 @@ mod tests {
                 may be counted more than once.
               - The publisher keeps each person's value set the same in all releases, as promised. The releases
                 alone cannot show it.
-              - Nobody's sensitive value changes between releases.
+              - Releases were compared as if nobody's sensitive value had changed. People whose value did change
+                are not covered by these comparisons.
 
             What this does not cover
               - It does not hide who is in the data.
@@ -479,6 +483,7 @@ mod tests {
               - Published tables may contain declared artificial records.
               - Not differential privacy.
               - No protection against other data sets about the same people published elsewhere.
+              - Not judged: a reader who knows the program that made the releases (--reader method).
 
             What was not computed
               - Journalist risk: no table of the population is given. It is at most the prosecutor risk.

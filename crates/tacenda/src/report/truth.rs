@@ -2,7 +2,7 @@
 //! counts are off. Private.
 
 use crate::audit::Thresholds;
-use crate::measure::{Workload, query_error};
+use crate::measure::{Workload, count_errors, query_error};
 use crate::model::{Release, Rng, Schema, Table};
 use crate::report::{BeforeFacts, QueryErrorFacts, TruthFacts};
 use rustc_hash::FxHashMap;
@@ -25,6 +25,8 @@ pub fn truth_facts(
         withheld: (table.len() as u64).saturating_sub(published),
         before: before(table, thresholds.k),
         query_error: (has_values && !table.is_empty()).then(|| queries(release, schema, table)),
+        count_errors: (has_values && !table.is_empty())
+            .then(|| count_errors(release, schema, table, &mut Rng::from_number(1))),
     }
 }
 

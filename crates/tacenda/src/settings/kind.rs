@@ -59,6 +59,10 @@ coded! {
         LinkedIds = "P222", "linked ids not covered",
             "Ids that stay the same link a person's rows in all releases. Only incremental-k-anonymity covers \
              that.";
+        BadPerson = "P223", "bad rows of a person",
+            "[person] says what becomes of several rows of one person. rows = \"first\" and \"latest\" need order: a column of dates or \
+             numbers, which may have role = \"drop\" with its type. With rows = \"combine\", combine at a column says which of a person's \
+             values is kept: least and most are for numbers and dates, first and latest need order.";
         BadLevel = "P224", "bad level",
             "level = N publishes the label in column N of the hierarchy file in place of the sensitive value. Level 0 \
              is the value itself. The root says nothing and cannot be published.";
@@ -76,8 +80,8 @@ coded! {
             "unknown = \"other\" reads a value that is not listed as other, so other must be listed. unlisted = \"prefix\" publishes a \
              sensitive value that is not listed by the beginning that a hierarchy or a list of values gives, so there must be one.";
         BadFormat = "P230", "bad format",
-            "format says how the table writes dates: YYYY, MM and DD with the marks between them, … for a rest that is not read, \
-             or excel for the days of a spreadsheet. Without it dates are written like 2025-12-31. Which number is the month is \
+            "format says how the table writes dates: YYYY, MM and DD with the marks between them, and … for a rest that is not \
+             read. excel means the days of a spreadsheet. Without it dates are written like 2025-12-31. Which number is the month is \
              never guessed.";
         BadView = "P231", "bad view",
             "[views.NAME] lists columns that are published: those with the role quasi or sensitive. Its name has \
@@ -106,5 +110,14 @@ coded! {
             "Views of the same people are joined on their columns, so all values must be declared. A sensitive column \
              needs values or a hierarchy. A public column needs the role quasi: a column that is in no x is published \
              unchanged anyway.";
+        OutsidePath = "P240", "a path that leads out of the project",
+            "Hierarchies and adopted files lie in the folder of the policy file or below it. What they contain is \
+             published with every release. A path with .., an absolute path or a symbolic link could name any file \
+             that you can read, by mistake or by somebody's intent. Copy the file into the folder.";
+        OpenQuestion = "P241", "an open question",
+            "tacenda init could not tell what part a column plays, and nobody answered. Nothing is published before a person has \
+             decided. quasi: an attacker may know it, so it is generalised. sensitive: nobody may learn it about a person, so it is \
+             published as it is, hidden among others. drop: it is not published. public: it is published as it is, and you say why \
+             that harms no one.";
     }
 }

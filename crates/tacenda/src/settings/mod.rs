@@ -7,7 +7,8 @@ mod kind;
 mod walk;
 
 pub use kind::FaultKind;
-pub use walk::{Section, Walk, integer_of, number_of};
+pub use walk::{Section, Walk};
+pub(crate) use walk::{integer_of, number_of};
 
 use std::ops::Range;
 

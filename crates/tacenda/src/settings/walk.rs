@@ -3,7 +3,7 @@
 use crate::settings::{FaultKind, Key, PolicyFault};
 use sha2::Sha256;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -80,6 +80,26 @@ impl Walk {
             digest: Sha256::default(),
             keys,
         }
+    }
+
+    /// A file that the settings name. It lies in their folder: what a policy file names is published with every release,
+    /// and a path that leads elsewhere could name anybody's file.
+    pub fn inside(&mut self, path: &str, span: &Range<usize>) -> Option<PathBuf> {
+        let file = self.folder.join(path);
+        let is_plain =
+            Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let leads_out = match (folder.canonicalize(), file.canonicalize()) {
+            (Ok(folder), Ok(file)) => !file.starts_with(folder),
+            // What cannot be found is no secret; opening it will say so.
+            _ => false,
+        };
+        if is_plain && !leads_out {
+            return Some(file);
+        }
+        let help = "copy the file into the folder of the policy file, and write its path without ..";
+        self.fault(FaultKind::OutsidePath, "the path leads out of the policy file's folder", span.clone(), help);
+        None
     }
 
     /// Notes a fault.

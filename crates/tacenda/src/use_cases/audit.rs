@@ -1,9 +1,10 @@
 //! What can anyone learn from these releases, by whatever tool they were made?
 
 use crate::audit;
-use crate::audit::{Attacker, Check, Limits, Severity, Thresholds};
+use crate::audit::{Attacker, Budget, Check, Effort, Severity, Thresholds};
 use crate::ingest::Given;
-use crate::report::{Edition, Material, Names, Report};
+use crate::model::{Reader, Value};
+use crate::report::{Decision, Edition, Material, Names, Report};
 use crate::use_cases::{Order, Progress, Said, Subject, SubjectRequest, UseCaseError};
 
 /// What is to be audited, by whom, and how hard.
@@ -22,10 +23,14 @@ pub struct AuditRequest {
     pub t: Option<f64>,
     /// The checks that are made, by name; all of them where none is named.
     pub checks: Vec<String>,
-    /// Whether every pair of releases is compared, not only neighbours.
-    pub all_pairs: bool,
-    /// How many times as much work as usual may be done; 0 is 1.
-    pub effort: u32,
+    /// The reader who is judged: `rule` or `method`; what the promise names, or `rule`, where nothing is said.
+    pub reader: Option<String>,
+    /// Sensitive values that nobody who has one ever loses, as they are written; several columns with `,` between.
+    pub permanent: Vec<String>,
+    /// How hard to try.
+    pub effort: Effort,
+    /// The steps that each search may take, instead of those of the effort.
+    pub budget: Option<u64>,
     /// Whether sensitive values are named.
     pub names: Names,
 }
@@ -36,7 +41,8 @@ pub struct Audit {
     attacker: Attacker,
     thresholds: Thresholds,
     checks: Vec<Check>,
-    limits: Limits,
+    permanent: Vec<Value>,
+    budget: Budget,
     names: Names,
 }
 
@@ -47,23 +53,58 @@ pub struct AuditAnswer {
     pub report: Report,
     /// The severity of the worst finding.
     pub worst: Option<Severity>,
-    /// Whether some question could not be answered for everyone.
-    pub has_gaps: bool,
+    /// The severity of the worst that might be hidden by what is not assessed; none where nothing of weight is open.
+    pub hidden: Option<Severity>,
+}
+
+/// What the exit code of an audit is to tell.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum FailOn {
+    /// Severe findings, and gaps that might hide one.
+    Severe,
+    /// Warnings and severe findings, and gaps that might hide one.
+    #[default]
+    Any,
+    /// Warnings and severe findings; gaps are accepted.
+    Found,
+    /// Nothing.
+    Never,
+}
+
+impl AuditAnswer {
+    /// The exit code: 1 where something was found, 6 where something that is not assessed might hide a finding, else 0.
+    pub fn exit_code(&self, on: FailOn) -> u8 {
+        let least = match on {
+            FailOn::Never => return 0,
+            FailOn::Severe => Severity::Severe,
+            FailOn::Any | FailOn::Found => Severity::Warning,
+        };
+        match () {
+            () if self.worst >= Some(least) => 1,
+            () if on == FailOn::Found => 0,
+            () if self.hidden >= Some(least) => 6,
+            () => 0,
+        }
+    }
 }
 
 impl AuditRequest {
     /// Reads the series. Nothing is attacked yet.
     pub fn read(self, progress: Progress<'_>) -> Result<Audit, UseCaseError> {
-        let attacker = self.attacker.as_deref().map_or(Ok(Attacker::default()), attacker)?;
-        let (checks, limits, command) = (self.checks()?, self.limits(), self.command());
+        let named = self.attacker.as_deref().map(attacker).transpose()?;
+        let reader = self.reader.as_deref().map(reader).transpose()?;
+        let (checks, budget, command) = (self.checks()?, budget(self.effort, self.budget), self.command());
         let mut subject = Subject::read(self.subject, progress)?;
+        // A promise is judged against the attacker it speaks of.
+        let attacker = named.unwrap_or_else(|| subject.promise.as_ref().map_or_else(Attacker::default, Attacker::of));
+        let attacker = Attacker { reader, ..attacker };
         let promised = subject.promise.as_ref().map_or_else(Thresholds::default, Thresholds::of);
-        // Certain values are reported even if the promise says nothing about values.
-        let l = self.l.unwrap_or(promised.l.max(Thresholds::default().l));
-        let thresholds = Thresholds { k: self.k.unwrap_or(promised.k), l, t: self.t };
+        // A promise that says nothing of values is not judged by them. What two people and two values find is told beside it.
+        let thresholds = Thresholds { k: self.k.unwrap_or(promised.k), l: self.l.unwrap_or(promised.l), t: self.t };
+        let permanent = permanent(&subject, &self.permanent)?;
         subject.about.reproduce = command.as_ref().map_or_else(Vec::new, |command| reproduce(command, &thresholds));
         subject.about.command = command;
-        Ok(Audit { subject, attacker, thresholds, checks, limits, names: self.names })
+        Ok(Audit { subject, attacker, thresholds, checks, permanent, budget, names: self.names })
     }
 
     /// The checks that were named, or all of them.
@@ -78,20 +119,6 @@ impl AuditRequest {
             })
         };
         self.checks.iter().map(find).collect()
-    }
-
-    /// The limits, so many times as wide. Counting all worlds of a component grows with more than its people, so
-    /// these grow by a few.
-    fn limits(&self) -> Limits {
-        let (limits, times) = (Limits::default(), self.effort.max(1));
-        Limits {
-            refine_people: limits.refine_people * times as usize,
-            worlds_people: limits.worlds_people + 2 * times.ilog2() as usize,
-            worlds_nodes: limits.worlds_nodes * u64::from(times),
-            pairs: limits.pairs * u64::from(times),
-            all_pairs: self.all_pairs,
-            ..limits
-        }
     }
 
     /// The command that asks for the same; none where a frame is among the releases or the private tables.
@@ -123,10 +150,14 @@ impl AuditRequest {
             ("--domain", &subject.domain),
             ("--any", &subject.options.any),
             ("--missing", &subject.missing),
+            ("--date-format", &subject.date_format),
         ];
         for (option, values) in said {
             values.iter().map(Said::words).for_each(|value| say(option, value));
         }
+        subject.weight.iter().for_each(|weight| say("--weight", weight.clone()));
+        let folder = subject.options.hierarchies.iter().map(|folder| folder.display().to_string());
+        folder.for_each(|folder| say("--hierarchies", folder));
         match &subject.order {
             Order::Given => (),
             Order::Named => say("--order", "date".into()),
@@ -138,11 +169,17 @@ impl AuditRequest {
             words.extend(truth);
             subject.id.iter().for_each(|id| words.extend(["--id".to_string(), id.clone()]));
         }
-        if self.all_pairs {
-            words.push("--all-pairs".into());
+        if !self.permanent.is_empty() {
+            words.push("--permanent".into());
+            words.extend(self.permanent.iter().cloned());
         }
-        if self.effort > 1 {
-            words.extend(["--limit".into(), self.effort.to_string()]);
+        if let Some(reader) = &self.reader {
+            words.extend(["--reader".into(), reader.clone()]);
+        }
+        match self.budget {
+            Some(steps) => words.extend(["--budget".into(), steps.to_string()]),
+            None if self.effort != Effort::default() => words.extend(["--effort".into(), self.effort.word().into()]),
+            None => (),
         }
         Some(words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" "))
     }
@@ -159,9 +196,10 @@ impl Audit {
         let knowledge = self.subject.knowledge();
         let rerun = self.subject.remaking();
         let series = self.subject.series(knowledge.as_ref(), rerun.as_ref());
+        let series = audit::Series { permanent: &self.permanent, ..series };
         let ask = |check: Check| progress(self.checks.len(), check.question());
         let assessment =
-            audit::examine_only(&series, self.attacker, &self.thresholds, &self.limits, &ask, &self.checks);
+            audit::examine_only(&series, self.attacker, &self.thresholds, &self.budget, &ask, &self.checks);
         let private = self.subject.private(&self.thresholds);
         let material = Material {
             edition: Edition::Auditor,
@@ -171,19 +209,53 @@ impl Audit {
             thresholds: self.thresholds,
             about: &self.subject.about,
             names: self.names,
-            limits: self.limits,
+            budget: self.budget,
             governance: None,
             has_truth: private.is_some(),
             private,
         };
         let report = Report::new(&material);
-        AuditAnswer { report, worst: assessment.worst(), has_gaps: assessment.has_gaps() }
+        let gaps = [Severity::Severe, Severity::Warning];
+        let hidden = gaps.into_iter().find(|&severity| assessment.gaps(severity).next().is_some());
+        // No answer at all hides everything.
+        let is_open = report.verdict.decision == Decision::NotAssessed;
+        let hidden = if hidden.is_none() && is_open { Some(Severity::Severe) } else { hidden };
+        AuditAnswer { report, worst: assessment.worst(), hidden }
+    }
+}
+
+/// The steps of an effort, or as many as were asked for.
+pub fn budget(effort: Effort, steps: Option<u64>) -> Budget {
+    Budget { steps: steps.unwrap_or(effort.steps()), ..Budget::default() }
+}
+
+/// The values that were named as permanent.
+fn permanent(subject: &Subject, texts: &[String]) -> Result<Vec<Value>, UseCaseError> {
+    let values = subject.releases.last().map(|release| &release.values);
+    let find = |(at, text): (usize, &String)| {
+        let is_named = |cells: &[Box<str>]| cells.join(",") == *text;
+        let found = values.into_iter().flat_map(|values| values.iter()).find(|(_, cells)| is_named(cells));
+        found.map(|(value, _)| value).ok_or_else(|| {
+            UseCaseError::usage(format!(
+                "--permanent: no release has value {} of those named; write it as the sensitive column does",
+                at + 1
+            ))
+        })
+    };
+    texts.iter().enumerate().map(find).collect()
+}
+
+fn reader(word: &str) -> Result<Reader, UseCaseError> {
+    match word {
+        "rule" => Ok(Reader::Rule),
+        "method" => Ok(Reader::Method),
+        _ => Err(UseCaseError::usage(format!("--reader is rule or method, not {word:?}"))),
     }
 }
 
 /// Reads `quasi,presence`, `quasi,first-release,known=2` and the like.
 fn attacker(words: &str) -> Result<Attacker, UseCaseError> {
-    let mut attacker = Attacker { presence: false, first_release: false, known_people: 0 };
+    let mut attacker = Attacker { presence: false, first_release: false, known_people: 0, reader: None };
     let mut knows_quasi = false;
     for word in words.split(',').map(str::trim) {
         match word.split_once('=') {

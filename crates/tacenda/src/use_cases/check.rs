@@ -1,7 +1,14 @@
 //! Is the policy sound, and can this data meet it? Writes nothing.
 
-use crate::promise::{PolicyFile, Promise, ShareLimits};
-use crate::publish::{Access, Choice, Ingredients, MOST_COMPARED, NextRelease, Project, ProjectError};
+use crate::grouping::GroupingError;
+use crate::model::{Reader, counted, number, percent};
+use crate::promise::{
+    IncrementalKAnonymity, MInvariance, OnIneligible, PolicyFile, Promise, Promised, SeriesPromise, ShareLimits,
+};
+use crate::publish::{
+    Access, Choice, ForecastReport, Ingredients, MOST_COMPARED, NextRelease, Project, ProjectError, PublishError,
+    Rehearsal,
+};
 use crate::use_cases::{Progress, ReleaseRequest, Summary, UseCaseError};
 use crate::{ingest, measure};
 use schemars::JsonSchema;
@@ -45,6 +52,8 @@ pub struct WhatIf {
     pub ways: Vec<Choice>,
     /// Which of them is best for this table, or that none is.
     pub best: Option<String>,
+    /// What the next releases will need; none where that cannot be told.
+    pub forecast: Option<ForecastReport>,
 }
 
 impl WhatIf {
@@ -58,6 +67,7 @@ impl WhatIf {
             loss: 1.0,
             ways: Vec::new(),
             best: None,
+            forecast: None,
         }
     }
 }
@@ -99,7 +109,10 @@ pub fn check(
                 report.summary = Some(Summary::new(file, &material, &rehearsal));
                 Ok(report)
             }
-            Err(error) => Err(UseCaseError::NotMet { error, notes: report.notes }),
+            Err(error) => {
+                report.notes.extend(uneven(&project, file, &material, &error));
+                Err(UseCaseError::NotMet { error, notes: report.notes })
+            }
         };
     };
     for (parameter, variant) in variants {
@@ -114,6 +127,79 @@ pub fn check(
         }
     }
     Ok(report)
+}
+
+/// What the next releases will need under a variant, with the limits of the policy file itself.
+fn foreseen(
+    own: &PolicyFile,
+    variant: &PolicyFile,
+    material: &Ingredients,
+    rehearsal: &Rehearsal,
+) -> Option<ForecastReport> {
+    let limited = PolicyFile { limits: own.limits, ..variant.clone() };
+    rehearsal.forecast(&limited, material)
+}
+
+/// What a steward can do before a first release where too many people have one value, with what each costs. Everything that
+/// is named was tried on the table.
+fn uneven(project: &Project, file: &PolicyFile, material: &Ingredients, error: &ProjectError) -> Vec<String> {
+    let is_uneven = matches!(
+        error,
+        ProjectError::Publish(PublishError::Grouping(
+            GroupingError::Ineligible { .. } | GroupingError::TooFewValues { .. }
+        ))
+    );
+    let Promised::Series(promise) = &file.promise else { return Vec::new() };
+    if !is_uneven || material.last().is_some() {
+        return Vec::new();
+    }
+    let table = material.table();
+    let mut counts = vec![0u64; table.values.len()];
+    table.sensitive().iter().for_each(|value| counts[value.index()] += 1);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let people = table.len() as u64;
+    let mut notes = vec![format!(
+        "{} of {} have one sensitive value ({}); tried on this table, before a first release:",
+        number(most),
+        counted(people, "person", "people"),
+        percent(most as f64 / people.max(1) as f64)
+    )];
+    let mut try_variant = |what: String, variant: PolicyFile| {
+        let variant = PolicyFile { limits: ShareLimits { counterfeits: 1.0, withheld: 1.0 }, ..variant };
+        let next = NextRelease { policy: Some(&variant), ..NextRelease::default() };
+        notes.push(match project.rehearse(material, next, &|_| {}) {
+            Ok(rehearsal) => {
+                let summary = Summary::new(&variant, material, &rehearsal);
+                format!(
+                    "{what}: {} withheld, {} counterfeits, loss {}",
+                    counted(summary.withheld, "person", "people"),
+                    number(summary.counterfeits),
+                    percent(rehearsal.loss.leaf_share)
+                )
+            }
+            Err(_) => format!("{what}: not possible either"),
+        });
+    };
+    let with = |promise: SeriesPromise| PolicyFile { promise: promise.into(), ..file.clone() };
+    let smaller = people.checked_div(most).unwrap_or(0) as u32;
+    if let SeriesPromise::MInvariance(own) = promise {
+        if smaller >= 2 && smaller < own.m {
+            try_variant(format!("m = {smaller}"), with(MInvariance { m: smaller, ..*own }.into()));
+        }
+        if own.reader == Reader::Rule {
+            let waits = MInvariance { on_ineligible: OnIneligible::Defer, ..*own };
+            let what = "on_ineligible = \"defer\" (who waits mostly has a value that is too frequent)";
+            try_variant(what.into(), with(waits.into()));
+        }
+    }
+    let what = "model = \"incremental-k-anonymity\", k = 5 (hides who is who, not the value; nobody may leave)";
+    try_variant(what.into(), with(IncrementalKAnonymity::new(5).into()));
+    notes.push(
+        "what else helps is a decision about the data: a coarser level of the sensitive column, finer values in place of the \
+         frequent one, or role = \"drop\""
+            .into(),
+    );
+    notes
 }
 
 /// A promise in one sentence, and what its X and Y are.
@@ -179,6 +265,7 @@ fn try_out(
                 loss: measure::nine_decimals(rehearsal.loss.leaf_share),
                 ways: ways.choices,
                 best: ways.best,
+                forecast: foreseen(project.policy(), file, material, &rehearsal),
             };
             Ok((answer, rehearsal.warnings.into_iter().chain(ways.sampled).collect()))
         }

@@ -113,7 +113,7 @@ fn make(request: &DemoRequest, progress: Progress<'_>) -> Result<DemoReport, Use
         let label = hospital::label(quarter);
         step(&format!("publishing {label}"));
         let next = ReleaseRequest {
-            project: ProjectFolder { root: request.folder.clone(), policy: None },
+            project: ProjectFolder { root: request.folder.clone(), ..ProjectFolder::default() },
             data: Some(Given::Path(path)),
             label: Some(label),
             memory: request.memory,

@@ -2,7 +2,11 @@
 
 use crate::ingest;
 use crate::ingest::{Draft, Given, Source};
-use crate::publish::{Access, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError, Ways, is_project};
+use crate::model::Role;
+use crate::publish::{
+    Access, ForecastRelease, ForecastReport, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError,
+    Ways, is_project,
+};
 use crate::use_cases::{Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,6 +63,12 @@ pub struct InitColumn {
     pub missing: u64,
     /// Distinct values; none if there are too many to count.
     pub distinct: Option<usize>,
+    /// Frequent values, each in at least five rows.
+    pub samples: Vec<String>,
+    /// Whether the part could not be told, and the safe reading was taken.
+    pub undecided: bool,
+    /// Whether it is left as a question, which check refuses until it is answered.
+    pub open: bool,
 }
 
 impl DraftRequest {
@@ -67,7 +77,11 @@ impl DraftRequest {
         let root = &self.project.root;
         let policy = self.project.policy.clone().unwrap_or_else(|| root.join(POLICY_FILE));
         if is_project(root) || policy.exists() {
-            let message = format!("{} holds a project already; nothing was changed", root.display());
+            let message = format!(
+                "{} holds a project already; nothing was changed: choose another folder with -C; or set its series aside with tacenda new, \
+                 move tacenda.toml away, and try again",
+                root.display()
+            );
             return Err(UseCaseError::Exists(message));
         }
         let source = Source::open(&self.data)?;
@@ -86,7 +100,7 @@ impl DraftRequest {
 impl Drafting {
     /// Writes the policy file and its hierarchies, and tries the ways to keep its promise on the table. Files that are
     /// there already may be somebody's work, and stay.
-    pub fn write(self, progress: Progress<'_>) -> Result<InitReport, UseCaseError> {
+    pub fn write(mut self, progress: Progress<'_>) -> Result<InitReport, UseCaseError> {
         let folder = self.policy.parent().unwrap_or(Path::new("."));
         let hierarchies = self.draft.hierarchies();
         if let Some(path) = hierarchies.iter().map(|(name, _)| folder.join(name)).find(|path| path.exists()) {
@@ -103,10 +117,17 @@ impl Drafting {
             because: column.because.clone(),
             missing: column.missing,
             distinct: column.distinct,
+            samples: if column.role == Role::Identifier { Vec::new() } else { column.samples(3) },
+            undecided: column.undecided,
+            open: column.open,
         };
-        let lacking = self.draft.lacking().into_iter().map(String::from);
         // A draft is a proposal: what is wrong with it, or with the table, is for `check` to say.
-        let ways = tried(&self.policy, self.data, progress).unwrap_or_default();
+        let (ways, forecast) = tried(&self.policy, self.data, progress).unwrap_or_default();
+        if let Some(forecast) = &forecast {
+            raise_limits(&mut self.draft, forecast);
+            write(&self.policy, &self.draft.to_toml(&self.series))?;
+        }
+        let lacking = self.draft.lacking().into_iter().map(String::from).chain(self.draft.too_uneven());
         Ok(InitReport {
             columns: self.draft.columns.iter().map(column).collect(),
             hierarchies: hierarchies.into_iter().map(|(name, _)| name).collect(),
@@ -117,15 +138,27 @@ impl Drafting {
     }
 }
 
-/// The ways to keep the promise of a policy file, tried on a table. Nothing is written.
-fn tried(policy: &Path, data: PathBuf, progress: Progress<'_>) -> Result<Ways, ProjectError> {
+/// Raises the drafted limits to what the next releases are expected to need, and half as much again.
+fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
+    let needed = |share: fn(&ForecastRelease) -> f64| {
+        let most = forecast.releases.iter().map(share).fold(0.0, f64::max);
+        // In steps of five percent: the limit is public, and says no more than that.
+        ((most * 1.5 * 20.0).ceil() * 5.0) as u32
+    };
+    draft.raise_limits(needed(|release| release.counterfeits_most), needed(|release| release.withheld_most));
+}
+
+/// The ways to keep the promise of a policy file, tried on a table, and what the next releases will need. Nothing is
+/// written.
+fn tried(policy: &Path, data: PathBuf, progress: Progress<'_>) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
     let step = |what: &str| progress(Project::MATERIAL_STEPS + Project::REHEARSE_STEPS + 1, what);
     let project = Project::open(policy.parent().unwrap_or(Path::new(".")), Some(policy), Access::Look)?;
     let input = Input { table: Given::Path(data), delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(input, &step)?;
     let rehearsal = project.rehearse(&material, NextRelease::default(), &step)?;
     step("comparing choices");
-    project.ways(project.policy(), &material, &rehearsal, MOST_COMPARED)
+    let ways = project.ways(project.policy(), &material, &rehearsal, MOST_COMPARED)?;
+    Ok((ways, rehearsal.forecast(project.policy(), &material)))
 }
 
 /// Writes a file, and the folder it is in where there is none.

@@ -21,11 +21,12 @@ mod plan;
 mod releases;
 mod report;
 mod retract;
+mod start_over;
 mod diff;
 mod demo;
 
 pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
-pub use audit::{Audit, AuditAnswer, AuditRequest};
+pub use audit::{Audit, AuditAnswer, AuditRequest, FailOn, budget};
 pub use check::{CheckReport, WhatIf, check};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
 pub use diff::{DiffReport, DiffSide, DiffValue, diff};
@@ -40,5 +41,6 @@ pub use releases::{
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};
 pub use retract::{RetractReport, retract};
+pub use start_over::{EARLIER, NewReport, StartOver, start_over};
 pub use subject::{Order, Subject, SubjectRequest};
 pub use summary::{Summary, ViewSummary};

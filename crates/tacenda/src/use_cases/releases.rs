@@ -1,7 +1,7 @@
 //! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
 
 use crate::folder::ReceivedRelease;
-use crate::ledger::{Amendment, Event, PublishedTo, RealDisk, Store, What};
+use crate::ledger::{Amendment, Anchors, Event, LedgerError, PublishedTo, RealDisk, Store, What};
 use crate::measure::Loss;
 use crate::use_cases::{Progress, UseCaseError};
 use crate::{folder, ledger, measure};
@@ -92,6 +92,8 @@ pub struct ShowReport {
     pub counterfeits: u64,
     /// The number of people in the smallest group.
     pub smallest_group: u32,
+    /// What is to be said of people who stand in a group with artificial rows only; not there if nobody does.
+    pub alone: Option<String>,
     /// Loss measures; docs/formats.md defines them.
     #[serde(serialize_with = "Loss::rounded")]
     #[schemars(with = "serde_json::Value")]
@@ -103,7 +105,7 @@ pub struct ShowReport {
 pub struct CountReport {
     /// The condition.
     pub condition: String,
-    /// The expected number of people, if values are spread evenly within each region.
+    /// The expected number of people: spread by the published counts within each region, evenly where there are none.
     pub estimate: f64,
     /// No fewer people than this can meet the condition.
     pub lowest: u64,
@@ -118,6 +120,8 @@ pub struct CountReport {
 pub struct VerifyReport {
     /// Whether everything is as it was published.
     pub whole: bool,
+    /// Whether all that is wrong is a publish that was committed and not finished: the next one finishes it.
+    pub unfinished: bool,
     /// How many releases were checked.
     pub releases: u32,
     /// Whether the vault was there to be checked.
@@ -158,6 +162,7 @@ pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Resul
         groups: release.group_count() as u64,
         counterfeits: release.counterfeit_count(),
         smallest_group: (0..release.group_count()).map(|group| release.people(group)).min().unwrap_or(0),
+        alone: release.alone_sentence(),
         loss: measure::loss(release, &published.schema, terms.least_group),
         folder,
     })
@@ -190,20 +195,27 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
 
 /// Checks ledger, vault and release folders against their digests, and reads every release back. Without its vault, a
 /// project is checked as far as it left the house. A release folder alone is checked against its own checksums.
-pub fn verify(root: &Path, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
+/// The ledger is held against its anchor, if one is given.
+pub fn verify(root: &Path, anchors: Option<&Anchors>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
     if root.join(folder::MANIFEST).exists() {
         progress(1, "reading the release");
         let faults = folder::read(root).err().map(|error| VerifyFault::new(error.code(), error.to_string()));
         let faults: Vec<VerifyFault> = faults.into_iter().collect();
-        return Ok(VerifyReport { whole: faults.is_empty(), releases: 1, vault: false, faults });
+        return Ok(VerifyReport { whole: faults.is_empty(), unfinished: false, releases: 1, vault: false, faults });
     }
     let store = open(root)?;
     let made_here = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
     let made_here: Vec<u32> = made_here.map(|publication| publication.number).collect();
     let step = |what: &str| progress(made_here.len() + 1, what);
     step("checking digests");
+    let mut found = ledger::verify(&store);
+    found.extend(anchors.and_then(|anchors| store.compare_with(anchors).err()));
+    // A publish that ran at the same time is no damage.
+    if !found.is_empty() && open(root).is_ok_and(|now| now.head() != store.head()) {
+        return Err(LedgerError::MovedOn.into());
+    }
     let mut faults: Vec<VerifyFault> =
-        ledger::verify(&store).iter().map(|error| VerifyFault::new(error.code(), error.to_string())).collect();
+        found.iter().map(|error| VerifyFault::new(error.code(), error.to_string())).collect();
     if faults.is_empty() {
         // Digests say that the files are the published ones; reading says that they can be used.
         for &number in &made_here {
@@ -213,7 +225,9 @@ pub fn verify(root: &Path, progress: Progress<'_>) -> Result<VerifyReport, UseCa
             }
         }
     }
-    Ok(VerifyReport { whole: faults.is_empty(), releases: store.releases(), vault: store.has_vault(), faults })
+    let unfinished = !found.is_empty() && found.iter().all(|error| matches!(error, LedgerError::Unfinished { .. }));
+    let (releases, vault) = (store.releases(), store.has_vault());
+    Ok(VerifyReport { whole: faults.is_empty(), unfinished, releases, vault, faults })
 }
 
 impl VerifyFault {
@@ -238,6 +252,7 @@ fn logged(event: &Event) -> LogEvent {
         What::Adopt(_) => "adopt",
         What::Erratum { .. } => "erratum",
         What::Retract { .. } => "retract",
+        What::Rollback { .. } => "rollback",
     };
     LogEvent {
         seq: event.seq,
@@ -262,6 +277,9 @@ fn logged(event: &Event) -> LogEvent {
 fn says(event: &Event) -> Option<String> {
     match &event.what {
         What::Erratum { text } => Some(text.clone()),
+        What::Rollback { because, lines, .. } => {
+            Some(format!("the ledger had been seen with {lines} lines; it went on without the later ones: {because}"))
+        }
         What::Retract { details } => {
             let because = details["because"].as_str().unwrap_or_default();
             Some(format!("release {} was withdrawn: {because}", details["release"]))
@@ -294,9 +312,10 @@ fn find(root: &Path, name: Option<&str>) -> Result<PathBuf, UseCaseError> {
     let published = store.events().iter().filter_map(|event| Some((event, event.publication()?)));
     let found = published.rev().find(|(_, publication)| is_wanted(publication.number, &publication.label));
     let (event, publication) = found.ok_or(UseCaseError::NoSuchRelease)?;
-    let folder = store.release_folder(publication.number);
-    match event.is_adoption() {
-        true => Err(UseCaseError::MadeElsewhere { release: publication.number, folder }),
-        false => Ok(folder),
+    let place = store.release_folder(publication.number);
+    if event.is_adoption() {
+        return Err(UseCaseError::MadeElsewhere { release: publication.number, folder: place });
     }
+    store.vouch(publication.number, folder::SUMS)?;
+    Ok(place)
 }

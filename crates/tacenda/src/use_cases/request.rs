@@ -1,10 +1,11 @@
 //! What several requests have in common: a project, a table, how files are read, and who hears of progress.
 
 use crate::ingest::foreign::Notation;
+use crate::ledger::Anchors;
 use crate::model::Reading;
 use crate::publish::{Access, Project, ProjectError};
 use crate::use_cases::UseCaseError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Called before each step, with the number of steps and what is done.
 pub type Progress<'a> = &'a (dyn Fn(usize, &str) + Sync);
@@ -16,12 +17,20 @@ pub struct ProjectFolder {
     pub root: PathBuf,
     /// The policy file, where it has another name than `tacenda.toml`.
     pub policy: Option<PathBuf>,
+    /// Where it is remembered, outside of the project, how far its series went. Nowhere if left out.
+    pub anchors: Option<Anchors>,
+    /// Why a project that is behind its anchor may go on.
+    pub accept_rollback: Option<String>,
 }
 
 impl ProjectFolder {
-    /// Opens the project.
+    /// Opens the project. One that is behind its anchor is neither rehearsed nor published.
     pub fn open(&self, access: Access) -> Result<Project, ProjectError> {
-        Project::open(&self.root, self.policy.as_deref(), access)
+        let mut project = Project::open(&self.root, self.policy.as_deref(), access)?;
+        if let Some(anchors) = &self.anchors {
+            project.hold_against(anchors, access, self.accept_rollback.as_deref())?;
+        }
+        Ok(project)
     }
 }
 
@@ -73,6 +82,8 @@ pub struct FileOptions {
     pub notation: Vec<Said>,
     /// The trees of columns: files in ARX's layout.
     pub hierarchy: Vec<Said>,
+    /// A folder of trees, each in a file named after its column.
+    pub hierarchies: Option<PathBuf>,
     /// Texts that mean any value.
     pub any: Vec<Said>,
 }
@@ -93,11 +104,43 @@ impl FileOptions {
             let column = said.column("--hierarchy", quasi)?;
             reading.hierarchy.insert(column.clone(), PathBuf::from(&said.text));
         }
+        if let Some(folder) = &self.hierarchies {
+            for (column, file) in trees(folder, quasi)? {
+                reading.hierarchy.entry(column).or_insert(file);
+            }
+        }
         for said in &self.any {
             for column in said.columns("--any", quasi)? {
                 reading.any.entry(column.clone()).or_default().push(said.text.clone());
             }
         }
         Ok(reading)
+    }
+}
+
+/// The trees in a folder: files named `COLUMN.csv`, or, as ARX's examples are, `…hierarchy_COLUMN.csv`.
+fn trees(folder: &Path, quasi: &[String]) -> Result<Vec<(String, PathBuf)>, UseCaseError> {
+    let wrong = |what: String| UseCaseError::usage(format!("--hierarchies {}: {what}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(|_| wrong("there is no such folder".into()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    files.sort();
+    let is_of = |file: &PathBuf, column: &str| {
+        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
+        let stem = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt")).unwrap_or(&name).to_string();
+        let column = column.to_lowercase();
+        stem == column || stem.ends_with(&format!("hierarchy_{column}"))
+    };
+    let mut found = Vec::new();
+    for column in quasi {
+        let here: Vec<&PathBuf> = files.iter().filter(|file| is_of(file, column)).collect();
+        match here[..] {
+            [] => (),
+            [file] => found.push((column.clone(), file.clone())),
+            _ => return Err(wrong(format!("two files are named after column {column}"))),
+        }
+    }
+    match found.is_empty() {
+        true => Err(wrong(format!("no file is named after a quasi column, such as {}.csv", quasi.join(".csv, ")))),
+        false => Ok(found),
     }
 }

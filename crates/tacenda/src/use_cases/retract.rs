@@ -27,6 +27,9 @@ pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<
     }
     // Whatever the policy file says now: a release must be withdrawn in a hurry.
     let mut store = Store::open_write(Arc::new(RealDisk), &project.root)?;
+    if let Some(anchors) = &project.anchors {
+        store.hold_against(anchors, &now(), project.accept_rollback.as_deref())?;
+    }
     let is_wanted =
         |number: u32, label: &str| label == release || release.trim_start_matches('r').parse() == Ok(number);
     let found = store.publications().find(|one| is_wanted(one.number, &one.label));

@@ -1,6 +1,6 @@
 //! A rehearsed or published release in numbers.
 
-use crate::measure::Loss;
+use crate::measure::{CountErrors, Loss};
 use crate::model::{Row, Schema};
 use crate::promise::PolicyFile;
 use crate::publish::{Ingredients, PreparedView, Rehearsal};
@@ -20,6 +20,8 @@ pub struct Summary {
     pub view: Option<ViewSummary>,
     /// The promise, in one sentence.
     pub promise: String,
+    /// The same in short: against whom it holds stands in the long sentence.
+    pub promise_in_short: String,
     /// People in the snapshot.
     pub people: u64,
     /// People never seen before.
@@ -52,6 +54,8 @@ pub struct Summary {
     pub loss: Loss,
     /// Median relative error of random count queries, against the snapshot.
     pub query_error: Option<f64>,
+    /// Median relative errors of simple counts, against the snapshot.
+    pub count_errors: Option<CountErrors>,
     /// What comparing with the earlier releases reveals, for a promise that holds per release only.
     pub series_risk: Option<String>,
     /// Whether the policy file has to say why that is acceptable before this can be published.
@@ -122,6 +126,7 @@ impl Summary {
             label: release.label.clone(),
             view: rehearsal.prepared.view().map(|view| ViewSummary::new(view, file, &rehearsal.prepared.schema)),
             promise: file.terms().sentence,
+            promise_in_short: file.terms().short(),
             people: material.table().len() as u64,
             arrived: change.arrived,
             returned: change.returned,
@@ -137,6 +142,7 @@ impl Summary {
             value_sets: rehearsal.prepared.history.value_sets.len() as u64,
             loss: rehearsal.loss.clone(),
             query_error: rehearsal.query_error.as_ref().map(|error| error.median),
+            count_errors: rehearsal.count_errors.clone(),
             series_risk: rehearsal.prepared.series_risk().map(|risk| risk.to_string()),
             needs_reason: rehearsal.prepared.series_risk().is_some() && file.reasons.accept_series_risk.is_none(),
             findings: rehearsal.prepared.findings().iter().map(ToString::to_string).collect(),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tacenda::audit;
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Assessment, Attacker, Check, Limits, Outcome, Series, Thresholds, Traces};
+use tacenda::audit::{Assessment, Attacker, Budget, Check, Outcome, Series, Thresholds, Traces};
 use tacenda::model::{
     Domain, Quasi, RecordKey, Regions, Release, Schema, Sensitive, Span, Table, Terms, Value, Values,
 };
@@ -18,7 +18,7 @@ pub struct Case {
     pub promise: Option<Terms>,
     pub attacker: Attacker,
     pub lines: Thresholds,
-    pub limits: Limits,
+    pub budget: Budget,
 }
 
 impl Case {
@@ -32,7 +32,7 @@ impl Case {
             promise: None,
             attacker: Attacker::default(),
             lines: Thresholds::default(),
-            limits: Limits::default(),
+            budget: Budget::default(),
         }
     }
 
@@ -60,7 +60,7 @@ impl Case {
 
     pub fn ask_for(&self, checks: &[Check]) -> Assessment {
         self.with_series(|series| {
-            audit::examine_only(series, self.attacker, &self.lines, &self.limits, &|_| {}, checks)
+            audit::examine_only(series, self.attacker, &self.lines, &self.budget, &|_| {}, checks)
         })
     }
 
@@ -72,6 +72,7 @@ impl Case {
             traces: &self.traces,
             promise: self.promise.as_ref(),
             knowledge: knowledge.as_ref(),
+            permanent: &[],
             rerun: None,
         })
     }

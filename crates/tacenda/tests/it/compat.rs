@@ -41,6 +41,18 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Version control keeps no permissions.
+fn close(vault: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let files = fs::read_dir(vault).unwrap().map(|entry| (entry.unwrap().path(), 0o600));
+        for (path, mode) in files.chain([(vault.to_path_buf(), 0o700)]).collect::<Vec<_>>() {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_project_of_format_1_opens_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -54,6 +66,7 @@ fn a_project_of_format_1_opens_and_goes_on() {
         copy(made.path(), &kept());
     }
     copy(&kept(), folder.path());
+    close(&folder.path().join(".tacenda/vault"));
 
     let reader = Store::open_read(Arc::new(RealDisk), folder.path()).unwrap();
     let (history, snapshot) = state(2);

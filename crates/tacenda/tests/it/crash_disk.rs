@@ -10,7 +10,7 @@ use std::io;
 use std::io::{Read, Write};
 use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, MutexGuard};
-use tacenda::ledger::{Disk, DiskFile, Folder};
+use tacenda::ledger::{Disk, DiskFile, FileKind, Folder, Lock, Status};
 use tacenda::model::Rng;
 
 /// What goes wrong.
@@ -328,9 +328,16 @@ impl DiskFile for OpenFile {
 }
 
 /// Held as long as it lives; the lock of a dead machine is gone with it.
-struct Lock(Arc<Mutex<World>>);
+struct WorldLock(Arc<Mutex<World>>);
 
-impl Drop for Lock {
+impl Lock for WorldLock {
+    fn is_held(&self) -> io::Result<bool> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).step()?;
+        Ok(true)
+    }
+}
+
+impl Drop for WorldLock {
     fn drop(&mut self) {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).locked = false;
     }
@@ -452,7 +459,18 @@ impl Disk for CrashDisk {
         Ok(world.find(path).is_ok())
     }
 
-    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send + Sync>>> {
+    fn status(&self, path: &Path) -> io::Result<Status> {
+        let mut world = self.world();
+        world.step()?;
+        let kind = match world.find(path).map(|id| &world.nodes[id]) {
+            Ok(Node::File { .. }) => FileKind::File,
+            Ok(Node::Folder { .. }) => FileKind::Folder,
+            Err(_) => FileKind::Absent,
+        };
+        Ok(Status { kind, is_private: true })
+    }
+
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
         let mut world = self.world();
         world.step()?;
         if world.find(path).is_err() {
@@ -463,6 +481,6 @@ impl Disk for CrashDisk {
         if std::mem::replace(&mut world.locked, true) {
             return Ok(None);
         }
-        Ok(Some(Box::new(Lock(Arc::clone(&self.0)))))
+        Ok(Some(Box::new(WorldLock(Arc::clone(&self.0)))))
     }
 }

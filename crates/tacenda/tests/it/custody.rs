@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use tacenda::audit::knowledge::Knowledge;
-use tacenda::audit::{Attacker, Check, Fault, Limits, Series, Thresholds, Traces, examine_only};
+use tacenda::audit::{Attacker, Budget, Check, Fault, Series, Thresholds, Traces, examine_only};
 use tacenda::folder;
 use tacenda::ingest::Given;
 use tacenda::made_up::naive::{Diversity, Naive};
@@ -101,10 +101,11 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
 /// How many people have one value left, and how many fewer than three, by all releases so far.
 fn betrayed(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, promise: Option<&Terms>) -> (u64, u64) {
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
-    let series = Series { schema, releases, traces: &traces, promise, knowledge: Some(knowledge), rerun: None };
+    let series =
+        Series { schema, releases, traces: &traces, promise, knowledge: Some(knowledge), permanent: &[], rerun: None };
     let thresholds = Thresholds { k: 2, l: 3, t: None };
-    let limits = Limits::default();
-    let assessment = examine_only(&series, Attacker::default(), &thresholds, &limits, &|_| {}, &[Check::Candidates]);
+    let budget = Budget::default();
+    let assessment = examine_only(&series, Attacker::default(), &thresholds, &budget, &|_| {}, &[Check::Candidates]);
     let people = |wanted: Fault| {
         assessment.findings().filter(|finding| finding.fault == wanted).map(|finding| finding.people).sum()
     };

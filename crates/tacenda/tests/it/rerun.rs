@@ -105,7 +105,7 @@ fn told(terms: Option<Terms>, rerun: Option<&Answers>) -> String {
     case.with_series(|series| {
         let mut series = *series;
         series.rerun = rerun.map(|rerun| rerun as &dyn Rerun);
-        let asked = examine_only(&series, case.attacker, &case.lines, &case.limits, &|_| {}, &[Check::Rerun]);
+        let asked = examine_only(&series, case.attacker, &case.lines, &case.budget, &|_| {}, &[Check::Rerun]);
         let outcome = &asked.outcomes[0];
         let found: Vec<String> =
             outcome.findings.iter().map(|found| format!("{} {}", found.fault.code(), found.people)).collect();

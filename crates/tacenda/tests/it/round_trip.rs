@@ -118,7 +118,19 @@ fn history() -> impl Strategy<Value = History> {
                 _ => Met { place: 0, fewest: any() },
             }));
         }
-        History { releases: 1, records, past_sets, value_sets, values, groups, facts, met, places, views }
+        History {
+            releases: 1,
+            records,
+            past_sets,
+            value_sets,
+            values,
+            groups,
+            facts,
+            met,
+            places,
+            views,
+            counts: Vec::new(),
+        }
     })
 }
 

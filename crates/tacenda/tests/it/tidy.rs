@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("promise", &["model", "space", "settings", "audit", "grouping"]),
     ("ingest", &["model", "settings", "promise"]),
     ("ledger", &["model"]),
-    ("folder", &["model", "promise"]),
+    ("folder", &["model", "promise", "measure"]),
     ("measure", &["model"]),
     ("made_up", &["model"]),
     ("report", &["model", "audit", "measure"]),
@@ -44,7 +44,8 @@ const BANNED: &[(&str, &str)] = &[
     (concat!("TO", "DO"), "mend it or write it down as an issue"),
 ];
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+/// The sources below a folder.
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
+use tacenda::audit::Budget;
 use tacenda::ingest::Given;
 use tacenda::publish::{Access, Input, NextRelease, Project, ReportRequest};
 use tacenda::report::Edition;
@@ -76,7 +77,7 @@ m = 2
 /// A release of `table.csv` in this folder.
 fn release(folder: &Path) -> ReleaseRequest {
     ReleaseRequest {
-        project: ProjectFolder { root: folder.to_path_buf(), policy: None },
+        project: ProjectFolder { root: folder.to_path_buf(), ..ProjectFolder::default() },
         data: Some(Given::Path(folder.join("table.csv"))),
         ..ReleaseRequest::default()
     }
@@ -104,11 +105,11 @@ fn everything_up_to_a_release_says_how_many_steps_it_has() {
     assert_eq!(published.release, 1);
     use_cases::show(folder, None, &tell).unwrap();
     done();
-    assert!(use_cases::verify(folder, &tell).unwrap().whole);
+    assert!(use_cases::verify(folder, None, &tell).unwrap().whole);
     done();
     let project = release(folder).project;
     for truth in [vec![], vec![Given::Path(folder.join("table.csv"))]] {
-        let request = ReportRequest { edition: Edition::Steward, truth, review_by: None };
+        let request = ReportRequest { edition: Edition::Steward, truth, review_by: None, budget: Budget::default() };
         use_cases::report(&project, request, &tell).unwrap();
         done();
     }
@@ -204,11 +205,12 @@ fn the_command_of_a_report_asks_for_the_same() {
     let order = Order::Dated(vec!["2026-Q2".into(), "2026-Q1".into()]);
     let missing = vec![Said::parse("any"), Said::parse("age=value")];
     let subject = SubjectRequest { order, missing, ..subject(folder.path(), &["r1.csv", "r2.csv"]) };
-    let request = AuditRequest { subject, effort: 4, attacker: Some("quasi".into()), ..AuditRequest::default() };
+    let request =
+        AuditRequest { subject, budget: Some(4_000), attacker: Some("quasi".into()), ..AuditRequest::default() };
     let report = request.read(&|_, _| {}).unwrap().judge(&|_, _| {}).report;
     let command = report.provenance.command.unwrap();
     let expected = "--quasi age --sensitive disease --attacker quasi --missing any --missing age=value \
-                    --dates 2026-Q2,2026-Q1 --limit 4";
+                    --dates 2026-Q2,2026-Q1 --budget 4000";
     assert!(command.ends_with(expected), "{command}");
     assert_eq!(report.releases[0].label, "r2");
 }

@@ -208,7 +208,7 @@ fn views_that_take_too_many_steps_are_not_cleared() {
     let mut reasons: Vec<Option<Reason>> = Vec::new();
     for pairs in (0..14).map(|bits| 1 << bits) {
         let mut case = twins(1);
-        case.limits.pairs = pairs;
+        case.budget.steps = pairs;
         reasons.push(match case.ask(Check::Joins).verdict {
             Verdict::Pass => None,
             Verdict::NotAssessed(reason) => Some(reason),

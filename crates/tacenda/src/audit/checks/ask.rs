@@ -2,10 +2,10 @@
 
 use crate::audit::checks::candidates::Left;
 use crate::audit::checks::flows::{Flows, NoFlows};
-use crate::audit::checks::pairs;
 use crate::audit::checks::posterior::Counts;
+use crate::audit::checks::{certificate, pairs};
 use crate::audit::knowledge::Knowledge;
-use crate::audit::{Attacker, Coverage, Limits, Reason, Series, Theorem, Thresholds};
+use crate::audit::{Attacker, Budget, Coverage, Reason, Series, Theorem, Thresholds};
 use crate::model::{GroupRule, Release, Value};
 use std::sync::OnceLock;
 
@@ -14,11 +14,22 @@ pub(in crate::audit) struct Ask<'a> {
     pub(in crate::audit) series: Series<'a>,
     pub(in crate::audit) attacker: Attacker,
     pub(in crate::audit) thresholds: Thresholds,
-    pub(in crate::audit) limits: Limits,
+    pub(in crate::audit) budget: Budget,
     stretches: OnceLock<Option<(Knowledge<'a>, Vec<u32>)>>,
     left: OnceLock<Option<Left>>,
     counts: OnceLock<Option<Counts>>,
+    /// The pairs of releases that are compared, neighbours first.
+    pub(super) pairs: Vec<(u32, u32)>,
+    /// How many pairs are not compared, and the rows that it would take to read.
+    pub(in crate::audit) left_out: LeftOut,
     flows: Vec<OnceLock<Result<Flows<'a>, NoFlows>>>,
+}
+
+/// Pairs of releases that are not compared.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(in crate::audit) struct LeftOut {
+    pub(in crate::audit) pairs: u64,
+    pub(in crate::audit) rows: u64,
 }
 
 impl<'a> Ask<'a> {
@@ -26,19 +37,22 @@ impl<'a> Ask<'a> {
         series: Series<'a>,
         attacker: Attacker,
         thresholds: Thresholds,
-        limits: Limits,
+        budget: Budget,
     ) -> Ask<'a> {
         let mut ask = Ask {
             series,
             attacker,
             thresholds,
-            limits,
+            budget,
             stretches: OnceLock::new(),
             left: OnceLock::new(),
             counts: OnceLock::new(),
+            pairs: Vec::new(),
+            left_out: LeftOut::default(),
             flows: Vec::new(),
         };
-        ask.flows = pairs::pairs(&ask).iter().map(|_| OnceLock::new()).collect();
+        (ask.pairs, ask.left_out) = pairs::pairs(&ask);
+        ask.flows = ask.pairs.iter().map(|_| OnceLock::new()).collect();
         ask
     }
 
@@ -51,6 +65,11 @@ impl<'a> Ask<'a> {
     pub(super) fn with_sensitive(&self) -> impl Iterator<Item = (u32, &'a Release)> + use<'a> {
         let traces = self.series.traces;
         self.releases().filter(move |&(place, _)| !traces[place as usize].without_sensitive)
+    }
+
+    /// How many of the pairs are neighbours; they come first.
+    pub(super) fn neighbours(&self) -> usize {
+        self.with_sensitive().count().saturating_sub(1)
     }
 
     /// The number of the last release, and those of all before it.
@@ -87,13 +106,59 @@ impl<'a> Ask<'a> {
         if self.series.knowledge.is_none() { Reason::PeopleUnknown } else { Reason::PresenceUnknown }
     }
 
-    /// The theorem that answers for everyone, where its condition holds: the promise is judged by worlds in which everyone
-    /// keeps one value set, the gate saw that they do, and every group has each of at least `l` values equally often.
+    /// The theorem that answers for everyone, where its condition holds: the promise is judged by worlds that keep its rule, the
+    /// gate saw that everyone keeps it, and every group is as the theorem wants it.
     pub(super) fn theorem(&self) -> Option<Theorem> {
-        let kept = self.series.knowledge.is_some_and(Knowledge::kept_sets);
-        let promised = self.series.promise.is_some_and(|promise| promise.groups == GroupRule::Balanced);
-        let reader = self.attacker.presence && self.attacker.known_people == 0;
-        (kept && promised && reader && self.is_balanced()).then_some(Theorem::EquallyLikely)
+        let is_seen = self.series.knowledge.is_some_and(Knowledge::kept_sets);
+        let is_judged = self.attacker.presence && self.attacker.known_people == 0;
+        match self.series.promise?.groups {
+            _ if !is_seen || !is_judged => None,
+            GroupRule::Balanced if self.counts_are_known() && self.is_balanced() => Some(Theorem::EquallyLikely),
+            GroupRule::Unchanged if self.are_whole() => Some(Theorem::Exchangeable),
+            _ => None,
+        }
+    }
+
+    /// The same for what only asks which values stay possible. It needs no promise: with the private tables it is enough that
+    /// everyone can have kept one value set.
+    pub(super) fn theorem_of_values(&self) -> Option<Theorem> {
+        let is_judged = self.attacker.presence && self.attacker.known_people == 0;
+        let seated =
+            || (is_judged && self.is_balanced() && certificate::can_keep_sets(self)).then_some(Theorem::StillPossible);
+        self.theorem().or_else(|| self.theorem_as_promised()).or_else(seated)
+    }
+
+    /// The theorem that answers for rows and groups if the promise is kept, with or without the private tables. Both
+    /// thresholds must be within what the groups have.
+    pub(super) fn theorem_as_promised(&self) -> Option<Theorem> {
+        let promise = self.series.promise.filter(|promise| promise.keeps_value_sets)?;
+        let (is_known, is_judged) = (self.series.knowledge.is_some(), self.attacker.known_people == 0);
+        match promise.groups {
+            // With the private tables it is for the gate to have seen it.
+            _ if is_known || !is_judged => None,
+            GroupRule::Balanced
+                if self.counts_are_known() && self.thresholds.k <= self.thresholds.l && self.is_balanced() =>
+            {
+                Some(Theorem::EquallyLikelyAsPromised)
+            }
+            GroupRule::Unchanged if self.are_whole() => Some(Theorem::ExchangeableAsPromised),
+            _ => None,
+        }
+    }
+
+    /// Whether the promise says that groups stay as they are.
+    pub(super) fn are_units(&self) -> bool {
+        self.series.promise.is_some_and(|promise| promise.groups == GroupRule::Unchanged)
+    }
+
+    /// Whether every group says how many of its rows are counterfeits.
+    fn counts_are_known(&self) -> bool {
+        self.series.traces.iter().all(|traces| traces.counterfeits_known)
+    }
+
+    /// Whether every release has values.
+    fn has_values(&self) -> bool {
+        self.series.traces.iter().all(|traces| !traces.without_sensitive)
     }
 
     /// Whether every group has each of at least `l` values equally often. Values of a group stand in order.
@@ -105,9 +170,20 @@ impl<'a> Ask<'a> {
             others.is_some_and(|distinct| distinct >= self.thresholds.l)
         };
         let mut releases = self.series.releases.iter();
-        let has_values = self.series.traces.iter().all(|traces| !traces.without_sensitive && traces.counterfeits_known);
-        has_values
+        self.has_values()
             && releases.all(|release| (0..release.group_count()).all(|group| is_balanced(release.group_values(group))))
+    }
+
+    /// Whether every group has at least `k` people, and no value in more than one in `l` of its rows, with no counterfeits.
+    fn are_whole(&self) -> bool {
+        let (k, l) = (self.thresholds.k, self.thresholds.l as usize);
+        let is_whole = |release: &Release, group: usize| {
+            let values = release.group_values(group);
+            let most = values.chunk_by(|a, b| a == b).map(<[Value]>::len).max().unwrap_or(0);
+            release.people(group) >= k && release.counterfeits[group] == 0 && most * l <= values.len()
+        };
+        let mut releases = self.series.releases.iter();
+        self.has_values() && releases.all(|release| (0..release.group_count()).all(|group| is_whole(release, group)))
     }
 
     fn stretches(&self) -> Option<&(Knowledge<'a>, Vec<u32>)> {

@@ -1,18 +1,31 @@
 //! Whether boundaries are the values of people (science D4.10, B11).
 //!
-//! A region that is as small as its people allow has a person on every side. From outside this shows in
-//! boundaries that lie on no grid: for a declared grid, on none of its lines; without one, on no common
-//! multiple of five codes. With people known, the sides that some covered person stands on are counted.
+//! A region that is as small as its people allow has a person on every side. Then "is in this region, and has its last age"
+//! often fits exactly one person, though nobody is known: that singles somebody out (Cohen 2022).
+//!
+//! With people known this is counted: how many ends of regions fit one person, against how many values inside the same regions
+//! do. Ends that tell no more than other values, such as those of a grid, are not accused. From outside it shows in
+//! boundaries that lie on no grid: for a declared grid, on none of its lines; without one, on no common multiple of five
+//! codes. A value that is published as it is has no boundaries.
 
 use crate::audit::checks::Ask;
+use crate::audit::knowledge::Knowledge;
 use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Witness};
 use crate::model::{Domain, Grid, Quasi, Release};
+use crate::space::stab::Stab;
+use rustc_hash::FxHashMap;
 
 /// The pitch that boundaries are held against where none is declared.
 const PITCH: u32 = 5;
 
 /// Fewer different boundaries say nothing.
 const LEAST_LINES: usize = 6;
+
+/// Fewer ends say nothing.
+const LEAST_ENDS: u64 = 20;
+
+/// Ends of regions must fit one person more often than other values do, by this share.
+const MORE_OFTEN: f64 = 0.1;
 
 /// A witness names so many groups at most.
 const SHOWN_GROUPS: usize = 8;
@@ -46,24 +59,36 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         if let Some(share) = attained(ask, place, release, &numbers) {
             outcome.measure(Some(release.number), Quantity::ShareAttained, share);
         }
-        if let Some((out, lines, attribute)) = worst {
-            outcome.found([Finding {
-                fault: Fault::TightBoundaries,
-                release: release.number,
-                people: release.row_count() as u64 - release.counterfeit_count(),
-                groups: release.group_count() as u64,
-                example: None,
-                others: Vec::new(),
-                witness: Some(Witness {
-                    attribute: Some(attribute as u32),
-                    ..Witness::new(
-                        Statement::OffGrid { declared: ask.series.schema.quasi[attribute].grid != Grid::Free },
-                        bounded(release, &ask.series.schema.quasi[attribute], attribute, place),
-                        out,
-                        lines,
-                    )
-                }),
-            }]);
+        let finding = |people: u64, groups: u64, witness: Witness| Finding {
+            fault: Fault::TightBoundaries,
+            release: release.number,
+            people,
+            groups,
+            example: None,
+            others: Vec::new(),
+            witness: Some(witness),
+        };
+        if let Some(ends) = Ends::of(ask, place, release, &numbers) {
+            outcome.measure(Some(release.number), Quantity::ShareOfEndsIsolating, ends.share());
+            outcome.measure(Some(release.number), Quantity::ShareOfValuesIsolating, ends.others());
+            if ends.all >= LEAST_ENDS && ends.share() > ends.others() + MORE_OFTEN {
+                let groups: Vec<(u32, u32)> =
+                    ends.groups.iter().take(SHOWN_GROUPS).map(|&group| (place, group)).collect();
+                let witness = Witness::new(Statement::EndsIsolate, groups, ends.isolating, ends.all);
+                outcome.found([finding(ends.isolating, ends.groups.len() as u64, witness)]);
+            }
+        } else if let Some((out, lines, attribute)) = worst {
+            let witness = Witness {
+                attribute: Some(attribute as u32),
+                ..Witness::new(
+                    Statement::OffGrid { declared: ask.series.schema.quasi[attribute].grid != Grid::Free },
+                    bounded(release, &ask.series.schema.quasi[attribute], attribute, place),
+                    out,
+                    lines,
+                )
+            };
+            let people = release.row_count() as u64 - release.counterfeit_count();
+            outcome.found([finding(people, release.group_count() as u64, witness)]);
         }
     }
     outcome
@@ -74,7 +99,7 @@ fn lines(release: &Release, quasi: &Quasi, attribute: usize) -> Vec<u32> {
     let root = quasi.root();
     let null = quasi.null();
     let spans = (0..release.group_count()).map(|group| release.region(group)[attribute]);
-    let spans = spans.filter(|span| *span != root && Some(span.lo) != null);
+    let spans = spans.filter(|span| *span != root && span.lo < span.hi && Some(span.lo) != null);
     let mut lines: Vec<u32> = spans.flat_map(|span| [span.lo, span.hi + 1]).collect();
     lines.sort_unstable();
     lines.dedup();
@@ -88,7 +113,9 @@ fn bounded(release: &Release, quasi: &Quasi, attribute: usize, place: u32) -> Ve
     let lines = lines(release, quasi, attribute);
     let is_bounded = |group: &u32| {
         let span = release.region(*group as usize)[attribute];
-        span != quasi.root() && (lines.binary_search(&span.lo).is_ok() || lines.binary_search(&(span.hi + 1)).is_ok())
+        span != quasi.root()
+            && span.lo < span.hi
+            && (lines.binary_search(&span.lo).is_ok() || lines.binary_search(&(span.hi + 1)).is_ok())
     };
     let groups = (0..release.group_count() as u32).filter(is_bounded).take(SHOWN_GROUPS);
     groups.map(|group| (place, group)).collect()
@@ -114,7 +141,7 @@ fn attained(ask: &Ask<'_>, place: u32, release: &Release, numbers: &[usize]) -> 
         numbers.iter().map(|&at| vec![false; ask.series.schema.quasi[at].size() as usize]).collect();
     let mut point = vec![0; knowledge.attributes()];
     for (row, &person) in knowledge.people(place as usize).iter().enumerate() {
-        if person == crate::audit::knowledge::Knowledge::ABSENT {
+        if person == Knowledge::ABSENT {
             continue;
         }
         knowledge.read_point(place as usize, row, &mut point);
@@ -134,4 +161,69 @@ fn attained(ask: &Ask<'_>, place: u32, release: &Release, numbers: &[usize]) -> 
         }
     }
     Some(met as f64 / sides.max(1) as f64)
+}
+
+/// How often an end of a region fits one person.
+#[derive(Default)]
+struct Ends {
+    all: u64,
+    isolating: u64,
+    /// Values inside the same regions, how many fit one person, and of how many.
+    values: u64,
+    isolating_values: u64,
+    /// Groups with an end that fits one person, ascending.
+    groups: Vec<u32>,
+}
+
+impl Ends {
+    /// `None` where people are not known.
+    fn of(ask: &Ask<'_>, place: u32, release: &Release, numbers: &[usize]) -> Option<Ends> {
+        let knowledge = ask.series.knowledge?;
+        let index = Stab::new(release, release.values.len());
+        // Per group and attribute, how many people of its region have each value.
+        let mut counts: FxHashMap<(u32, usize, u32), u32> = FxHashMap::default();
+        let mut point = vec![0; knowledge.attributes()];
+        for (row, &person) in knowledge.people(place as usize).iter().enumerate() {
+            if person == Knowledge::ABSENT {
+                continue;
+            }
+            knowledge.read_point(place as usize, row, &mut point);
+            index.each(&point, |group| {
+                for &at in numbers {
+                    *counts.entry((group, at, point[at])).or_default() += 1;
+                }
+            });
+        }
+        let mut alone: FxHashMap<(u32, usize), u64> = FxHashMap::default();
+        for (&(group, at, _), _) in counts.iter().filter(|(_, count)| **count == 1) {
+            *alone.entry((group, at)).or_default() += 1;
+        }
+        let mut ends = Ends::default();
+        for group in 0..release.group_count() as u32 {
+            let before = ends.isolating;
+            for &at in numbers {
+                let (span, quasi) = (release.region(group as usize)[at], &ask.series.schema.quasi[at]);
+                if span == quasi.root() || span.lo == span.hi {
+                    continue;
+                }
+                let is_alone = |code: u32| u64::from(counts.get(&(group, at, code)) == Some(&1));
+                ends.all += 2;
+                ends.isolating += is_alone(span.lo) + is_alone(span.hi);
+                ends.values += u64::from(span.hi - span.lo) + 1;
+                ends.isolating_values += alone.get(&(group, at)).copied().unwrap_or(0);
+            }
+            if ends.isolating > before {
+                ends.groups.push(group);
+            }
+        }
+        Some(ends)
+    }
+
+    fn share(&self) -> f64 {
+        self.isolating as f64 / self.all.max(1) as f64
+    }
+
+    fn others(&self) -> f64 {
+        self.isolating_values as f64 / self.values.max(1) as f64
+    }
 }

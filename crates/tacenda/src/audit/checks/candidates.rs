@@ -45,8 +45,8 @@ impl Left {
             return Some(Left { candidates, refined: Refined::default(), places: Vec::new() });
         }
         let mut candidates = candidates::attack(releases, knowledge);
-        let limits = RefineLimits { people: ask.limits.refine_people, ..RefineLimits::default() };
-        let (refined, places) = refine::refine_and_place(&mut candidates, releases, knowledge, limits);
+        let (refined, places) =
+            refine::refine_and_place(&mut candidates, releases, knowledge, RefineLimits::of(ask.budget));
         Some(Left { candidates, refined, places })
     }
 
@@ -131,37 +131,53 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
         let tally = if size == 1 { &mut certain } else { &mut few };
         tally.add(1, u64::from(size), witness);
     }
-    let changed = ask.series.knowledge.map_or_else(Vec::new, Knowledge::changed);
     outcome.measure(None, Quantity::People, people as f64);
     outcome.measure(None, Quantity::PeopleCertain, certain.people() as f64);
     outcome.measure(None, Quantity::PeopleBelowL, (certain.people() + few.people()) as f64);
-    outcome.measure(None, Quantity::PeopleChanged, changed.iter().filter(|&&changed| changed).count() as f64);
-    outcome.measure(None, Quantity::PointsUncovered, left.candidates.uncovered() as f64);
-    outcome.measure(None, Quantity::ValuesRuledOut, left.refined.removed as f64);
-    for (left, &count) in (1..).zip(&histogram) {
-        outcome.measure(None, Quantity::PeopleWithValuesLeft(left), count as f64);
-    }
+    measure_left(ask, left, &histogram, &mut outcome);
     let (last, others) = ask.last_and_others();
     for mut tally in [certain, few] {
         tally.without_groups();
         outcome.found(tally.finding(last, others.clone()));
     }
     if outcome.findings.is_empty() {
-        let theorem = ask.theorem().filter(|_| looked_at < people || !left.refined.finished);
-        if is_contradicted {
-            outcome.verdict = Verdict::NotAssessed(Reason::Contradiction);
-        } else if uncovered > 0 {
-            outcome.verdict = Verdict::NotAssessed(Reason::Uncovered);
-        } else if let Some(theorem) = theorem {
-            // What is possible in such a world is possible, and matching cannot rule it out.
-            outcome.proved(theorem);
-        } else if looked_at < people {
-            outcome.verdict = Verdict::NotAssessed(Reason::TooLargeToMatch);
-        } else if !left.refined.finished && ask.attacker.presence {
-            outcome.verdict = Verdict::NotAssessed(Reason::MatchingUnfinished);
-        }
+        judge_without_findings(ask, left, is_contradicted, &mut outcome);
     }
     outcome
+}
+
+/// Whether nothing found means that nothing is there. The coverage says how many were looked at.
+fn judge_without_findings(ask: &Ask<'_>, left: &Left, is_contradicted: bool, outcome: &mut Outcome) {
+    let is_partial = outcome.coverage.looked_at < outcome.coverage.of;
+    let theorem = || ask.theorem_of_values().filter(|_| is_partial || !left.refined.finished);
+    if is_contradicted {
+        outcome.verdict = Verdict::NotAssessed(Reason::Contradiction);
+    } else if left.candidates.people_nowhere() > 0 {
+        outcome.verdict = Verdict::NotAssessed(Reason::Uncovered);
+    } else if ask.thresholds.l <= 1 {
+        // One value is always left: there is no threshold.
+        outcome.verdict = Verdict::Measured;
+    } else if let Some(theorem) = theorem() {
+        // What is possible in such a world is possible, and matching cannot rule it out.
+        outcome.proved(theorem);
+    } else if is_partial {
+        outcome.verdict = Verdict::NotAssessed(Reason::TooLargeToMatch);
+        outcome.needs = Some(left.refined.needs()).filter(|&needs| needs > ask.budget.steps);
+    } else if !left.refined.finished && ask.attacker.presence {
+        outcome.verdict = Verdict::NotAssessed(Reason::MatchingUnfinished);
+        outcome.needs = Some(left.refined.needs()).filter(|&needs| needs > ask.budget.steps);
+    }
+}
+
+/// How much was left, and of whom. `histogram` has how many people are left with one value, with two and so on.
+fn measure_left(ask: &Ask<'_>, left: &Left, histogram: &[u64], outcome: &mut Outcome) {
+    let changed = ask.series.knowledge.map_or_else(Vec::new, Knowledge::changed);
+    outcome.measure(None, Quantity::PeopleChanged, changed.iter().filter(|&&changed| changed).count() as f64);
+    outcome.measure(None, Quantity::PointsUncovered, left.candidates.uncovered() as f64);
+    outcome.measure(None, Quantity::ValuesRuledOut, left.refined.removed as f64);
+    for (left, &count) in (1..).zip(histogram) {
+        outcome.measure(None, Quantity::PeopleWithValuesLeft(left), count as f64);
+    }
 }
 
 /// Who is in some release that has values, ascending; of somebody who was always withheld nothing is known.
@@ -197,7 +213,7 @@ pub(super) fn truth(ask: &Ask<'_>) -> Vec<Option<Value>> {
 }
 
 /// The groups that cover a person in the releases they are in; a scan, for the one who is shown.
-fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
+pub(super) fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
     for (place, release) in ask.with_sensitive() {
         let Some(point) = ask.people().and_then(|knowledge| knowledge.point(place as usize, person)) else {

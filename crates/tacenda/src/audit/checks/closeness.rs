@@ -1,7 +1,8 @@
 //! How far a group's values are from the whole table's (science D4.1, B12: t-closeness).
 //!
 //! The distance is half the sum of the differences of shares: 0 for the same shares, 1 for nothing in
-//! common. All values are equally far from each other.
+//! common. All values are equally far from each other. Beside it stands the basic beta-likeness: by how much of its share in
+//! the whole a value's share in a group is larger.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
@@ -19,7 +20,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let mut whole = vec![0u32; release.values.len()];
         release.sensitive.iter().for_each(|value| whole[value.index()] += 1);
         let rows = release.row_count() as f64;
-        let (mut worst, mut sum, mut looked_at) = (0.0f64, 0.0f64, 0.0f64);
+        let (mut worst, mut beta, mut sum, mut looked_at) = (0.0f64, 0.0f64, 0.0f64, 0.0f64);
         let mut far = Tally::new(Fault::TooFarFromWhole);
         // Counterfeits alone tell nothing about anybody.
         for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
@@ -27,7 +28,9 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             // What the group has more than the whole is what it has less elsewhere.
             let more = values.chunk_by(|a, b| a == b).map(|run| {
                 let share = run.len() as f64 / values.len() as f64;
-                (share - f64::from(whole[run[0].index()]) / rows).max(0.0)
+                let of_whole = f64::from(whole[run[0].index()]) / rows;
+                beta = beta.max(share / of_whole - 1.0);
+                (share - of_whole).max(0.0)
             });
             let distance: f64 = more.sum();
             worst = worst.max(distance);
@@ -46,6 +49,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
             }
         }
         outcome.measure(Some(release.number), Quantity::LargestDistance, worst);
+        outcome.measure(Some(release.number), Quantity::LargestBeta, beta);
         outcome.measure(Some(release.number), Quantity::MeanDistance, sum / looked_at.max(1.0));
         outcome.found(far.finding(release.number, Vec::new()));
     }

@@ -30,18 +30,18 @@ use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
-use crate::model::{GroupRule, Release, Span, Value};
+use crate::model::{GroupRule, Release, Span, Terms, Value};
 use crate::space::stab::{Stab, United};
 use rustc_hash::FxHashMap;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    if pairs::pairs(ask).is_empty() {
+    if ask.pairs.is_empty() {
         return Outcome::not_applicable(Check::Difference, Reason::OneReleaseWithValues);
     }
     let mut outcome = Outcome::new(Check::Difference, Coverage { what: "components", ..Coverage::default() });
     let values = pairs::value_count(ask);
     let mut is_contradicted = false;
-    for (earlier, later) in pairs::pairs(ask) {
+    for (earlier, later) in ask.pairs.iter().copied() {
         let pair = Pair::new(ask, earlier, later, values);
         is_contradicted |= pair.judge(ask, &mut outcome);
     }
@@ -53,8 +53,18 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         };
     } else if !ask.attacker.presence && !ask.attacker.first_release {
         outcome.verdict = Verdict::Measured;
+    } else if outcome.findings.is_empty() && ask.left_out.pairs > 0 && !is_promised_over_all(ask) {
+        outcome.verdict = Verdict::NotAssessed(Reason::PairsLeftOut);
+        outcome.needs = Some(ask.budget.steps.saturating_add(ask.left_out.rows.saturating_mul(100)));
     }
     outcome
+}
+
+/// Whether a promise about the whole series clears pairs of releases that were not compared: each component by itself keeps
+/// it (see the head of the file), whichever two releases it is of.
+fn is_promised_over_all(ask: &Ask<'_>) -> bool {
+    let is_about_groups = |promise: &Terms| matches!(promise.groups, GroupRule::Balanced | GroupRule::Unchanged);
+    ask.series.promise.is_some_and(is_about_groups)
 }
 
 /// The comparison of two releases.

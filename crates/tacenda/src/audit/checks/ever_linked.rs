@@ -27,7 +27,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if !values_change(knowledge) {
         return Outcome::not_applicable(Check::EverLinked, Reason::ValuesStay);
     }
-    let people = draw(knowledge.len(), MOST_PEOPLE, ask.limits.seed);
+    let people = draw(knowledge.len(), MOST_PEOPLE, ask.budget.seed);
     let coverage = Coverage { looked_at: people.len() as u64, of: knowledge.len() as u64, what: "people" };
     let mut outcome = Outcome::new(Check::EverLinked, coverage);
     let chances = chances(ask, knowledge, &people);

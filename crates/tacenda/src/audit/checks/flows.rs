@@ -52,8 +52,8 @@ pub(super) enum NoFlows {
     TooMany,
 }
 
-/// The most arcs of one value and component for which every arc is asked for its most.
-const EXACT_ARCS: usize = 3_000;
+/// So many steps of one value and component are always taken to ask every arc for its most: its arcs, squared.
+const STEPS: u64 = 9_000_000;
 
 /// The most pairs of overlapping groups that are kept.
 const MOST_EDGES: u64 = 4_000_000;
@@ -69,26 +69,51 @@ pub(super) fn each<'a>(
     if !(ask.attacker.presence || ask.attacker.first_release) {
         return (Outcome::not_applicable(check, Reason::PresenceUnknown), None);
     }
-    let pairs = pairs::pairs(ask);
+    let pairs = &ask.pairs;
     if pairs.is_empty() {
         return (Outcome::not_applicable(check, Reason::OneReleaseWithValues), None);
     }
     let mut outcome = Outcome::new(check, Coverage { what: "pairs of groups", ..Coverage::default() });
-    let (mut left, mut too_many) = (0, false);
+    let (mut left, mut too_many, mut edges) = (0, false, 0);
     for (place, &(earlier, later)) in pairs.iter().enumerate() {
+        if edges > MOST_EDGES && place >= ask.neighbours() {
+            // All are kept for the next check.
+            too_many = true;
+            break;
+        }
         match ask.flows(place, earlier, later) {
-            Ok(flows) => outcome = judge(ask, flows, outcome),
+            Ok(flows) => {
+                edges += flows.edges.len() as u64;
+                outcome = judge(ask, flows, outcome);
+            }
             Err(NoFlows::PeopleLeft) => left += 1,
             Err(NoFlows::TooMany) => too_many = true,
         }
     }
     let gaps = outcome.coverage.looked_at < outcome.coverage.of || too_many;
-    if outcome.findings.is_empty() && gaps {
-        outcome.verdict = Verdict::NotAssessed(gap);
+    if outcome.findings.is_empty() && gaps && !has_no_threshold(ask, check) {
+        match ask
+            .theorem()
+            .or_else(|| ask.theorem_as_promised())
+            .filter(|_| ask.thresholds.k <= ask.thresholds.l || ask.are_units())
+        {
+            Some(theorem) => outcome.proved(theorem),
+            None => outcome.verdict = Verdict::NotAssessed(gap),
+        }
+    } else if outcome.findings.is_empty() && has_no_threshold(ask, check) {
+        outcome.verdict = Verdict::Measured;
     } else if outcome.findings.is_empty() && left as usize == pairs.len() {
         outcome.verdict = Verdict::NotApplicable(Reason::PeopleLeft);
     }
     (outcome, Some(left))
+}
+
+/// Whether nothing can be below the threshold that a check compares with.
+fn has_no_threshold(ask: &Ask<'_>, check: Check) -> bool {
+    match check {
+        Check::Correspondence => ask.thresholds.k <= 1,
+        _ => ask.thresholds.l <= 1,
+    }
 }
 
 impl<'a> Flows<'a> {
@@ -108,16 +133,22 @@ impl<'a> Flows<'a> {
             return Err(NoFlows::PeopleLeft);
         }
         let keeps_sets = pairs::keeps_sets(ask.series.promise);
-        let limit = ask.limits.pairs.min(MOST_EDGES);
+        let limit = ask.budget.places().min(MOST_EDGES);
         let edges = overlapping(earlier, later, &new, limit, keeps_sets).ok_or(NoFlows::TooMany)?;
         let forced = vec![0; later.group_count()];
         let mut flows = Flows { places, earlier, later, old, new, edges, forced, bounded: 0, passed_over: 0 };
-        flows.fill(&components)?;
+        flows.fill(&components, ask.budget.flows() / ask.pairs.len() as u64)?;
         Ok(flows)
     }
 
-    fn fill(&mut self, components: &[(u32, Component)]) -> Result<(), NoFlows> {
-        let solved: Vec<Option<Solved>> = components.par_iter().map(|(_, component)| self.solve(component)).collect();
+    /// Solves every component. Each has a part of the steps, by how many pairs of groups it has.
+    fn fill(&mut self, components: &[(u32, Component)], steps: u64) -> Result<(), NoFlows> {
+        let all = self.edges.len().max(1) as u64;
+        let solve = |(_, component): &(u32, Component)| {
+            let edges: u64 = component.earlier.iter().map(|&group| self.edges_of(group).len() as u64).sum();
+            self.solve(component, (u128::from(steps) * u128::from(edges) / u128::from(all)) as u64)
+        };
+        let solved: Vec<Option<Solved>> = components.par_iter().map(solve).collect();
         for solved in solved {
             let solved = solved.ok_or(NoFlows::PeopleLeft)?;
             self.bounded += solved.bounded;
@@ -133,13 +164,8 @@ impl<'a> Flows<'a> {
     }
 
     /// The flows of one component, value by value; `None` where one does not exist.
-    fn solve(&self, component: &Component) -> Option<Solved> {
-        let mut solved = Solved::default();
-        let edges = |group: u32| {
-            let start = self.edges.partition_point(|edge| edge.earlier < group);
-            let end = self.edges.partition_point(|edge| edge.earlier <= group);
-            start..end
-        };
+    fn solve(&self, component: &Component, steps: u64) -> Option<Solved> {
+        let mut solved = Solved { steps, ..Solved::default() };
         let mut values: Vec<Value> =
             component.earlier.iter().flat_map(|&group| self.earlier.group_values(group as usize)).copied().collect();
         values.sort_unstable();
@@ -150,7 +176,7 @@ impl<'a> Flows<'a> {
             // Which rows are people's is not known: nothing is said of these groups, as if all their rows were taken.
             let taken = |&group: &u32| (group, self.later.group_rows(group as usize).len() as u32);
             solved.forced = component.later.iter().map(taken).collect();
-            solved.passed_over = component.earlier.iter().map(|&group| edges(group).len() as u64).sum();
+            solved.passed_over = component.earlier.iter().map(|&group| self.edges_of(group).len() as u64).sum();
             return Some(solved);
         }
         for value in values {
@@ -170,7 +196,7 @@ impl<'a> Flows<'a> {
             };
             let mut names: Vec<u32> = Vec::new();
             for (node, &group) in left.iter().enumerate() {
-                for edge in edges(group) {
+                for edge in self.edges_of(group) {
                     if let Ok(other) = right.binary_search(&self.edges[edge].later) {
                         matching.arcs.push((node as u32, other as u32));
                         names.push(edge as u32);
@@ -180,6 +206,12 @@ impl<'a> Flows<'a> {
             solved.add(value, &matching, &names, &right)?;
         }
         Some(solved)
+    }
+
+    /// The places of a group's edges.
+    fn edges_of(&self, group: u32) -> std::ops::Range<usize> {
+        let start = self.edges.partition_point(|edge| edge.earlier < group);
+        start..start + self.edges[start..].partition_point(|edge| edge.earlier <= group)
     }
 
     /// The edge of two groups.
@@ -270,6 +302,8 @@ struct Solved {
     forced: Vec<(u32, u32)>,
     bounded: u64,
     passed_over: u64,
+    /// The steps that are left for asking arcs one by one.
+    steps: u64,
 }
 
 impl Solved {
@@ -279,10 +313,13 @@ impl Solved {
             let (a, b) = matching.arcs[arc];
             matching.supplies[a as usize].min(matching.capacities[b as usize])
         };
+        let cost = (matching.arcs.len() as u64).saturating_mul(matching.arcs.len() as u64);
+        let is_exact = cost <= STEPS.max(self.steps);
         if matching.supplies.len() == 1 || matching.capacities.len() == 1 {
             // One group on one side: the closed form is exact.
             self.most.extend((0..names.len()).map(|arc| (names[arc], value, capacity(arc))));
-        } else if matching.arcs.len() <= EXACT_ARCS {
+        } else if is_exact {
+            self.steps = self.steps.saturating_sub(cost);
             for (arc, &name) in names.iter().enumerate() {
                 let most = full.most_on(arc);
                 if most > 0 {
@@ -295,7 +332,7 @@ impl Solved {
             self.most.extend(arcs.map(|arc| (names[arc], value, capacity(arc))));
             self.bounded += names.len() as u64;
         }
-        if matching.arcs.len() <= EXACT_ARCS || matching.capacities.len() == 1 {
+        if is_exact || matching.capacities.len() == 1 {
             let forced = right.iter().enumerate().map(|(node, &group)| (group, full.least_into(node as u32)));
             self.forced.extend(forced.filter(|&(_, forced)| forced > 0));
         } else {

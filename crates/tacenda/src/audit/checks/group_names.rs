@@ -4,7 +4,7 @@
 //! Other names that occur in two releases are suspect, numbers from 1 on among them; they link if groups of
 //! one name lie over each other far more often than groups of different names do.
 
-use crate::audit::checks::{Ask, pairs};
+use crate::audit::checks::Ask;
 use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Witness};
 use crate::model::Release;
 use crate::space::stab::overlaps;
@@ -24,7 +24,7 @@ const UNLIKELY: f64 = 11.5;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let named = |place: u32| !ask.series.traces[place as usize].group_names.is_empty();
-    let pairs: Vec<(u32, u32)> = pairs::pairs(ask).into_iter().filter(|&(a, b)| named(a) && named(b)).collect();
+    let pairs: Vec<(u32, u32)> = ask.pairs.iter().copied().filter(|&(a, b)| named(a) && named(b)).collect();
     if pairs.is_empty() {
         return Outcome::not_applicable(Check::GroupNames, Reason::NoGroupNames);
     }

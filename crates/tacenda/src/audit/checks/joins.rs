@@ -14,7 +14,7 @@ use crate::audit::{
 };
 use crate::model::{Domain, PublishedView, Quasi, Requirement, Scope, Span, SpanColumn, View, ViewColumn};
 
-/// How many steps one join may take at most, whatever the limits say.
+/// How many steps one join may take at most, whatever the budget.
 const STEPS: u64 = 20_000_000;
 
 /// How many selections of three and more releases are matched at most.
@@ -40,7 +40,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     for (a, b) in pairs {
         let views = [view(ask, a), view(ask, b)];
         let (requirements, faults) = requirements(ask, &views);
-        let limit = ask.limits.pairs.min(STEPS);
+        let limit = ask.budget.steps.min(STEPS);
         let report = judge_join(&JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit });
         let (first, second) = (&ask.series.releases[a as usize], &ask.series.releases[b as usize]);
         outcome.measure(Some(second.number), Quantity::RowsUnmatched, report.dangling.iter().sum::<u64>() as f64);
@@ -140,7 +140,7 @@ fn match_at_once(ask: &Ask<'_>, places: &[u32], outcome: &mut Outcome) -> Whole 
                 about.push((at, Fault::AtOnceFewValues, Statement::FewValuesAtOnce, l));
             }
         }
-        let limit = ask.limits.pairs.min(STEPS);
+        let limit = ask.budget.steps.min(STEPS);
         let report = judge_join(&JoinEvidence { views: &views, requirements: &requirements, impossible: &[], limit });
         for (part, (at, fault, claim, line)) in report.requirements.iter().zip(about) {
             match part.coverage {

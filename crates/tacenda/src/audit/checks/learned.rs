@@ -31,7 +31,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     }
     let values = pairs::value_count(ask);
     let model = Model::fit(ask, values);
-    let people = draw(knowledge.len(), MOST_PEOPLE, ask.limits.seed);
+    let people = draw(knowledge.len(), MOST_PEOPLE, ask.budget.seed);
     let guesses = guess(ask, knowledge, &people, &model, values);
     let coverage = Coverage { looked_at: people.len() as u64, of: knowledge.len() as u64, what: "people" };
     let mut outcome = Outcome::new(Check::Learned, coverage);

@@ -3,6 +3,8 @@
 pub(super) mod ask;
 pub(super) mod boundaries;
 pub(super) mod candidates;
+mod certificate;
+pub(super) mod changes;
 pub(super) mod closeness;
 pub(super) mod correspondence;
 pub(super) mod difference;

@@ -15,12 +15,12 @@ use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
-    if pairs::pairs(ask).is_empty() {
+    if ask.pairs.is_empty() {
         return Outcome::not_applicable(Check::MovedRegions, Reason::OneReleaseWithValues);
     }
     let mut outcome = Outcome::new(Check::MovedRegions, Coverage { what: "groups", ..Coverage::default() });
     let values = pairs::value_count(ask);
-    for (earlier, later) in pairs::pairs(ask) {
+    for (earlier, later) in ask.pairs.iter().copied() {
         let (old, new) = (&ask.series.releases[earlier as usize], &ask.series.releases[later as usize]);
         outcome.coverage.of += old.group_count() as u64;
         outcome.coverage.looked_at += old.group_count() as u64;

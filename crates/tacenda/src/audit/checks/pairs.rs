@@ -1,18 +1,34 @@
 //! The comparison of two releases: which groups overlap, and which are connected.
 
 use crate::audit::checks::Ask;
+use crate::audit::checks::ask::LeftOut;
 use crate::model::{GroupRule, Release, Span, Terms, Value};
 use crate::space::stab::{Stab, tie_overlapping};
 use crate::space::ties::Ties;
 use rustc_hash::FxHashMap;
 
-/// The pairs of releases that are compared: neighbours, or all where that is asked for. Releases
-/// without a sensitive column say nothing of values and are passed over.
-pub(super) fn pairs(ask: &Ask<'_>) -> Vec<(u32, u32)> {
+/// The pairs of releases that are compared: neighbours, then all others while reading them is within the budget, the
+/// nearest and latest first. Answers also what is left out. Releases without a sensitive column say nothing of values and are
+/// passed over.
+pub(super) fn pairs(ask: &Ask<'_>) -> (Vec<(u32, u32)>, LeftOut) {
     let places: Vec<u32> = ask.with_sensitive().map(|(place, _)| place).collect();
-    let starts = |later: usize| if ask.limits.all_pairs { 0 } else { later - 1 };
-    let of_later = |later: usize| (starts(later)..later).map(move |earlier| (earlier, later));
-    (1..places.len()).flat_map(of_later).map(|(earlier, later)| (places[earlier], places[later])).collect()
+    let rows = |place: u32| ask.series.releases[place as usize].row_count() as u64;
+    let (mut pairs, mut left_out) = (Vec::new(), LeftOut::default());
+    let mut budget = ask.budget.rows_of_pairs();
+    for apart in 1..places.len() {
+        for later in (apart..places.len()).rev() {
+            let pair = (places[later - apart], places[later]);
+            let cost = rows(pair.0) + rows(pair.1);
+            if apart > 1 && (cost > budget || left_out.pairs > 0) {
+                left_out.pairs += 1;
+                left_out.rows += cost;
+                continue;
+            }
+            budget -= if apart > 1 { cost } else { 0 };
+            pairs.push(pair);
+        }
+    }
+    (pairs, left_out)
 }
 
 /// How many values there are in all releases.

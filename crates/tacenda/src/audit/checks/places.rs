@@ -7,7 +7,7 @@
 //!
 //! # Cost
 //! There are as many places of two releases as pairs of groups that overlap. Places of longer runs can be far more:
-//! every group has a share of `Limits::pairs` for them, and one that needs more is not assessed.
+//! every group has a share of `Budget::pairs` for them, and one that needs more is not assessed.
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
@@ -24,19 +24,25 @@ const PIECE: usize = 512;
 const MOST_PARTS: usize = 256;
 
 pub(super) fn check(ask: &Ask<'_>) -> Outcome {
-    if pairs::pairs(ask).is_empty() || !ask.attacker.presence {
+    if ask.pairs.is_empty() || !ask.attacker.presence {
         return Outcome::not_applicable(Check::Candidates, Reason::PeopleUnknown);
     }
     let mut outcome = Outcome::new(Check::Candidates, Coverage { what: "groups", ..Coverage::default() });
     let laid = Laid::new(ask);
-    for (earlier, later) in pairs::pairs(ask) {
+    for (earlier, later) in ask.pairs.iter().copied() {
         outcome = of_two(ask, &laid, laid.layer(earlier), laid.layer(later), outcome);
     }
     for later in 2..laid.layers.len() {
         outcome = of_more(ask, &laid, later, outcome);
     }
     if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
-        outcome.verdict = Verdict::NotAssessed(Reason::TooManyOverlaps);
+        match ask.theorem_as_promised() {
+            Some(theorem) => outcome.proved(theorem),
+            None => outcome.verdict = Verdict::NotAssessed(Reason::TooManyOverlaps),
+        }
+    }
+    if ask.thresholds.l <= 1 && outcome.findings.is_empty() {
+        outcome.verdict = Verdict::Measured;
     }
     outcome
 }
@@ -44,11 +50,18 @@ pub(super) fn check(ask: &Ask<'_>) -> Outcome {
 /// Places of two releases.
 fn of_two(ask: &Ask<'_>, laid: &Laid<'_>, earlier: usize, later: usize, mut outcome: Outcome) -> Outcome {
     let mut tally = Tally::new(Fault::PlaceGivesAway);
-    let places = look_over(laid, earlier, ask.limits.pairs, &mut tally, &mut outcome.coverage, |place| {
-        let mut search = Search::new(laid, u64::MAX);
-        search.extend(place, later, false);
-        search
-    });
+    let places = look_over(
+        laid,
+        earlier,
+        ask.budget.places() / ask.pairs.len() as u64,
+        &mut tally,
+        &mut outcome.coverage,
+        |place| {
+            let mut search = Search::new(laid, u64::MAX);
+            search.extend(place, later, false);
+            search
+        },
+    );
     let (earlier, later) = (laid.layers[earlier].release, laid.layers[later].release);
     outcome.measure(Some(later.number), Quantity::PlacesOfTwo, places as f64);
     found(outcome, tally, later, vec![earlier.number])
@@ -59,7 +72,7 @@ fn of_more(ask: &Ask<'_>, laid: &Laid<'_>, last: usize, mut outcome: Outcome) ->
     let release = laid.layers[last].release;
     let mut tally = Tally::new(Fault::PlaceGivesAway);
     let stretches = laid.layers.len() as u64 - 2;
-    let share = ask.limits.pairs / stretches / (release.group_count() as u64).max(1);
+    let share = ask.budget.places() / stretches / (release.group_count() as u64).max(1);
     let places = look_over(laid, last, u64::MAX, &mut tally, &mut outcome.coverage, |place| {
         let mut search = Search::new(laid, share.max(1));
         search.extend(place, last - 1, true);

@@ -43,10 +43,16 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     }
     let mut outcome = Outcome::new(Check::Posterior, coverage(ask, &is_counted));
     let impossible = judge(ask, counts, &mut outcome);
-    if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
+    if outcome.findings.is_empty() && ask.thresholds.l <= 1 && ask.attacker.known_people == 0 && impossible == 0 {
+        // No share is above one: there is no threshold.
+        outcome.verdict = Verdict::Measured;
+    } else if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
         match (why_not_counted(ask, impossible > 0), ask.theorem()) {
             (Reason::TooLargeToCount, Some(theorem)) => outcome.proved(theorem),
-            (why, _) => outcome.verdict = Verdict::NotAssessed(why),
+            (why, _) => {
+                outcome.verdict = Verdict::NotAssessed(why);
+                outcome.needs = counts.needs;
+            }
         }
     } else if outcome.findings.is_empty() && are_linked(ask) {
         outcome.verdict = Verdict::NotAssessed(Reason::LinkedIdsIgnored);
@@ -70,12 +76,23 @@ pub(super) fn why_not_counted(ask: &Ask<'_>, is_impossible: bool) -> Reason {
     }
 }
 
-/// All worlds of all components small enough.
+/// All worlds of all components that the budget reached.
 pub(in crate::audit) struct Counts {
-    small: Vec<Component>,
-    /// Per component; `None` where there are too many.
+    components: Vec<Component>,
+    /// Per component; `None` where the budget did not reach.
     counted: Vec<Option<Counted>>,
+    /// The budget with which the next component would be tried again; none where none is left that could be.
+    needs: Option<u64>,
 }
+
+/// The steps that every component has at first. Those that need more have sixteen times as many in the next round.
+const FIRST_STEPS: u64 = 1 << 12;
+
+/// A step of a count writes a list of rows: it costs as much as so many steps of a matching.
+const STEPS_OF_A_WORLD: u64 = 32;
+
+/// The most people of a component whose worlds are tried: beyond, no count was ever seen to end.
+const MOST_PEOPLE: usize = 512;
 
 impl Counts {
     /// `None` where people are not known, or no release has values. Releases without tell nothing of values.
@@ -91,14 +108,43 @@ impl Counts {
             None => (ask.series.releases, knowledge),
         };
         let truth = truth(ask);
-        let small = small_components(ask, (releases, &places), knowledge, ask.left()?);
-        let counted = small.par_iter().map(|component| count(ask, component, &truth)).collect();
-        Some(Counts { small, counted })
+        let mut components = components((releases, &places), knowledge, ask.left()?);
+        // The smallest first: they settle most people a step.
+        components.sort_by_key(|component| component.people.len());
+        let mut counted: Vec<Option<Counted>> = components.iter().map(|_| None).collect();
+        let mut open: Vec<usize> = (0..components.len()).collect();
+        let (mut left, mut steps) = (ask.budget.steps / STEPS_OF_A_WORLD, FIRST_STEPS);
+        while !open.is_empty() && left >= steps {
+            let mut still: Vec<usize> = Vec::new();
+            // As many at once as may all take their steps; most take fewer.
+            while !open.is_empty() && left >= steps {
+                let rest = open.split_off(open.len().min((left / steps) as usize));
+                let tried = std::mem::replace(&mut open, rest);
+                let round: Vec<(Option<Counted>, u64)> =
+                    tried.par_iter().map(|&at| count(ask, &components[at], &truth, steps)).collect();
+                for (at, (answer, spent)) in tried.into_iter().zip(round) {
+                    left -= spent.min(left);
+                    counted[at] = answer;
+                    if counted[at].is_none() {
+                        still.push(at);
+                    }
+                }
+            }
+            still.append(&mut open);
+            open = still;
+            steps *= 16;
+        }
+        let needs = (!open.is_empty())
+            .then(|| ask.budget.steps.saturating_sub(left * STEPS_OF_A_WORLD).saturating_add(steps * STEPS_OF_A_WORLD));
+        Some(Counts { components, counted, needs })
     }
 
     /// The components whose worlds were counted.
     fn all(&self) -> impl Iterator<Item = (&Component, &Counted)> {
-        self.small.iter().zip(&self.counted).filter_map(|(component, counted)| Some((component, counted.as_ref()?)))
+        self.components
+            .iter()
+            .zip(&self.counted)
+            .filter_map(|(component, counted)| Some((component, counted.as_ref()?)))
     }
 
     /// Whether some component has no world that fits the releases.
@@ -194,27 +240,36 @@ struct Counted {
     known: Vec<u32>,
 }
 
-fn count(ask: &Ask<'_>, component: &Component, truth: &[Option<Value>]) -> Option<Counted> {
+/// Counts the worlds of a component in so many steps. Answers also with how many were allowed.
+fn count(ask: &Ask<'_>, component: &Component, truth: &[Option<Value>], steps: u64) -> (Option<Counted>, u64) {
     let keep = if ask.attacker.known_people > 0 { Keep::Assignments } else { Keep::Counts };
-    let count = |counting| {
+    let mut spent = 0;
+    let mut count = |counting| {
         let (releases, persons) = (&component.releases, &component.persons);
-        Worlds::count_and_keep(releases, persons, counting, ask.limits.worlds_nodes, keep).ok()
+        let (worlds, took) = Worlds::count_and_keep(releases, persons, counting, steps, keep);
+        spent += took;
+        worlds.ok()
     };
-    let blind = count(Counting::Blind)?;
-    let is_true = |worlds: &Worlds| {
-        let mut people = component.people.iter().zip(0..);
-        let fits = |(&person, at): (&u32, u32)| truth[person as usize].is_none_or(|v| worlds.values(at).contains(&v));
-        worlds.count > 0 && people.all(fits)
+    let mut answer = || {
+        let blind = count(Counting::Blind)?;
+        let is_true = |worlds: &Worlds| {
+            let mut people = component.people.iter().zip(0..);
+            let fits =
+                |(&person, at): (&u32, u32)| truth[person as usize].is_none_or(|v| worlds.values(at).contains(&v));
+            worlds.count > 0 && people.all(fits)
+        };
+        let principled = match ask.series.promise {
+            Some(promise) if promise.groups == GroupRule::Unchanged => Some(count(Counting::Cohorts)?),
+            promise if pairs::keeps_sets(promise) => Some(count(Counting::Principled)?),
+            _ => None,
+        };
+        let judged = principled.filter(is_true).unwrap_or_else(|| blind.clone());
+        let of_component: Vec<Option<Value>> = component.people.iter().map(|&person| truth[person as usize]).collect();
+        let known = betrayed(&judged, ask.attacker.known_people, &of_component);
+        Some(Counted { judged, blind, known })
     };
-    let principled = match ask.series.promise {
-        Some(promise) if promise.groups == GroupRule::Unchanged => Some(count(Counting::Cohorts)?),
-        promise if pairs::keeps_sets(promise) => Some(count(Counting::Principled)?),
-        _ => None,
-    };
-    let judged = principled.filter(is_true).unwrap_or_else(|| blind.clone());
-    let of_component: Vec<Option<Value>> = component.people.iter().map(|&person| truth[person as usize]).collect();
-    let known = betrayed(&judged, ask.attacker.known_people, &of_component);
-    Some(Counted { judged, blind, known })
+    let answer = answer();
+    (answer, spent)
 }
 
 /// A person's likeliest value and its share; the lowest of equals.
@@ -289,13 +344,8 @@ fn gives_away(
     left.next().is_some_and(|first| left.all(|value| value == first))
 }
 
-/// Components of at most so many people, with what the count of worlds wants to know.
-fn small_components(
-    ask: &Ask<'_>,
-    (releases, places_of): (&[Release], &[u32]),
-    knowledge: &Knowledge<'_>,
-    left: &Left,
-) -> Vec<Component> {
+/// People and groups that are connected over all releases, with what the count of worlds wants to know.
+fn components((releases, places_of): (&[Release], &[u32]), knowledge: &Knowledge<'_>, left: &Left) -> Vec<Component> {
     let mut offsets = vec![0u32];
     for release in releases {
         offsets.push(offsets[offsets.len() - 1] + release.group_count() as u32);
@@ -319,7 +369,7 @@ fn small_components(
         sizes[ties.find(home) as usize] += 1;
     }
     let mut components: BTreeMap<u32, Component> = BTreeMap::new();
-    let is_small = |size: u32| size > 0 && size as usize <= ask.limits.worlds_people;
+    let is_small = |size: u32| size > 0 && size as usize <= MOST_PEOPLE;
     for (person, &home) in home.iter().enumerate().filter(|(_, home)| **home != u32::MAX) {
         let root = ties.find(home);
         if is_small(sizes[root as usize]) {

@@ -11,11 +11,23 @@ use crate::model::{Hides, Reader, Terms};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let hides_values = |promise: &&Terms| promise.keeps_value_sets && matches!(promise.hides, Hides::Value(_));
-    let Some(promise) = ask.series.promise.filter(hides_values) else {
-        return Outcome::not_applicable(Check::Rerun, Reason::MethodNotPromised);
+    // Who names this reader wants an answer, whatever was promised.
+    let is_named = ask.attacker.reader == Some(Reader::Method);
+    let open = |why: Reason| {
+        let coverage = Coverage { what: "people of releases", ..Coverage::default() };
+        Outcome { verdict: Verdict::NotAssessed(why), ..Outcome::new(Check::Rerun, coverage) }
     };
-    let is_promised = promise.reader == Reader::Method;
+    let Some(promise) = ask.series.promise.filter(hides_values) else {
+        return match is_named {
+            true => open(Reason::SeedUnknown),
+            false => Outcome::not_applicable(Check::Rerun, Reason::MethodNotPromised),
+        };
+    };
+    let is_promised = ask.attacker.judged_reader(Some(promise)) == Reader::Method;
     let Some(rerun) = ask.series.rerun else {
+        if is_named {
+            return open(Reason::SeedUnknown);
+        }
         return Outcome::not_applicable(
             Check::Rerun,
             match (is_promised, ask.series.knowledge) {

@@ -5,7 +5,7 @@
 //! It compares the count with chance. A file that is sorted by its groups and values shows no order of the input:
 //! there only pairs that the sorting does not decide are counted.
 
-use crate::audit::checks::{Ask, pairs};
+use crate::audit::checks::Ask;
 use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Traces, Witness};
 use crate::model::{Release, Span, Value};
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ const LEAST_ROWS: usize = 8;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let ordered = |place: u32| !ask.series.traces[place as usize].places.is_empty();
-    let pairs: Vec<(u32, u32)> = pairs::pairs(ask).into_iter().filter(|&(a, b)| ordered(a) && ordered(b)).collect();
+    let pairs: Vec<(u32, u32)> = ask.pairs.iter().copied().filter(|&(a, b)| ordered(a) && ordered(b)).collect();
     if pairs.is_empty() {
         return Outcome::not_applicable(Check::RowOrder, Reason::SortedRows);
     }

@@ -24,7 +24,7 @@ mod naive;
 use crate::audit::by_group::ByGroup;
 use crate::audit::knowledge::Knowledge;
 use crate::audit::second_look::last_release;
-use crate::audit::{Attacker, Check, Evidence, Fault, Limits, Series, Thresholds, Traces, examine_only};
+use crate::audit::{Attacker, Budget, Check, Evidence, Fault, Series, Thresholds, Traces, examine_only};
 use crate::model::{
     History, Membership, Met, Record, RecordKey, Regions, Release, Row, Span, Table, Terms, counted, number, people,
 };
@@ -239,11 +239,12 @@ fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
         traces: &traces,
         promise: Some(terms),
         knowledge: Some(&knowledge),
+        permanent: &[],
         rerun: None,
     };
     // One value left is what gives a person away; the promise itself draws no line for values.
     let lines = Thresholds { l: 2, ..Thresholds::of(terms) };
-    let answer = examine_only(&series, Attacker::default(), &lines, &Limits::default(), &|_| {}, &[Check::Difference]);
+    let answer = examine_only(&series, Attacker::default(), &lines, &Budget::default(), &|_| {}, &[Check::Difference]);
     let is_certain = |fault: Fault| matches!(fault, Fault::ArrivalsCertain | Fault::LeaversCertain);
     answer.findings().filter(|finding| is_certain(finding.fault)).map(|finding| finding.people).sum()
 }

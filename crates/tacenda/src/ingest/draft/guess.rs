@@ -8,7 +8,7 @@ use crate::model::Role;
 const WORDS: &str = include_str!("words.txt");
 
 /// The word of a name that the vocabulary lists for a role.
-fn says(role: &str, name: &str) -> Option<String> {
+pub(super) fn says(role: &str, name: &str) -> Option<String> {
     let lines = WORDS.lines().filter_map(|line| line.strip_prefix(role)?.strip_prefix(':'));
     let listed: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     let is_listed = |word: &&String| {
@@ -28,7 +28,10 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Dr
         .map(|(name, seen)| {
             let kind = kind(&name, &seen);
             let (role, because) = role(&name, &kind, &seen, rows);
+            let undecided = because == UNDECIDED;
             DraftColumn {
+                undecided,
+                open: false,
                 kind,
                 missing: seen.missing,
                 distinct: seen.counts.as_ref().map(|counts| counts.len()),
@@ -66,26 +69,54 @@ fn drop_few_valued(columns: &mut [DraftColumn]) {
 /// A sensitive column with fewer values hides nobody among three.
 const FEW: usize = 4;
 
-/// One column names the person: the first that is unique and called so, or else just unique.
+/// One column names the person. A column that is called after people counts before any other: a number of stays or visits
+/// is unique, and would make several people of one. Else the first that is unique and called so, or just unique.
 fn choose_identifier(columns: &mut [DraftColumn]) {
     let called = |column: &DraftColumn| says("identifier", &column.name).is_some();
-    let fit = |column: &DraftColumn| {
-        column.unique && column.seen.breaks == 0 && matches!(column.kind, Guess::Integer { .. } | Guess::Category)
+    let whole = |column: &DraftColumn| {
+        column.missing == 0 && column.seen.breaks == 0 && matches!(column.kind, Guess::Integer { .. } | Guess::Category)
     };
-    let known = |column: &DraftColumn| says("quasi", &column.name).is_some();
-    let plain = |column: &DraftColumn| fit(column) && column.role == Role::Quasi && !known(column);
-    let chosen =
-        columns.iter().position(|column| fit(column) && called(column)).or_else(|| columns.iter().position(plain));
+    let fit = |column: &DraftColumn| column.unique && whole(column);
+    let of_people = |column: &DraftColumn| whole(column) && called(column) && says("person", &column.name).is_some();
+    // A number that few rows share is a ward, not a person.
+    let often = |column: &DraftColumn| column.distinct.is_none_or(|distinct| distinct as u64 * 10 >= column.seen.rows);
+    let plain = |column: &DraftColumn| fit(column) && column.undecided;
+    let find = |fits: &dyn Fn(&DraftColumn) -> bool| columns.iter().position(fits);
+    let chosen = find(&|column| of_people(column) && often(column))
+        .or_else(|| find(&|column| fit(column) && called(column)))
+        .or_else(|| find(&plain))
+        .or_else(|| find(&|column| whole(column) && called(column) && often(column)));
     for (index, column) in columns.iter_mut().enumerate() {
+        let is_plain = plain(column);
         if Some(index) == chosen {
             column.role = Role::Identifier;
-            column.because = "no two rows have the same value, and none is missing".into();
-        } else if plain(column) {
+            column.undecided = false;
+            column.because = match column.unique {
+                true => "no two rows have the same value, and none is missing".into(),
+                false => "its name says that it names people; some have several rows".into(),
+            };
+        } else if is_plain {
             column.role = Role::Drop;
-            column.because = "it names each person as well as the identifier does".into();
+            column.undecided = false;
+            column.because = "no two rows have the same value: it names each row, as the identifier does".into();
         }
     }
 }
+
+/// The column of dates that says which of a person's rows is the latest: the first one that is no birthday and has no empty
+/// cell. None where each person has one row.
+pub(super) fn row_order(columns: &[DraftColumn]) -> Option<usize> {
+    if columns.iter().any(|column| column.role == Role::Identifier && column.unique) {
+        return None;
+    }
+    let is_birth = |column: &DraftColumn| says("birth", &column.name).is_some();
+    let is_date = |column: &DraftColumn| matches!(column.kind, Guess::Date { .. }) && column.missing == 0;
+    columns.iter().position(|column| is_date(column) && !is_birth(column))
+}
+
+/// What is said of a column whose part cannot be told.
+pub(super) const UNDECIDED: &str =
+    "its name says nothing, so it is left out; quasi if an attacker may know it, sensitive if nobody may learn it";
 
 fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     let one_of = |role: &str| says(role, name);
@@ -122,7 +153,7 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     }
     match one_of("quasi") {
         Some(word) => (Role::Quasi, format!("its name contains {word:?}")),
-        None => (Role::Quasi, "its name says nothing: taken, to be careful, for what an attacker may know".into()),
+        None => (Role::Drop, UNDECIDED.into()),
     }
 }
 

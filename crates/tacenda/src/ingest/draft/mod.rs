@@ -26,6 +26,12 @@ pub struct Draft {
     pub notes: Vec<String>,
     /// The model of the promise; the one that fits the columns where none was asked for.
     model: Option<&'static Entry>,
+    /// How sure anybody may be of a value: at most one in so many.
+    sure: u64,
+    /// The limits of counterfeits and withheld people, in percent.
+    limits: (u32, u32),
+    /// The column that orders a person's rows, where the identifier comes several times.
+    order: Option<usize>,
 }
 
 /// What was found about one column, and what is proposed for it.
@@ -44,7 +50,25 @@ pub struct DraftColumn {
     pub role: Role,
     /// Why.
     pub because: String,
+    /// Whether the part could not be told: the proposal is the safe reading, and no more than that.
+    pub undecided: bool,
+    /// Whether it is left as a question, which `check` refuses until it is answered.
+    pub open: bool,
     seen: Seen,
+}
+
+impl DraftColumn {
+    /// How many rows share a value that is shown, at least.
+    pub const SHOWN: u32 = 5;
+
+    /// The most frequent values, at most so many. Values that hardly anybody has are nobody's business, not even on a screen.
+    pub fn samples(&self, most: usize) -> Vec<String> {
+        let counts = self.seen.counts.iter().flatten().filter(|(_, count)| **count >= DraftColumn::SHOWN);
+        let mut counts: Vec<(u32, String)> =
+            counts.map(|(value, count)| (*count, String::from_utf8_lossy(value).into_owned())).collect();
+        counts.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        counts.into_iter().take(most).map(|(_, value)| value).collect()
+    }
 }
 
 /// What the cells of a column are taken for, with padded bounds, half open.
@@ -97,7 +121,75 @@ impl Draft {
         }
         self.columns[at].role = role;
         self.columns[at].because = "decided by hand".into();
+        self.columns[at].undecided = false;
+        self.columns[at].open = false;
+        if role == Role::Identifier {
+            self.order = guess::row_order(&self.columns);
+        }
         true
+    }
+
+    /// Leaves a column as a question, which `check` refuses until it is answered.
+    pub fn leave_open(&mut self, name: &str) {
+        self.columns.iter_mut().filter(|column| column.name == name).for_each(|column| column.open = true);
+    }
+
+    /// How sure anybody may be of a sensitive value: at most one in so many. The data may allow less.
+    pub fn set_sure(&mut self, one_in: u64) {
+        self.sure = one_in.max(2);
+    }
+
+    /// Whether people leave, return or change between releases, or are only added.
+    pub fn set_leaving(&mut self, leave: bool) {
+        let has_value = self.columns.iter().any(|column| column.role == Role::Sensitive);
+        let name = match (leave, has_value) {
+            (true, true) => "m-invariance",
+            (false, true) => "incremental-l-diversity",
+            (_, false) => return,
+        };
+        if self.even_to() >= 2 {
+            self.set_promise(name);
+        }
+    }
+
+    /// Allows more counterfeits and withheld people, in percent.
+    pub fn raise_limits(&mut self, counterfeits: u32, withheld: u32) {
+        self.limits = (self.limits.0.max(counterfeits).min(100), self.limits.1.max(withheld).min(100));
+    }
+
+    /// The limits of counterfeits and withheld people, in percent.
+    pub fn limits(&self) -> (u32, u32) {
+        self.limits
+    }
+
+    /// Whether the identifier comes several times, so that people have several rows.
+    pub fn has_several_rows(&self) -> bool {
+        self.columns.iter().any(|column| column.role == Role::Identifier && !column.unique)
+    }
+
+    /// The largest m that a first release could keep: no value is held by more than one in so many rows.
+    fn even_to(&self) -> u64 {
+        let sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive);
+        // A combination is at most as frequent as its parts.
+        let most = sensitive.filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
+        self.rows / most
+    }
+
+    /// That one sensitive value is held by too many people for a promise about values, and what would help.
+    pub fn too_uneven(&self) -> Option<String> {
+        let column = self.columns.iter().find(|column| column.role == Role::Sensitive)?;
+        let most = column.seen.most_frequent()?;
+        if self.even_to() >= 2 || self.rows == 0 {
+            return None;
+        }
+        let share = 100.0 * most as f64 / self.rows as f64;
+        Some(format!(
+            "{share:.0} % of the rows have the same value of {}: no promise can hide it among others, because at most half of the rows \
+             may have one value. What would help, before the first release: split that value into finer ones; publish only the people \
+             without it; or give the column role = \"drop\" and publish it elsewhere. The draft promises only that nobody is \
+             re-identified: a reader who guesses that value is right {share:.0} times in 100",
+            column.name
+        ))
     }
 
     /// Decides the promise by its model's name; false if there is no such model.
@@ -120,6 +212,15 @@ impl Draft {
                 "no column names a person: every value occurs twice or is missing somewhere; add a column that does, or \
                  give one role = \"identifier\"",
             );
+        }
+        if self.has_several_rows() && self.order.is_none() {
+            lacking.push(
+                "people have several rows, and no column of dates says which is the latest; say under [person] what becomes of \
+                 them: rows = \"combine\", or rows = \"latest\" with order = \"COLUMN\"",
+            );
+        }
+        if self.columns.iter().any(|column| column.open) {
+            lacking.push("the role of some columns is not decided; replace each role = \"?\" below");
         }
         if !has(Role::Quasi) {
             lacking.push(
@@ -187,7 +288,10 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
         return Err(IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", source.name())));
     }
     looked.notes.extend(note);
-    let mut draft = Draft { columns: guess::columns(header, seen, rows), rows, notes: looked.notes, model: None };
+    let columns = guess::columns(header, seen, rows);
+    let order = guess::row_order(&columns);
+    let (notes, limits) = (looked.notes, (20, 5));
+    let mut draft = Draft { columns, rows, notes, model: None, sure: 3, limits, order };
     let written = draft.columns.iter().filter_map(|column| match &column.kind {
         Guess::Date { written: Some(written), .. } => {
             Some(format!("column {}: dates are written {written}; a release writes 2025-12-31", column.name))

@@ -1,8 +1,8 @@
 //! A draft as the text of a policy file, and its hierarchy files.
 
-use crate::ingest::draft::{Draft, DraftColumn, Guess, rare};
+use crate::ingest::draft::{Draft, DraftColumn, Guess, guess, rare};
 use crate::model::{OTHER, Role};
-use crate::promise::SeriesPromise;
+use crate::promise::{Entry, SeriesPromise};
 use std::fmt::Write;
 
 /// The most values that are listed in the policy file itself.
@@ -10,6 +10,9 @@ const LISTED: usize = 40;
 
 /// A value is listed in the draft if at least so many rows have it.
 const SHARED: u32 = 3;
+
+/// Fewer codes are a list.
+const FEW_CODES: usize = 6;
 
 /// Stands above values and hierarchies.
 const EVERY_VALUE: &str = "# list every value that may come: the list is published with every release; it can gain values \
@@ -24,6 +27,7 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
     for what in draft.lacking() {
         line(&mut out, &format!("# NOT USABLE YET: {what}."));
     }
+    questions(draft, &mut out);
     line(&mut out, "policy = 1\n\n[series]");
     line(&mut out, &format!("name    = {}", quoted(&series_name(series))));
     line(&mut out, "title   = \"\"\ncontact = \"\"\n");
@@ -44,14 +48,32 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
         if let Some(rare) = rare::of(column).filter(|_| !draft.has_views()) {
             line(&mut out, &rare.comment());
         }
-        line(&mut out, &format!("{:width$} = {}", key(&column.name), declaration(column, draft.has_views())));
+        let orders = draft.order.is_some_and(|at| draft.columns[at].name == column.name);
+        let declared = match (column.open, column.role, orders) {
+            (true, ..) => "{ role = \"?\" }".to_string(),
+            (false, Role::Drop, true) => format!("{{ role = \"drop\", type = \"date\"{} }}", format_of(column)),
+            _ => declaration(column, draft.has_views()),
+        };
+        line(&mut out, &format!("{:width$} = {declared}", key(&column.name)));
     }
     line(&mut out, "");
+    if let Some(at) = draft.order.filter(|_| draft.has_several_rows()) {
+        line(
+            &mut out,
+            "# Some people have several rows. Only the latest one of each is published; rows = \"combine\" unites them.",
+        );
+        line(&mut out, &format!("[person]\nrows  = \"latest\"\norder = {}\n", quoted(&draft.columns[at].name)));
+    }
     promise(draft, &mut out);
+    let (counterfeits, withheld) = draft.limits;
     line(
         &mut out,
-        "\n# A release that needs more is refused. When many people leave at once, a release needs more than usual.\n\
-         [counterfeits]\nmax_share = 0.20\n\n[withheld]\nmax_share = 0.05\n",
+        &format!(
+            "\n# A release that needs more is refused. When many people leave at once, a release needs more than usual.\n\
+             [counterfeits]\nmax_share = {:.2}\n\n[withheld]\nmax_share = {:.2}\n",
+            f64::from(counterfeits) / 100.0,
+            f64::from(withheld) / 100.0
+        ),
     );
     line(&mut out, "[output]\nformats    = [\"csv\", \"parquet\"]\nrow_weight = true");
     out
@@ -61,14 +83,56 @@ fn line(out: &mut String, text: &str) {
     writeln!(out, "{text}").expect("writing to a string cannot fail");
 }
 
+/// The model of the promise, and how sure anybody may be: at most one in so many rows may have any one value.
+fn chosen(draft: &Draft) -> (&'static Entry, u64) {
+    let has_values = draft.columns.iter().any(|column| column.role == Role::Sensitive);
+    let m = draft.even_to().min(draft.sure);
+    (draft.model.unwrap_or(SeriesPromise::usual(has_values && m >= 2)), m.max(2))
+}
+
+/// The three questions that decide everything, and what the draft assumes.
+fn questions(draft: &Draft, out: &mut String) {
+    let (entry, m) = chosen(draft);
+    let names = |role: Role| -> String {
+        let of_role = draft.columns.iter().filter(|column| column.role == role);
+        of_role.map(|column| said(&column.name)).collect::<Vec<_>>().join(", ")
+    };
+    line(out, "#\n# Three questions decide everything. What this draft assumes:");
+    let leaving = match entry.name {
+        "m-invariance" => "yes. If people are only ever added, compare incremental-l-diversity",
+        "k-anonymity" => "there is one release only",
+        "xy-anonymity" | "xy-linkability" => "no: all views show the same people",
+        _ => "no, people are only added. Otherwise a later release is refused: then only m-invariance helps",
+    };
+    line(out, &format!("# 1. Do people leave, return or change between releases? Here: {leaving}."));
+    let sensitive = names(Role::Sensitive);
+    let sensitive = if sensitive.is_empty() { "nothing but who is who" } else { &sensitive };
+    line(out, &format!("# 2. What must nobody learn about a person? Here: {sensitive}."));
+    let sure = match entry.draft.needs_sensitive {
+        true => format!("1 in {m}"),
+        false => "of a value: as sure as they like. Of who somebody is: see k".to_string(),
+    };
+    line(out, &format!("# 3. How sure may anybody be? Here: {sure}.\n#"));
+    let undecided: Vec<String> = draft
+        .columns
+        .iter()
+        .filter(|column| column.undecided && !column.open)
+        .map(|column| said(&column.name))
+        .collect();
+    if !undecided.is_empty() {
+        line(
+            out,
+            &format!("# The names of these columns say nothing, so they are left out: {}.", undecided.join(", ")),
+        );
+    }
+    if let Some(uneven) = draft.too_uneven() {
+        line(out, &format!("# {uneven}."));
+    }
+}
+
 fn promise(draft: &Draft, out: &mut String) {
+    let (entry, m) = chosen(draft);
     let sensitive: Vec<&DraftColumn> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
-    // At most one in m rows may have any one value; a combination is at most as frequent as its parts.
-    let most = sensitive.iter().filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
-    let m = (draft.rows / most).min(3);
-    let has_even_values = !sensitive.is_empty() && m >= 2;
-    let entry = draft.model.unwrap_or(SeriesPromise::usual(has_even_values));
-    let m = m.max(2);
     let why = match (draft.model, sensitive.is_empty()) {
         (Some(_), _) => "As asked",
         (None, true) => "No column is sensitive",
@@ -163,13 +227,21 @@ fn quasi(column: &DraftColumn, has_views: bool) -> String {
                 grid(low, high, *decimals)
             )
         }
-        Guess::Date { lo, hi, written } => {
+        Guess::Date { lo, hi, .. } => {
             let born = column.name.to_lowercase().contains("birth") || column.name.to_lowercase().contains("dob");
             let grid = if born { "year" } else { "month" };
-            let format = written.map_or(String::new(), |written| format!(", format = \"{written}\""));
+            let format = format_of(column);
             format!("type = \"date\", domain = [{lo:04}-01-01, {hi:04}-01-01], grid = \"{grid}\"{format}")
         }
         Guess::Category => format!("type = \"category\", {}", declared(column, !has_views)),
+    }
+}
+
+/// How a column of dates is written, where not like 2025-12-31.
+fn format_of(column: &DraftColumn) -> String {
+    match &column.kind {
+        Guess::Date { written: Some(written), .. } => format!(", format = \"{written}\""),
+        _ => String::new(),
     }
 }
 
@@ -205,9 +277,18 @@ fn declared(column: &DraftColumn, with_other: bool) -> String {
     }
 }
 
-/// The values, where they are few enough to list.
+/// The values, where they are few enough to list and no codes.
 fn listed(column: &DraftColumn) -> Option<Vec<String>> {
-    column.seen.values().map(usable).filter(|values| values.len() <= LISTED)
+    column.seen.values().map(usable).filter(|values| values.len() <= LISTED && !has_tree(column, values))
+}
+
+/// Whether the values are codes whose beginnings mean something, such as postcodes: a tree of them says more than a list.
+fn has_tree(column: &DraftColumn, values: &[String]) -> bool {
+    let is_code = |value: &String| {
+        value.len() <= 10
+            && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b' '))
+    };
+    values.len() >= FEW_CODES && guess::says("code", &column.name).is_some() && values.iter().all(is_code)
 }
 
 fn add_other(values: &mut Vec<String>, wanted: bool) {
@@ -232,8 +313,12 @@ pub(super) fn hierarchy(column: &DraftColumn, has_views: bool) -> Option<(String
     if !is_declared || listed(column).is_some() {
         return None;
     }
-    let values = usable(column.seen.values().unwrap_or_default());
-    let mut rows = rows(&values);
+    let mut values = usable(column.seen.values().unwrap_or_default());
+    let is_code = has_tree(column, &values);
+    if !has_views && values.len() <= LISTED {
+        values.retain(|value| column.seen.count(value) >= SHARED);
+    }
+    let mut rows = rows(&values, is_code);
     if !has_views && !values.iter().any(|value| value == OTHER) {
         let levels = rows.first().map_or(2, Vec::len);
         let mut row = vec![OTHER.to_string(); levels - 1];
@@ -253,11 +338,14 @@ fn written(rows: Vec<Vec<String>>) -> String {
     String::from_utf8(bytes).expect("texts make text")
 }
 
-/// Codes of one length are grouped digit by digit; all else stands directly under the root.
-fn rows(values: &[String]) -> Vec<Vec<String>> {
+/// Codes are grouped by their beginnings, letter by letter; all else stands directly under the root.
+fn rows(values: &[String], is_code: bool) -> Vec<Vec<String>> {
     let length = values.first().map_or(0, |value| value.chars().count());
     let code =
         |value: &String| value.chars().count() == length && value.chars().all(|letter| letter.is_ascii_alphanumeric());
+    if is_code && !values.iter().all(code) {
+        return beginnings(values);
+    }
     if !(2..=10).contains(&length) || !values.iter().all(code) {
         return values.iter().map(|value| vec![value.clone(), "*".into()]).collect();
     }
@@ -265,6 +353,18 @@ fn rows(values: &[String]) -> Vec<Vec<String>> {
         let shortened = (1..length).map(|hidden| format!("{}{}", &value[..length - hidden], "*".repeat(hidden)));
         std::iter::once(value.clone()).chain(shortened).chain(["*".to_string()]).collect()
     };
+    values.iter().map(row).collect()
+}
+
+/// Codes of different lengths, such as J10.1 and K30: a shorter one stands for itself at every level that it does not reach.
+fn beginnings(values: &[String]) -> Vec<Vec<String>> {
+    let longest = values.iter().map(String::len).max().unwrap_or(0);
+    let label = |value: &String, length: usize| match value.len() <= length {
+        true => value.clone(),
+        false => format!("{}*", &value[..length]),
+    };
+    let row =
+        |value: &String| (1..=longest).rev().map(|length| label(value, length)).chain(["*".to_string()]).collect();
     values.iter().map(row).collect()
 }
 

@@ -84,6 +84,12 @@ impl NumberOrDay {
         (digits.abs() < 10i128.pow(MOST_DIGITS as u32)).then_some(NumberOrDay { digits, decimals, is_day: false })
     }
 
+    /// Whether the other is the next whole number or day.
+    pub fn is_before(self, other: NumberOrDay) -> bool {
+        let whole = self.decimals == 0 && other.decimals == 0 && self.is_kind_of(other);
+        whole && self.digits + 1 == other.digits
+    }
+
     /// Whether it is a number below zero.
     pub fn is_negative(self) -> bool {
         self.digits < 0 && !self.is_day

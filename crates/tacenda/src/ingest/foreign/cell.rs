@@ -100,6 +100,13 @@ impl Range {
         }
     }
 
+    /// Whether a number or day lies in it.
+    pub fn holds(&self, at: NumberOrDay) -> bool {
+        let above = self.lo.is_none_or(|lo| if lo.included { lo.at <= at } else { lo.at < at });
+        let below = self.hi.is_none_or(|hi| if hi.included { at <= hi.at } else { at < hi.at });
+        above && below
+    }
+
     /// The bounds it has.
     pub fn bounds(&self) -> impl Iterator<Item = NumberOrDay> {
         [self.lo, self.hi].into_iter().flatten().map(|end| end.at)
@@ -126,7 +133,11 @@ fn clear(text: &str) -> Cell<'_> {
         return Cell::Any;
     }
     if let Some(inner) = text.strip_prefix('{') {
-        return inner.strip_suffix('}').and_then(set).map_or(Cell::Unclear, Cell::Set);
+        let inner = inner.strip_suffix('}');
+        return inner.and_then(|inner| of_members(set(inner)?)).unwrap_or(Cell::Unclear);
+    }
+    if let Some(members) = list(text) {
+        return of_members(members).unwrap_or(Cell::Unclear);
     }
     if let Some(cell) = brackets(text).or_else(|| comparison(text)) {
         return cell;
@@ -326,14 +337,16 @@ fn set(inner: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut members = Vec::new();
     let mut rest = inner.trim();
     loop {
-        let (member, after) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted_member(quoted)?,
-            None => {
+        let is_quoted = rest.starts_with(['"', '\'']);
+        let (member, after) = match (rest.strip_prefix('"'), rest.strip_prefix('\'')) {
+            (Some(quoted), _) => quoted_member(quoted)?,
+            (_, Some(quoted)) => quoted.split_once('\'').map(|(member, after)| (Cow::Borrowed(member), after))?,
+            _ => {
                 let end = rest.find(',').unwrap_or(rest.len());
                 (Cow::Borrowed(rest[..end].trim()), &rest[end..])
             }
         };
-        if member.is_empty() || !rest.starts_with('"') && !is_plain(&member) {
+        if member.is_empty() || !is_quoted && !is_plain(&member) {
             return None;
         }
         members.push(member);
@@ -344,12 +357,69 @@ fn set(inner: &str) -> Option<Vec<Cow<'_, str>>> {
     }
 }
 
-/// Whether a member without quotes is one value. `{20-29, 30-39}`, `{[20,30), [30,40)}`, `{47*}`, `{'a'}` and `{a;b}` have
+/// Whether a member without quotes is one value, or a range with dashes. `{[20,30), [30,40)}`, `{47*}` and `{a;b}` have
 /// members that are something else.
 fn is_plain(member: &str) -> bool {
     !member.contains(['{', '}', '[', ']', ';', '|', '"'])
         && !member.starts_with('\'')
-        && matches!(clear(member), Cell::Label(_) | Cell::Point(_))
+        && matches!(clear(member), Cell::Label(_) | Cell::Point(_) | Cell::Range(_))
+}
+
+/// A set of values, or the range that its ranges make together. Ranges with a gap between them are not read: the gap would
+/// count as said.
+fn of_members(members: Vec<Cow<'_, str>>) -> Option<Cell<'_>> {
+    let is_range = |member: &Cow<'_, str>| dashed(member).is_some() && bound::read(member).is_none();
+    if !members.iter().any(is_range) {
+        return Some(Cell::Set(members));
+    }
+    let one = |at: NumberOrDay| Range { lo: Some(End { at, included: true }), hi: Some(End { at, included: true }) };
+    let range = |member: &Cow<'_, str>| bound::read(member).map(one).or_else(|| dashed(member));
+    let mut ranges = members.iter().map(range).collect::<Option<Vec<Range>>>()?;
+    ranges
+        .sort_by(|a, b| a.lo.zip(b.lo).and_then(|(a, b)| a.at.partial_cmp(&b.at)).unwrap_or(std::cmp::Ordering::Equal));
+    let mut whole = ranges[0];
+    for next in &ranges[1..] {
+        let (end, start) = (whole.hi?, next.lo?);
+        let meets = start.at <= end.at || end.included && end.at.is_before(start.at);
+        if !meets {
+            return None;
+        }
+        if next.hi?.at > end.at {
+            whole.hi = next.hi;
+        }
+    }
+    Some(Cell::Range(whole))
+}
+
+/// The members of a Python list of texts, such as anonypy writes: `['a,b']`, `['a', 'b']`. A comma in a text divides members.
+fn list(text: &str) -> Option<Vec<Cow<'_, str>>> {
+    let mut rest = text.strip_prefix('[')?.strip_suffix(']')?.trim();
+    let mut members = Vec::new();
+    loop {
+        let quote = rest.chars().next().filter(|quote| ['\'', '"'].contains(quote))?;
+        let (item, after) = rest[1..].split_once(quote)?;
+        for member in item.split(',').map(str::trim) {
+            if member.is_empty() {
+                return None;
+            }
+            members.push(Cow::Borrowed(member));
+        }
+        match after.trim_start().strip_prefix(',') {
+            Some(more) => rest = more.trim_start(),
+            None => return after.trim().is_empty().then_some(members),
+        }
+    }
+}
+
+/// The text in a list of one text without a comma: `['22-36']` says what `22-36` says. Other texts stay as they are.
+pub fn without_list(text: &str) -> &str {
+    let inner = || {
+        let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+        let quote = inner.chars().next().filter(|quote| ['\'', '"'].contains(quote))?;
+        let item = inner[1..].strip_suffix(quote)?;
+        (!item.trim().is_empty() && !item.contains([quote, ',', '['])).then_some(item)
+    };
+    inner().unwrap_or(text)
 }
 
 /// A member in quotes, whose own quotes are doubled, and what follows it.

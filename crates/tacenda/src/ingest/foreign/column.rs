@@ -4,8 +4,8 @@ use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::cell::Cell;
 use crate::ingest::foreign::raw::{RawColumn, RawFile};
 use crate::ingest::foreign::settle::settle;
-use crate::ingest::foreign::{Missing, Notation, Wish, cell, labels, numbers, thousands};
-use crate::model::{Quasi, Span};
+use crate::ingest::foreign::{Missing, Notation, Wish, cell, labels, levels, numbers, thousands};
+use crate::model::{Quasi, Span, counted};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -22,8 +22,14 @@ pub struct ColumnNote {
     pub domain: String,
     /// Published cells that say nothing, and whether they were taken for any value; `None` where there are none.
     pub missing: Option<(u64, bool)>,
-    /// Whether its texts are taken for labels, and some of them may say more than that.
+    /// Whether different labels are taken for values that have nothing in common, and nothing shows that they are.
     pub apart: bool,
+    /// Whether nobody said so either: what is concluded from that is told with an if.
+    pub guessed: bool,
+    /// Labels that are no values of the private tables, and how many cells have them.
+    pub widened: (u64, u64),
+    /// Cells with sets that fit no common order, read as the run of values around them.
+    pub around: u64,
 }
 
 impl ColumnNote {
@@ -32,7 +38,33 @@ impl ColumnNote {
         let apart = self.apart.then(|| {
             format!("In column {} different texts are taken for values that have nothing in common.", self.column)
         });
-        self.of_missing().into_iter().chain(apart)
+        self.of_missing().into_iter().chain(apart).chain(self.of_widened()).chain(self.of_around())
+    }
+
+    /// What generalised labels without a hierarchy were taken for.
+    fn of_widened(&self) -> Option<String> {
+        let (labels, cells) = self.widened;
+        let column = &self.column;
+        (labels > 0).then(|| {
+            format!(
+                "In column {column} {} of the private tables ({}): taken for any value that is published less often than it \
+                 occurs there.",
+                counted(labels, "label is no value", "labels are no values"),
+                counted(cells, "cell", "cells")
+            )
+        })
+    }
+
+    /// What sets in no common order were taken for.
+    fn of_around(&self) -> Option<String> {
+        let (column, cells) = (&self.column, self.around);
+        (cells > 0).then(|| {
+            format!(
+                "In column {column} the sets of {} fit no common order: they are taken for more values than they name, so less \
+                 may be found.",
+                counted(cells, "cell", "cells")
+            )
+        })
     }
 
     /// What cells that say nothing were taken for.
@@ -58,6 +90,8 @@ pub struct Column {
     pub quasi: Quasi,
     /// Per published file, the span of each text of the file; `None` where the file has no such column.
     pub spans: Vec<Option<Vec<Span>>>,
+    /// The same, what tells texts with one span apart: 0 where a text says no less than its span.
+    pub kinds: Vec<Option<Vec<u32>>>,
     /// Per table of the truth, the code of each text.
     pub codes: Vec<Vec<u32>>,
     /// What was concluded.
@@ -107,16 +141,19 @@ pub struct Meaning {
     pub quasi: Quasi,
     /// Per published text, its span.
     pub spans: Vec<Span>,
+    /// Per published text, 0, or a number of its own where the span holds more than the text says.
+    pub kinds: Vec<u32>,
     /// What the values are.
     pub values: String,
     /// Where the domain comes from.
     pub domain: String,
 }
 
-/// Reads a column of all files together.
+/// Reads a column of all files together. Unless `reads_around`, what no span can say exactly is refused.
 pub fn read(
     name: &str,
     wish: &Wish,
+    reads_around: bool,
     files: &[(&RawFile, Option<&RawColumn>)],
     truth: &[(&RawFile, Option<&RawColumn>)],
 ) -> Result<Column, IngestError> {
@@ -128,8 +165,19 @@ pub fn read(
         // Where the column uses `*`, or the true table has blanks, a blank means "not recorded", not "suppressed".
         Missing::Auto => !published.cells.contains(&Cell::Any) && !private.has_null(),
     };
+    let mut widened = levels::Widened::default();
     let meaning = settle(wish, &mut published, &mut private)
-        .and_then(|()| understand(name, wish, &published, &private))
+        .map(|()| {
+            if reads_around && !truth.is_empty() && !wish.has_tree() && wish.notation != Notation::Exact {
+                let (files, tables) = (files.iter().zip(&published_places), truth.iter().zip(&private_places));
+                widened = levels::widen(&mut published, &private, files, tables);
+            }
+        })
+        .and_then(|()| understand(name, wish, &published, &private, &widened.texts))
+        .and_then(|meaning| match meaning.kinds.iter().position(|&kind| kind > 0) {
+            Some(text) if !reads_around => Err(Unreadable::new(Kind::NoOrder, vec![text])),
+            _ => Ok(meaning),
+        })
         .map_err(|bad| refuse(name, &bad, &published, files, &published_places, truth, &private_places))?;
     let mut faults = Vec::new();
     let encode = |(at, text): (usize, &&str)| {
@@ -152,9 +200,18 @@ pub fn read(
     let local = |places: &Option<Vec<u32>>| {
         places.as_ref().map(|places| places.iter().map(|&text| meaning.spans[text as usize]).collect())
     };
-    let note = note(name, wish, &published, meaning.values, meaning.domain);
+    let kind = |places: &Option<Vec<u32>>| {
+        places.as_ref().map(|places| places.iter().map(|&text| meaning.kinds[text as usize]).collect())
+    };
+    let around: Vec<usize> = (0..meaning.kinds.len()).filter(|at| meaning.kinds[*at] > 0).collect();
+    let note = ColumnNote {
+        widened: (widened.texts.len() as u64, published.rows(&widened.texts)),
+        around: published.rows(&around) - published.rows(&widened.texts),
+        ..note(name, wish, &published, !truth.is_empty(), meaning.values, meaning.domain)
+    };
     Ok(Column {
         spans: published_places.iter().map(local).collect(),
+        kinds: published_places.iter().map(kind).collect(),
         codes: private_places
             .iter()
             .map(|places| places.iter().flatten().map(|&text| codes[text as usize]).collect())
@@ -164,22 +221,28 @@ pub fn read(
     })
 }
 
-fn note(name: &str, wish: &Wish, published: &Texts<'_>, values: String, domain: String) -> ColumnNote {
+fn note(name: &str, wish: &Wish, published: &Texts<'_>, has_truth: bool, values: String, domain: String) -> ColumnNote {
     let missing = published.rows(&published.places(|cell| *cell == Cell::Missing));
-    let says_more = |(text, cell): (&&str, &Cell<'_>)| match (wish.notation, cell) {
+    let says_more = |cell: &Cell<'_>| match (wish.notation, cell) {
         (_, Cell::Missing | Cell::Any) => false,
         (Notation::Exact, Cell::Point(_)) => false,
         (Notation::Exact, Cell::Range(_) | Cell::Maybe(..) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear) => true,
-        (_, Cell::Label(_)) => is_vague(text.trim()),
+        (_, Cell::Label(_)) => !has_truth,
         _ => false,
     };
+    let apart = !wish.has_tree() && !published.places(says_more).is_empty();
+    // A label that stands alone is beside nothing that it could overlap.
+    let names = published.places(|cell| matches!(cell, Cell::Label(_) | Cell::Point(_))).len();
     ColumnNote {
         column: name.into(),
         values,
         notations: notations(published),
         domain,
         missing: (missing > 0).then_some((missing, published.missing_is_any)),
-        apart: !wish.has_tree() && published.texts.iter().zip(&published.cells).any(says_more),
+        guessed: apart && !has_truth && wish.notation == Notation::Auto && names > 1,
+        apart: apart && (names > 1 || wish.notation == Notation::Exact),
+        widened: (0, 0),
+        around: 0,
     }
 }
 
@@ -198,6 +261,7 @@ impl<'a> Texts<'a> {
         for (_, column) in files {
             places.push(column.map(|column| {
                 let place = |(text, &count): (&'a str, &u64)| {
+                    let text = cell::without_list(text);
                     let at = *index.entry(text).or_insert_with(|| {
                         all.texts.push(text);
                         let is_any = any.iter().any(|other| other == text.trim());
@@ -249,7 +313,13 @@ impl<'a> Texts<'a> {
 }
 
 /// Decides for one notation, and reads every text in it.
-fn understand(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
+fn understand(
+    name: &str,
+    wish: &Wish,
+    published: &Texts<'_>,
+    truth: &Texts<'_>,
+    widened: &[usize],
+) -> Result<Meaning, Unreadable> {
     if let Some(tree) = wish.tree() {
         let tree = tree.map_err(|why| Unreadable::whole(Kind::UnknownNotation, why))?;
         return labels::in_hierarchy(name, tree, published, truth);
@@ -268,7 +338,7 @@ fn understand(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>)
     match wish.notation {
         Notation::Exact => labels::exact(name, published, truth),
         Notation::Prefix | Notation::Set if !ranges.is_empty() => Err(Unreadable::new(Kind::UnknownNotation, ranges)),
-        Notation::Prefix | Notation::Set => labels::of_published(name, published, truth),
+        Notation::Prefix | Notation::Set => labels::of_published(name, published, truth, widened),
         Notation::Interval | Notation::Integer | Notation::Real(_) | Notation::Date if !others.is_empty() => {
             Err(Unreadable::new(Kind::UnknownNotation, others))
         }
@@ -277,39 +347,13 @@ fn understand(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>)
         }
         Notation::Auto if others.is_empty() && !measured.is_empty() => numbers::read(name, wish, published, truth),
         Notation::Auto if starred && truth_is_measured => numbers::read(name, wish, published, truth),
-        Notation::Auto if ranges.is_empty() => labels::of_published(name, published, truth),
+        Notation::Auto if ranges.is_empty() => labels::of_published(name, published, truth, widened),
         // Ranges among labels: whichever are fewer are pointed at.
         Notation::Auto if published.rows(&ranges) < published.rows(&others) => {
             Err(Unreadable::new(Kind::UnknownNotation, ranges))
         }
         Notation::Auto => Err(Unreadable::new(Kind::UnknownNotation, others)),
     }
-}
-
-/// Words for a value that was taken away.
-const TAKEN_AWAY: [&str; 14] = [
-    "all",
-    "any",
-    "anonymised",
-    "anonymized",
-    "hidden",
-    "masked",
-    "missing",
-    "none",
-    "other",
-    "others",
-    "redacted",
-    "suppressed",
-    "unknown",
-    "withheld",
-];
-
-/// Whether a label may say more than that it differs from others: it has digits beside other signs, or stands for a value
-/// that was taken away.
-fn is_vague(text: &str) -> bool {
-    let has = |is: fn(&char) -> bool| text.chars().any(|char| is(&char));
-    has(char::is_ascii_digit) && !text.bytes().all(|byte| byte.is_ascii_digit())
-        || TAKEN_AWAY.contains(&text.trim_matches(['(', ')', '<', '>']).to_lowercase().as_str())
 }
 
 /// How many cells are written how.

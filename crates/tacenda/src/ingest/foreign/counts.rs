@@ -30,7 +30,7 @@ pub fn read(
 ) -> Result<Option<Vec<u32>>, IngestError> {
     match (&file.counterfeits, &raw.columns[names.weight()]) {
         (Some(source), _) if !groups.is_empty() => {
-            let counts = RawFile::read(source, &COLUMNS)?;
+            let counts = RawFile::read(source, &COLUMNS, 0)?;
             beside(&counts, sizes, groups).map(Some)
         }
         // Left unread, counterfeits would count as people, and nobody would be told.

@@ -176,8 +176,10 @@ struct Grouped {
 impl Grouped {
     fn new(at: usize, raw: &RawFile, columns: &[Column], names: &Names<'_>) -> Result<Grouped, IngestError> {
         // Texts that mean the same span get the same number, so that groups do not depend on spelling.
-        let spans: Vec<Option<(Vec<u32>, Vec<Span>)>> =
-            columns.iter().map(|column| column.spans[at].as_ref().map(|spans| distinct(spans))).collect();
+        let spans: Vec<Option<(Vec<u32>, Vec<Span>)>> = columns
+            .iter()
+            .map(|column| Some(distinct(column.spans[at].as_ref()?, column.kinds[at].as_ref()?)))
+            .collect();
         let cells: Vec<Option<&[u32]>> =
             raw.columns.iter().map(|column| column.as_ref().map(|column| &column.codes[..])).collect();
         let named = raw.columns[names.group()].as_ref();
@@ -222,7 +224,7 @@ impl Grouped {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         let mut group_names: Vec<Box<str>> = Vec::new();
         match named {
-            None => order.sort_unstable_by(|&left, &right| regions[left as usize].cmp(&regions[right as usize])),
+            None => order.sort_unstable_by_key(|&group| (&regions[group as usize], &keys[group as usize])),
             Some(column) => {
                 refuse_mixed(raw, names, &keys, &of_row)?;
                 let text = |group: u32| &*column.texts[keys[group as usize][0] as usize];
@@ -240,13 +242,15 @@ impl Grouped {
     }
 }
 
-/// Per text the number of its span, and the distinct spans.
-fn distinct(spans: &[Span]) -> (Vec<u32>, Vec<Span>) {
-    let mut all: Vec<Span> = spans.to_vec();
+/// Per text the number of what it says, and per number the span. Texts with one span may say different things, where the
+/// span holds more than they say.
+fn distinct(spans: &[Span], kinds: &[u32]) -> (Vec<u32>, Vec<Span>) {
+    let mut all: Vec<(Span, u32)> = spans.iter().copied().zip(kinds.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
-    let number = |span: &Span| all.binary_search(span).expect("every span is listed") as u32;
-    (spans.iter().map(number).collect(), all)
+    let number = |said: (Span, u32)| all.binary_search(&said).expect("every text is listed") as u32;
+    let numbers = spans.iter().copied().zip(kinds.iter().copied()).map(number).collect();
+    (numbers, all.into_iter().map(|(span, _)| span).collect())
 }
 
 /// Rows with one group id must be published alike.

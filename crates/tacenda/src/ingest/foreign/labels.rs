@@ -37,11 +37,17 @@ pub fn exact(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Mea
         _ => leaf(&quasi, text.trim()),
     };
     let spans = published.texts.iter().zip(&published.cells).map(span).collect();
-    Ok(Meaning { spans, values: "labels".into(), domain, quasi })
+    let kinds = vec![0; published.texts.len()];
+    Ok(Meaning { spans, kinds, values: "labels".into(), domain, quasi })
 }
 
-/// Values, sets and prefixes as they are published.
-pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
+/// Values, sets and prefixes as they are published. `widened` are the texts that may be fewer values than they are read as.
+pub fn of_published(
+    name: &str,
+    published: &Texts<'_>,
+    truth: &Texts<'_>,
+    widened: &[usize],
+) -> Result<Meaning, Unreadable> {
     let bad: Vec<usize> = (0..truth.cells.len())
         .filter(|&at| matches!(truth.cells[at], Cell::Range(_) | Cell::Prefix(_) | Cell::Set(_) | Cell::Any))
         .map(|at| at + published.texts.len())
@@ -68,7 +74,8 @@ pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Res
     let tree = match sets::tree(&family) {
         Some(parents) => nested(&leaves, &sets, &parents, &texts, published)?,
         None => {
-            let order = sets::order(&family).map_err(|set| Unreadable::new(Kind::NoOrder, vec![texts[set]]))?;
+            let rows = |set: usize| published.counts[texts[set]];
+            let order = sets::order(&family).unwrap_or_else(|_| sets::near_order(&family, rows));
             let labels: Vec<&str> = order.iter().map(|&leaf| leaves[leaf as usize].as_str()).collect();
             flat(&labels)?
         }
@@ -82,8 +89,28 @@ pub fn of_published(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Res
         }
         _ => quasi.root(),
     };
-    let spans = (0..published.texts.len()).map(span).collect();
-    Ok(Meaning { spans, values: "labels".into(), domain, quasi })
+    let spans: Vec<Span> = (0..published.texts.len()).map(span).collect();
+    let is_around = |at: usize| members[at].as_ref().is_some_and(|set| spans[at].width() as usize > set.len());
+    let kinds = kinds((0..spans.len()).map(|at| match widened.binary_search(&at) {
+        Ok(_) => Some(Loose::Label(published.texts[at].trim())),
+        Err(_) => members[at].as_ref().filter(|_| is_around(at)).map(|set| Loose::Set(set)),
+    }));
+    Ok(Meaning { spans, kinds, values: "labels".into(), domain, quasi })
+}
+
+/// What a text says, where its span holds more.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+enum Loose<'a> {
+    Label(&'a str),
+    Set(&'a [u32]),
+}
+
+/// A number for each distinct thing that is said, by their order: texts with one number say the same.
+fn kinds<'a>(said: impl Iterator<Item = Option<Loose<'a>>>) -> Vec<u32> {
+    let said: Vec<Option<Loose<'a>>> = said.collect();
+    let all: BTreeSet<Loose<'a>> = said.iter().flatten().copied().collect();
+    let numbers: BTreeMap<Loose<'a>, u32> = all.into_iter().zip(1..).collect();
+    said.iter().map(|said| said.map_or(0, |said| numbers[&said])).collect()
 }
 
 /// Nodes of a given tree.
@@ -96,27 +123,45 @@ pub fn in_hierarchy(
     let leaves = tree.leaf_count();
     let quasi = attribute(name, tree, published, truth);
     let tree = quasi.hierarchy().expect("made of a hierarchy");
-    let span = |(text, cell): (&&str, &Cell<'_>)| match cell {
+    // The leaves that a cell names.
+    let codes = |cell: &Cell<'_>| -> Option<Vec<u32>> {
+        let mut codes: Vec<u32> = match cell {
+            Cell::Set(members) => {
+                let spans = members.iter().map(|member| tree.node_span(member));
+                spans.collect::<Option<Vec<Span>>>()?.into_iter().flat_map(|span| span.lo..=span.hi).collect()
+            }
+            Cell::Range(range) => {
+                let is_in = |code: &u32| bound::read(tree.leaf_label(*code)).is_some_and(|at| range.holds(at));
+                (0..leaves).filter(is_in).collect()
+            }
+            _ => return None,
+        };
+        codes.sort_unstable();
+        codes.dedup();
+        Some(codes)
+    };
+    let mut said: Vec<Option<Vec<u32>>> = vec![None; published.texts.len()];
+    let span = |at: usize| match &published.cells[at] {
         cell if published.is_any(cell) => Some(quasi.root()),
         Cell::Missing => Some(null(&quasi)),
-        Cell::Set(members) => match tree.node_span(text.trim()) {
-            Some(span) => Some(span),
-            None => {
-                let codes: Option<BTreeSet<u32>> = members.iter().map(|member| tree.leaf(member)).collect();
-                let codes = codes?;
-                let span = Span::new(*codes.first()?, *codes.last()?);
-                (span.width() as usize == codes.len()).then_some(span)
+        cell => tree.node_span(published.texts[at].trim()).or_else(|| {
+            let codes = codes(cell)?;
+            let span = Span::new(*codes.first()?, *codes.last()?);
+            if (span.width() as usize) > codes.len() {
+                said[at] = Some(codes);
             }
-        },
-        _ => tree.node_span(text.trim()),
+            Some(span)
+        }),
     };
-    let spans: Vec<Option<Span>> = published.texts.iter().zip(&published.cells).map(span).collect();
+    let spans: Vec<Option<Span>> = (0..published.texts.len()).map(span).collect();
     let bad: Vec<usize> = (0..spans.len()).filter(|&at| spans[at].is_none()).collect();
     if !bad.is_empty() {
         return Err(Unreadable::new(Kind::UnknownValue, bad));
     }
     let domain = format!("the {leaves} leaves of the hierarchy given");
-    Ok(Meaning { spans: spans.into_iter().flatten().collect(), values: "a given hierarchy".into(), domain, quasi })
+    let kinds = kinds(said.iter().map(|said| said.as_deref().map(Loose::Set)));
+    let spans = spans.into_iter().flatten().collect();
+    Ok(Meaning { spans, kinds, values: "a given hierarchy".into(), domain, quasi })
 }
 
 /// What is published, before leaves have numbers.

@@ -14,8 +14,13 @@ mod cell;
 mod lookalike;
 mod thousands;
 mod settle;
+mod spelling;
+mod parts;
 mod raw;
+mod weights;
+mod links;
 mod sets;
+mod levels;
 mod hierarchy;
 mod numbers;
 mod labels;
@@ -30,7 +35,9 @@ pub use cell::Cell;
 pub use column::ColumnNote;
 pub use counts::counts_beside;
 pub use raw::header;
+pub use spelling::DateForm;
 pub use truth::{key, read_truth};
+pub use weights::Weight;
 pub use when::{date, date_in};
 
 use crate::ingest::error::{IngestError, Kind, Problem};
@@ -61,6 +68,12 @@ pub struct Ask {
     pub group: Option<String>,
     /// The column that links records; [`RECORD`] where files have it.
     pub linked: Option<String>,
+    /// Whether other columns that link records are looked for, where files have none of the above.
+    pub finds_links: bool,
+    /// Whether texts that no span can say exactly may be read as more than they say: enough to audit, not to publish by.
+    pub reads_around: bool,
+    /// The column that says for how many people a row stands.
+    pub weight: Weight,
     /// The identifier of the truth; without one every row is another person.
     pub identifier: Option<String>,
     /// What is said about single columns.
@@ -82,6 +95,8 @@ pub struct Wish {
     pub any: Vec<String>,
     /// What published cells that say nothing stand for.
     pub missing: Missing,
+    /// The form of its dates or times, where it is not 2026-11-15.
+    pub dates: Option<DateForm>,
 }
 
 impl Wish {
@@ -212,12 +227,18 @@ pub struct Foreign {
 
 /// Reads published files, and the tables they were made from where those are given.
 pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, IngestError> {
-    let names = Names::new(ask);
+    let sources: Vec<&Source> = files.iter().map(|file| &file.source).collect();
+    let (count, found) = look_around(&sources, ask)?;
+    let names = Names::new(ask, found.as_ref(), count.as_deref());
     let wanted = names.wanted();
-    let read = |source: &Source| RawFile::read(source, &wanted);
+    let read = |source: &Source| RawFile::read(source, &wanted, ask.quasi.len());
     let published = files.par_iter().map(|file| read(&file.source)).collect::<Result<Vec<RawFile>, IngestError>>()?;
-    let private = truth.par_iter().map(read).collect::<Result<Vec<RawFile>, IngestError>>()?;
+    let mut published = published;
+    let mut private = truth.par_iter().map(read).collect::<Result<Vec<RawFile>, IngestError>>()?;
     names.refuse_absent(&published, &private)?;
+    let (mut notes, mut assumptions) = (Vec::new(), Vec::new());
+    let is_weighted = names.weigh(&mut published, &mut assumptions)?;
+    rewrite(ask, &mut published, &mut private, &mut notes);
     names.refuse_twins(&published, &private)?;
 
     let columns = (0..ask.quasi.len())
@@ -225,19 +246,28 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
         .map(|at| {
             let name = &ask.quasi[at];
             let wish = ask.wishes.get(name).cloned().unwrap_or_default();
-            column::read(name, &wish, &of(&published, at), &of(&private, at))
+            column::read(name, &wish, ask.reads_around, &of(&published, at), &of(&private, at))
         })
         .collect::<Result<Vec<Column>, IngestError>>()?;
     let numbering = Numbering::new(&names, &published, &private);
-    let others = names.others(&published);
-    let (mut notes, mut assumptions) = (Vec::new(), names.assumptions(&published, &others));
+    let mut others = names.others(&published, is_weighted);
     let releases = (0..files.len())
         .into_par_iter()
         .map(|at| groups::release(at, &files[at], &published[at], &columns, &names, &numbering))
         .collect::<Result<Vec<(Release, Traces)>, IngestError>>()?;
-    let (releases, shown): (Vec<Release>, Vec<Traces>) = releases.into_iter().unzip();
+    let (mut releases, shown): (Vec<Release>, Vec<Traces>) = releases.into_iter().unzip();
+    let is_linked =
+        found.as_ref().is_some_and(|found| links::fit(&releases, names.has_values(&shown)).links(found.is_counter));
+    if let Some(found) = &found {
+        assumptions.push(said_of_link(found, is_linked));
+        if !is_linked {
+            releases.iter_mut().for_each(|release| release.linked = Vec::new());
+        }
+        others.retain(|name| *name != found.column);
+    }
+    assumptions.extend(names.assumptions(&published, &others));
     let tables = truth::tables(&private, &columns, &names, &numbering, &key)?;
-    names.tell(&published, &shown, !truth.is_empty(), &mut notes);
+    names.tell(&published, &shown, found.is_none() || is_linked, !truth.is_empty(), &mut notes);
     let sensitive = ask.sensitive.iter().map(|name| Sensitive { nullable: true, ..Sensitive::open(name) }).collect();
     let identifier = ask.identifier.as_deref().unwrap_or_default();
     let (quasi, column_notes): (Vec<Quasi>, Vec<ColumnNote>) =
@@ -256,6 +286,77 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
     })
 }
 
+/// Looks for columns that nobody asked for and that must not be overlooked: counts of people, and ids that link files.
+fn look_around(sources: &[&Source], ask: &Ask) -> Result<(Option<String>, Option<links::Found>), IngestError> {
+    let own = [GROUP_ID, RECORD, ROW_WEIGHT];
+    let named = ask.quasi.iter().chain(&ask.sensitive).chain(&ask.group).chain(&ask.linked).map(String::as_str);
+    let asked: Vec<&str> = named.chain(own).collect();
+    let count = match &ask.weight {
+        Weight::None => None,
+        Weight::Find => weights::candidate(sources, &asked)?,
+        Weight::Column(name) => Some(name.clone()),
+    };
+    if !ask.finds_links || ask.linked.is_some() {
+        return Ok((count, None));
+    }
+    for source in sources {
+        if raw::header(source)?.iter().any(|name| name == RECORD) {
+            return Ok((count, None));
+        }
+    }
+    let asked: Vec<&str> = asked.into_iter().chain(count.as_deref()).collect();
+    let found = links::find(sources, &asked)?;
+    Ok((count, found))
+}
+
+/// What is said of a column that may link rows.
+fn said_of_link(found: &links::Found, is_used: bool) -> String {
+    let links::Found { column, others, shared, .. } = found;
+    let others: Vec<&str> = others.iter().map(|name| in_words(name)).collect();
+    let more = if others.is_empty() { String::new() } else { format!(" (so are {})", others.join(", ")) };
+    let column = in_words(column);
+    let what = format!("Column {column} is unique in each file, and {shared} of its cells are found again{more}");
+    match is_used {
+        true => format!("{what}: taken for ids that link the releases."),
+        false => format!(
+            "{what}: the rows do not fit each other, so it is taken for row numbers. If they are ids, say --linked."
+        ),
+    }
+}
+
+/// A column's name in a sentence.
+fn in_words(name: &str) -> &str {
+    if name.is_empty() { "without a name" } else { name }
+}
+
+/// Rewrites dates and decimals that are written in another way, in all files alike.
+fn rewrite(ask: &Ask, published: &mut [RawFile], private: &mut [RawFile], notes: &mut Vec<String>) {
+    for (at, name) in ask.quasi.iter().enumerate() {
+        let wish = ask.wishes.get(name).cloned().unwrap_or_default();
+        if wish.has_tree() || wish.notation == Notation::Exact {
+            continue;
+        }
+        let texts = || published.iter().chain(private.iter()).filter_map(|file| file.columns[at].as_ref());
+        let all: Vec<&str> = texts().flat_map(|column| column.texts.iter().map(|text| &**text)).collect();
+        let new = match &wish.dates {
+            Some(form) => {
+                form.unit().into_iter().for_each(|unit| notes.push(format!("{name}: times, counted in {unit}")));
+                Some(all.iter().map(|text| form.rewrite(text)).collect())
+            }
+            None => {
+                spelling::with_points(&all).inspect(|_| notes.push(format!("{name}: commas stand before decimals")))
+            }
+        };
+        let Some(new): Option<Vec<String>> = new else { continue };
+        let mut new = new.into_iter();
+        for file in published.iter_mut().chain(private.iter_mut()) {
+            for text in file.columns[at].iter_mut().flat_map(|column| &mut column.texts) {
+                *text = new.next().expect("one new text for each").into();
+            }
+        }
+    }
+}
+
 /// A column of each file.
 fn of(files: &[RawFile], column: usize) -> Vec<(&RawFile, Option<&RawColumn>)> {
     files.iter().map(|file| (file, file.columns[column].as_ref())).collect()
@@ -266,16 +367,21 @@ struct Names<'a> {
     ask: &'a Ask,
     group: &'a str,
     linked: &'a str,
+    count: &'a str,
 }
 
+/// Stands for a column that is not looked for; no file has it.
+const NO_COLUMN: &str = "\u{0}";
+
 impl<'a> Names<'a> {
-    fn new(ask: &'a Ask) -> Names<'a> {
-        Names { ask, group: ask.group.as_deref().unwrap_or(GROUP_ID), linked: ask.linked.as_deref().unwrap_or(RECORD) }
+    fn new(ask: &'a Ask, link: Option<&'a links::Found>, count: Option<&'a str>) -> Names<'a> {
+        let linked = link.map(|found| found.column.as_str()).or(ask.linked.as_deref()).unwrap_or(RECORD);
+        Names { ask, group: ask.group.as_deref().unwrap_or(GROUP_ID), linked, count: count.unwrap_or(NO_COLUMN) }
     }
 
-    /// Quasi columns, sensitive columns, then the group, the link, the weight and the identifier.
+    /// Quasi columns, sensitive columns, then the group, the link, the weight, the count of people and the identifier.
     fn wanted(&self) -> Vec<&'a str> {
-        let own = [self.group, self.linked, ROW_WEIGHT];
+        let own = [self.group, self.linked, ROW_WEIGHT, self.count];
         let named = self.ask.quasi.iter().chain(&self.ask.sensitive).map(String::as_str);
         named.chain(own).chain(self.ask.identifier.as_deref()).collect()
     }
@@ -296,8 +402,36 @@ impl<'a> Names<'a> {
         self.sensitive().end + 2
     }
 
-    fn identifier(&self) -> usize {
+    fn count(&self) -> usize {
         self.sensitive().end + 3
+    }
+
+    fn identifier(&self) -> usize {
+        self.sensitive().end + 4
+    }
+
+    /// Whether every release has values.
+    fn has_values(&self, shown: &[Traces]) -> bool {
+        shown.iter().all(|shown| !shown.without_sensitive)
+    }
+
+    /// Repeats rows that stand for several people. Answers whether the column of counts was used.
+    fn weigh(&self, published: &mut [RawFile], assumptions: &mut Vec<String>) -> Result<bool, IngestError> {
+        let name = self.count;
+        match &self.ask.weight {
+            _ if name == NO_COLUMN => return Ok(false),
+            Weight::Find if !published.iter().all(|file| weights::is_counted(file, self)) => return Ok(false),
+            _ => (),
+        }
+        let rows: usize = published.iter().map(|file| file.rows).sum();
+        for file in published.iter_mut() {
+            weights::repeat(file, self, name)?;
+        }
+        let people: usize = published.iter().map(|file| file.rows).sum();
+        assumptions.push(format!(
+            "Column {name} says for how many people a row stands: {rows} rows are taken for {people} people."
+        ));
+        Ok(true)
     }
 
     fn refuse_absent(&self, published: &[RawFile], private: &[RawFile]) -> Result<(), IngestError> {
@@ -358,11 +492,14 @@ impl<'a> Names<'a> {
     }
 
     /// The columns of the files that were not asked for. The identifier belongs to the truth.
-    fn others(&self, published: &[RawFile]) -> Vec<String> {
-        let wanted = &self.wanted()[..self.identifier()];
+    fn others(&self, published: &[RawFile], is_weighted: bool) -> Vec<String> {
+        let wanted = &self.wanted()[..if is_weighted { self.identifier() } else { self.count() }];
+        let parts = published.iter().flat_map(|file| file.parts.iter().flat_map(|(_, parts)| parts.columns()));
+        let parts: Vec<&str> = parts.collect();
         let mut others: Vec<String> = Vec::new();
         for name in published.iter().flat_map(|file| &file.header) {
-            if !wanted.contains(&name.as_str()) && !others.contains(name) {
+            let is_read = wanted.contains(&name.as_str()) || parts.contains(&name.as_str());
+            if !is_read && !others.contains(name) {
                 others.push(name.clone());
             }
         }
@@ -377,7 +514,8 @@ impl<'a> Names<'a> {
             let (word, they) = if others.len() == 1 { ("Column", "it told") } else { ("Columns", "they told") };
             let more = others.len().saturating_sub(NAMED_COLUMNS);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let names = others[..others.len().min(NAMED_COLUMNS)].join(", ");
+            let names: Vec<&str> = others.iter().take(NAMED_COLUMNS).map(|name| in_words(name)).collect();
+            let names = names.join(", ");
             assumed
                 .push(format!("{word} {names}{more} of the files: not looked at, as if {they} nothing about anyone."));
         }
@@ -406,17 +544,20 @@ impl<'a> Names<'a> {
     }
 
     /// What was concluded about the files beside their quasi columns.
-    fn tell(&self, published: &[RawFile], shown: &[Traces], has_truth: bool, notes: &mut Vec<String>) {
+    fn tell(&self, published: &[RawFile], shown: &[Traces], is_linked: bool, has_truth: bool, notes: &mut Vec<String>) {
+        if let Some(file) = published.first() {
+            notes.extend(file.parts.iter().map(|(name, parts)| parts.words(name)));
+        }
         let some = |at: usize| published.iter().filter(|file| file.columns[at].is_some()).count();
         let of = published.len();
         match some(self.group()) {
             0 => notes.push("rows alike in all quasi columns form a group".into()),
             found => notes.push(format!("groups are numbered by column {} in {found} of {of} files", self.group)),
         }
-        if some(self.linked()) > 0 {
+        if some(self.linked()) > 0 && is_linked {
             notes.push(format!(
                 "records are linked by column {} in {} of {of} files",
-                self.linked,
+                in_words(self.linked),
                 some(self.linked())
             ));
         }

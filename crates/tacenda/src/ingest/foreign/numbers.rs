@@ -52,7 +52,8 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
     let (mut first, mut last) = (String::new(), String::new());
     quasi.print_bound(0, &mut first);
     quasi.print_bound((hi - lo) as u32, &mut last);
-    Ok(Meaning { spans, values: scale.words(published), domain: format!("[{first},{last}), {said}"), quasi })
+    let kinds = vec![0; spans.len()];
+    Ok(Meaning { spans, kinds, values: scale.words(published), domain: format!("[{first},{last}), {said}"), quasi })
 }
 
 /// Some texts are at fault, if there are any.

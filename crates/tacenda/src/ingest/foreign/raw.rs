@@ -4,6 +4,7 @@
 //! a text means is worked out once, however many rows have it.
 
 use crate::ingest::error::{IngestError, Kind, Problem};
+use crate::ingest::foreign::parts::Parts;
 use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, text};
@@ -23,6 +24,8 @@ pub struct RawFile {
     pub counts_rows: bool,
     /// The SHA-256 of the file's bytes as they stand.
     pub digest: String,
+    /// Wanted columns that the file has in parts, by name.
+    pub parts: Vec<(String, Parts)>,
 }
 
 /// A column's cells.
@@ -40,7 +43,8 @@ pub struct RawColumn {
 }
 
 impl RawColumn {
-    fn push(&mut self, cell: &[u8], place: u64) {
+    /// Adds a cell.
+    pub(super) fn push(&mut self, cell: &[u8], place: u64) {
         // Rows of one group stand together in most files.
         if let Some(&last) = self.codes.last()
             && self.texts[last as usize].as_bytes() == cell
@@ -63,9 +67,18 @@ impl RawColumn {
         self.codes.push(code);
     }
 
-    fn finish(&mut self) {
+    /// No more cells are added.
+    pub(super) fn finish(&mut self) {
         self.index = FxHashMap::default();
         self.codes.shrink_to_fit();
+    }
+
+    /// Repeats each row so many times.
+    pub(super) fn repeat(&mut self, times: &[u32]) {
+        let rows = self.codes.iter().zip(times);
+        self.codes = rows.flat_map(|(&code, &times)| std::iter::repeat_n(code, times as usize)).collect();
+        self.counts = vec![0; self.texts.len()];
+        self.codes.iter().for_each(|&code| self.counts[code as usize] += 1);
     }
 }
 
@@ -77,50 +90,92 @@ pub fn header(source: &Source) -> Result<Vec<String>, IngestError> {
     }
 }
 
+/// Hands over every cell of the wanted columns that a file has: which of them, the cell, and its place. Answers with the
+/// header and the number of rows.
+pub(super) fn each_cell(
+    source: &Source,
+    wanted: &[&str],
+    mut each: impl FnMut(usize, &[u8], u64),
+) -> Result<(Vec<String>, usize), IngestError> {
+    match &source.look()?.content {
+        Content::Text(layout) => {
+            let mut chunks = Chunks::new(source, layout)?;
+            let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
+            let places = places(&header, wanted, source.name())?;
+            let (mut rows, mut ragged) = (0, Vec::new());
+            for chunk in chunks {
+                let chunk = chunk.map_err(|stop| stop.error(source.name()))?;
+                text::each_record(&chunk, layout.delimiter, |line, bytes, cells| {
+                    if cells.len() != header.len() {
+                        return ragged.push(line);
+                    }
+                    rows += 1;
+                    for (column, at) in places.iter().enumerate() {
+                        if let Some(at) = at {
+                            let (start, end) = cells[*at];
+                            each(column, &bytes[start as usize..end as usize], line);
+                        }
+                    }
+                });
+            }
+            refuse_ragged(ragged, source.name())?;
+            Ok((header, rows))
+        }
+        Content::Parquet => {
+            let opened = columnar::open(source)?;
+            let places = places(&opened.header, wanted, source.name())?;
+            let rows = opened.rows().unsigned_abs() as usize;
+            let header = opened.header.clone();
+            let found: Vec<usize> = (0..wanted.len()).filter(|&at| places[at].is_some()).collect();
+            let read: Vec<usize> = places.iter().flatten().copied().collect();
+            let mut rows_of = vec![0u64; wanted.len()];
+            opened.each_wanted(source.name(), &read, |place, cell| {
+                let column = found[place];
+                rows_of[column] += 1;
+                each(column, cell, rows_of[column]);
+            })?;
+            Ok((header, rows))
+        }
+    }
+}
+
 impl RawFile {
-    /// Reads the wanted columns of a file.
-    pub fn read(source: &Source, wanted: &[&str]) -> Result<RawFile, IngestError> {
+    /// Reads the wanted columns of a file. The first `whole` of them may stand there in parts.
+    pub fn read(source: &Source, wanted: &[&str], whole: usize) -> Result<RawFile, IngestError> {
+        let names = header(source)?;
+        let find = |&name: &&str| Some((name.to_string(), Parts::find(&names, name, wanted)?));
+        let parts: Vec<(String, Parts)> = wanted[..whole].iter().filter_map(find).collect();
+        let more: Vec<&str> = parts.iter().flat_map(|(_, parts)| parts.columns()).collect();
+        let all: Vec<&str> = wanted.iter().copied().chain(more).collect();
+        let mut file = RawFile::read_plain(source, &all)?;
+        let mut first = wanted.len();
+        for (name, parts) in &parts {
+            let end = first + parts.columns().len();
+            let columns: Vec<&RawColumn> = file.columns[first..end].iter().flatten().collect();
+            let joined = parts.join(&columns, &file)?;
+            let at = wanted.iter().position(|wanted| wanted == name).expect("parts of a wanted column");
+            file.columns[at] = Some(joined);
+            first = end;
+        }
+        file.columns.truncate(wanted.len());
+        file.parts = parts;
+        Ok(file)
+    }
+
+    fn read_plain(source: &Source, wanted: &[&str]) -> Result<RawFile, IngestError> {
         let looked = source.look()?;
-        let counts_rows = looked.counts_rows();
-        let mut file = match &looked.content {
-            Content::Text(layout) => {
-                let mut chunks = Chunks::new(source, layout)?;
-                let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
-                let places = places(&header, wanted, source.name())?;
-                let (mut columns, mut rows, mut ragged) = (fresh(&places), 0, Vec::new());
-                for chunk in chunks {
-                    let chunk = chunk.map_err(|stop| stop.error(source.name()))?;
-                    text::each_record(&chunk, layout.delimiter, |line, bytes, cells| {
-                        if cells.len() != header.len() {
-                            return ragged.push(line);
-                        }
-                        rows += 1;
-                        for (column, at) in columns.iter_mut().zip(&places) {
-                            if let (Some(column), Some(at)) = (column, at) {
-                                let (start, end) = cells[*at];
-                                column.push(&bytes[start as usize..end as usize], line);
-                            }
-                        }
-                    });
-                }
-                refuse_ragged(ragged, source.name())?;
-                RawFile { name: source.name().into(), header, columns, rows, counts_rows, digest: looked.digest }
-            }
-            Content::Parquet => {
-                let opened = columnar::open(source)?;
-                let places = places(&opened.header, wanted, source.name())?;
-                let rows = opened.rows().unsigned_abs() as usize;
-                let header = opened.header.clone();
-                let mut columns = fresh(&places);
-                let found: Vec<usize> = (0..wanted.len()).filter(|&at| places[at].is_some()).collect();
-                let read: Vec<usize> = places.iter().flatten().copied().collect();
-                opened.each_wanted(source.name(), &read, |place, cell| {
-                    let column = columns[found[place]].as_mut().expect("found columns are read");
-                    let row = column.codes.len() as u64 + 1;
-                    column.push(cell, row);
-                })?;
-                RawFile { name: source.name().into(), header, columns, rows, counts_rows, digest: looked.digest }
-            }
+        let mut columns: Vec<Option<RawColumn>> = wanted.iter().map(|_| None).collect();
+        let (header, rows) = each_cell(source, wanted, |column, cell, place| {
+            columns[column].get_or_insert_default().push(cell, place);
+        })?;
+        let mut file = RawFile {
+            name: source.name().into(),
+            header,
+            columns,
+            rows,
+            counts_rows: looked.counts_rows(),
+            digest: looked.digest,
+            parts: Vec::new(),
         };
         if file.rows == 0 {
             return Err(IngestError::whole(Kind::NoRows, format!("{} has a header and nothing below", file.name)));
@@ -159,10 +214,6 @@ impl RawFile {
         }
         if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
     }
-}
-
-fn fresh(places: &[Option<usize>]) -> Vec<Option<RawColumn>> {
-    places.iter().map(|place| place.map(|_| RawColumn::default())).collect()
 }
 
 /// Where in the header each wanted column stands.

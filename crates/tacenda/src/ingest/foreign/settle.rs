@@ -8,6 +8,8 @@ use crate::ingest::error::Kind;
 use crate::ingest::foreign::cell::{Cell, DASHES, Range, Written};
 use crate::ingest::foreign::column::{Texts, Unreadable};
 use crate::ingest::foreign::{Notation, Wish, lookalike, thousands, twins};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Settles every doubt. Afterwards no cell is [`Cell::Maybe`], but where texts stand for themselves or for nodes of a
 /// given tree.
@@ -17,6 +19,7 @@ pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> 
     }
     let is_label = |cell: &Cell<'_>| matches!(cell, Cell::Label(_) | Cell::Prefix(_) | Cell::Set(_) | Cell::Unclear);
     let column = UnsettledColumn { wish: wish.notation, has_labels: !published.places(is_label).is_empty() };
+    settle_joined(&column, published, truth);
     settle_sets(&column, published)?;
     settle_months(&column, published)?;
     settle_twins(&column, published, truth)?;
@@ -49,6 +52,24 @@ impl UnsettledColumn {
 
 fn refused(detail: &str, texts: Vec<usize>) -> Result<(), Unreadable> {
     Err(Unreadable { detail: detail.into(), ..Unreadable::new(Kind::UnknownNotation, texts) })
+}
+
+/// `F,M` beside `F` and `M` is a set without braces, as anonypyx writes it for people. Every part must stand alone elsewhere.
+fn settle_joined(column: &UnsettledColumn, published: &mut Texts<'_>, truth: &Texts<'_>) {
+    if column.wish != Notation::Auto && column.wish != Notation::Set {
+        return;
+    }
+    let alone: BTreeSet<String> = [&*published, truth]
+        .iter()
+        .flat_map(|texts| texts.texts.iter().zip(&texts.cells))
+        .filter(|(_, cell)| matches!(cell, Cell::Label(_) | Cell::Point(_)))
+        .map(|(text, _)| text.trim().to_string())
+        .collect();
+    published.change(|cell, text| {
+        let Cell::Label(label) = cell else { return None };
+        let are_labels = label.contains(',') && label.split(',').all(|part| alone.contains(part.trim()));
+        are_labels.then(|| Cell::Set(text.trim().split(',').map(|part| Cow::Borrowed(part.trim())).collect()))
+    });
 }
 
 /// `{1,000, 2,000}` has two members or four. Its commas divide members where those of another set can do nothing else,

@@ -44,9 +44,9 @@ pub fn read_truth(
         identifier: identifier.map(String::from),
         ..Ask::default()
     };
-    let names = Names::new(&ask);
+    let names = Names::new(&ask, None, None);
     let wanted = names.wanted();
-    let files = sources.par_iter().map(|source| RawFile::read(source, &wanted));
+    let files = sources.par_iter().map(|source| RawFile::read(source, &wanted, 0));
     let mut files = files.collect::<Result<Vec<RawFile>, IngestError>>()?;
     names.refuse_absent(&[], &files)?;
     files.iter_mut().for_each(|file| coarsen(file, schema, &names));
@@ -54,6 +54,7 @@ pub fn read_truth(
         Ok(Column {
             codes: files.iter().map(|file| codes(file, at, quasi)).collect::<Result<_, IngestError>>()?,
             spans: Vec::new(),
+            kinds: Vec::new(),
             note: ColumnNote::default(),
             quasi: quasi.clone(),
         })

@@ -75,6 +75,18 @@ fn read_role<'t, 'i>(
     };
     let column = Section::column(name, COLUMN, table, key_span.clone());
     walk.check_keys(&column);
+    if let Some(DeValue::String(word)) = column.get("role").map(|value| value.get_ref())
+        && word == "?"
+    {
+        let help = "write role = \"quasi\" if an attacker may know it, \"sensitive\" if nobody may learn it, \"drop\" to leave it out";
+        walk.fault(
+            FaultKind::OpenQuestion,
+            format!("the role of column {name} is not decided"),
+            column.at("role"),
+            help,
+        );
+        return None;
+    }
     let Some(role) = walk.word(&column, "role", &Role::WORDS) else {
         if column.get("role").is_none() {
             walk.missing(&column, "role", "role = \"drop\" if it is not to be published");
@@ -107,7 +119,8 @@ fn read_column(
             schema.identifier = name.into();
         }
         Role::Drop => {
-            walk.only_keys(column, &["role", "type"], "a dropped column");
+            // They matter where the column orders a person's rows.
+            walk.only_keys(column, &["role", "type", "format"], "a dropped column");
             schema.dropped.push(name.into());
         }
         Role::Public if of_views => {
@@ -120,7 +133,7 @@ fn read_column(
             );
         }
         Role::Public => {
-            walk.only_keys(column, &["role", "type", "because"], "a public column");
+            walk.only_keys(column, &["role", "type", "because", "combine"], "a public column");
             schema.order.push((Role::Public, schema.public.len()));
             schema.public.push(read_public(name, column, walk));
         }
@@ -156,13 +169,20 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         return None;
     };
     let (allowed, place): (&[&str], &str) = match kind {
-        Type::Integer => (&["role", "type", "domain", "grid", "min_width", "weight", "missing"], "a quasi number"),
-        Type::Date => (&["role", "type", "domain", "format", "grid", "min_width", "weight", "missing"], "a quasi date"),
+        Type::Integer => {
+            (&["role", "type", "domain", "grid", "min_width", "weight", "missing", "combine"], "a quasi number")
+        }
+        Type::Date => {
+            let keys = &["role", "type", "domain", "format", "grid", "min_width", "weight", "missing", "combine"];
+            (keys, "a quasi date")
+        }
         Type::Real => {
-            (&["role", "type", "domain", "precision", "grid", "min_width", "weight", "missing"], "a quasi real")
+            let keys = &["role", "type", "domain", "precision", "grid", "min_width", "weight", "missing", "combine"];
+            (keys, "a quasi real")
         }
         Type::Category => {
-            (&["role", "type", "hierarchy", "values", "min_width", "weight", "missing", "unknown"], "a quasi category")
+            let keys = &["role", "type", "hierarchy", "values", "min_width", "weight", "missing", "unknown", "combine"];
+            (keys, "a quasi category")
         }
     };
     walk.only_keys(column, allowed, place);
@@ -212,7 +232,7 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
 }
 
 /// How the source writes dates.
-fn read_pattern(column: &Section<'_, '_>, walk: &mut Walk) -> Option<DatePattern> {
+pub(super) fn read_pattern(column: &Section<'_, '_>, walk: &mut Walk) -> Option<DatePattern> {
     let (text, span) = walk.string(column, "format")?;
     let pattern = DatePattern::read(text);
     if pattern.is_none() {
@@ -229,7 +249,11 @@ fn read_pattern(column: &Section<'_, '_>, walk: &mut Walk) -> Option<DatePattern
 
 /// A sensitive column whose values are declared.
 fn read_declared(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Quasi> {
-    walk.only_keys(column, &["role", "type", "hierarchy", "values", "missing"], "a sensitive column of a view");
+    walk.only_keys(
+        column,
+        &["role", "type", "hierarchy", "values", "missing", "combine"],
+        "a sensitive column of a view",
+    );
     if walk.word(column, "type", &TYPES).is_some_and(|kind| kind != Type::Category)
         || column.get("hierarchy").is_none() && column.get("values").is_none()
     {
@@ -471,7 +495,7 @@ fn read_values(column: &Section<'_, '_>, walk: &mut Walk) -> Option<(Hierarchy, 
 }
 
 fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hierarchy, Vec<Vec<String>>)> {
-    let file = walk.folder.join(path);
+    let file = walk.inside(path, &span)?;
     let bytes = match std::fs::read(&file) {
         Ok(bytes) => bytes,
         Err(error) => {

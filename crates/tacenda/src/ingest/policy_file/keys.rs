@@ -18,6 +18,7 @@ const KEYS: &[Key] = &[
     key("", "policy", "1", "", "the version of this language"),
     key("", "series", "a section", "", "what the series is called and whom to ask"),
     key("", "columns", "a section", "", "every column of the source, in the order of the release"),
+    key("", "person", "a section", "rows = \"one\"", "which of a person's rows counts, where the table has several"),
     key("", "promise", "a section", "", "what must hold of all releases together"),
     key("", "counterfeits", "a section", "max_share = 0.02", "how many rows may be added"),
     key("", "withheld", "a section", "max_share = 0.01", "how many rows may be left out of a release"),
@@ -35,6 +36,21 @@ const KEYS: &[Key] = &[
     key("series", "name", "lower case letters, digits, dashes", "", "used for folders and files"),
     key("series", "title", "text", "empty", "a title for people"),
     key("series", "contact", "text", "empty", "whom to ask"),
+    key(
+        "person",
+        "rows",
+        "one, first, latest, combine",
+        "one",
+        "what becomes of several rows of one person: an error; the first or latest counts; or all become one row with a set of \
+         sensitive values, such as asthma+flu",
+    ),
+    key(
+        "person",
+        "order",
+        "the name of a column",
+        "none",
+        "the column of dates or numbers that orders a person's rows; it may have role = \"drop\", with its type",
+    ),
     key("governance", "purpose", "text", "empty", "why the releases are made"),
     key("governance", "recipients", "text", "empty", "who gets them"),
     key(
@@ -120,8 +136,15 @@ const KEYS: &[Key] = &[
         "unlisted",
         "refuse, prefix",
         "refuse",
-        "sensitive with a hierarchy: whether a value that is not listed is an error, or is published as the longest label \
+        "sensitive with a hierarchy: a value that is not listed is an error, or is published as the longest label \
          BEGINNING* that it begins with, or else as it is",
+    ),
+    key(
+        COLUMN,
+        "combine",
+        "first, latest, least, most",
+        "an error where they differ",
+        "quasi and public, with rows = \"combine\": which of a person's values is kept",
     ),
     key(COLUMN, "because", "text", "", "public: why publishing it as it is harms no one"),
     key("promise", "model", "the name of a promise, as tacenda promises lists them", "", "the promise"),
@@ -153,7 +176,21 @@ const KEYS: &[Key] = &[
     key("counterfeits", "max_share", "0 to 1", "0.02", "the largest share of counterfeits among published rows"),
     key("withheld", "max_share", "0 to 1", "0.01", "the largest share of the table's rows that may be withheld"),
     key("output", "formats", "[\"csv\", \"parquet\"]", "both", "the files of a release"),
+    key(
+        "output",
+        "spreadsheet_safe",
+        "true, false",
+        "true",
+        "whether texts that a spreadsheet would run as a formula are refused",
+    ),
     key("output", "row_weight", "true, false", "true", "whether rows carry a weight that sums up to people"),
+    key(
+        "output",
+        "counts",
+        "true, false",
+        "true",
+        "m-invariance, and incremental-k-anonymity with cohorts: whether rounded counts of people by quasi value are published",
+    ),
     key(
         "output",
         "linked_ids",

@@ -6,6 +6,7 @@
 
 mod keys;
 mod columns;
+mod person;
 mod promise;
 mod views;
 mod remembered;
@@ -109,6 +110,16 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
         faults.sort_by_key(|fault| fault.span.as_ref().map_or(usize::MAX, |span| span.start));
         PolicyFileError { file: path.into(), text: text.into(), faults }
     };
+    if !looks_like_a_policy(text) {
+        let fault = PolicyFault {
+            kind: FaultKind::NotToml,
+            message: "this is no policy file: it has no line policy = 1".into(),
+            span: None,
+            help: "name the policy file with --policy, or draft one with tacenda init".into(),
+        };
+        // Without its text: it may be the private table.
+        return Err(PolicyFileError { file: path.into(), text: String::new(), faults: vec![fault] });
+    }
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         let fault = |error: &toml::de::Error| PolicyFault {
@@ -117,7 +128,7 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
             span: error.span(),
             help: String::new(),
         };
-        return Err(failed(errors.iter().map(fault).collect()));
+        return Err(failed(errors.iter().take(MOST_SYNTAX_FAULTS).map(fault).collect()));
     }
     let mut walk = Walk::new(path, keys());
     walk.digest.update(text.as_bytes());
@@ -134,6 +145,22 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
         );
     }
     Ok(Loaded { policy, digest: hex(&walk.digest.clone().finalize()), notes: walk.notes })
+}
+
+/// One slip can make every later line unreadable; the first few places tell what to mend.
+const MOST_SYNTAX_FAULTS: usize = 10;
+
+/// Whether a text has a line of the policy language, or no line at all. Only then are its lines shown in errors.
+fn looks_like_a_policy(text: &str) -> bool {
+    let mut lines =
+        text.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    // Keys may stand in quotes.
+    let is_of_the_language = |line: &str| {
+        let line = line.replace(['"', '\''], "");
+        line.strip_prefix("policy").is_some_and(|rest| rest.trim_start().starts_with('='))
+            || ["[series]", "[columns]", "[promise]"].iter().any(|section| line.starts_with(section))
+    };
+    lines.peek().is_none() || lines.any(is_of_the_language)
 }
 
 fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
@@ -169,6 +196,10 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     if root.get("columns").is_none() {
         walk.missing(root, "[columns]", "one line a column of the source");
     }
+    let columns = columns.map(|mut schema| {
+        schema.person = person::read(root, &schema, walk);
+        schema
+    });
     let promised = match of_views {
         false => promise::read_series(root, columns.as_ref(), walk)
             .map(|(promise, reasons)| (Promised::Series(promise), reasons)),

@@ -144,5 +144,9 @@ pub(super) fn read_output(section: &Section<'_, '_>, promised: Option<&Promised>
             "take linked_ids out, or choose incremental-k-anonymity",
         );
     }
-    Output { formats, row_weight: walk.boolean(section, "row_weight").unwrap_or(usual.row_weight), linked_ids }
+    let mut said = |key: &str, usual: bool| walk.boolean(section, key).unwrap_or(usual);
+    let row_weight = said("row_weight", usual.row_weight);
+    let spreadsheet_safe = said("spreadsheet_safe", usual.spreadsheet_safe);
+    let counts = said("counts", usual.counts);
+    Output { formats, row_weight, linked_ids, spreadsheet_safe, counts }
 }

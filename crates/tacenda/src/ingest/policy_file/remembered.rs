@@ -4,7 +4,7 @@
 //! text. Texts of version 1, which listed the parameters of all promises under every promise, are read too. What this
 //! version does not know in a text is refused, never ignored: it may be what was promised.
 
-use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, Schema, Sensitive, Span, Unlisted, hex};
+use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, RowRule, Schema, Sensitive, Span, Unlisted, hex};
 use crate::promise::{Looser, PolicyFile, Promise, Promised, ViewPromise, Views, entries};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -34,6 +34,9 @@ pub struct Remembered {
     /// Per column, the leaves that were added after the first release, and the release they were added for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     added: AddedLeaves,
+    /// Whether the sensitive values of a person's rows are combined.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    combined: bool,
 }
 
 /// Per column, leaves that were added to a tree, each with the release it was added for.
@@ -131,6 +134,7 @@ impl Remembered {
             linked_ids: policy.output.linked_ids,
             row_weight: policy.output.row_weight,
             added: AddedLeaves::new(),
+            combined: schema.person.rule == RowRule::Combine,
         }
     }
 
@@ -200,6 +204,11 @@ impl Remembered {
         }
         if let (Some(before), Some(now)) = (&self.views, &new.views) {
             before.may_be_followed_by(now)?;
+        }
+        if self.combined != new.combined {
+            let why =
+                "rows = \"combine\" decides what a sensitive value is, so it holds from the first release on or never";
+            return Err(Looser::because(why));
         }
         match !self.linked_ids && new.linked_ids {
             true => Err(Looser::because("linked_ids is new: it ties rows together that were published apart")),

@@ -87,7 +87,7 @@ fn the_file_of_the_design_is_read() {
     assert_eq!(quasi[4].grid, Grid::Every { pitch: 250, phase: 100 });
     assert_eq!(policy.promise, MInvariance::new(4).into());
     assert_eq!((policy.limits.counterfeits, policy.limits.withheld), (0.05, 0.01));
-    assert_eq!(policy.output, Output { formats: vec![Format::Csv], row_weight: false, linked_ids: false });
+    assert_eq!(policy.output, Output { formats: vec![Format::Csv], row_weight: false, ..Output::default() });
     assert_eq!((policy.series.name.as_str(), loaded.digest.len()), ("ward-stays", 64));
 }
 

@@ -122,7 +122,7 @@ fn read_view(
         );
     }
     let ordered = schema.quasi.iter().map(|quasi| quasi.name.clone()).filter(|name| columns.contains(name));
-    let adopted = walk.string(&section, "adopted").map(|(path, _)| walk.folder.join(path));
+    let adopted = walk.string(&section, "adopted").and_then(|(path, span)| walk.inside(path, &span));
     let reading = read_reading(&section, &columns, adopted.as_deref(), walk);
     Some(NamedView { name: name.into(), columns: ordered.collect(), recipients, adopted, reading })
 }
@@ -187,7 +187,7 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
 
 /// The file of another tool's tree; what it says belongs to the policy, so it counts in its digest.
 fn read_tree(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<PathBuf> {
-    let file = walk.folder.join(path);
+    let file = walk.inside(path, &span)?;
     match std::fs::read(&file) {
         Ok(bytes) => {
             walk.digest.update((bytes.len() as u64).to_le_bytes());

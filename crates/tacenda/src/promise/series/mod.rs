@@ -15,6 +15,7 @@ pub use crate::grouping::{Base, LossKind, SeedRule};
 pub use incremental_k_anonymity::{IncrementalKAnonymity, OnDelete};
 pub use incremental_l_diversity::{DiversityMode, GroupForming, IncrementalLDiversity};
 pub use k_anonymity::KAnonymity;
+pub(crate) use m_invariance::ASSUMED_CHURN;
 pub use m_invariance::{MInvariance, OnIneligible, Surplus};
 
 use crate::audit::k_anonymity::Account;

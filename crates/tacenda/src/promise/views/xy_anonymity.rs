@@ -45,9 +45,8 @@ impl Parameters for XyAnonymity {
     fn terms(&self) -> Terms {
         let k = self.k;
         let sentence = format!(
-            "For this set of releases with different columns, every combination of X remains compatible with at least \
-             {k} values of Y among all record matchings consistent with the released tables and the stated common sense \
-             rules."
+            "These releases have different columns. Among all record matchings that fit the released \
+             tables and the stated common sense rules, every combination of X goes with at least {k} values of Y."
         );
         let parameters =
             vec![format!("x = {}", self.x.join(", ")), format!("y = {}", self.y.join(", ")), format!("k = {k}")];

@@ -106,8 +106,8 @@ impl Parameters for XyLinkability {
         let largest = self.listed.iter().map(|share| share.max_permille).max();
         let most = largest.filter(|_| self.only_listed).unwrap_or(self.max_confidence_permille);
         let sentence = format!(
-            "For this set of releases with different columns, {which} {:.1} % for any combination of X among all record \
-             matchings consistent with the released tables and the stated common sense rules.",
+            "These releases have different columns. Among all record matchings that fit the released \
+             tables and the stated common sense rules, {which} {:.1} % for any combination of X.",
             f64::from(most) / 10.0
         );
         let parameters = vec![

@@ -12,7 +12,7 @@ use crate::audit::k_anonymity::UNKNOWN_RELEASES;
 use crate::audit::{Evidence, Finding, Traces};
 use crate::ingest::foreign::{Ask, File, Foreign};
 use crate::ingest::{ReadOptions, Source, foreign};
-use crate::ledger::{Commit, LineNumbers, Publication, Staging};
+use crate::ledger::{Commit, LedgerError, LineNumbers, Publication, Staging};
 use crate::model::{Grouping, History, PastGroups, Reader, Reading, Regions, Release, Schema, Scope, Table, Values};
 use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
@@ -41,6 +41,11 @@ fn kept(reading: &Reading) -> Reading {
 }
 
 /// The name under which a tree is kept beside the data.
+/// Whether a name ends like that of a file that stands beside the data.
+fn ends_like_ours(name: &str) -> bool {
+    name.ends_with(".counterfeits.csv") || name.ends_with(".hierarchy.csv")
+}
+
 fn kept_hierarchy(at: usize) -> String {
     format!("{at}.hierarchy.csv")
 }
@@ -278,9 +283,14 @@ pub(super) fn reread(
     publication: &Publication,
     values: &mut Values,
 ) -> Result<(Release, Traces, Vec<String>), ProjectError> {
-    let mut names = publication.files.keys();
-    let is_data = |name: &&String| !name.ends_with(".counterfeits.csv") && !name.ends_with(".hierarchy.csv");
-    let data = names.find(is_data).expect("an adopted release has its data");
+    let is_tree = |name: &str| {
+        let trees = publication.numbers.reading.iter().flat_map(|reading| reading.hierarchy.values());
+        trees.into_iter().any(|tree| tree.as_os_str() == name)
+    };
+    // An earlier version kept data under names that end like ours; such a file is still the data.
+    let files = || publication.files.keys().filter(|name| !is_tree(name));
+    let data = files().find(|name| !ends_like_ours(name)).or_else(|| files().next());
+    let data = data.ok_or(LedgerError::MissingRelease { folder: folder.display().to_string() })?;
     let foundling = Foundling { file: folder.join(data), ..Foundling::default() };
     let mut reading = publication.numbers.reading.clone().unwrap_or_default();
     reading.hierarchy.values_mut().for_each(|file| *file = folder.join(&file));
@@ -344,6 +354,11 @@ fn copy(staging: &Staging, adoption: &Adoption) -> Result<Vec<String>, ProjectEr
     let mut names = Vec::new();
     for (at, path) in adoption.files.iter().enumerate() {
         let name = path.file_name().map_or_else(|| "release".into(), |name| name.to_string_lossy().replace('\\', "_"));
+        // The data are told by their name.
+        let name = match at == 0 && ends_like_ours(&name) {
+            true => name.replace(".counterfeits.csv", "-counterfeits.csv").replace(".hierarchy.csv", "-hierarchy.csv"),
+            false => name,
+        };
         names.push(copy_one(staging, path, &name, (at == 0).then_some(&adoption.digest))?);
     }
     for (at, path) in (1..).zip(adoption.reading.hierarchy.values()) {

@@ -34,7 +34,6 @@ impl Page<'_> {
             }
             h3 { "Findings" }
             (self.findings())
-            @if let Some(story) = &report.story { (self.story(story)) }
             (self.checks())
         };
         Some(Section { id: "attacks", clause: "Identifiability", title: "Attacks and their results", body })
@@ -75,7 +74,7 @@ impl Page<'_> {
         }
     }
 
-    fn story(&self, story: &StoryFacts) -> Markup {
+    pub(super) fn story(&self, story: &StoryFacts) -> Markup {
         let is_coded = story.of_place || story.known.iter().all(|(_, value)| value.is_none());
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         let most = self.cap(40);

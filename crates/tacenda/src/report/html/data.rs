@@ -1,25 +1,9 @@
 //! Data: the columns, the policy, the software, the promise and its attacker.
 
-use crate::report::LimitFacts;
 use crate::report::html::parts::{N, W, row};
 use crate::report::html::{Page, Section, parts};
 use crate::report::words::{clip, list, number};
 use maud::{Markup, html};
-
-/// How much work the attacks were allowed, in words.
-fn attack_limits(limits: &LimitFacts) -> String {
-    format!(
-        "matchings of up to {} people and worlds of up to {} people ({} nodes) in one component; {} pairs of groups \
-         between \
-         {} releases; seed {}",
-        number(limits.refine_people),
-        number(limits.worlds_people),
-        number(limits.worlds_nodes),
-        number(limits.pairs),
-        if limits.all_pairs { "any two" } else { "two neighbouring" },
-        limits.seed
-    )
-}
 
 impl Page<'_> {
     /// Every column with its role and what is done to it.
@@ -121,7 +105,7 @@ impl Page<'_> {
             rows.push(("The attacker knows", text(&list(&facts.attacker))));
         }
         if let Some(limits) = &facts.limits {
-            rows.push(("Limits of the attacks", text(&attack_limits(limits))));
+            rows.push(("Limits of the attacks", text(&limits.words())));
         }
         if let Some(governance) = &self.report.governance {
             governance.limits.iter().for_each(|limit| rows.push(("Limit", text(&clip(limit, 240)))));

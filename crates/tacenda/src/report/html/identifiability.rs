@@ -114,6 +114,9 @@ impl Page<'_> {
                 @if l > 1 { " Below l: people in groups of fewer than " (l) " values." }
                 " Largest share: of one sensitive value in a group. The section on attacks says what comparing releases adds."
             }
+            @for suppressed in releases.iter().take(most).filter_map(ReleaseFacts::suppressed_in_words) {
+                p class="small" { (suppressed) }
+            }
             (self.before())
             (self.together())
             @if self.report.edition != Edition::Recipient { (self.habits()) }

@@ -1,5 +1,6 @@
 //! Mitigation: what was added and left out, and what the releases still say.
 
+use crate::measure::CountErrors;
 use crate::report::html::parts::{N, TableColumn, W, row};
 use crate::report::html::{Page, Section, parts, plots};
 use crate::report::words::{clip, decimal, number, percent};
@@ -202,6 +203,26 @@ impl Page<'_> {
                 }
             }
             @if rows.len() > 1 { (parts::table(&columns, &rows, asked.count().saturating_sub(most))) }
+            @if let Some(errors) = &last.count_errors { (simple_counts(errors, last.release)) }
         }
+    }
+}
+
+/// How far counts of one and of two columns are off.
+fn simple_counts(errors: &CountErrors, release: u32) -> Markup {
+    let rows: Vec<Vec<Markup>> = errors
+        .attributes
+        .iter()
+        .map(|column| row![column.name, percent(column.median), percent(column.ninth_decile)])
+        .collect();
+    html! {
+        p {
+            "Simple counts on release " (release) ": the median error is " (percent(errors.one))
+            " for counts of one quasi column, and " (percent(errors.two)) " for counts of two columns."
+            @if let Some((one, two)) = errors.without_counts {
+                " Without the published counts it would be " (percent(one)) " and " (percent(two)) "."
+            }
+        }
+        (parts::table(&[("Column", W), ("Median error", N), ("Nine in ten within", N)], &rows, 0))
     }
 }

@@ -156,6 +156,7 @@ impl Page<'_> {
                 strong { (verdict.decision.words()) }
                 p { (verdict.sentence) }
             }
+            @if let Some(story) = &report.story { (self.story(story)) }
             (self.figures())
             @if !report.next_steps.is_empty() {
                 h3 { "What to do next" }

@@ -129,7 +129,13 @@ pub fn sizes(bars: &[Bar], least: Option<u32>, caption: &Caption) -> Markup {
     let (width, height, base) = (240u32, 132u32, 104.0);
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0).max(1) as f64;
     let step = f64::from(width) / bars.len().max(6) as f64;
-    let every = (34.0 / step).ceil().max(1.0) as usize;
+    let word = |bar: &Bar| match bar.from == bar.to {
+        true => bar.from.to_string(),
+        false => format!("{}–{}", bar.from, bar.to),
+    };
+    // As many words as fit side by side; a letter is about six wide.
+    let widest = bars.iter().map(|bar| word(bar).chars().count()).max().unwrap_or(0);
+    let every = ((widest as f64 * 6.0 + 8.0) / step).ceil().max(1.0) as usize;
     let body = html! {
         @for (at, bar) in bars.iter().enumerate() {
             @let tall = if bar.count == 0 { 0.0 } else { (bar.count as f64 / most * 90.0).max(1.5) };
@@ -137,8 +143,7 @@ pub fn sizes(bars: &[Bar], least: Option<u32>, caption: &Caption) -> Markup {
             @let left = step * at as f64;
             (rect(if under { "over" } else { "bar" }, (left + step * 0.1, base - tall), (step * 0.8, tall)))
             @if at % every == 0 {
-                @let word = if bar.from == bar.to { bar.from.to_string() } else { format!("{}–{}", bar.from, bar.to) };
-                (text(None, (left + step / 2.0, 119.0), Anchor::Middle, &word))
+                (text(None, (left + step / 2.0, 119.0), Anchor::Middle, &word(bar)))
             }
         }
         (line("axis", (0.0, base), (f64::from(width), base)))

@@ -46,6 +46,9 @@ pub(crate) enum Asked {
     TooLarge,
 }
 
+/// The most people who are seated with bits.
+const MOST_BY_BITS: usize = 4096;
+
 /// Finds the places that no full seating gives to somebody who wishes for them. Calls `keep` with everyone who loses
 /// one, and the kinds of places left to them.
 ///
@@ -55,7 +58,9 @@ pub(crate) fn keep_usable<W: Wishes>(
     most_arcs: usize,
     keep: impl FnMut(usize, &mut dyn Iterator<Item = u32>),
 ) -> Asked {
-    match crowd.rooms.len().div_ceil(64) {
+    // Seating with bits asks everyone at every move.
+    let kinds = if crowd.wishes.people() > MOST_BY_BITS { usize::MAX } else { crowd.rooms.len() };
+    match kinds.div_ceil(64) {
         0..=1 => by_bits::<1, W>(crowd, keep),
         2 => by_bits::<2, W>(crowd, keep),
         3..=4 => by_bits::<4, W>(crowd, keep),

@@ -1,7 +1,7 @@
 //! One case in full: a finding of a saved audit, a group of a release, a person.
 
 use crate::audit;
-use crate::audit::{Assessment, Attacker, Check, Limits, Thresholds};
+use crate::audit::{Assessment, Attacker, Budget, Check, Thresholds};
 use crate::model::{Release, Value, counted, people};
 use crate::report::{
     Edition, FindingFacts, MATCHED, Material, Names, Report, StepFacts, StoryFacts, WitnessFacts, WitnessGroup, number,
@@ -165,8 +165,8 @@ pub fn explain_person(
         return Err(UseCaseError::usage("nobody in the tables has this identifier"));
     };
     let series = subject.series(Some(&knowledge), None);
-    let (attacker, limits) = (Attacker::default(), Limits::default());
-    let mut stories = audit::stories_of(&series, attacker, &limits, person);
+    let (attacker, budget) = (Attacker::default(), Budget::default());
+    let mut stories = audit::stories_of(&series, attacker, &budget, person);
     stories.retain(|story| !story.steps.is_empty());
     let mut out = String::new();
     if stories.is_empty() {
@@ -185,7 +185,7 @@ pub fn explain_person(
             thresholds: Thresholds::default(),
             about: &subject.about,
             names,
-            limits,
+            budget,
             governance: None,
             private: None,
             has_truth: true,

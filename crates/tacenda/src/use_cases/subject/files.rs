@@ -5,7 +5,7 @@ use crate::ingest::{Given, Source, foreign};
 use crate::publish::software;
 use crate::report;
 use crate::report::{About, FileFacts};
-use crate::use_cases::subject::own;
+use crate::use_cases::subject::{fit, own};
 use crate::use_cases::{Order, Progress, Subject, SubjectRequest, UseCaseError};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,8 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
             format!("{}: {} ({}), domain {}", column.column, column.values, forms.join(", "), column.domain)
         })
         .collect();
+    let fit = fit::fit(&read);
+    read.assumptions.extend(fit.said);
     notes.extend(read.notes);
     notes.extend(repeated);
     notes.extend(read.assumptions.iter().cloned());
@@ -60,6 +62,7 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
         software: software(),
         notes,
         assumptions: read.assumptions,
+        guessed: read.columns.iter().filter(|note| note.guessed).map(|note| note.column.clone()).collect(),
         sources: named.iter().zip(&read.digests).map(|(named, digest)| source(named, digest)).collect(),
         ..About::default()
     };
@@ -69,8 +72,9 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
         traces: read.shown,
         promise: None,
         truth: read.truth,
-        left_out: Vec::new(),
+        left_out: fit.left_out,
         kept_sets: false,
+        is_doubted: fit.is_doubted,
         about,
         made_with: None,
         key: Box::new(foreign::key),

@@ -1,11 +1,13 @@
 //! What is audited: files of anyone, release folders of ours, or the ledger of a project.
 
 mod files;
+mod fit;
+mod folder;
 mod own;
 
 use crate::audit::knowledge::Knowledge;
 use crate::audit::{Rerun, Series, Thresholds, Traces};
-use crate::ingest::foreign::{Ask, Missing, Notation, Wish};
+use crate::ingest::foreign::{Ask, DateForm, Missing, Notation, Weight, Wish};
 use crate::ingest::{Given, foreign};
 use crate::model::{Membership, RecordKey, Release, Schema, Seed, Table, Terms};
 use crate::promise::PolicyFile;
@@ -30,7 +32,7 @@ pub struct SubjectRequest {
     pub sensitive: Vec<String>,
     /// The column of the private tables that names a person.
     pub id: Option<String>,
-    /// The column that links records of different releases, if not `record`.
+    /// The column that links records of different releases, if not `record`; `none` where none is looked for.
     pub linked: Option<String>,
     /// How the files are read.
     pub options: FileOptions,
@@ -38,6 +40,10 @@ pub struct SubjectRequest {
     pub domain: Vec<Said>,
     /// What cells that say nothing stand for: `any` or `value`.
     pub missing: Vec<Said>,
+    /// The forms of dates and times, such as `%d.%m.%Y`.
+    pub date_format: Vec<Said>,
+    /// The column that says for how many people a row stands; `none` where none is looked for.
+    pub weight: Option<String>,
     /// The order of the releases.
     pub order: Order,
 }
@@ -65,6 +71,8 @@ pub struct Subject {
     left_out: Vec<Membership>,
     /// Whether the gate saw that everyone kept one value set, in these releases, made from these tables.
     kept_sets: bool,
+    /// Whether people of the tables fit no group, so that the files may be misread.
+    is_doubted: bool,
     pub(super) about: About,
     /// What a project made its releases with.
     made_with: Option<(PolicyFile, Seed)>,
@@ -74,7 +82,8 @@ pub struct Subject {
 
 impl Subject {
     /// Reads what is to be audited.
-    pub fn read(request: SubjectRequest, progress: Progress<'_>) -> Result<Subject, UseCaseError> {
+    pub fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Result<Subject, UseCaseError> {
+        folder::unfold(&mut request)?;
         if request.releases.is_empty() {
             return own::project(request, progress);
         }
@@ -106,7 +115,7 @@ impl Subject {
     pub(super) fn knowledge(&self) -> Option<Knowledge<'_>> {
         match (self.truth.is_empty(), self.left_out.is_empty()) {
             (true, _) => None,
-            (false, true) => Some(Knowledge::from_tables(&self.truth)),
+            (false, true) => Some(Knowledge::from_tables(&self.truth).with_doubt(self.is_doubted)),
             (false, false) => {
                 let knowledge = Knowledge::from_published(self.truth.iter().zip(&self.left_out));
                 Some(knowledge.with_kept_sets(self.kept_sets))
@@ -144,6 +153,7 @@ impl Subject {
             traces: &self.traces,
             promise: self.promise.as_ref(),
             knowledge,
+            permanent: &[],
             rerun: rerun.map(|rerun| rerun as &dyn Rerun),
         }
     }
@@ -159,6 +169,7 @@ impl SubjectRequest {
             return Err(UseCaseError::usage(format!("column {name} is named twice")));
         }
         let reading = self.options.reading(quasi)?;
+        let is_none = |column: &Option<String>| column.as_deref() == Some("none");
         if let Some(file) = reading.hierarchy.values().find(|file| !Path::is_file(file)) {
             return Err(UseCaseError::usage(format!("--hierarchy {}: there is no such file", file.display())));
         }
@@ -176,7 +187,14 @@ impl SubjectRequest {
             quasi: quasi.clone(),
             sensitive: self.sensitive.clone(),
             group: reading.group.clone(),
-            linked: self.linked.clone(),
+            linked: self.linked.clone().filter(|_| !is_none(&self.linked)),
+            finds_links: self.linked.is_none(),
+            reads_around: true,
+            weight: match &self.weight {
+                None => Weight::Find,
+                Some(_) if is_none(&self.weight) => Weight::None,
+                Some(column) => Weight::Column(column.clone()),
+            },
             identifier: self.id.clone(),
             wishes: quasi.iter().map(wish).collect(),
         };
@@ -186,6 +204,14 @@ impl SubjectRequest {
             let ends = ends.ok_or_else(wrong)?;
             let column = said.column("--domain", quasi)?;
             ask.wishes.entry(column.clone()).or_default().domain = Some(ends);
+        }
+        for said in &self.date_format {
+            let known = "say %d.%m.%Y, %m/%d/%Y, %H:%M and the like, or COLUMN=%d.%m.%Y";
+            let wrong = || UseCaseError::usage(format!("--date-format {}: {known}", said.words()));
+            let form = DateForm::parse(&said.text).ok_or_else(wrong)?;
+            for column in said.columns("--date-format", quasi)? {
+                ask.wishes.entry(column.clone()).or_default().dates = Some(form.clone());
+            }
         }
         for said in &self.missing {
             let wrong = || UseCaseError::usage(format!("--missing {}: say any or value, or COLUMN=any", said.words()));

@@ -48,13 +48,24 @@ pub(super) fn folders(
         sources: read.iter().zip(&folders).map(|(published, folder)| source(published, folder)).collect(),
         ..About::default()
     };
-    let promise = Some(last.promise.terms());
+    let several = several_series(&read);
+    // A promise is about one series: nobody claims anything of two.
+    let promise = several.is_none().then(|| last.promise.terms());
+    let about = match &several {
+        Some(names) => About { name: names.join(" and "), notes: vec![not_covered(names)], ..about },
+        None => about,
+    };
     let (mut traces, mut releases) = (Vec::new(), Vec::new());
-    for published in read {
+    for (number, published) in (1..).zip(read) {
+        let series = published.series.clone();
         let (release, shown) = laid_out(published, &schema);
         traces.push(shown);
         // Later releases may have values that earlier ones did not know of yet.
-        releases.push(Release { values: values.clone(), ..release });
+        let release = Release { values: values.clone(), ..release };
+        releases.push(match several {
+            Some(_) => Release { number, label: format!("{series} {}", release.label), ..release },
+            None => release,
+        });
     }
     Ok(Subject {
         traces,
@@ -63,11 +74,27 @@ pub(super) fn folders(
         truth,
         left_out: Vec::new(),
         kept_sets: false,
+        is_doubted: false,
         about,
         made_with: None,
         schema,
         key: Box::new(foreign::key),
     })
+}
+
+/// The names of the series that releases belong to, where there are several.
+fn several_series(read: &[ReceivedRelease]) -> Option<Vec<String>> {
+    let mut names: Vec<String> = read.iter().map(|published| published.series.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    (names.len() > 1).then_some(names)
+}
+
+fn not_covered(names: &[String]) -> String {
+    format!(
+        "these releases belong to different series, {}: no promise of one series covers them together",
+        names.join(" and ")
+    )
 }
 
 /// The columns of all releases: views have some each.
@@ -139,6 +166,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         promise: Some(policy.first_promise().terms()),
         left_out: truth.as_ref().map_or_else(Vec::new, |_| read.left_out),
         kept_sets: read.kept_sets,
+        is_doubted: false,
         truth: truth.unwrap_or_default(),
         about,
         made_with: store.seed().ok().map(|seed| (policy.clone(), seed.clone())),

@@ -30,12 +30,12 @@
 //!   is made and never grows; who lies outside all boxes waits.
 //! - Both places around the median are tried, so that no allowable strict cut is missed.
 //! - With `cohorts` the guard `l` decides which groups come out, never where people are cut: a group
-//!   left whole because a cut failed the guard tells someone who knows how we work that it did. So who
+//!   left whole because a cut failed the guard tells someone who knows the program that it did. So who
 //!   is cut where depends on quasi values only, and a group that fails waits. (A rule that
 //!   guarded splits would break science E1-13; a property test found it. See science A0.6.)
 //! - Without `cohorts` each cut is guarded on both sides (science A0.5-13), two places an attribute. A table
 //!   that fails as a whole is refused; newcomers with whom a group would fail wait, all of them. Both tell
-//!   something of values to whoever knows how we work, so `l` is claimed of each release alone.
+//!   something of values to a reader who knows the program, so `l` is claimed of each release alone.
 //! - Categories are cut between siblings, at the highest level of the hierarchy that allows a cut. How
 //!   far apart people lie on a category is the share of leaves below their lowest common ancestor.
 //!   Counting the branches they hit (science A0.2) leaves deep hierarchies uncut: on the 30,162 complete

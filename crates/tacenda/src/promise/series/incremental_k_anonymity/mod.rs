@@ -123,6 +123,7 @@ impl Parameters for IncrementalKAnonymity {
             lets_people_leave: false,
             keeps_value_sets: cohorts,
             groups: if cohorts { GroupRule::Unchanged } else { GroupRule::Open },
+            counts_from: cohorts.then(|| l.unwrap_or(k).max(k)),
             ..Terms::new(Self::ENTRY.name, Scope::Series, self.sentence(), &self.limits())
         }
     }
@@ -194,8 +195,8 @@ impl IncrementalKAnonymity {
                  others who waited come out, can give their value away."
             }
             (false, Some(_)) => {
-                "Its guard holds for each group of each release alone: not for what is learned by comparing releases, nor against \
-                 someone who knows how this program cuts, or who arrived when."
+                "Its guard holds for each group of each release alone. It does not hold for what is learned by comparing releases. \
+                 It does not hold against someone who knows how this program cuts, or who arrived when."
             }
         });
         if self.cohorts || self.tight {

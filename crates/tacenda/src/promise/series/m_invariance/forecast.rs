@@ -17,7 +17,7 @@ const FUTURES: u64 = 16;
 const FOLLOWED: u64 = 1 << 20;
 
 /// What is assumed to leave, and to arrive, where nothing is known yet.
-const ASSUMED: f64 = 0.05;
+pub(crate) const ASSUMED: f64 = 0.05;
 
 /// Values with fewer people say too little about who leaves.
 const ENOUGH: u64 = 50;
@@ -40,6 +40,15 @@ pub(super) const LEAVING_BY_VALUE: Page = (
      Values of fewer than 50 people are not compared. The proof of reader = \"method\" assumes that the \
      reader expects everybody to leave equally often. A reader who knows better can learn more than the bound \
      says.",
+);
+
+pub(super) const ALONE: Page = (
+    "R805",
+    "a person stands in a group with artificial rows only",
+    "A warning, not an error. The promise is about values, and sets no least number of people in a group. Here a group holds one person \
+     and artificial rows. How many of its rows are artificial is public, so it is known that the group holds one person. Which row is \
+     theirs is not known. The page of the release answers FAIL to the question whether people can be singled out. With k = 2 under \
+     [promise] nobody stands alone in later releases; it costs a few more withheld people.",
 );
 
 pub(super) const NO_REFUSAL_AHEAD: Page = (

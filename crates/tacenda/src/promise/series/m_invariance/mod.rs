@@ -9,6 +9,7 @@ use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, va
 use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
+pub(crate) use forecast::ASSUMED as ASSUMED_CHURN;
 pub(in crate::promise::series) use forecast::{NOBODY_LEAVES, no_refusal_if};
 pub(in crate::promise::series) use group::refuse_uneven;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ impl Parameters for MInvariance {
             needs_sensitive: true,
             full_columns: None,
         },
-        pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE, forecast::NO_REFUSAL_AHEAD],
+        pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE, forecast::NO_REFUSAL_AHEAD, forecast::ALONE],
         stated: &["m", "k", "reader", "on_ineligible"],
     };
 
@@ -142,8 +143,12 @@ impl Parameters for MInvariance {
         let people = k.map_or(String::new(), |k| format!(" Every group of a release holds at least {k} people."));
         let sentence = format!("{}{people}", value_sentence(m, reader));
         let mut limits = value_limits(reader, false);
-        // Against the method no value may change.
-        if reader == Reader::Rule {
+        if reader == Reader::Method {
+            limits.push(
+                "A value that changes while its person is published is refused. A value that changed within its value set \
+                 while its person was away or withheld is not seen. The bound is not proved then.",
+            );
+        } else {
             limits.push("A changed value set reveals that the person's value changed. A change can show even if the value set stays.");
             limits.push(
                 "A person who was published before and now waits almost certainly has another value than before.",
@@ -176,6 +181,7 @@ impl Parameters for MInvariance {
             keeps_value_sets: true,
             groups: GroupRule::Balanced,
             adds_counterfeits: true,
+            counts_from: Some(k.unwrap_or(m).max(m)),
             ..Terms::new(Self::ENTRY.name, Scope::Series, sentence, &limits)
         }
     }
@@ -241,10 +247,13 @@ impl OfSeries for MInvariance {
     }
 
     fn warnings(&self, _: &Schema, table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
-        match self.reader {
+        let mut warnings = match self.reader {
             Reader::Rule => Vec::new(),
             Reader::Method => forecast::warnings(table, release, last),
-        }
+        };
+        warnings
+            .extend(release.alone_sentence().map(|alone| format!("{}: {alone} k = 2 prevents it", forecast::ALONE.0)));
+        warnings
     }
 
     fn alternatives(&self) -> Vec<Alternative> {

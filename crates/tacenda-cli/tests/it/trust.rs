@@ -1,0 +1,162 @@
+//! Attacks on a project folder and on what is printed, as somebody with a terminal would try them.
+
+use crate::kit::{POLICY, TestProject, patients};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn published(releases: u32) -> TestProject {
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
+    (0..releases).for_each(|number| publish(&project, number));
+    project
+}
+
+fn publish(project: &TestProject, number: u32) {
+    project.write("table.csv", &patients(number * 10, 60));
+    project.ok(&["publish", "table.csv", "--label", &format!("Q{number}"), "--yes"]);
+}
+
+fn copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
+}
+
+#[test]
+fn a_restored_project_is_refused_until_a_person_says_why() {
+    let project = published(2);
+    let backup = tempfile::tempdir().unwrap();
+    for name in [".tacenda", "releases"] {
+        copy(&project.file(name), &backup.path().join(name));
+    }
+    publish(&project, 2);
+    for name in [".tacenda", "releases"] {
+        copy(&backup.path().join(name), &project.file(name));
+    }
+    project.write("table.csv", &patients(35, 60));
+    for words in [&["publish", "table.csv", "--yes"][..], &["plan", "table.csv"], &["retract", "1", "--because", "x"]] {
+        let ended = project.fails(words, 5, "L511");
+        assert!(ended.stderr.contains("3 lines, and 4 were seen"), "{}", ended.stderr);
+    }
+    let verified = project.run(&["verify"]);
+    assert_eq!((verified.code, verified.stdout.contains("L511")), (5, true), "{}", verified.stdout);
+    // Looking is allowed.
+    project.ok(&["log"]);
+    project.ok(&["publish", "table.csv", "--yes", "--accept-rollback", "release 3 never left the house"]);
+    assert!(project.ok(&["log"]).contains("release 3 never left the house"));
+    project.ok(&["verify"]);
+}
+
+#[test]
+fn a_forged_release_is_refused_by_everybody_who_reads_it() {
+    let project = published(2);
+    let folder = project.file("releases/ward-stays/r0001");
+    let data = folder.join("ward-stays-r0001.csv");
+    let forged = fs::read_to_string(&data).unwrap().replacen("flu", "asthma", 1);
+    fs::write(&data, forged).unwrap();
+    // The forger makes the folder agree with itself.
+    let sums = Command::new("sh")
+        .args([
+            "-c",
+            "names=$(awk '{print $2}' SHA256SUMS); sha256sum $names > SHA256SUMS.new; mv SHA256SUMS.new SHA256SUMS",
+        ])
+        .current_dir(&folder)
+        .status();
+    assert!(sums.unwrap().success());
+    for words in [&["report"][..], &["audit"], &["show", "1"], &["count", "1"], &["diff", "1", "2"]] {
+        project.fails(words, 5, "L507");
+    }
+    assert_eq!(project.run(&["verify"]).code, 5);
+    // The other release is as it was.
+    project.ok(&["show", "2"]);
+}
+
+#[test]
+fn a_file_that_is_no_policy_is_not_shown() {
+    let project = published(0);
+    project.write("table.csv", &patients(0, 60));
+    let ended = project.fails(&["check", "table.csv", "--policy", "table.csv"], 2, "P201");
+    for cell in ["Name 1", "bronchitis", "p17"] {
+        assert!(!ended.stderr.contains(cell), "{}", ended.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_policy_names_no_file_outside_its_folder() {
+    let secret = tempfile::tempdir().unwrap();
+    let path = secret.path().join("secret.csv");
+    fs::write(&path, "Alice Smith,1970-01-01,HIV\n").unwrap();
+    let project = published(0);
+    project.write("table.csv", &patients(0, 60));
+    std::os::unix::fs::symlink(&path, project.file("linked.csv")).unwrap();
+    project.write("trees/sex.csv", "F;*\nM;*\nX;*\n");
+    let outside = path.display().to_string();
+    for (tree, fine) in [
+        (&outside[..], false),
+        ("../secret.csv", false),
+        ("linked.csv", false),
+        ("trees/sex.csv", true),
+        ("./trees/sex.csv", true),
+    ] {
+        project
+            .write("tacenda.toml", &POLICY.replace("values = [\"F\", \"M\", \"X\"]", &format!("hierarchy = {tree:?}")));
+        match fine {
+            true => drop(project.ok(&["check", "table.csv"])),
+            false => assert!(!project.fails(&["check", "table.csv"], 2, "P240").stderr.contains("Alice"), "{tree}"),
+        }
+    }
+}
+
+#[test]
+fn a_text_that_a_spreadsheet_would_run_is_refused() {
+    let project = published(0);
+    project.write("table.csv", &patients(0, 60).replace("asthma", "=HYPERLINK(1)"));
+    let ended = project.fails(&["publish", "table.csv", "--yes"], 6, "R610");
+    assert!(ended.stderr.contains("diagnosis") && !ended.stderr.contains("HYPERLINK"), "{}", ended.stderr);
+    // The advice of the error.
+    project.write("tacenda.toml", &format!("{POLICY}[output]\nspreadsheet_safe = false\n"));
+    project.ok(&["publish", "table.csv", "--yes"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_written_for_the_steward_is_nobody_elses() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = published(1);
+    for words in [&["report", "-o", "report.html"][..], &["audit", "-o", "audit.json"], &["log", "-o", "log.txt"]] {
+        project.ok(words);
+        let mode = fs::metadata(project.file(words[2])).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{words:?}");
+    }
+}
+
+#[test]
+fn names_command_no_terminal() {
+    let project = TestProject::empty();
+    project.write("odd.csv", "id,\u{1b}[2Jage,d\n1,20,a\n2,30,b\n");
+    for words in [&["init", "odd.csv", "--yes"][..], &["audit", "odd.csv", "--quasi", "x\u{1b}[2J", "--sensitive", "d"]]
+    {
+        let ended = project.run(words);
+        let said = ended.stdout + &ended.stderr;
+        assert!(!said.contains('\u{1b}'), "{words:?}\n{said:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_kill_between_the_commit_and_the_rename_is_no_damage() {
+    let project = published(1);
+    let head = fs::read(project.file(".tacenda/vault/head")).unwrap();
+    publish(&project, 1);
+    // As it was then: the line is there, the folder is staged, and the head is the one before.
+    fs::write(project.file(".tacenda/vault/head"), head).unwrap();
+    let ledger = project.read(".tacenda/ledger.jsonl");
+    let attempt = ledger.lines().last().unwrap().split("policy-0002.").nth(1).unwrap()[..8].to_string();
+    let staged = project.file(&format!(".tacenda/staging/r0002.{attempt}"));
+    fs::rename(project.file("releases/ward-stays/r0002"), &staged).unwrap();
+    let ended = project.run(&["verify"]);
+    assert_eq!((ended.code, ended.stdout.contains("not finished")), (7, true), "{}", ended.stdout);
+    // The advice that is printed.
+    project.ok(&["publish", "table.csv", "--label", "Q1", "--yes"]);
+    project.ok(&["verify"]);
+}

@@ -1,0 +1,35 @@
+import csv, json
+import pandas as pd
+
+people = pd.read_csv("STEM.csv", keep_default_na=False, dtype=str)
+counts = pd.read_csv("STEM.counts.csv", keep_default_na=False, dtype={"cell": str})
+trees = {c["name"]: c.get("hierarchy") for c in json.load(open("manifest.json"))["columns"]}
+
+def number(text):  # a number, or a date as a day
+    return pd.Timestamp(text).toordinal() if "-" in text[1:] else float(text)
+
+def cover(column, text, cell):  # the share of a cell that the text of a row covers
+    if text in ("*", cell):
+        return 1.0
+    if text[:1] == "[" and cell[:1] == "[":
+        a, b, c, d = map(number, f"{text[1:-1]},{cell[1:-1]}".split(","))
+        return max(0.0, min(b, d) - max(a, c)) / (d - c)
+    if text[:1] == "{":
+        return float((cell or "NULL") in next(csv.reader([text[1:-1]])))
+    path = next((path for path in trees[column] or [] if path[0] == (cell or "NULL")), [])
+    return float(text != "" and text in path)
+
+def spread(column):  # people by text of the row and by cell
+    rows = people.assign(w=people.row_weight.astype(float)).groupby(column).w.sum()
+    cells = counts[counts.column == column].set_index("cell").people
+    cells = cells * (rows.sum() / cells.sum())
+    table = pd.DataFrame({c: [cells[c] * cover(column, t, c) for t in rows.index] for c in cells.index}, rows.index)
+    for _ in range(100):
+        table = table.mul(cells / table.sum().where(table.sum() > 0), axis=1).fillna(0.0)
+        table = table.mul(rows / table.sum(axis=1).where(table.sum(axis=1) > 0), axis=0).fillna(0.0)
+    return table
+
+def share(column, wanted):  # per row, the share of its people whose cell is wanted
+    table = spread(column)
+    fits = table[[cell for cell in table if wanted(cell)]].sum(axis=1) / table.sum(axis=1)
+    return people[column].map(fits.fillna(0.0))

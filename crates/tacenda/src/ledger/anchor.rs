@@ -1,0 +1,90 @@
+//! What a project was seen to reach, remembered outside of it.
+//!
+//! A project folder that is restored from a backup looks whole: nothing in it remembers what came after. The next release
+//! would be a second one with a number that is out already, and readers of both could compare them. So each writer also
+//! keeps, in a folder of its user, how far the ledger went. A ledger that is shorter, or another, is refused.
+//!
+//! One file a series, named by the commitment to its seed: a JSON object with the number of lines and the hash of the last.
+//! It holds nothing private.
+
+use crate::ledger::{Event, LedgerError};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Where a user's anchors are kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Anchors {
+    folder: PathBuf,
+}
+
+/// How far a series was seen to go.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Anchor {
+    /// The name of the series.
+    pub series: String,
+    /// How many lines its ledger had.
+    pub lines: u64,
+    /// The hash of the last.
+    pub head: String,
+    /// When that line was written.
+    pub at: String,
+}
+
+impl Anchors {
+    /// Those in a folder of the caller's choice.
+    pub fn at(folder: &Path) -> Anchors {
+        Anchors { folder: folder.into() }
+    }
+
+    /// Those of the user, in the folder for state that outlives programs. `None` for a user without a home.
+    pub fn of_user() -> Option<Anchors> {
+        let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let state = named("XDG_STATE_HOME")
+            .or_else(|| named("LOCALAPPDATA"))
+            .or_else(|| named("HOME").map(|home| home.join(".local/state")))?;
+        Some(Anchors { folder: state.join("tacenda/anchors") })
+    }
+
+    fn path(&self, commitment: &str) -> PathBuf {
+        self.folder.join(format!("{commitment}.json"))
+    }
+
+    /// The anchor of a series, if it was ever seen.
+    pub(super) fn read(&self, commitment: &str) -> Result<Option<Anchor>, LedgerError> {
+        let path = self.path(commitment);
+        match fs::read(&path) {
+            Ok(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(anchor) => Ok(Some(anchor)),
+                Err(_) => Err(LedgerError::BadAnchor { file: path }),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(LedgerError::disk("read", &path, error)),
+        }
+    }
+
+    /// Moves the anchor of a series to the end of its ledger, whole or not at all.
+    pub(super) fn write(&self, commitment: &str, series: &str, last: &Event) -> Result<(), LedgerError> {
+        let path = self.path(commitment);
+        let anchor = Anchor { series: series.into(), lines: last.seq, head: last.hash.clone(), at: last.at.clone() };
+        let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
+        let write = || {
+            fs::create_dir_all(&self.folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&path).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(|error| LedgerError::disk("write", &path, error))
+    }
+}
+
+impl Anchor {
+    /// Whether a ledger goes at least as far, over the same line.
+    pub(super) fn is_reached_by(&self, events: &[Event]) -> bool {
+        self.lines == 0 || events.get(self.lines as usize - 1).is_some_and(|event| event.hash == self.head)
+    }
+}

@@ -1,0 +1,92 @@
+//! Whether the people of the private tables fit the files as they were read.
+//!
+//! A release made from a table has a group for everyone in it, but for those whose rows were left out. More people without
+//! a group than rows that are missing say that the files were misread, or that the tables are not theirs. Then nobody is
+//! accused of anything on that basis: the reading is doubted first.
+
+use crate::ingest::foreign::Foreign;
+use crate::model::{Membership, Row, Span, Table, counted, people};
+use crate::space::stab::Stab;
+
+/// The most people without a group who are asked which column shuts them out.
+const ASKED: usize = 500;
+
+/// The most columns that are named as the cause.
+const NAMED: usize = 3;
+
+/// What became of the people of the tables.
+#[derive(Default)]
+pub(super) struct Fit {
+    /// Per table, who fits no group because the row was left out; empty where nobody was left out.
+    pub left_out: Vec<Membership>,
+    /// Whether more people fit no group than rows are missing.
+    pub is_doubted: bool,
+    /// What was seen, one sentence each.
+    pub said: Vec<String>,
+}
+
+/// Looks for everyone's group.
+pub(super) fn fit(read: &Foreign) -> Fit {
+    let mut fit = Fit::default();
+    let mut left_out = Vec::new();
+    for (release, table) in read.releases.iter().zip(&read.truth) {
+        let stab = Stab::without_values(release);
+        let nowhere: Vec<Row> =
+            (0..table.len() as u32).filter(|&row| stab.find(&point(table, row)).is_none()).map(Row).collect();
+        let rows = release.row_count() as u64 - release.counterfeit_count();
+        let missing = (table.len() as u64).saturating_sub(rows);
+        let (count, number) = (nowhere.len() as u64, release.number);
+        if count > missing {
+            fit.is_doubted = true;
+            let who = people(count);
+            let lacks = counted(missing, "row", "rows");
+            let blame = blame(read, &stab, table, &nowhere);
+            fit.said.push(format!(
+                "In release {number} {who} of the private table fit no group, and {lacks} are missing: the files may be \
+                 misread{blame}. Give hierarchies (--hierarchies DIR), or say how the column is written."
+            ));
+        } else if missing > 0 {
+            let known = match missing == count {
+                true => "no group covers them".into(),
+                false => format!("no group covers {} of them; who the others are is not known", people(count)),
+            };
+            let missing = people(missing);
+            fit.said.push(format!("Release {number} has no row for {missing} of the private table: {known}."));
+        }
+        left_out.push(Membership { withheld: nowhere, ..Membership::default() });
+    }
+    let some = left_out.iter().any(|left_out| !left_out.withheld.is_empty());
+    if some && !fit.is_doubted {
+        fit.left_out = left_out;
+    }
+    fit
+}
+
+/// The columns without which most of the people would fit a group.
+fn blame(read: &Foreign, stab: &Stab, table: &Table, nowhere: &[Row]) -> String {
+    let asked = &nowhere[..nowhere.len().min(ASKED)];
+    let mut would: Vec<(usize, &str)> = Vec::new();
+    for (attribute, quasi) in read.schema.quasi.iter().enumerate() {
+        let fits = |row: &&Row| {
+            let mut region: Vec<Span> = point(table, row.0).into_iter().map(Span::exact).collect();
+            region[attribute] = quasi.root();
+            let mut found = false;
+            stab.each_overlapping(&region, |_| {
+                found = true;
+                false
+            });
+            found
+        };
+        would.push((asked.iter().filter(fits).count(), &quasi.name));
+    }
+    would.retain(|(count, _)| *count > 0);
+    would.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let of = asked.len();
+    let named: Vec<String> =
+        would.iter().take(NAMED).map(|(count, name)| format!("{name} alone shuts out {count} of {of}")).collect();
+    if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
+}
+
+fn point(table: &Table, row: u32) -> Vec<u32> {
+    (0..table.quasi_count()).map(|attribute| table.quasi(attribute)[row as usize]).collect()
+}
