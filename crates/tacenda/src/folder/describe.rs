@@ -301,7 +301,7 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
         estimates.push(match release.counterfeit_count() {
             0 => format!("No row is artificial here, so counts by the values of {sensitive} are exact for the people of this release."),
             _ => format!(
-                "PeopleCounts by the values of {sensitive}{} are estimates: artificial rows have values like other rows. Only \
+                "Counts by the values of {sensitive}{} are estimates: artificial rows have values like other rows. Only \
                  counts of whole groups are exact.",
                 if public.is_empty() { String::new() } else { format!(" or {public}") }
             ),
@@ -309,7 +309,7 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
     }
     if !sensitive.is_empty() && !public.is_empty() {
         estimates.push(format!(
-            "PeopleCounts by {public} together with {sensitive} are estimates, because they are shuffled against each other \
+            "Counts by {public} together with {sensitive} are estimates, because they are shuffled against each other \
              within each group."
         ));
     }

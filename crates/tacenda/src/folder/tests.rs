@@ -172,7 +172,7 @@ fn the_page_for_the_recipient_says_what_is_shuffled_and_what_is_an_estimate() {
     let shuffled = "`ward \"A\"`: published as recorded, but shuffled within each group.";
     assert!(page.contains(shuffled) && page.contains("An artificial row repeats the cells"), "{page}");
     assert!(page.contains("- `diagnosis`, `outcome`: published as recorded. Empty"), "{page}");
-    assert!(page.contains("Counts by the values of `diagnosis`, `outcome` or `ward \"A\"` are estimates"), "{page}");
+    assert!(page.contains("\nCounts by the values of `diagnosis`, `outcome` or `ward \"A\"` are estimates"), "{page}");
     assert!(page.contains("Counts by `ward \"A\"` together with `diagnosis`, `outcome` are estimates"), "{page}");
     let without_weight = PolicyFile { output: Output { row_weight: false, ..policy.output.clone() }, ..policy.clone() };
     assert!(
