@@ -40,7 +40,7 @@ fn no_line_is_no_comfort() {
     assert_eq!(report["verdict"]["decision"], "NOT ASSESSED");
     for (question, code) in [("singling out", "A701"), ("inference", "A703")] {
         let (decision, evidence) = answer(&report, question);
-        assert_eq!(decision, "FAIL", "{question}: {evidence}");
+        assert_eq!(decision, "NOT PROMISED", "{question}: {evidence}");
         assert!(evidence.contains(code) && evidence.contains("No threshold was set here"), "{evidence}");
     }
     let page = |format: &str| flat(&project.ok(&[&words[..], &["--format", format, "-q"]].concat()));
@@ -59,11 +59,12 @@ fn one_newcomer_is_singled_out_whatever_the_line() {
     let before = [("[20,30)", "flu"), ("[20,30)", "cold")];
     let after = [("[20,30)", "flu"), ("[20,30)", "cold"), ("[20,30)", "hiv")];
     let project = TestProject::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
-    for lines in [["--k", "1", "--l", "1"], ["--k", "2", "--l", "2"]] {
+    for (lines, word) in [(["--k", "1", "--l", "1"], "NOT PROMISED"), (["--k", "2", "--l", "2"], "FAIL")] {
         let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE, &lines].concat());
         for question in ["singling out", "inference"] {
             let (decision, evidence) = answer(&report, question);
-            assert_eq!(decision, "FAIL", "{question}: {evidence}");
+            assert_eq!(decision, word, "{question}: {evidence}");
+            assert!(report["verdict"]["sentence"].as_str().unwrap().contains("A721") || word == "FAIL", "{report}");
             assert!(evidence.contains("A721"), "{evidence}");
         }
     }
@@ -82,7 +83,8 @@ fn who_is_certain_is_inferred_whatever_the_line() {
     let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE, &truth].concat());
     assert_eq!(report["sequence"]["smallest_candidates"], 1);
     let (decision, evidence) = answer(&report, "inference");
-    assert_eq!(decision, "FAIL", "{evidence}");
+    assert_eq!((decision.as_str(), report["verdict"]["decision"].as_str()), ("NOT PROMISED", Some("NOT PROMISED")));
+    assert!(report["verdict"]["sentence"].to_string().contains("A731"), "{}", report["verdict"]);
     assert!(evidence.contains("A731"), "{evidence}");
 }
 
@@ -100,9 +102,9 @@ fn ids_single_out_and_nobody_is_said_to_have_meant_it() {
     let report = json(&project, &words);
     assert_eq!(report["sequence"]["least_alike"], 1, "{}", report["sequence"]);
     let (decision, evidence) = answer(&report, "singling out");
-    assert_eq!(decision, "FAIL");
+    assert_eq!(decision, "NOT PROMISED");
     assert!(evidence.contains("(E) holds 1 person") && evidence.contains("(H) holds 1 person"), "{evidence}");
-    assert_eq!(answer(&report, "linkability").0, "FAIL");
+    assert_eq!(answer(&report, "linkability").0, "NOT PROMISED");
     for word in ["which allows them", "on purpose"] {
         assert!(!report.to_string().contains(word), "there is no promise: {word}");
     }
@@ -122,7 +124,8 @@ fn what_was_not_asked_is_not_passed() {
     assert_eq!(alone["verdict"]["decision"], "PASS WITH NAMED ASSUMPTION");
     let sentence = alone["verdict"]["sentence"].as_str().unwrap();
     assert!(
-        sentence.contains("The private tables were not given, so ") && sentence.ends_with("not asked."),
+        sentence.contains("The private tables were not given, so ")
+            && sentence.ends_with("not asked. Not answered here: linkability."),
         "{sentence}"
     );
     assert!(alone["not_covered"].to_string().contains("equivalence"), "{}", alone["not_covered"]);

@@ -292,7 +292,7 @@ fn every_verdict_and_flag_end_with_the_code_of_the_table() {
     // The truth of another release: nothing adds up.
     let open = [&["r1.csv"][..], &COLUMNS, &["--truth", "t2.csv", "--id", "name", "--check", "posterior"]].concat();
     let cases = [
-        ("PASS, PASS WITH NAMED ASSUMPTION", small.to_vec()),
+        ("PASS, PASS WITH NAMED ASSUMPTION, NOT PROMISED", small.to_vec()),
         ("NOT ASSESSED", open.clone()),
         ("FAIL, with a severe finding", [&["r1.csv", "r2.csv"][..], &COLUMNS, &TRUTH].concat()),
         ("FAIL, with warnings only", [&small[..], &["--k", "3"]].concat()),

@@ -8,7 +8,7 @@
 //! The counts are worked out again from the truth, person by person; how they were made plays no part here.
 
 use crate::audit::{Evidence, Fault, Faults};
-use crate::model::{CountedColumn, LEAST_UNIT, PeopleCounts, Span, Terms};
+use crate::model::{CountedColumn, LEAST_UNIT, PeopleCounts, Span, Terms, people_by_code};
 use std::collections::BTreeMap;
 
 /// What is wrong with the counts of a release; nothing where there are none.
@@ -36,7 +36,7 @@ pub(crate) fn check(terms: &Terms, evidence: &Evidence<'_>) -> Faults {
             faults.people(Fault::CountCellsMoved, people);
             continue;
         }
-        let truth = truth(evidence, attribute);
+        let truth = truth(evidence, attribute, quasi.size());
         if let Some(off) = furthest(column, &truth, &cells, counts.unit) {
             faults.people(Fault::CountWrong, off);
         }
@@ -49,23 +49,25 @@ pub(crate) fn check(terms: &Terms, evidence: &Evidence<'_>) -> Faults {
     faults
 }
 
-/// The codes of the published people, ascending.
-fn truth(evidence: &Evidence<'_>, attribute: usize) -> Vec<u32> {
+/// How many published people have each code, ascending.
+fn truth(evidence: &Evidence<'_>, attribute: usize, size: u32) -> Vec<(u32, u64)> {
     let codes = evidence.table.quasi(attribute);
     let rows = 0..evidence.release.row_count();
     let people = rows.filter_map(|row| evidence.membership.person(row));
-    let mut truth: Vec<u32> = people.map(|person| codes[person.index()]).collect();
-    truth.sort_unstable();
-    truth
+    let truth: Vec<u32> = people.map(|person| codes[person.index()]).collect();
+    people_by_code(truth.into_iter(), size)
 }
 
 /// By how many people a running total is off, where it is not the nearest multiple of the unit.
-fn furthest(column: &CountedColumn, truth: &[u32], cells: &[Span], unit: u32) -> Option<u64> {
+fn furthest(column: &CountedColumn, truth: &[(u32, u64)], cells: &[Span], unit: u32) -> Option<u64> {
     let shown: BTreeMap<Span, u64> = column.cells.iter().copied().collect();
-    let mut said = 0u64;
+    let (mut said, mut actual) = (0u64, 0u64);
     let mut furthest = None;
+    let mut truth = truth.iter().peekable();
     for cell in cells {
-        let actual = truth.partition_point(|&code| code <= cell.hi) as u64;
+        while let Some((_, people)) = truth.next_if(|(code, _)| *code <= cell.hi) {
+            actual += people;
+        }
         said += shown.get(cell).copied().unwrap_or(0);
         let off = actual.abs_diff(said);
         // Half a unit up is the nearest too; half a unit down is not.

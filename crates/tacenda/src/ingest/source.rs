@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{fmt, io};
 
 /// An input that can be read more than once.
@@ -23,6 +24,8 @@ pub struct Source {
     name: String,
     extension: String,
     body: Body,
+    /// What looking found: it reads and hashes the whole input, so it is done once.
+    looked: OnceLock<Looked>,
 }
 
 /// Where the rows are.
@@ -123,13 +126,13 @@ impl Source {
             return Source::spool(&name, file);
         }
         let extension = path.extension().map_or(String::new(), |part| part.to_string_lossy().to_lowercase());
-        Ok(Source { body: recognised(file, &name, wanted)?, name, extension })
+        Ok(Source { body: recognised(file, &name, wanted)?, name, extension, looked: OnceLock::new() })
     }
 
     /// A table that is in memory already. Its batches have the columns of `schema`.
     pub fn frame(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Source {
         let body = Body::Frame(Frame { schema, batches, first_row: 1, note: "a frame".into(), digest: None });
-        Source { name: name.into(), extension: String::new(), body }
+        Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new() }
     }
 
     /// Copies a stream to a temporary file without a name, which is gone when the source is dropped.
@@ -138,7 +141,8 @@ impl Source {
         let mut file = tempfile::tempfile().map_err(unreadable)?;
         io::copy(&mut stream, &mut file).map_err(unreadable)?;
         file.flush().map_err(unreadable)?;
-        Ok(Source { name: name.into(), extension: String::new(), body: recognised(file, name, None)? })
+        let body = recognised(file, name, None)?;
+        Ok(Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new() })
     }
 
     /// What the input is called.
@@ -148,6 +152,14 @@ impl Source {
 
     /// Looks at the whole input.
     pub fn look(&self) -> Result<Looked, IngestError> {
+        if let Some(looked) = self.looked.get() {
+            return Ok(looked.clone());
+        }
+        let looked = self.look_through()?;
+        Ok(self.looked.get_or_init(|| looked).clone())
+    }
+
+    fn look_through(&self) -> Result<Looked, IngestError> {
         if let Body::Frame(frame) = &self.body {
             let digest = frame.digest.clone().map_or_else(|| columnar::digest(frame, &self.name), Ok)?;
             return Ok(Looked { content: Content::Parquet, notes: vec![frame.note.clone()], digest });

@@ -10,6 +10,7 @@
 
 use crate::model::{Domain, Grid, Quasi, Schema, Span};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The least unit, whatever is promised.
 pub const LEAST_UNIT: u32 = 5;
@@ -48,6 +49,19 @@ pub struct CountedColumn {
     /// The cells that show more than 0, ascending, and what they show.
     #[serde(with = "cells")]
     pub cells: Vec<(Span, u64)>,
+}
+
+/// How many people have each code, ascending; codes that nobody has are left out. `size` bounds the codes.
+pub fn people_by_code(codes: impl ExactSizeIterator<Item = u32>, size: u32) -> Vec<(u32, u64)> {
+    // A domain that is much larger than the table is not laid out.
+    if size as usize > 4 * codes.len() {
+        let mut people = BTreeMap::new();
+        codes.for_each(|code| *people.entry(code).or_insert(0) += 1);
+        return people.into_iter().collect();
+    }
+    let mut people = vec![0; size as usize];
+    codes.for_each(|code| people[code as usize] += 1);
+    (0..).zip(people).filter(|&(_, people)| people > 0).collect()
 }
 
 impl PeopleCounts {

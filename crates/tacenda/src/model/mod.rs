@@ -38,7 +38,7 @@ pub use attribute::{Domain, Grid, OTHER, Quasi};
 pub use change::Change;
 pub use coded::Page;
 pub(crate) use coded::{coded, exit_of};
-pub use counts::{CellRule, CountedColumn, LEAST_UNIT, PeopleCounts};
+pub use counts::{CellRule, CountedColumn, LEAST_UNIT, PeopleCounts, people_by_code};
 pub use date_pattern::{DatePart, DatePattern};
 pub use demand::{Asked, Demand, SubJoins, asked};
 pub use group::{GroupView, Grouping, Regions};

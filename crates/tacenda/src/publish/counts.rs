@@ -1,6 +1,6 @@
 //! The counts that are published beside the rows: people by quasi value, one column at a time.
 
-use crate::model::{CellRule, CountedColumn, History, Membership, PeopleCounts, Quasi, Span, Table};
+use crate::model::{CellRule, CountedColumn, History, Membership, PeopleCounts, Quasi, Span, Table, people_by_code};
 use crate::promise::PolicyFile;
 
 /// The counts of a release, where the promise allows them and the policy file does not decline. They are of published
@@ -28,11 +28,11 @@ pub(super) fn of(file: &PolicyFile, history: &History, table: &Table, membership
 }
 
 /// How many people each cell has.
-fn count(quasi: &Quasi, rule: CellRule, codes: impl Iterator<Item = u32>) -> Vec<(Span, u64)> {
+fn count(quasi: &Quasi, rule: CellRule, codes: impl ExactSizeIterator<Item = u32>) -> Vec<(Span, u64)> {
     let mut cells: Vec<(Span, u64)> = quasi.cells(rule).into_iter().map(|cell| (cell, 0)).collect();
-    for code in codes {
+    for (code, people) in people_by_code(codes, quasi.size()) {
         let at = cells.partition_point(|(cell, _)| cell.hi < code);
-        cells[at].1 += 1;
+        cells[at].1 += people;
     }
     cells
 }

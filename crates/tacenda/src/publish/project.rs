@@ -239,7 +239,7 @@ pub struct PublishedRelease {
 }
 
 impl Project {
-    /// Opens the project in `root`. `policy_path` is the policy file, [`POLICY_FILE`] in `root` if not given.
+    /// Opens the project in `root`. `policy_path` is the policy file, `tacenda.toml` in `root` if not given.
     pub fn open(root: &Path, policy_path: Option<&Path>, access: Access) -> Result<Project, ProjectError> {
         let policy_path = policy_path.map_or_else(|| root.join(POLICY_FILE), Path::to_path_buf);
         let loaded = ingest::read_policy(&policy_path)?;

@@ -38,6 +38,9 @@ pub enum Decision {
     /// Nothing was found, if what is named under assumptions is true.
     #[serde(rename = "PASS WITH NAMED ASSUMPTION")]
     PassAssuming,
+    /// Nothing breaks the promise or the thresholds, but something that they do not cover can be learned.
+    #[serde(rename = "NOT PROMISED")]
+    NotPromised,
     /// Something was found.
     #[serde(rename = "FAIL")]
     Fail,
@@ -582,6 +585,8 @@ pub struct QuestionFacts {
     pub question: String,
     /// The answer.
     pub decision: Decision,
+    /// What can be done although nothing is promised against it; part of a sentence.
+    pub possible: Option<String>,
     /// What was measured.
     pub evidence: Vec<String>,
     /// Where the answer ends.
@@ -832,6 +837,7 @@ impl Decision {
         match self {
             Decision::Pass => "PASS",
             Decision::PassAssuming => "PASS WITH NAMED ASSUMPTION",
+            Decision::NotPromised => "NOT PROMISED",
             Decision::Fail => "FAIL",
             Decision::NotAssessed => "NOT ASSESSED",
         }

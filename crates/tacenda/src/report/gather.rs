@@ -182,10 +182,10 @@ impl Report {
         }
         let at_two = at_two(material, &findings);
         let assumptions = judge::assumptions(material);
-        let verdict = judge::verdict(material, &findings, &at_two, &assumptions);
         let sequence = sequence::sequence(material, &releases);
         let three_questions =
             judge::three_questions(material, &releases, &[&findings, &at_two], &assumptions, &sequence);
+        let verdict = judge::verdict(material, &findings, &three_questions, &assumptions);
         let governance = material.governance.clone().filter(|_| may.inside);
         let private = material.private.clone().filter(|_| may.private);
         let next_steps = judge::next_steps(material, &findings, verdict.decision);

@@ -77,11 +77,11 @@ impl Bearing {
     }
 }
 
-/// The verdict on everything.
+/// The verdict on everything. It is never better than the answers to the three questions, and names what they leave.
 pub fn verdict(
     material: &Material<'_>,
     findings: &[FindingFacts],
-    at_two: &[FindingFacts],
+    questions: &[QuestionFacts],
     assumptions: &[String],
 ) -> VerdictFacts {
     let releases = counted(material.series.releases.len() as u64, "release", "releases");
@@ -134,15 +134,31 @@ pub fn verdict(
             number(asked)
         ));
     }
-    sentence.push_str(&unpromised(at_two));
+    let passes = matches!(decision, Decision::Pass | Decision::PassAssuming);
+    let unpromised = questions.iter().filter(|question| question.decision == Decision::NotPromised);
+    unpromised.clone().for_each(|question| sentence.push_str(&not_promised(material, question)));
+    if passes {
+        sentence.push_str(&not_answered(questions));
+    }
+    let decision = if passes && unpromised.count() > 0 { Decision::NotPromised } else { decision };
     VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
 }
 
-/// What two people and two values find where no threshold was promised, in the sentence that everybody reads.
-fn unpromised(at_two: &[FindingFacts]) -> String {
-    let severe = at_two.iter().filter(|finding| finding.severity == Severity::Severe);
-    let Some(worst) = severe.max_by_key(|finding| finding.people) else { return String::new() };
-    format!(" Nothing is promised of it, but it is so: {} ({}, {}).", worst.title, worst.code, people(worst.people))
+/// What the promise or the thresholds leave open and somebody can do, in the sentence that everybody reads.
+fn not_promised(material: &Material<'_>, question: &QuestionFacts) -> String {
+    let nobody = match material.series.promise {
+        Some(_) => "The promise does not cover",
+        None => "No threshold was set for",
+    };
+    let why = question.possible.as_deref().unwrap_or("see the question below");
+    format!(" {nobody} {}, and it is possible: {why}.", question.name)
+}
+
+/// The questions that were not answered, so that nobody takes them for cleared.
+fn not_answered(questions: &[QuestionFacts]) -> String {
+    let open = questions.iter().filter(|question| question.decision == Decision::NotAssessed);
+    let open: Vec<&str> = open.map(|question| question.name.as_str()).collect();
+    if open.is_empty() { String::new() } else { format!(" Not answered here: {}.", list(&open)) }
 }
 
 /// What a check says of having found nothing.
@@ -446,7 +462,14 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
             steps.extend(ways_out(material));
         }
         Decision::NotAssessed => steps.push("Audit the releases: tacenda audit.".into()),
-        Decision::Pass | Decision::PassAssuming => {
+        Decision::Pass | Decision::PassAssuming | Decision::NotPromised => {
+            if decision == Decision::NotPromised {
+                steps.push(
+                    "Read the questions that are NOT PROMISED. Prevent by other means what must not happen: by contract, or in a \
+                     controlled environment."
+                        .into(),
+                );
+            }
             steps.push("Audit again when a release is added, or when new data about the same people appear.".into());
         }
     }
@@ -466,10 +489,6 @@ pub fn three_questions(
     sequence: &SequenceFacts,
 ) -> Vec<QuestionFacts> {
     let [alone, tied, guessed] = sequence::evidence(sequence);
-    let answer = |bearing: &Bearing, is_plain: bool| match is_plain {
-        true => Decision::Fail,
-        false => decide(material, bearing, findings, assumptions),
-    };
     let smallest = releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
     // A release without a sensitive column has no values: that is not few.
     let has_values = releases.iter().zip(material.series.traces).filter(|(_, traces)| !traces.without_sensitive);
@@ -483,6 +502,17 @@ pub fn three_questions(
     let linked = material.series.releases.iter().any(|release| !release.linked.is_empty());
     let is_alone = smallest == 1 || sequence.least_alike == Some(1) || sequence.least_always_together == Some(1);
     let is_certain = fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
+    let promise = material.series.promise;
+    let asked = Asked { material, findings, assumptions };
+    let [singled_out, linkable, inferable] = [
+        asked.answer(&SINGLING_OUT, is_alone.then_some("somebody stands alone"), promise.and_then(|terms| terms.k)),
+        asked.answer(&LINKABILITY, linked.then_some("ids that link releases are published"), None),
+        asked.answer(
+            &INFERENCE,
+            is_certain.then_some("somebody has one possible value"),
+            promise.and_then(|terms| terms.l),
+        ),
+    ];
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
     singling.extend(material.series.releases.iter().filter_map(Release::alone_sentence).next_back());
     singling.extend(alone);
@@ -504,21 +534,24 @@ pub fn three_questions(
         QuestionFacts {
             name: "singling out".into(),
             question: "Can one person be singled out?".into(),
-            decision: answer(&SINGLING_OUT, is_alone),
+            decision: singled_out.0,
+            possible: singled_out.1,
             evidence: singling,
             limit: "It counts people in the same group. It does not hide who is in the data.".into(),
         },
         QuestionFacts {
             name: "linkability".into(),
             question: "Can rows of the same person, or of two people, be linked?".into(),
-            decision: answer(&LINKABILITY, linked),
+            decision: linkable.0,
+            possible: linkable.1,
             evidence: linking,
             limit: "It covers links within these releases. Other data about the same people were not examined.".into(),
         },
         QuestionFacts {
             name: "inference".into(),
             question: "Can someone's sensitive value be worked out, or guessed too well?".into(),
-            decision: answer(&INFERENCE, is_certain),
+            decision: inferable.0,
+            possible: inferable.1,
             evidence: inferring,
             limit: "It does not hide what is true of everyone, such as a correlation in the population.".into(),
         },
@@ -564,37 +597,59 @@ fn left_open(bearing: &Bearing, material: &Material<'_>) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("Left open: {}.", list(&reasons)))
 }
 
-/// The decision on one question.
-fn decide(
-    material: &Material<'_>,
-    bearing: &Bearing,
-    findings: &[&[FindingFacts]; 2],
-    assumptions: &[String],
-) -> Decision {
-    let assessment = material.assessment;
-    let outcomes = || assessment.outcomes.iter().chain(&assessment.at_two);
-    let asked = || outcomes().filter(|outcome| bearing.asked.contains(&outcome.check));
-    let is_told = |finding: &FindingFacts| bearing.notes.iter().any(|fault| fault.code() == finding.code);
-    let found =
-        |finding: &&FindingFacts| (finding.severity != Severity::Note && bearing.bears(finding)) || is_told(finding);
-    let gate_found = matches!(material.about.gate, Gate::Found(_));
-    let any = findings.iter().flat_map(|findings| findings.iter()).find(found);
-    if any.is_some() || (assessment.outcomes.is_empty() && gate_found) {
-        return Decision::Fail;
+/// What a question is answered from.
+struct Asked<'a> {
+    material: &'a Material<'a>,
+    /// At the thresholds given, and what two people and two values find beside.
+    findings: &'a [&'a [FindingFacts]; 2],
+    assumptions: &'a [String],
+}
+
+impl Asked<'_> {
+    /// The answer to one question, and what can be done although nothing is promised against it. `plain` is a fact that
+    /// answers it with yes, whatever was promised. `promised` is the least number that the promise states here.
+    fn answer(&self, bearing: &Bearing, plain: Option<&str>, promised: Option<u32>) -> (Decision, Option<String>) {
+        let [at_the_lines, at_two] = *self.findings;
+        let is_found = |finding: &&FindingFacts| finding.severity != Severity::Note && bearing.bears(finding);
+        let gate_only = self.material.assessment.outcomes.is_empty();
+        let gate_found = gate_only && matches!(self.material.about.gate, Gate::Found(_));
+        if gate_found || at_the_lines.iter().any(|finding| is_found(&finding)) {
+            return (Decision::Fail, None);
+        }
+        let is_told = |finding: &&FindingFacts| bearing.notes.iter().any(|fault| fault.code() == finding.code);
+        let told = at_two.iter().find(is_found).or_else(|| at_the_lines.iter().chain(at_two).find(is_told));
+        let told = told.map(|finding| format!("{} ({}, {})", finding.title, finding.code, people(finding.people)));
+        if let Some(possible) = told.or_else(|| plain.map(String::from)) {
+            return (Decision::NotPromised, Some(possible));
+        }
+        (if gate_only { self.by_the_gate(promised) } else { self.by_the_checks(bearing) }, None)
     }
-    if assessment.outcomes.is_empty() {
-        // The gate judges the promise, which answers not all three questions.
-        return Decision::NotAssessed;
+
+    /// The gate judges the promise: it answers what the promise covers, and nothing else.
+    fn by_the_gate(&self, promised: Option<u32>) -> Decision {
+        let series = self.material.series.promise.is_some_and(|promise| promise.scope != Scope::EachRelease);
+        let is_judged = series && self.material.about.gate == Gate::FoundNothing;
+        if is_judged && promised.is_some_and(|least| least > 1) {
+            Decision::PassAssuming
+        } else {
+            Decision::NotAssessed
+        }
     }
-    let is_answered = |outcome: &Outcome| {
-        matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured)
-    };
-    let answered = asked().any(|outcome| bearing.needed.contains(&outcome.check) && is_answered(outcome));
-    let open = asked().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
-    match (open || !answered, assumptions.is_empty()) {
-        (true, _) => Decision::NotAssessed,
-        (false, true) => Decision::Pass,
-        (false, false) => Decision::PassAssuming,
+
+    fn by_the_checks(&self, bearing: &Bearing) -> Decision {
+        let assessment = self.material.assessment;
+        let outcomes = assessment.outcomes.iter().chain(&assessment.at_two);
+        let asked = || outcomes.clone().filter(|outcome| bearing.asked.contains(&outcome.check));
+        let is_answered = |outcome: &Outcome| {
+            matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured)
+        };
+        let answered = asked().any(|outcome| bearing.needed.contains(&outcome.check) && is_answered(outcome));
+        let open = asked().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
+        match (open || !answered, self.assumptions.is_empty()) {
+            (true, _) => Decision::NotAssessed,
+            (false, true) => Decision::Pass,
+            (false, false) => Decision::PassAssuming,
+        }
     }
 }
 
@@ -630,7 +685,7 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::clean;
+    use crate::report::samples::{broken, clean, release};
     use crate::report::{Edition, Report};
 
     fn report(verdict: Verdict) -> Report {
@@ -659,6 +714,62 @@ mod tests {
             // A sentence that says it is a reason that means it.
             assert_eq!(reason.to_string().starts_with("the private tables were not given"), reason.is_people_unknown());
         }
+    }
+
+    /// Every page has one verdict: it is never better than the worst answer, and names what it leaves open.
+    #[test]
+    fn no_page_says_pass_and_fail_of_one_thing() {
+        let alone = || {
+            let mut sample = clean();
+            sample.releases[0] = release(1, "2026-Q1", "20-29:F:ab+1 30-79:*:cdab");
+            sample
+        };
+        let linked = || {
+            let mut sample = clean();
+            sample.releases[0].linked = (0..6).collect();
+            sample
+        };
+        let mut told = Vec::new();
+        for (name, mut sample) in [("clean", clean()), ("alone", alone()), ("linked", linked()), ("broken", broken())] {
+            for gate in [None, Some(Gate::FoundNothing)] {
+                if let Some(gate) = gate.clone() {
+                    (sample.assessment, sample.about.gate) = (Default::default(), gate);
+                }
+                for edition in [Edition::Recipient, Edition::Steward, Edition::Auditor] {
+                    let report = sample.report(edition);
+                    let verdict = &report.verdict;
+                    for question in &report.three_questions {
+                        let agrees = match question.decision {
+                            Decision::Fail => verdict.decision == Decision::Fail,
+                            Decision::NotPromised => {
+                                !matches!(verdict.decision, Decision::Pass | Decision::PassAssuming)
+                                    && verdict.sentence.contains(question.possible.as_deref().unwrap())
+                            }
+                            Decision::NotAssessed => {
+                                matches!(verdict.decision, Decision::Fail | Decision::NotAssessed)
+                                    || verdict.sentence.contains(&question.name)
+                            }
+                            Decision::Pass | Decision::PassAssuming => true,
+                        };
+                        assert!(agrees, "{name}: {} is {}, {verdict:?}", question.name, question.decision);
+                    }
+                }
+                told.push((name, gate.is_some(), sample.report(Edition::Recipient).verdict.decision.words()));
+            }
+        }
+        assert_eq!(
+            told,
+            [
+                ("clean", false, "PASS WITH NAMED ASSUMPTION"),
+                ("clean", true, "PASS WITH NAMED ASSUMPTION"),
+                ("alone", false, "NOT PROMISED"),
+                ("alone", true, "NOT PROMISED"),
+                ("linked", false, "NOT PROMISED"),
+                ("linked", true, "NOT PROMISED"),
+                ("broken", false, "FAIL"),
+                ("broken", true, "PASS WITH NAMED ASSUMPTION"),
+            ]
+        );
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub fn signing(
     if verdict.decision == Decision::NotAssessed {
         expert.push("The questions that are NOT ASSESSED were examined by other means: (attach how).".into());
     }
+    if verdict.decision == Decision::NotPromised {
+        expert.push("What is NOT PROMISED is prevented by other means: (attach how).".into());
+    }
     if !assumptions.is_empty() {
         let named = counted(assumptions.len() as u64, "assumption", "assumptions");
         expert.push(format!("The {named} above can be made for the recipients and the environment named here."));

@@ -60,7 +60,7 @@ impl Page {
     fn verdict(&mut self, report: &Report) {
         let paint = match report.verdict.decision {
             Decision::Fail => "1;31",
-            Decision::NotAssessed => "1;33",
+            Decision::NotAssessed | Decision::NotPromised => "1;33",
             Decision::Pass | Decision::PassAssuming => "1;32",
         };
         let word = self.painted(report.verdict.decision.words(), paint);
@@ -446,7 +446,8 @@ mod tests {
         let report = clean().report(Edition::Auditor);
         expect![[r#"
             PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone is in a group of at least 2
-            people and keeps at least 2 possible values. This rests on 4 assumptions named below.
+            people and keeps at least 2 possible values. This rests on 4 assumptions named below. Not answered
+            here: linkability.
               Promise (m-invariance): Across all releases of this series, a reader attributes a person's
               sensitive value correctly with probability at most 1/2. All assignments that fit count equally.
 

@@ -64,9 +64,9 @@ pub struct Ask {
     pub quasi: Vec<String>,
     /// The sensitive columns; several count as one combined value. A file may lack all of them.
     pub sensitive: Vec<String>,
-    /// The column that numbers groups; [`GROUP_ID`] where files have it.
+    /// The column that numbers groups; `group_id` where files have it.
     pub group: Option<String>,
-    /// The column that links records; [`RECORD`] where files have it.
+    /// The column that links records; `record` where files have it.
     pub linked: Option<String>,
     /// Whether other columns that link records are looked for, where files have none of the above.
     pub finds_links: bool,

@@ -162,7 +162,7 @@ impl From<Decision> for Tone {
         match decision {
             Decision::Pass | Decision::PassAssuming => Tone::Pass,
             Decision::Fail => Tone::Fail,
-            Decision::NotAssessed => Tone::Open,
+            Decision::NotAssessed | Decision::NotPromised => Tone::Open,
         }
     }
 }
