@@ -102,7 +102,7 @@ pub fn verdict(
         }
     } else if gaps > 0 {
         let sentence = format!(
-            "Nothing was found in what was examined of {releases}. That does not say that nothing is there: {} of {} \
+            "Nothing was found in what was examined of {releases}. That does not prove that nothing is there: {} of {} \
              questions could not be answered for everyone.",
             number(gaps),
             number(asked)
@@ -142,16 +142,21 @@ pub fn verdict(
 fn unpromised(at_two: &[FindingFacts]) -> String {
     let severe = at_two.iter().filter(|finding| finding.severity == Severity::Severe);
     let Some(worst) = severe.max_by_key(|finding| finding.people) else { return String::new() };
-    format!(" Nothing is promised of it, but it is so: {} ({}, {}).", worst.title, worst.code, people(worst.people))
+    format!(
+        "  The promise does not cover this, but it is so: {} ({}, {}).",
+        worst.title,
+        worst.code,
+        people(worst.people)
+    )
 }
 
 /// What a check says of having found nothing.
 pub fn nothing(outcome: &Outcome) -> Option<&'static str> {
     let Coverage { looked_at, of, .. } = outcome.coverage;
     match outcome.verdict {
-        Verdict::Pass if of == 0 => Some("there is nothing to look at"),
+        Verdict::Pass if of == 0 => Some("there is nothing to examine"),
         Verdict::Pass if outcome.check.is_exhaustive() && looked_at == of => Some("nothing is there"),
-        Verdict::Pass => Some("nothing was found, which does not say that nothing is there"),
+        Verdict::Pass => Some("nothing was found, which does not prove that nothing is there"),
         _ => None,
     }
 }
@@ -202,7 +207,7 @@ fn gate_said(material: &Material<'_>) -> String {
             .into();
     }
     let said = "Before it was published, this release was judged by itself: its promise covers one release at a time. \
-                Nothing was found that breaks it. What comparing releases gives away is not covered";
+                Nothing was found that breaks it. What comparing releases reveals is not covered";
     match &material.about.accepted_series_risk {
         Some(reason) => format!("{said}: that risk was accepted, with the reason \"{}\".", clean(reason)),
         None => format!("{said}."),
@@ -245,7 +250,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let mut assumptions = Vec::new();
     if material.assessment.outcomes.is_empty() && material.about.gate != Gate::NotAsked {
         assumptions.push(
-            "The publisher's own gate judged the release. Anyone can test the published files with tacenda audit."
+            "The publisher's own gate judged the release. Anyone can check the published files with tacenda audit."
                 .into(),
         );
     }
@@ -520,7 +525,7 @@ pub fn three_questions(
             question: "Can someone's sensitive value be worked out, or guessed too well?".into(),
             decision: answer(&INFERENCE, is_certain),
             evidence: inferring,
-            limit: "It does not hide what is true of everyone, such as a correlation in the population.".into(),
+            limit: "It does not hide what is true of a whole population, such as a correlation.".into(),
         },
     ]
 }
@@ -598,7 +603,7 @@ fn decide(
     }
 }
 
-/// The findings that bear on a question, one sentence a code.
+/// The findings that bear on a question, one sentence per code.
 fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Material<'_>) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     let mut codes: Vec<&str> = Vec::new();
