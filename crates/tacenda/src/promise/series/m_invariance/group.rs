@@ -33,15 +33,15 @@
 //!   release adds value sets that never die: their few members stand far apart and every leaver's place
 //!   must be filled from afar.
 //!   One counterfeit in 2000 rows may be spent on that: the paper minimises counterfeits of one release and ignores
-//! what a saved one costs later.
+//!   what a saved one costs later.
 //! - The paper picks rows at random. So does this, by lots, except for gaps: a gap is where a value falls behind the
-//! other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve.
+//!   other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve.
 //! - Against a reader who knows this program (`reader = "method"`) newcomers fill no gaps, and enter in whole copies
 //!   of a value set (science A3.11-b).
 //! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
 //!   is all that the proof of lemma 3 needs (science A3.10-b). A bucket with fewer people is withheld.
 //! - A person whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is withheld for
-//! good: no group can hide them, and rows about them would only confirm it.
+//!   good: no group can hide them, and rows about them would only confirm it.
 //! - Intervals are measured by the share of the declared domain they leave open, trees by the leaves of the
 //!   lowest common ancestor.
 //! - Every release cuts every bucket anew, also where nobody came or left: groups that are kept would force
