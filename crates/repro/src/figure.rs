@@ -144,7 +144,7 @@ impl Figure {
         places
     }
 
-    /// The table: one row a place, one column a line.
+    /// The table: one row a place, one column per line.
     pub fn rows(&self) -> Vec<Vec<String>> {
         let cell = |line: &Line, x: f64| {
             line.points.iter().find(|point| point.0 == x).map_or(String::new(), |point| number(point.1))

@@ -31,7 +31,7 @@ Exit codes:
 
 Start with `tacenda demo`, or with your own table: `tacenda init table.csv`.";
 
-/// Words that every command understands. They stand under a heading of their own, so that a command's own come first.
+/// Options of every command. They have a heading of their own, so that a command's own options come first.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Common {
@@ -41,12 +41,13 @@ pub struct Common {
     /// The policy file.
     #[arg(long, value_name = "FILE", global = true, help = "The policy file [default: DIR/tacenda.toml]")]
     pub policy: Option<PathBuf>,
-    /// The folder that remembers, outside of the project, how far its series went.
+    /// The folder outside the project that records how far its series has come.
     #[arg(
         long,
         value_name = "DIR",
         global = true,
-        help = "The folder that remembers, outside of the project, how far its series went [default: the user's state folder]"
+        help = "The folder outside the project that records how far its series has come [default: the user's state \
+            folder]"
     )]
     pub anchor: Option<PathBuf>,
     /// How results are printed [default: text; audit and report choose by the ending of -o]
@@ -55,10 +56,10 @@ pub struct Common {
     /// Write the result to a file instead of standard output.
     #[arg(short, long, value_name = "FILE", global = true)]
     pub output: Option<PathBuf>,
-    /// Say nothing but results and errors.
+    /// Print only results and errors.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more.
+    /// Print more details.
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// Show no progress bar.
@@ -83,7 +84,7 @@ pub struct Common {
 pub enum FormatArg {
     /// For people.
     Text,
-    /// One page for who decides: no codes; audit and report only.
+    /// One page for decision makers, without codes; audit and report only.
     Brief,
     /// For programs; the schema is in docs/schema.
     Json,
@@ -147,7 +148,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Look at a table and draft the policy file
     Init(InitArgs),
-    /// Is the policy sound, and can this data meet it? Writes nothing
+    /// Is the policy sound, and can these data keep it? Writes nothing
     Check(CheckArgs),
     /// Rehearse the next release: arrivals, departures, promise, cost
     Plan(PlanArgs),
@@ -161,9 +162,9 @@ pub enum Command {
     Show(ShowArgs),
     /// What a recipient sees change from one release to another
     Diff(DiffArgs),
-    /// Declare a release withdrawn: recipients are told, and what it gave away stays counted
+    /// Declare a release withdrawn: the next release tells recipients; later releases are still judged together with it
     Retract(RetractArgs),
-    /// Start a new series in this folder after a false start: the old one is set aside whole
+    /// Start a new series in this folder after a false start: the old one is kept in earlier/
     New(NewArgs),
     /// Check ledger, vault and release folders against their digests
     Verify(VerifyArgs),
@@ -188,7 +189,7 @@ pub enum Command {
 /// A table to read.
 #[derive(Args, Clone, Debug)]
 pub struct DataArgs {
-    /// The table: CSV, TSV or Parquet, plain or compressed; `-` for standard input
+    /// The table: CSV, TSV, Parquet or Excel (FILE.xlsx#SHEET), text plain or compressed; `-` for standard input
     #[arg(value_name = "DATA")]
     pub path: Option<PathBuf>,
     /// DATA holds changes: rows with a column `op` (insert, update, delete)
@@ -265,7 +266,7 @@ pub struct PublishArgs {
     /// The view to publish, for a policy with views
     #[arg(long, value_name = "NAME")]
     pub view: Option<String>,
-    /// Go on though the project was restored or copied (L511). The reason stands in the ledger
+    /// Publish although the project was restored or copied (L511). The ledger keeps the reason
     #[arg(long, value_name = "REASON")]
     pub accept_rollback: Option<String>,
 }
@@ -369,7 +370,8 @@ pub struct AuditArgs {
     /// Make only this check; may be repeated
     #[arg(long = "check", value_name = "NAME")]
     pub checks: Vec<String>,
-    /// The reader who is judged: one who knows the rule, or the program too [default: what the project promises, or rule]
+    /// The reader to judge for: one who knows the rule of the releases, or one who also knows the program [default:
+    /// what the project promises, or rule]
     #[arg(long, value_name = "rule|method")]
     pub reader: Option<String>,
     /// Sensitive values that nobody ever loses, such as a chronic disease
@@ -377,10 +379,10 @@ pub struct AuditArgs {
     pub permanent: Vec<String>,
     #[command(flatten)]
     pub work: WorkArgs,
-    /// What the exit code tells: 1 for findings, 6 for what is NOT ASSESSED and might hide one
+    /// What makes the exit code 1 (a finding) or 6 (a question that is NOT ASSESSED and may hide a finding)
     #[arg(long, value_enum, default_value_t = FailOnArg::Any)]
     pub fail_on: FailOnArg,
-    /// Name sensitive values, on a terminal
+    /// Show sensitive values by name; on a terminal only
     #[arg(long)]
     pub show_values: bool,
 }
@@ -388,7 +390,7 @@ pub struct AuditArgs {
 /// How much work the attacks may do.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct WorkArgs {
-    /// How hard to try. What needs more is NOT ASSESSED
+    /// How hard to try. A question that needs more work is NOT ASSESSED
     #[arg(long, value_enum, default_value_t = EffortArg::Standard)]
     pub effort: EffortArg,
     /// The steps that each search may take, instead of those of --effort (quick 5 million, standard 200 million, thorough
@@ -413,9 +415,9 @@ impl WorkArgs {
 pub enum EffortArg {
     /// A first look.
     Quick,
-    /// What an audit does.
+    /// The usual effort.
     Standard,
-    /// Whatever takes minutes.
+    /// May take minutes.
     Thorough,
 }
 
@@ -528,12 +530,12 @@ pub enum OrderArg {
     Date,
 }
 
-/// What the exit code tells.
+/// What makes the exit code 1 or 6.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum FailOnArg {
-    /// Severe findings, and what is NOT ASSESSED and might hide one.
+    /// Severe findings, and questions that are NOT ASSESSED and may hide one.
     Severe,
-    /// Warnings and severe findings, and what is NOT ASSESSED and might hide one.
+    /// Warnings and severe findings, and questions that are NOT ASSESSED and may hide one.
     Any,
     /// Warnings and severe findings.
     Found,
@@ -560,7 +562,7 @@ pub struct ExplainArgs {
     /// The saved audit that has the finding: audit --format json -o FILE
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
-    /// Name sensitive values, on a terminal
+    /// Show sensitive values by name; on a terminal only
     #[arg(long)]
     pub show_values: bool,
     /// Published files or release folders; the project's releases if left out
@@ -572,10 +574,11 @@ pub struct ExplainArgs {
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Whom it is for. The steward's has private numbers; the auditor's has every proof, and nothing from the vault
+    /// Whom the report is for. The steward's edition has private numbers; the auditor's has every proof and nothing
+    /// from the vault
     #[arg(long, value_enum, default_value_t = EditionArg::Steward)]
     pub edition: EditionArg,
-    /// When it must be reviewed, such as 2027-06-30 [default: a year after the last release]
+    /// When the assessment must be reviewed, such as 2027-06-30 [default: a year after the last release]
     #[arg(long, value_name = "DATE")]
     pub review_by: Option<String>,
     /// The private tables that the releases were made from, one per release, in order; the vault has the last one only
@@ -607,7 +610,7 @@ pub struct CompletionsArgs {
 fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),
-        _ => Err("say a number from 1 to 1024".into()),
+        _ => Err("give a number from 1 to 1024".into()),
     }
 }
 
@@ -615,7 +618,7 @@ fn parse_threads(text: &str) -> Result<usize, String> {
 fn parse_share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("say a number from 0 to 1".into()),
+        _ => Err("give a number from 0 to 1".into()),
     }
 }
 
@@ -627,8 +630,8 @@ fn parse_size(text: &str) -> Result<u64, String> {
         "k" | "kb" | "kib" => 1 << 10,
         "m" | "mb" | "mib" => 1 << 20,
         "g" | "gb" | "gib" => 1u64 << 30,
-        _ => return Err("say it as 500M or 4G".into()),
+        _ => return Err("write it as 500M or 4G".into()),
     };
-    let number: u64 = digits.trim().parse().map_err(|_| "say it as 500M or 4G")?;
+    let number: u64 = digits.trim().parse().map_err(|_| "write it as 500M or 4G")?;
     number.checked_mul(unit).ok_or_else(|| "that is more than any machine has".into())
 }

@@ -94,7 +94,7 @@ impl Failure {
         self
     }
 
-    /// The same with lines that have colours of their own. Whoever drew them has made their texts harmless.
+    /// The same with lines that have colours of their own. The caller has already escaped their texts.
     pub fn drawn(mut self, lines: String) -> Failure {
         self.lines.push(lines);
         self

@@ -114,7 +114,7 @@ fn main() {
     print_table(&rows);
 }
 
-/// One promise at one size: the limit, the first release, and one release a kind of change.
+/// One promise at one size: the limit, the first release, and one release per kind of change.
 fn measure(case: &Case, people: u32) -> Vec<Json> {
     let &Case { name, promise, changes, shape, grows, .. } = case;
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -17,7 +17,7 @@
 //! # std::fs::write(root.join("tacenda.toml"), policy)?;
 //! # std::fs::write(root.join("q1.csv"), q1)?;
 //! # std::fs::write(root.join("q2.csv"), q2)?;
-//! // A folder with `tacenda.toml`, the policy, and a table a quarter: `q1.csv`, `q2.csv`.
+//! // A folder with `tacenda.toml`, the policy, and a table per quarter: `q1.csv`, `q2.csv`.
 //! let project = ProjectFolder { root: root.clone(), ..ProjectFolder::default() };
 //! let quiet = |_steps: usize, _step: &str| {};
 //! for quarter in ["q1", "q2"] {

@@ -26,7 +26,7 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         screen.note(&text(adopting.report()));
     }
     if !screen.agrees("Adopt them? This cannot be undone. [y/N]")? {
-        let message = "nothing was adopted: nobody agreed; say --yes where nobody can be asked";
+        let message = "nothing was adopted: nobody confirmed; use --yes in a script";
         return Err(Failure::nobody_agreed(message));
     }
     let report = adopting.adopt().map_err(failed)?;
@@ -56,7 +56,7 @@ fn text(report: &AdoptReport) -> String {
                 );
             }
             None => {
-                let line = "its private table is not known: nothing is promised about it together with later releases";
+                let line = "its private table is not known: no promise covers it together with later releases";
                 let _ = writeln!(out, "  {line}");
             }
         }

@@ -27,8 +27,8 @@ fn ahead_text(report: &CheckReport) -> String {
     let Some((_, first)) = foreseen.first() else { return String::new() };
     let pace = if first.assumed { "assumed before a second release" } else { "as now" };
     let mut out = format!(
-        "  limits hold: for how many of the next releases the limits of the policy file suffice, if {} leave and {} arrive each \
-         time ({pace}); three simulations\n",
+        "    limits hold: for how many of the next releases the limits of the policy file suffice, if {} leave and {} \
+         arrive each time ({pace}); by three simulations\n",
         percent(first.leave),
         percent(first.arrive)
     );

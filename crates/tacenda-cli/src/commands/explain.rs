@@ -34,7 +34,7 @@ pub fn run(args: &ExplainArgs, common: &Common, screen: &Screen) -> Result<u8, F
             screen.result(&text, &report)?;
             return Ok(0);
         }
-        _ => return Err(Failure::usage("say a code, finding N, group RELEASE:GROUP, or person")),
+        _ => return Err(Failure::usage("name a code, finding N, group RELEASE:GROUP, or person")),
     };
     let report = report.map_err(|error| shared::unread(error, screen))?;
     screen.result(&report.explanation, &report)?;

@@ -32,7 +32,7 @@ const ROLES: &str =
     "  identifier  names the person. It is never published; keyed hashes of it follow a person through the series
   quasi       an attacker may know it: age, postcode, sex, dates. It is generalised
   sensitive   nobody may learn it about a person: a diagnosis, a charge. It is published as it is, hidden among others
-  public      published as it is, in no order; the policy file must say why that harms no one
+    public      published as it is, shuffled within each group; the policy file must say why that harms no one
   drop        not published: names, remarks, numbers of other systems
   Enter keeps the proposal, b goes back to the question before.";
 
@@ -57,7 +57,7 @@ fn confirm(draft: &mut Draft, common: &Common, screen: &Screen) -> Result<(), Fa
             Some(number) => whole_question(draft, number),
         };
         let Some(answer) = screen.ask(&question)? else {
-            let message = "nothing was drafted: there is no terminal to ask on; say --yes to accept every proposal";
+            let message = "nothing was drafted: there is no terminal to ask on; use --yes to accept every proposal";
             return Err(Failure::nobody_agreed(message));
         };
         let step = match answer.as_str() {
@@ -113,7 +113,7 @@ fn about_column(draft: &mut Draft, at: usize, answer: &str, screen: &Screen) -> 
             Step::On
         }
         None => {
-            screen.note("there is no such role; ? says what there is");
+            screen.note("there is no such role; ? lists the roles");
             Step::Again
         }
     }
@@ -137,17 +137,18 @@ fn whole_question(draft: &Draft, at: usize) -> (String, String) {
         ),
         1 => (
             format!(
-                "\n2. What must nobody learn about a person? Names of columns with commas between, ? helps [{}]:",
+                "\n2. What must nobody learn about a person? Names of columns, separated by commas, ? helps [{}]:",
                 if sensitive.is_empty() { "nothing".to_string() } else { sensitive.join(",") }
             ),
-            "  These columns get role = \"sensitive\". The others of that role are left out. One column a series is best: several count \
-             as one combined value."
+            "  These columns get role = \"sensitive\". Other columns that were proposed as sensitive are left out. One \
+             column per series is best: several count as one combined value."
                 .into(),
         ),
         _ => (
-            "\n3. How sure may anybody be of that? At most 1 in so many: 2 or more, ? helps [3]:".into(),
-            "  3: who knows everything else about a person is right about the value at most every third time. Larger numbers protect more \
-             and make releases coarser. The draft takes less if the data do not allow it."
+            "\n3. How sure may anybody be of that? At most 1 in this many: 2 or more, ? helps [3]:".into(),
+            "  3: a reader who knows a person's quasi-identifiers is right about the value at most one time in three, \
+             as the promise counts. Larger numbers protect more and make releases coarser. The draft takes a smaller \
+             number if the data do not allow this one."
                 .into(),
         ),
     }
@@ -183,7 +184,7 @@ fn about_whole(draft: &mut Draft, at: usize, answer: &str, screen: &Screen) -> S
         }
         (_, sure) => match sure.parse() {
             Ok(one_in) if one_in >= 2 => draft.set_sure(one_in),
-            _ => return again("answer a whole number, 2 or more"),
+            _ => return again("answer with a whole number, 2 or more"),
         },
     }
     Step::On

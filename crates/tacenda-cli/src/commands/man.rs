@@ -1,4 +1,4 @@
-//! The manual page, on standard output: one page for the command and one section a subcommand.
+//! The manual page, on standard output: one page for the command and one section per subcommand.
 
 use crate::args::Cli;
 use crate::failure::Failure;

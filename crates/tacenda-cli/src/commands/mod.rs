@@ -1,4 +1,4 @@
-//! One file a command: words for the user, and a call into the library.
+//! One file per command: words for the user, and a call into the library.
 
 mod demo;
 mod init;

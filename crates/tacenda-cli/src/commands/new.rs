@@ -12,18 +12,18 @@ pub fn run(args: &NewArgs, common: &Common, screen: &Screen) -> Result<u8, Failu
     let old = old.map_err(|error| shared::failure(error, screen))?;
     let out = match old.releases {
         0 => "Nothing of it is published.".to_string(),
-        releases => format!("Releases that are out, and stay out: {releases}."),
+        releases => format!("These releases stay published: {releases}."),
     };
     let question =
         format!("Set the series {} aside and start a new one? {out} Nothing is deleted. [y/N]", old.old_series);
     if !screen.agrees(&question)? {
-        return Err(Failure::nobody_agreed("nothing was changed: nobody agreed; say --yes to start over in a script"));
+        return Err(Failure::nobody_agreed("nothing was changed: nobody confirmed; use --yes in a script"));
     }
     let report = old.carry_out().map_err(|error| shared::failure(error, screen))?;
     let kept = report.kept_in.display();
     let mut text = format!(
-        "The series {} is in {kept}, whole: tacenda -C {} log, report and verify work there.\nThe policy file now names {}. The next \
-         publish begins it, with a vault of its own.\n",
+        "The series {} is in {kept}, whole: tacenda -C {} log, report and verify work there.\nThe policy file now \
+         names {}. The next publish begins it, with a new vault.\n",
         report.old_series,
         shared::quoted(&report.kept_in),
         report.new_series,
@@ -31,9 +31,9 @@ pub fn run(args: &NewArgs, common: &Common, screen: &Screen) -> Result<u8, Failu
     if report.releases > 0 {
         let _ = writeln!(
             text,
-            "What is published stays published. The new series knows nothing of it, and its promise does not cover what both \
-             reveal together.\nIf the same people are in both: tacenda adopt takes old releases into the new series, or audit both \
-             before you publish."
+            "What is published stays published. The new series does not take it into account, and its promise does not \
+             cover what both reveal together.\nIf the same people are in both: tacenda adopt takes old releases into \
+             the new series, or audit both before you publish."
         );
     }
     screen.result(&text, &report)?;

@@ -46,7 +46,7 @@ fn forecast_text(forecast: &ForecastReport, now: u32) -> String {
         percent(forecast.change),
         if forecast.assumed { ", as assumed before the second release" } else { ", as now" }
     );
-    let mut out = format!("\n  If {pace}, the next releases need (in the middle of three simulations, and at most):\n");
+    let mut out = format!("\n  If {pace}, the next releases need (median and maximum of three simulations):\n");
     let _ = writeln!(out, "  {:<14} {:>16} {:>16} {:>9}", "", "counterfeits", "withheld", "loss");
     let band = |middle: f64, most: f64| format!("{} – {}", percent(middle), percent(most));
     for (number, release) in (now + 1..).zip(&forecast.releases) {

@@ -34,7 +34,7 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
         screen.note(&shared::summary_text(&summary, &headline));
     }
     if !screen.agrees("Publish it? A published release cannot be taken back. [y/N]")? {
-        let message = "nothing was published: nobody agreed; say --yes where nobody can be asked";
+        let message = "nothing was published: nobody confirmed; use --yes in a script";
         return Err(Failure::nobody_agreed(message));
     }
     screen.detail(&format!("the table's SHA-256 is {}", rehearsed.rehearsal.data_digest));

@@ -8,6 +8,7 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
 use std::io::IsTerminal;
+use std::path::Path;
 use std::{fs, io};
 use tacenda::ingest::Given;
 use tacenda::publish::ReportRequest;
@@ -32,30 +33,22 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     let report = use_cases::report(&common.folder(), request, &telling(&bar));
     let report = report.map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
+    let said = |place: &Path| {
+        let (word, sentence) = (report.verdict.decision.words(), &report.verdict.sentence);
+        format!("{word}: {sentence}\nThe {} edition is in {}", edition.word(), place.display())
+    };
     if common.output.is_none() && common.format.is_none() && io::stdout().is_terminal() {
         let page = common.folder().root.join(format!("tacenda-report-{}.html", edition.word()));
         let written = fs::write(&page, tacenda::report::html(&report));
         written.map_err(|error| Failure::environment(format!("{}: {error}", page.display())))?;
-        let word = report.verdict.decision.words();
-        screen.print(&format!(
-            "{word}: {}\nThe {} edition is in {}\n",
-            report.verdict.sentence,
-            edition.word(),
-            page.display()
-        ))?;
+        screen.print(&format!("{}\n", said(&page)))?;
         return Ok(0);
     }
     let otherwise = if common.output.is_some() { FormatArg::Html } else { FormatArg::Text };
     let options = TextOptions { color: false, measures: false };
     screen.print(&shared::printed(&report, common.form(otherwise), options))?;
     if let Some(path) = &common.output {
-        let word = report.verdict.decision.words();
-        screen.note(&format!(
-            "{word}: {}\nThe {} edition is in {}",
-            report.verdict.sentence,
-            edition.word(),
-            path.display()
-        ));
+        screen.note(&said(path));
     }
     Ok(0)
 }

@@ -13,8 +13,9 @@ pub fn run(args: &RetractArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let text = match report.already {
         true => format!("Release {release}, label {label}, was withdrawn already. Nothing was done.\n"),
         false => format!(
-            "Release {release}, label {label}, is withdrawn. The next release tells recipients. Tell those who have it now.\n\
-             What it gave away stays counted: later releases are judged together with it.\n"
+            "Release {release}, label {label}, is withdrawn. The next release says so to recipients. Inform those who \
+             have it now.\n\
+             Later releases are still judged together with it.\n"
         ),
     };
     screen.result(&text, &report)?;

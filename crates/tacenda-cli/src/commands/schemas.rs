@@ -1,4 +1,4 @@
-//! The JSON schemas of what the commands print, one a command.
+//! The JSON schemas of what the commands print, one per command.
 
 use crate::commands::promises::PromisesReport;
 use crate::failure::{ErrorReport, Failure};

@@ -16,7 +16,7 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     let releases = counted(u64::from(report.releases), "release", "releases");
     let mut text = match report.whole {
         true if report.vault => format!("intact: the ledger, the vault and {releases} are as they were published\n"),
-        true => format!("intact: {releases} as published; there is no vault here, and it was not checked\n"),
+        true => format!("intact: {releases} as published; there is no vault here, so none was checked\n"),
         false if report.unfinished => {
             "a publish is not finished: run tacenda plan or publish, which finishes it\n".into()
         }

@@ -343,5 +343,5 @@ fn a_release_with_the_identifier_is_not_adopted() {
     project.write("theirs.csv", &with("remark"));
     let ended = project.run(&["adopt", "theirs.csv", "--truth", "1a.csv", "--yes"]);
     let said = ended.stdout + &ended.stderr;
-    assert!(said.contains("Column remark of the files: not looked at"), "{said}");
+    assert!(said.contains("Column remark of the files: not examined"), "{said}");
 }

@@ -3,13 +3,35 @@
 //! The list below is the table of advice and what happened. A case whose advice does not work fails.
 
 use crate::kit::{POLICY, TestProject, patients};
+use Step::{Fails, Policy, Runs, Table};
+use Tried::{Shown, Steps};
 use rust_xlsxwriter::Workbook;
 
 /// What the message of an error advises, and what shows that it works.
 struct Advice {
     code: &'static str,
     advised: &'static str,
-    tried: fn(&str),
+    tried: Tried,
+}
+
+/// How advice is tried, in a hospital with two tables.
+enum Tried {
+    /// One step after another.
+    Steps(&'static [Step]),
+    /// Something that steps cannot say, given the code.
+    Shown(fn(&TestProject, &str)),
+}
+
+/// A step of a case.
+enum Step {
+    /// Replaces something in the policy file.
+    Policy(&'static str, &'static str),
+    /// Replaces something in a table.
+    Table(&'static str, &'static str, &'static str),
+    /// Runs the command, which ends well.
+    Runs(&'static [&'static str]),
+    /// Runs the command, which ends with this exit code and the code of the case.
+    Fails(&'static [&'static str], i32),
 }
 
 fn hospital() -> TestProject {
@@ -25,6 +47,13 @@ fn edit(project: &TestProject, name: &str, from: &str, to: &str) {
 
 const PUBLISH: [&str; 3] = ["publish", "q1.csv", "--yes"];
 const NEXT: [&str; 3] = ["publish", "q2.csv", "--yes"];
+
+/// Makes two of three people have the flu.
+fn make_uneven(project: &TestProject) {
+    let uneven =
+        project.read("q1.csv").replace("gastritis", "flu").replace("dyspepsia", "flu").replace("bronchitis", "flu");
+    project.write("q1.csv", &uneven);
+}
 
 /// The number behind "set it to" in a message.
 fn advised_number(message: &str) -> String {
@@ -48,140 +77,128 @@ const TRIED: &[Advice] = &[
     Advice {
         code: "D104",
         advised: "rows = \"latest\" with order",
-        tried: |code| {
-            let project = hospital();
-            with_second_row(&project);
+        tried: Shown(|project, code| {
+            with_second_row(project);
             project.fails(&PUBLISH, 3, code);
-            edit(&project, "tacenda.toml", "[promise]", "[person]\nrows = \"latest\"\norder = \"seen\"\n[promise]");
+            edit(project, "tacenda.toml", "[promise]", "[person]\nrows = \"latest\"\norder = \"seen\"\n[promise]");
             let said = project.ok(&PUBLISH);
             assert!(said.contains("1 of 60 people"), "{said}");
-        },
+        }),
     },
     Advice {
         code: "D104",
         advised: "rows = \"combine\"",
-        tried: |code| {
-            let project = hospital();
-            with_second_row(&project);
+        tried: Shown(|project, code| {
+            with_second_row(project);
             project.fails(&PUBLISH, 3, code);
-            edit(&project, "tacenda.toml", "[promise]", "[person]\nrows = \"combine\"\n[promise]");
+            edit(project, "tacenda.toml", "[promise]", "[person]\nrows = \"combine\"\n[promise]");
             project.ok(&PUBLISH);
             let release = project.read("releases/ward-stays/r0001/ward-stays-r0001.csv");
             assert!(release.contains("+gout"), "{release}");
-        },
+        }),
     },
     Advice {
         code: "D137",
-        advised: "say at the column which value is kept",
-        tried: |code| {
-            let project = hospital();
-            with_second_row(&project);
-            edit(&project, "q1.csv", "p3,Name,39", "p3,Name,40");
-            edit(&project, "tacenda.toml", "[promise]", "[person]\nrows = \"combine\"\n[promise]");
+        advised: "set at the column which value is kept",
+        tried: Shown(|project, code| {
+            with_second_row(project);
+            edit(project, "q1.csv", "p3,Name,39", "p3,Name,40");
+            edit(project, "tacenda.toml", "[promise]", "[person]\nrows = \"combine\"\n[promise]");
             project.fails(&PUBLISH, 3, code);
-            edit(&project, "tacenda.toml", "domain = [0, 120]", "domain = [0, 120], combine = \"most\"");
+            edit(project, "tacenda.toml", "domain = [0, 120]", "domain = [0, 120], combine = \"most\"");
             project.ok(&PUBLISH);
-        },
+        }),
     },
     Advice {
         code: "D139",
         advised: "give the whole table",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "[promise]", "[person]\nrows = \"latest\"\norder = \"age\"\n[promise]");
+        tried: Shown(|project, code| {
+            edit(project, "tacenda.toml", "[promise]", "[person]\nrows = \"latest\"\norder = \"age\"\n[promise]");
             project.ok(&PUBLISH);
             project.write("delta.csv", "op,patient_id,full_name,age,sex,diagnosis\nD,p3,,,,\n");
             project.fails(&["publish", "delta.csv", "--delta", "--yes"], 3, code);
             project.ok(&NEXT);
-        },
+        }),
     },
     Advice {
         code: "D102",
         advised: "name it in [columns] with role = \"drop\"",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "full_name  = { role = \"drop\" }\n", "");
-            project.fails(&PUBLISH, 3, code);
-            edit(&project, "tacenda.toml", "age        =", "full_name = { role = \"drop\" }\nage =");
-            project.ok(&PUBLISH);
-        },
+        tried: Steps(&[
+            Policy("full_name  = { role = \"drop\" }\n", ""),
+            Fails(&PUBLISH, 3),
+            Policy("age        =", "full_name = { role = \"drop\" }\nage ="),
+            Runs(&PUBLISH),
+        ]),
     },
     Advice {
         code: "D109",
         advised: "widen the domain",
-        tried: |code| {
-            let project = hospital();
-            project.ok(&PUBLISH);
-            edit(&project, "q2.csv", "p20,Name 20,18,", "p20,Name 20,121,");
-            project.fails(&NEXT, 3, code);
-            edit(&project, "tacenda.toml", "[0, 120]", "[0, 130]");
-            project.ok(&NEXT);
-        },
+        tried: Steps(&[
+            Runs(&PUBLISH),
+            Table("q2.csv", "p20,Name 20,18,", "p20,Name 20,121,"),
+            Fails(&NEXT, 3),
+            Policy("[0, 120]", "[0, 130]"),
+            Runs(&NEXT),
+        ]),
     },
     Advice {
         code: "D110",
         advised: "add the values to the list",
-        tried: |code| {
-            let project = hospital();
-            project.ok(&PUBLISH);
-            edit(&project, "q2.csv", "p20,Name 20,18,F", "p20,Name 20,18,D");
-            project.fails(&NEXT, 3, code);
-            edit(&project, "tacenda.toml", "\"X\"]", "\"X\", \"D\"]");
-            project.ok(&NEXT);
-        },
+        tried: Steps(&[
+            Runs(&PUBLISH),
+            Table("q2.csv", "p20,Name 20,18,F", "p20,Name 20,18,D"),
+            Fails(&NEXT, 3),
+            Policy("\"X\"]", "\"X\", \"D\"]"),
+            Runs(&NEXT),
+        ]),
     },
     Advice {
         code: "D110",
         advised: "set unknown = \"other\"",
-        tried: |code| {
-            let project = hospital();
-            project.ok(&PUBLISH);
-            edit(&project, "q2.csv", "p20,Name 20,18,F", "p20,Name 20,18,D");
-            project.fails(&NEXT, 3, code);
-            edit(&project, "tacenda.toml", "\"X\"]", "\"X\", \"other\"], unknown = \"other\"");
-            project.ok(&NEXT);
-        },
+        tried: Steps(&[
+            Runs(&PUBLISH),
+            Table("q2.csv", "p20,Name 20,18,F", "p20,Name 20,18,D"),
+            Fails(&NEXT, 3),
+            Policy("\"X\"]", "\"X\", \"other\"], unknown = \"other\""),
+            Runs(&NEXT),
+        ]),
     },
     Advice {
         code: "D111",
         advised: "set missing = \"value\"",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "q1.csv", "18,F,flu", "18,F,");
-            project.fails(&PUBLISH, 3, code);
-            edit(&project, "tacenda.toml", "\"sensitive\", type = \"category\"", "\"sensitive\", missing = \"value\"");
-            project.ok(&PUBLISH);
-        },
+        tried: Steps(&[
+            Table("q1.csv", "18,F,flu", "18,F,"),
+            Fails(&PUBLISH, 3),
+            Policy("\"sensitive\", type = \"category\"", "\"sensitive\", missing = \"value\""),
+            Runs(&PUBLISH),
+        ]),
     },
     Advice {
         code: "D112",
         advised: "set missing = \"value\" for the column",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "\"X\"]", "\"X\"], missing = \"error\"");
-            project.ok(&PUBLISH);
-            edit(&project, "q2.csv", "p20,Name 20,18,F", "p20,Name 20,18,");
-            project.fails(&NEXT, 3, code);
-            edit(&project, "tacenda.toml", "missing = \"error\"", "missing = \"value\"");
-            project.ok(&NEXT);
-        },
+        tried: Steps(&[
+            Policy("\"X\"]", "\"X\"], missing = \"error\""),
+            Runs(&PUBLISH),
+            Table("q2.csv", "p20,Name 20,18,F", "p20,Name 20,18,"),
+            Fails(&NEXT, 3),
+            Policy("missing = \"error\"", "missing = \"value\""),
+            Runs(&NEXT),
+        ]),
     },
     Advice {
         code: "D133",
         advised: "write it alike everywhere",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "q1.csv", "18,F,flu", "18,F,Flu");
-            project.fails(&PUBLISH, 3, code);
-            edit(&project, "q1.csv", "Flu", "flu");
-            project.ok(&PUBLISH);
-        },
+        tried: Steps(&[
+            Table("q1.csv", "18,F,flu", "18,F,Flu"),
+            Fails(&PUBLISH, 3),
+            Table("q1.csv", "Flu", "flu"),
+            Runs(&PUBLISH),
+        ]),
     },
     Advice {
         code: "D134",
         advised: "FILE.xlsx#SHEET",
-        tried: |code| {
-            let project = hospital();
+        tried: Shown(|project, code| {
             let mut workbook = Workbook::new();
             for (name, first) in [("Q1", 0), ("Q2", 10)] {
                 let sheet = workbook.add_worksheet().set_name(name).unwrap();
@@ -196,41 +213,38 @@ const TRIED: &[Advice] = &[
             project.ok(&["publish", "both.xlsx#Q1", "--yes"]);
             project.ok(&["plan", "both.xlsx#Q2"]);
             project.ok(&["publish", "--plan", "tacenda-plan.json", "--yes"]);
-        },
+        }),
     },
     Advice {
         code: "P241",
         advised: "write a role",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "full_name  = { role = \"drop\" }", "full_name  = { role = \"?\" }");
-            project.fails(&["check", "q1.csv"], 2, code);
-            edit(&project, "tacenda.toml", "\"?\"", "\"drop\"");
-            project.ok(&PUBLISH);
-        },
+        tried: Steps(&[
+            Policy("full_name  = { role = \"drop\" }", "full_name  = { role = \"?\" }"),
+            Fails(&["check", "q1.csv"], 2),
+            Policy("\"?\"", "\"drop\""),
+            Runs(&PUBLISH),
+        ]),
     },
     Advice {
         code: "R204",
         advised: "change the policy back",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 3");
+        tried: Shown(|project, code| {
+            edit(project, "tacenda.toml", "m     = 2", "m     = 3");
             project.ok(&PUBLISH);
-            edit(&project, "tacenda.toml", "m     = 3", "m     = 2");
+            edit(project, "tacenda.toml", "m     = 3", "m     = 2");
             let said = project.fails(&NEXT, 2, code).stderr;
             assert!(said.contains("m was 3 at the last release"), "{said}");
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 3");
+            edit(project, "tacenda.toml", "m     = 2", "m     = 3");
             project.ok(&NEXT);
-        },
+        }),
     },
     Advice {
         code: "R204",
         advised: "tacenda new --name NAME",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 3");
+        tried: Shown(|project, code| {
+            edit(project, "tacenda.toml", "m     = 2", "m     = 3");
             project.ok(&PUBLISH);
-            edit(&project, "tacenda.toml", "m     = 3", "m     = 2");
+            edit(project, "tacenda.toml", "m     = 3", "m     = 2");
             project.fails(&NEXT, 2, code);
             project.fails(&["new", "--yes"], 2, "U201");
             project.fails(&["new", "--name", "ward-two"], 6, "U601");
@@ -246,26 +260,24 @@ const TRIED: &[Advice] = &[
             assert!([0, 1, 6].contains(&audit.code), "{}{}", audit.stdout, audit.stderr);
             let said = audit.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(said.contains("of 2 releases") && !said.contains("as promised"), "{said}");
-        },
+        }),
     },
     Advice {
         code: "R203",
         advised: "change series.name back, or set the old series aside",
-        tried: |code| {
-            let project = hospital();
-            project.ok(&PUBLISH);
-            edit(&project, "tacenda.toml", "\"ward-stays\"", "\"ward-two\"");
-            project.fails(&NEXT, 2, code);
-            project.ok(&["new", "--name", "ward-two", "--yes"]);
-            project.ok(&NEXT);
-        },
+        tried: Steps(&[
+            Runs(&PUBLISH),
+            Policy("\"ward-stays\"", "\"ward-two\""),
+            Fails(&NEXT, 2),
+            Runs(&["new", "--name", "ward-two", "--yes"]),
+            Runs(&NEXT),
+        ]),
     },
     Advice {
         code: "R411",
         advised: "set max_share to the number",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "[counterfeits]\nmax_share = 0.5", "[counterfeits]\nmax_share = 0.0");
+        tried: Shown(|project, code| {
+            edit(project, "tacenda.toml", "[counterfeits]\nmax_share = 0.5", "[counterfeits]\nmax_share = 0.0");
             project.ok(&PUBLISH);
             // Everybody with one illness leaves, and nobody comes.
             let table = project.read("q1.csv");
@@ -273,55 +285,42 @@ const TRIED: &[Advice] = &[
             project.write("q2.csv", &without_flu.join("\n"));
             let said = project.fails(&NEXT, 4, code).stderr;
             let share = advised_number(&said);
-            edit(&project, "tacenda.toml", "max_share = 0.0", &format!("max_share = {share}"));
+            edit(project, "tacenda.toml", "max_share = 0.0", &format!("max_share = {share}"));
             project.ok(&NEXT);
-        },
+        }),
     },
     Advice {
         code: "R412",
         advised: "set max_share to the number",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "[withheld]\nmax_share = 0.5", "[withheld]\nmax_share = 0.0");
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 2\non_ineligible = \"defer\"");
-            let uneven = project
-                .read("q1.csv")
-                .replace("gastritis", "flu")
-                .replace("dyspepsia", "flu")
-                .replace("bronchitis", "flu");
-            project.write("q1.csv", &uneven);
+        tried: Shown(|project, code| {
+            edit(project, "tacenda.toml", "[withheld]\nmax_share = 0.5", "[withheld]\nmax_share = 0.0");
+            edit(project, "tacenda.toml", "m     = 2", "m     = 2\non_ineligible = \"defer\"");
+            make_uneven(project);
             let said = project.fails(&PUBLISH, 4, code).stderr;
             let share = advised_number(&said);
-            edit(&project, "tacenda.toml", "max_share = 0.0", &format!("max_share = {share}"));
+            edit(project, "tacenda.toml", "max_share = 0.0", &format!("max_share = {share}"));
             project.ok(&PUBLISH);
-        },
+        }),
     },
     Advice {
         code: "R422",
-        advised: "let the others wait: on_ineligible = \"defer\"",
-        tried: |code| {
-            let project = hospital();
-            let uneven = project
-                .read("q1.csv")
-                .replace("gastritis", "flu")
-                .replace("dyspepsia", "flu")
-                .replace("bronchitis", "flu");
-            project.write("q1.csv", &uneven);
+        advised: "let the surplus wait: on_ineligible = \"defer\"",
+        tried: Shown(|project, code| {
+            make_uneven(project);
             project.fails(&PUBLISH, 4, code);
             let tried = project.fails(&["check", "q1.csv"], 4, code).stderr;
             assert!(tried.contains("40 of 60 people have one sensitive value"), "{tried}");
             assert!(tried.contains("on_ineligible = \"defer\"") && tried.contains("people withheld"), "{tried}");
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 2\non_ineligible = \"defer\"");
+            edit(project, "tacenda.toml", "m     = 2", "m     = 2\non_ineligible = \"defer\"");
             project.ok(&PUBLISH);
-        },
+        }),
     },
     Advice {
         code: "R424",
         advised: "on_delete = \"withhold\"",
-        tried: |code| {
-            let project = hospital();
+        tried: Shown(|project, code| {
             edit(
-                &project,
+                project,
                 "tacenda.toml",
                 "model = \"m-invariance\"\nm     = 2",
                 "model = \"incremental-k-anonymity\"\nk     = 3",
@@ -330,84 +329,80 @@ const TRIED: &[Advice] = &[
             // One person leaves; a group that loses somebody is withheld.
             project.write("q2.csv", &patients(1, 60));
             project.fails(&NEXT, 4, code);
-            edit(&project, "tacenda.toml", "k     = 3", "k     = 3\non_delete = \"withhold\"");
+            edit(project, "tacenda.toml", "k     = 3", "k     = 3\non_delete = \"withhold\"");
             project.ok(&NEXT);
-        },
+        }),
     },
     Advice {
         code: "R601",
         advised: "accept_series_risk = \"your reason\"",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "model = \"m-invariance\"\nm     = 2", "model = \"k-anonymity\"\nk     = 3");
-            project.ok(&PUBLISH);
-            project.fails(&NEXT, 6, code);
-            edit(&project, "tacenda.toml", "k     = 3", "k     = 3\naccept_series_risk = \"a test\"");
-            project.ok(&NEXT);
-        },
+        tried: Steps(&[
+            Policy("model = \"m-invariance\"\nm     = 2", "model = \"k-anonymity\"\nk     = 3"),
+            Runs(&PUBLISH),
+            Fails(&NEXT, 6),
+            Policy("k     = 3", "k     = 3\naccept_series_risk = \"a test\""),
+            Runs(&NEXT),
+        ]),
     },
     Advice {
         code: "R602",
         advised: "make a new plan",
-        tried: |code| {
-            let project = hospital();
-            project.ok(&["plan", "q1.csv"]);
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 3");
-            project.fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 6, code);
-            project.ok(&["plan", "q1.csv"]);
-            project.ok(&["publish", "--plan", "tacenda-plan.json", "--yes"]);
-        },
+        tried: Steps(&[
+            Runs(&["plan", "q1.csv"]),
+            Policy("m     = 2", "m     = 3"),
+            Fails(&["publish", "--plan", "tacenda-plan.json", "--yes"], 6),
+            Runs(&["plan", "q1.csv"]),
+            Runs(&["publish", "--plan", "tacenda-plan.json", "--yes"]),
+        ]),
     },
     Advice {
         code: "R608",
         advised: "choose another label",
-        tried: |code| {
-            let project = hospital();
-            project.ok(&["publish", "q1.csv", "--yes", "--label", "Q1"]);
-            project.fails(&["publish", "q2.csv", "--yes", "--label", "Q1"], 6, code);
-            project.ok(&["publish", "q2.csv", "--yes", "--label", "Q2"]);
-        },
+        tried: Steps(&[
+            Runs(&["publish", "q1.csv", "--yes", "--label", "Q1"]),
+            Fails(&["publish", "q2.csv", "--yes", "--label", "Q1"], 6),
+            Runs(&["publish", "q2.csv", "--yes", "--label", "Q2"]),
+        ]),
     },
     Advice {
         code: "R606",
         advised: "accept_counterfeit = \"your reason\"",
-        tried: |code| {
-            let project = hospital();
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 2\non_ineligible = \"counterfeit\"");
-            project.fails(&PUBLISH, 6, code);
-            edit(&project, "tacenda.toml", "m     = 2", "m     = 2\naccept_counterfeit = \"a test\"");
-            project.ok(&PUBLISH);
-        },
+        tried: Steps(&[
+            Policy("m     = 2", "m     = 2\non_ineligible = \"counterfeit\""),
+            Fails(&PUBLISH, 6),
+            Policy("m     = 2", "m     = 2\naccept_counterfeit = \"a test\""),
+            Runs(&PUBLISH),
+        ]),
     },
     Advice {
         code: "U204",
         advised: "set it aside with tacenda new, move tacenda.toml away",
-        tried: |code| {
-            let project = hospital();
+        tried: Shown(|project, code| {
             project.ok(&PUBLISH);
             project.fails(&["init", "q1.csv", "--yes"], 2, code);
             project.ok(&["new", "--name", "ward-two", "--yes"]);
             std::fs::rename(project.file("tacenda.toml"), project.file("old.toml")).unwrap();
             project.ok(&["init", "q1.csv", "--yes", "--name", "ward-two"]);
             project.ok(&PUBLISH);
-        },
+        }),
     },
-    Advice {
-        code: "U601",
-        advised: "say --yes",
-        tried: |code| {
-            let project = hospital();
-            project.fails(&["publish", "q1.csv"], 6, code);
-            project.ok(&PUBLISH);
-        },
-    },
+    Advice { code: "U601", advised: "use --yes", tried: Steps(&[Fails(&["publish", "q1.csv"], 6), Runs(&PUBLISH)]) },
 ];
 
 #[test]
 fn the_advice_of_errors_works() {
     for Advice { code, advised, tried } in TRIED {
         println!("{code}: {advised}");
-        tried(code);
+        let project = hospital();
+        match tried {
+            Shown(tried) => tried(&project, code),
+            Steps(steps) => steps.iter().for_each(|step| match step {
+                Policy(from, to) => edit(&project, "tacenda.toml", from, to),
+                Table(name, from, to) => edit(&project, name, from, to),
+                Runs(words) => drop(project.ok(words)),
+                Fails(words, exit) => drop(project.fails(words, *exit, code)),
+            }),
+        }
     }
 }
 

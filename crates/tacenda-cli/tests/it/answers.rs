@@ -301,3 +301,41 @@ fn without_people_the_worst_place_is_told() {
     }
     assert!(count > 1, "another finding is there");
 }
+
+/// What is promised, against whom, and what not: one text, in everything that says it.
+#[test]
+fn the_promise_is_in_the_same_words_everywhere() {
+    let promises = [
+        "model = \"m-invariance\"\nm     = 2",
+        "model = \"m-invariance\"\nm     = 2\nreader = \"method\"",
+        "model = \"incremental-l-diversity\"\nl     = 2\nreader = \"method\"\ngroups = \"drawn\"",
+        "model = \"incremental-k-anonymity\"\nk     = 3\nl     = 2",
+        "model = \"k-anonymity\"\nk     = 3",
+    ];
+    for promise in promises {
+        let policy = POLICY.replace("model = \"m-invariance\"\nm     = 2", promise);
+        assert!(policy.contains(promise), "{policy}");
+        let project = TestProject::with(&[("tacenda.toml", &policy), ("q1.csv", &patients(0, 60))]);
+        project.ok(&["publish", "q1.csv", "--yes"]);
+        let read = |name: &str| project.read(&format!("releases/ward-stays/r0001/{name}"));
+        let manifest: Value = serde_json::from_str(&read("manifest.json")).unwrap();
+        let (sentence, limits) = (&manifest["promise"]["sentence"], manifest["promise"]["limits"].as_array().unwrap());
+        let ledger = project.read(".tacenda/ledger.jsonl");
+        let line: Value = serde_json::from_str(ledger.lines().last().unwrap()).unwrap();
+        assert_eq!(line["promise"]["sentence"], *sentence, "ledger, {promise}");
+        let report = json(&project, &["report"]);
+        assert_eq!(report["series"]["promise"]["sentence"], *sentence, "report, {promise}");
+        for limit in limits {
+            let not_covered = report["series"]["promise"]["limits"].as_array().unwrap();
+            assert!(not_covered.contains(limit), "report, {promise}: {limit}");
+        }
+        let pages = [read("README.md"), read("report.html"), project.ok(&["show"]), project.ok(&["check"])];
+        for page in pages {
+            let page = flat(&page);
+            for text in limits.iter().chain([sentence]) {
+                let text = text.as_str().unwrap();
+                assert!(page.contains(text), "{promise}: {text} is not in {page}");
+            }
+        }
+    }
+}

@@ -186,7 +186,7 @@ fn what_cells_that_say_nothing_mean_is_assumed_in_the_open() {
         (ended.stderr, serde_json::from_str::<Value>(&json).unwrap())
     };
     let named = |report: &Value, taken: &str| {
-        let sentence = format!("In column age 2 cells say nothing (empty, NA, NULL, ?), which is taken for {taken}.");
+        let sentence = format!("In column age 2 cells say nothing (empty, NA, NULL, ?), which is read as {taken}.");
         report["assumptions"].as_array().unwrap().iter().any(|assumed| *assumed == *sentence)
     };
     let (printed, report) = said(&[]);

@@ -88,7 +88,7 @@ fn a_stronger_way_is_offered_where_no_refusal_is_expected() {
     assert_eq!(offers.len(), 2, "{notes:?}");
     assert!(offers[0].contains("If no more than 5 % of the people leave each time"), "{notes:?}");
     assert!(offers[0].ends_with("under [promise]: reader = \"method\""), "{notes:?}");
-    let (_, setting) = offers[1].rsplit_once("in place of what stands there: ").unwrap();
+    let (_, setting) = offers[1].rsplit_once(" instead of the present lines: ").unwrap();
     assert!(
         offers[1].contains("If nobody leaves") && setting.starts_with("model = \"incremental-l-diversity\", l = 2")
     );

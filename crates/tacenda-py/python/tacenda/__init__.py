@@ -81,7 +81,7 @@ class Series:
     ) -> Release:
         """Makes the next release from ``data``, or raises and changes nothing.
 
-        ``data`` is a whole snapshot, one row a person, as a frame or a path; with ``delta``, only what
+        ``data`` is a whole snapshot, one row per person, as a frame or a path; with ``delta``, only what
         changed, with a column ``op`` (insert, update, delete). A pandas index is not read.
         """
         return self._native.publish(_data(data), label, delta, threads)
@@ -182,7 +182,7 @@ def audit(
     """Attacks a series of releases, whoever made them: what can a reader of all of them work out?
 
     ``releases`` are frames or paths (also :class:`Release` objects), in order of time; generalised cells
-    in any of the usual notations. ``truth`` are the tables behind them, one a release, with the identifier
+    in any of the usual notations. ``truth`` are the tables behind them, one per release, with the identifier
     ``id``: then people are counted. A person must be one of at least ``k``, with at least ``l`` values left;
     the attacker knows everyone's quasi values and, with ``presence``, who is in which release. ``missing``
     says what a quasi cell without a value stands for: ``"any"`` value, or ``"value"``, one of its own; what

@@ -52,7 +52,7 @@ const PIECE: usize = 4096;
 /// Attacks the releases together. The releases share one numbering of values, and `knowledge` speaks
 /// of the same releases in the same order.
 pub fn attack(releases: &[Release], knowledge: &Knowledge<'_>) -> Candidates {
-    assert_eq!(releases.len(), knowledge.releases(), "one table of knowledge a release");
+    assert_eq!(releases.len(), knowledge.releases(), "one table of knowledge per release");
     let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
     let mut candidates = Candidates::everything(knowledge.len(), values);
     for (index, release) in releases.iter().enumerate() {
@@ -62,10 +62,10 @@ pub fn attack(releases: &[Release], knowledge: &Knowledge<'_>) -> Candidates {
 }
 
 /// Attacks the releases without knowing who is in which: a person's value is one of those that any
-/// release has at their point. With `first_release`, whoever is in the first release is known to be,
-/// and their value is one of those it has there. A person is looked for at the first point known.
+/// release has at their point. With `first_release`, the attacker knows who is in the first release, and their value is
+/// one of those it has there. A person is looked for at the first point known.
 pub fn attack_unsure(releases: &[Release], knowledge: &Knowledge<'_>, first_release: bool) -> Candidates {
-    assert_eq!(releases.len(), knowledge.releases(), "one table of knowledge a release");
+    assert_eq!(releases.len(), knowledge.releases(), "one table of knowledge per release");
     let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
     let all = Candidates::everything(1, values);
     let words = all.words;

@@ -1,11 +1,12 @@
 //! Attacks the published counts of quasi values: those of a new release and those of all releases before, together.
 //!
-//! Whoever knows everyone's quasi-identifiers and who is in which release can work the counts out, and learns nothing
-//! (science A3.13). These checks are for readers who know less. Every number and every change since any earlier release must
+//! A reader who knows everyone's quasi-identifiers and who is in which release can compute the counts, and learns
+//! nothing (science A3.13). These checks are for readers who know less. Every number and every change since any earlier
+//! release must
 //! be 0 or at least what the promise asks for. Cells must be the same in all releases. And with the number of
 //! people, which is public, no count may be confined between 1 and that number.
 //!
-//! The counts are worked out again from the truth, person by person; how they were made plays no part here.
+//! The counts are computed again from the private table, person by person; how they were made plays no part here.
 
 use crate::audit::{Evidence, Fault, Faults};
 use crate::model::{CountedColumn, LEAST_UNIT, PeopleCounts, Span, Terms, people_by_code};

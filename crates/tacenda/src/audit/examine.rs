@@ -93,9 +93,9 @@ fn examined<'a>(
     progress: &(dyn Fn(Check) + Sync),
     checks: &[Check],
 ) -> (Ask<'a>, Assessment) {
-    assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
+    assert_eq!(series.traces.len(), series.releases.len(), "one list of traces per release");
     if let Some(knowledge) = series.knowledge {
-        assert_eq!(knowledge.releases(), series.releases.len(), "one table of knowledge a release");
+        assert_eq!(knowledge.releases(), series.releases.len(), "one table of knowledge per release");
     }
     let ask = Ask::new(*series, attacker, *thresholds, *budget);
     let asked = Check::ALL.into_iter().filter(|check| checks.contains(check));
@@ -120,7 +120,7 @@ fn examined<'a>(
 /// # Panics
 /// As [`examine`].
 pub fn stories_of(series: &Series<'_>, attacker: Attacker, budget: &Budget, person: u32) -> Vec<Story> {
-    assert_eq!(series.traces.len(), series.releases.len(), "one list of traces a release");
+    assert_eq!(series.traces.len(), series.releases.len(), "one list of traces per release");
     let ask = Ask::new(*series, attacker, Thresholds::default(), *budget);
     checks::candidates::stories_of(&ask, person)
 }
@@ -143,7 +143,7 @@ fn places_people(check: Check) -> bool {
 }
 
 fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
-    // Someone whom no group covers shows that the reading is wrong: whoever else it speaks of may be wronged.
+    // A person whom no group covers shows that the reading is wrong, so its findings about others may be wrong too.
     if ask.series.knowledge.is_some_and(Knowledge::is_doubted) && places_people(check) {
         let verdict = Verdict::NotAssessed(Reason::ReadingDoubted);
         return Outcome { verdict, ..Outcome::new(check, Coverage::default()) };

@@ -49,7 +49,7 @@ coded! {
              the input.";
         NobodyThere = "A608", "a group has no people",
             "All rows of the group are counterfeits. Such a group describes nobody.";
-        SpelledTwice = "A609", "one value stands in a group in two spellings",
+        SpelledTwice = "A609", "a group has one value in two spellings",
             "Two spellings of one value (Flu and flu) are one value to a reader. Counted apart they would make a group look \
              more diverse than it is.";
         TooFewPeople = "A611", "a group has too few people",
@@ -70,7 +70,7 @@ coded! {
         CountWrong = "A616", "a published count is not what it should be",
             "Counts of quasi values are rounded so that every running total of a column is the nearest multiple of the unit. \
              Another number is a false statistic.";
-        CountTooFine = "A617", "published counts tell a small number",
+        CountTooFine = "A617", "published counts reveal a small number",
             "Every published count, and every change of it since any earlier release, must be 0 or at least what the promise \
              asks for. Otherwise a reader who does not know everyone's quasi-identifiers learns about a few people.";
         CountCellsMoved = "A618", "the cells of published counts are not the same in all releases",
@@ -191,8 +191,7 @@ coded! {
             "Everyone in the earlier release is in the later one, with the same value. If all are matched to rows at \
              once, one row remains possible for the person.";
         FewNewcomers = "A743", "few rows of a group can be arrivals",
-            "Most rows of the group must belong to people of the earlier release. Fewer than k can belong to \
-             arrivals.";
+            "People of the earlier release must hold most rows of the group. Fewer than k rows can belong to arrivals.";
         FewMatchedValues = "A751", "matching two releases leaves too few values",
             "Everyone in the earlier release is matched to a row of the later one. Then a person who is in both of \
              these groups has one of fewer than l values.";
@@ -225,7 +224,7 @@ coded! {
         StableNames = "A772", "group names link two releases",
             "Groups with the same name in both files overlap far more often than others. So names persist, and a \
              reader can follow a group.";
-        MovedByOne = "A773", "a region moved by one person",
+        MovedByOne = "A773", "one person moved the boundary of a region",
             "Two groups differ in one row and in one side of the region. The side that moved is the value of the \
              person who arrived or left.";
         TightBoundaries = "A774", "boundaries are values of people",
@@ -239,17 +238,18 @@ coded! {
         EverLinkedLikely = "A785", "a person was probably linked to a value in some release",
             "If values change, each release is another chance. The probability that the person had the value in at \
              least one release is above 1/l.";
-        ChangeShows = "A788", "it shows that a person's value changed",
-            "The groups that can hold the person before and after have no value in common, or no value set where people keep \
-             theirs. So every reader sees that the value changed. No promise hides that. Publish a value that does not change, \
-             or name values that never go away (--permanent) to see what follows.";
+        ChangeShows = "A788", "a person's change of value is visible",
+            "The groups that can hold the person before and after have no value in common (or no value set in common, \
+             where people keep theirs). So every reader can see that the value changed. No promise hides that. Publish \
+             a value that does not change, or name permanent values (--permanent) to see what follows.";
         PermanentCertain = "A789", "a value that never goes away is certain for a person",
-            "Some values never go away, as was said with --permanent. Whoever changed value did not have one of them before. \
-             Others then must have had it. Keep permanent values apart from values that change: a column of their own, or a \
-             series of their own.";
+            "Some values never go away, as stated with --permanent. A person whose value changed did not have one of \
+             them before. So somebody else had it. Keep permanent values apart from values that change: in a column or \
+             a series of their own.";
         PermanentFewValues = "A790", "a value that never goes away leaves fewer values than the threshold",
-            "Some values never go away, as was said with --permanent. Whoever changed value did not have one of them before. \
-             That leaves others fewer values than the threshold. Keep permanent values apart from values that change.";
+            "Some values never go away, as stated with --permanent. A person whose value changed did not have one of \
+             them before. That leaves others fewer values than the threshold. Keep permanent values apart from values \
+             that change.";
         GroupsTellValues = "A787", "groups depend on who has which value",
             "The releases were made again with the same seed, and with values exchanged among people of one value set. \
              Other groups came out. A reader who knows the program can rule such exchanges out, and may be left with fewer \

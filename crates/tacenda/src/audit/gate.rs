@@ -267,7 +267,7 @@ impl Places {
         }
     }
 
-    /// The groups whose regions miss somebody, one entry a person, sorted. Goes through the table in its own
+    /// The groups whose regions miss somebody, one entry per person, sorted. Goes through the table in its own
     /// order: regions are fewer than people, and a walk from group to group would jump about in every column.
     fn missed(&self, evidence: &Evidence<'_>) -> Vec<u32> {
         let (release, table) = (evidence.release, evidence.table);

@@ -18,8 +18,8 @@ pub(crate) fn check(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
     check_where(m, k, evidence, |_, _| true)
 }
 
-/// The same of the groups that are not a group of the last release with the very same people: whoever compares
-/// the two releases learns nothing from those.
+/// The same for groups that changed. A group with the very same people as in the last release tells nothing to a reader
+/// who compares the two.
 pub(crate) fn check_changed(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
     let history = evidence.history;
     let mut sizes = vec![0usize; history.groups.regions.len()];
@@ -62,7 +62,7 @@ fn check_where(
         if k.is_some_and(|k| people < u64::from(k)) {
             faults.group(Fault::TooFewPeople, group, people);
         }
-        // One look-up a group: most members met exactly this set before.
+        // One look-up per group: most members met exactly this set before.
         let known = history.value_sets.find(&set);
         let strangers = release.group_rows(group).filter(|&row| {
             let person = evidence.membership.person(row);

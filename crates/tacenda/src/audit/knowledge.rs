@@ -8,7 +8,7 @@ use crate::audit::by_group::ByGroup;
 use crate::model::{Classes, Membership, RecordKey, Table, Value};
 use std::fmt;
 
-/// Everyone's points and presence, one table a release.
+/// Everyone's points and presence, one table per release.
 #[derive(Clone)]
 pub struct Knowledge<'a> {
     tables: Vec<&'a Table>,

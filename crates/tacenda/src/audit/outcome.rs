@@ -1,4 +1,4 @@
-//! What an audit answers: one outcome a check, each with its verdict, coverage, findings and numbers.
+//! What an audit answers: one outcome per check, each with its verdict, coverage, findings and numbers.
 
 use crate::audit::story::Story;
 use crate::audit::{Fault, Finding, Quantity, Reason, Statement};
@@ -9,7 +9,7 @@ use std::fmt;
 /// Everything an audit found out.
 #[derive(Clone, Debug, Default)]
 pub struct Assessment {
-    /// One outcome a check, in the order of [`Check::ALL`].
+    /// One outcome per check, in the order of [`Check::ALL`].
     pub outcomes: Vec<Outcome>,
     /// The worst case, step by step: a person who was found out, or who is closest to it. Where people are not known, a
     /// person in the worst place that was found.
@@ -52,7 +52,7 @@ pub enum Check {
     RowOrder,
     /// Whether group names stay the same over releases (science D4.10).
     GroupNames,
-    /// Whether a region moved by one person (science D4.10).
+    /// Whether one person moved the boundary of a region (science D4.10).
     MovedRegions,
     /// Whether boundaries are values of people (science D4.10).
     Boundaries,
@@ -145,8 +145,8 @@ impl fmt::Display for Theorem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Theorem::EquallyLikely => {
-                "by a theorem (science A3.10): every group has each of its values equally often, which was checked here; and everyone \
-                 kept one value set, which the gate saw before each release"
+                "by a theorem (science A3.10): every group has each of its values equally often, which was checked \
+                 here; and everyone kept one value set, which the gate checked before each release"
             }
             Theorem::EquallyLikelyAsPromised => {
                 "by a theorem (science A3.10): every group has each of its values equally often, which was checked here; and everyone \
@@ -157,8 +157,8 @@ impl fmt::Display for Theorem {
                  set; both were checked here"
             }
             Theorem::Exchangeable => {
-                "by a theorem (science A0.6): every group has enough values, which was checked here; and people stay in their groups, \
-                 which the gate saw before each release"
+                "by a theorem (science A0.6): every group has enough values, which was checked here; and people stay \
+                 in their groups, which the gate checked before each release"
             }
             Theorem::ExchangeableAsPromised => {
                 "by a theorem (science A0.6): every group has enough people and values, which was checked here; and people stay in \
@@ -284,6 +284,21 @@ impl Check {
         self.words().0
     }
 
+    /// Whether it compares regions of several releases, so that its findings depend on which regions overlap.
+    pub fn compares_regions(self) -> bool {
+        matches!(
+            self,
+            Check::Difference
+                | Check::Candidates
+                | Check::Correspondence
+                | Check::Matching
+                | Check::Posterior
+                | Check::Equivalence
+                | Check::Joins
+                | Check::MovedRegions
+        )
+    }
+
     /// The worst that it can find.
     pub fn worst(self) -> Severity {
         match self {
@@ -362,12 +377,12 @@ impl Check {
             Check::Joins => ("joins", "What does joining releases with different columns give away?"),
             Check::RowOrder => ("row-order", "Does the order of the rows link releases?"),
             Check::GroupNames => ("group-names", "Do group names link releases?"),
-            Check::MovedRegions => ("moved-regions", "Did a region move by one person?"),
+            Check::MovedRegions => ("moved-regions", "Did one person move the boundary of a region?"),
             Check::Boundaries => ("boundaries", "Are boundaries the values of people?"),
             Check::Drift => ("drift", "How does the loss change from release to release?"),
             Check::Learned => ("learned", "What can be learned from correlations in the releases themselves?"),
-            Check::EverLinked => ("ever-linked", "How likely was a person ever linked to a value?"),
-            Check::Changes => ("changes", "Does the change of a value show, and what follows from it?"),
+            Check::EverLinked => ("ever-linked", "How likely is it that a person was ever linked to a value?"),
+            Check::Changes => ("changes", "Is a change of value visible, and what follows from it?"),
             Check::Rerun => ("rerun", "Would exchanged values have given the same groups?"),
         }
     }

@@ -37,7 +37,7 @@ reasons! {
     /// There is nothing to compare.
     OneReleaseWithValues = "fewer than two releases have a sensitive column",
     /// Our own files are sorted, so their order says nothing.
-    SortedRows = "no two releases have rows in an order of their own",
+    SortedRows = "fewer than two releases have rows in an order of their own",
     /// There is nothing to join.
     SameColumns = "all releases have the same columns",
     /// Groups have no names to compare.
@@ -85,13 +85,13 @@ reasons! {
     /// The tables, the policy or the program are not those of the day.
     NotMadeAgain = "these tables, this policy and this program do not give the same releases again",
     /// That two people share a value is outside the promise, and the series is too large to find all of them.
-    SharingNotPromised = "no promise here says that two people cannot be seen to share a value; not everyone was looked at",
+    SharingNotPromised = "no promise here hides that two people share a value; not everyone was examined",
     /// Somebody lost a value that was said to stay.
-    NotPermanent = "somebody had a value that was named as permanent, and has it no more",
+    NotPermanent = "somebody lost a value that was named as permanent",
     /// Releases that are not neighbours were not compared.
     PairsLeftOut = "not all pairs of releases were compared",
     /// Only a sample was looked at.
-    SampledPeople = "only a random sample of the people was looked at",
+    SampledPeople = "only a random sample of the people was examined",
 }
 
 impl Reason {
@@ -114,7 +114,7 @@ pub enum WayOut {
 impl Reason {
     /// What would settle a question that is not assessed for this reason.
     pub fn way_out(self) -> WayOut {
-        const TRUTH: &str = "give the private tables (--truth FILE… --id COLUMN), one a release";
+        const TRUTH: &str = "give the private tables (--truth FILE… --id COLUMN), one per release";
         match self {
             Reason::TooManyOverlaps
             | Reason::TooLargeToMatch

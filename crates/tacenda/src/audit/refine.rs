@@ -295,7 +295,7 @@ impl<'a> Scene<'a> {
         component.groups.iter().map(people).sum::<usize>() == component.people.len()
     }
 
-    /// The places of a component: one a group and value, with how often the value occurs.
+    /// The places of a component: one per group and value, with how often the value occurs.
     fn places(&self, component: &Component) -> Seats {
         let mut seats = Seats::default();
         for &group in &component.groups {

@@ -103,10 +103,10 @@ pub struct Budget {
 pub enum Effort {
     /// A first look.
     Quick,
-    /// What an audit does.
+    /// The usual effort.
     #[default]
     Standard,
-    /// Whatever takes minutes.
+    /// May take minutes.
     Thorough,
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn table(people: &str) -> Table {
     )
 }
 
-/// One group a word: `lo-hi/values`, and `+n` where n of them are counterfeits.
+/// One group per word: `lo-hi/values`, and `+n` where n of them are counterfeits.
 pub(crate) fn release(number: u32, groups: &str) -> Release {
     let mut release = Release { number, regions: Regions::new(1), values: values(), ..Release::default() };
     for word in groups.split(' ') {

@@ -107,7 +107,8 @@ pub enum Statement {
         /// No value set in common; they may share values.
         by_sets: bool,
     },
-    /// Whoever changed value had no permanent one before. Then the groups leave the person the values: fewer than l.
+    /// A person whose value changed had no permanent value before. Then the groups leave this person the given values:
+    /// fewer than l.
     FewByPermanent,
     /// After an exchange of values, groups with `number` of the `line` people of the release come out otherwise, the one
     /// given among them.

@@ -9,7 +9,7 @@ use crate::model::{Quasi, Release, Schema, Span, Value};
 use crate::space::stab::overlaps;
 use std::fmt;
 
-/// How one person's value was found out, one step a release they are in.
+/// How one person's value was found out, one step per release they are in.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Story {
     /// The person's number in the attacker's knowledge; `None` where people are not known, and it is about a person who
@@ -46,7 +46,7 @@ pub struct StoryStep {
 pub struct SeenGroup {
     /// Its place in the release, counted from 0.
     pub group: u32,
-    /// Its region as printed, one text a quasi attribute.
+    /// Its region as printed, one text per quasi attribute.
     pub region: Vec<String>,
     /// Its rows' values.
     pub values: Vec<Value>,

@@ -165,7 +165,7 @@ fn order(options: &[&[Choice]]) -> Vec<usize> {
     order
 }
 
-/// The free rows of all groups: one number a cell, one a group.
+/// The free rows of all groups: one number a cell, one per group.
 struct Board {
     start: Box<[u8]>,
     /// Per cell of the history, its place in a state.

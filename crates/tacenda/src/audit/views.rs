@@ -78,8 +78,8 @@ pub fn gate_view(evidence: &ViewEvidence<'_>) -> ViewVerdict {
         }
         if !SubJoins::of(seen).is_complete {
             verdict.warnings.push(format!(
-                "{} views can be joined: only each one with the new view, all but one, and all were joined, not \
-                 every selection",
+                "{} views can be joined: the new view was joined with each one, with all but one, and with all, not \
+                 with every selection",
                 seen.len() + 1
             ));
         }
@@ -142,7 +142,7 @@ fn collect(
         add(Fault::ViewsNotRelated, alone.0, 0);
     }
     if alone.1 > 0 {
-        warn("some rows of a view match no row of a view made elsewhere: they were judged without it");
+        warn("some rows of a view match no row of a view made elsewhere: they were judged without that view");
     }
     for &(view, other) in &report.unassigned {
         if is_ours(view) && is_ours(other) {
@@ -159,8 +159,8 @@ fn collect(
             add(Fault::ViewsNotRelated, rows, 0);
         } else {
             warn(
-                "with a view made elsewhere, the rows of all views cannot all be matched at once: what lies in no \
-                 matching was left out for two views at a time",
+                "with a view made elsewhere, the rows of all views cannot all be matched at once: impossible \
+                 combinations were excluded for two views at a time only",
             );
         }
     }
@@ -187,8 +187,8 @@ fn judge(
             );
         }
         JoinCoverage::KernelOfTwo => warn(
-            "matching the rows of all views at once takes too many steps: what lies in no matching was left out for two \
-             views at a time",
+            "matching the rows of all views at once takes too many steps: impossible combinations were excluded for \
+             two views at a time only",
         ),
         JoinCoverage::All | JoinCoverage::Unassigned => {}
     }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A person as the attacker knows them: their quasi codes in each release, `None` where absent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Person {
-    /// One a release.
+    /// One per release.
     pub points: Vec<Option<Vec<u32>>>,
 }
 
@@ -241,7 +241,7 @@ impl Seats {
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) value: Value,
-    /// Group and cell, one a release they are in.
+    /// Group and cell, one per release they are in.
     pub(super) spots: Vec<(u32, u32)>,
 }
 
@@ -484,6 +484,20 @@ mod tests {
             assert!(worlds.risk(2, A).unwrap().is(1, 1));
             assert!(worlds.risk(0, A).unwrap().is(1, 2));
         }
+    }
+
+    /// science CE-12: the bound counts ways to assign people to rows. Distinct lists of values are fewer, and not in proportion.
+    #[test]
+    fn counting_lists_of_values_instead_of_worlds_exceeds_the_bound() {
+        let tables = [table("1/10/a 2/11/b 3/12/a 4/13/c")];
+        let releases = [release(1, "10-12/ab 11-13/ac")];
+        let people = people(&Knowledge::from_tables(&tables));
+        let (worlds, _) = Worlds::count_and_keep(&releases, &people, Counting::Principled, 1000, Keep::Assignments);
+        let worlds = worlds.unwrap();
+        assert_eq!(worlds.count, 8);
+        assert!(worlds.risk(0, A).unwrap().is(1, 2));
+        let (_, lists) = &worlds.assignments[0];
+        assert_eq!((lists.iter().filter(|list| list[0] == A).count(), lists.len()), (4, 7));
     }
 
     #[test]

@@ -212,7 +212,7 @@ fn number_codes(attribute: &Quasi, comparison: Comparison, value: &Word) -> Resu
             let (mut first, mut last) = (String::new(), String::new());
             attribute.print_bound(0, &mut first);
             attribute.print_bound(numbers - 1, &mut last);
-            return Err(fault(format!("{} has values from {first} to {last}, and never this one", attribute.name)));
+            return Err(fault(format!("{} has values from {first} to {last}; this value is outside", attribute.name)));
         }
         Comparison::Equal | Comparison::NotEqual => (below, up_to),
     };
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(refused("age > old"), "position 7 of the question: age is compared with a number");
         assert_eq!(
             refused("age = 120"),
-            "position 7 of the question: age has values from 0 to 119, and never this one"
+            "position 7 of the question: age has values from 0 to 119; this value is outside"
         );
         assert_eq!(refused("age = ''"), "position 7 of the question: age is always recorded");
         assert_eq!(ask("disease = fluu").notes, ["no row has \"fluu\" in disease; did you mean flu?"]);

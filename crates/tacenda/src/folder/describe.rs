@@ -257,7 +257,7 @@ fn how_to_read(issue: &Issue<'_>) -> String {
         let has_labels = policy.schema.sensitive.iter().any(|sensitive| !sensitive.labels.is_empty());
         let how = if has_labels { "published as recorded, or as a coarser label" } else { "published as recorded" };
         points.push(format!(
-            "{sensitive}: {how}. Empty: not recorded. No row tells which person of the group it belongs to."
+            "{sensitive}: {how}. Empty: not recorded. No row shows which person of the group it belongs to."
         ));
     }
     let public = names(schema, Role::Public);
@@ -301,8 +301,8 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
         estimates.push(match release.counterfeit_count() {
             0 => format!("No row is artificial here, so counts by the values of {sensitive} are exact for the people of this release."),
             _ => format!(
-                "Counts by the values of {sensitive}{} are estimates: artificial rows have values like other rows. Only \
-                 counts of whole groups are exact.",
+                "Counts by the values of {sensitive}{} are estimates: artificial rows have values like other rows. \
+                 Only counts of whole groups are exact.",
                 if public.is_empty() { String::new() } else { format!(" or {public}") }
             ),
         });

@@ -268,7 +268,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// One item a row, the same for all rows of a group.
+    /// One item per row, the same for all rows of a group.
     fn per_group<T: Clone>(&self, item: impl Fn(usize) -> T) -> Vec<T> {
         let mut items = Vec::with_capacity(self.rows.len());
         for group in self.groups.clone() {

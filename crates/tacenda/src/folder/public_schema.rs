@@ -52,7 +52,7 @@ pub enum ColumnDomain {
         lo: i64,
         hi: i64,
     },
-    /// One row a leaf, in the order of the leaves: the leaf, then its ancestors up to the root.
+    /// One row per leaf, in the order of the leaves: the leaf, then its ancestors up to the root.
     Category {
         hierarchy: Vec<Vec<String>>,
     },

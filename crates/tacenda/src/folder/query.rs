@@ -202,7 +202,7 @@ impl Parser {
     }
 
     fn expect(&mut self, wanted: char, what: &str) -> Result<(), FolderError> {
-        if self.take(wanted) { Ok(()) } else { Err(fault(self.at, &format!("here should be {what}"))) }
+        if self.take(wanted) { Ok(()) } else { Err(fault(self.at, &format!("expected here: {what}"))) }
     }
 
     fn skip_blanks(&mut self) {

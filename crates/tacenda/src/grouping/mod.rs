@@ -35,8 +35,7 @@ coded! {
             "Even one group needs more rows than the table has.";
         #[error(
             "the newcomers' values are too uneven for m = {m}: {most} of {} have one value, and there is room for {allowed}; \
-             lower m, coarsen the sensitive attribute, or wait for more arrivals; with reader = \"rule\", \
-             on_ineligible = \"defer\" lets the others wait",
+             lower m, coarsen the sensitive attribute, or wait for more arrivals; with reader = \"rule\", on_ineligible = \"defer\" lets the surplus wait",
             counted(*newcomers as u64, "newcomer", "newcomers")
         )]
         Ineligible {
@@ -90,8 +89,8 @@ coded! {
             /// What to do about it.
             way_out: &'static str,
         } = "R425", "records changed",
-            "This promise does not allow values to change. An age that grows every year announces itself: publish \
-             the birth year. Or start a series with m-invariance, which allows changes.";
+            "This promise does not allow values to change. An age that grows every year is such a change: publish the \
+             birth year. Or start a series with m-invariance, which allows changes.";
         #[error(
             "{} of the earlier views {} gone and {arrived} {} new; views are about the same people: publish every view from the \
              same snapshot, or start a new series",

@@ -246,7 +246,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Takes the cells of a row that is only deleted.
-    pub fn blank_cells(&mut self) {
+    fn blank_cells(&mut self) {
         self.quasi.iter_mut().for_each(|column| column.push(0));
         self.sensitive.push(BLANK);
         if !self.plan.public.is_empty() {
@@ -272,7 +272,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Takes the sensitive cell of a row, or several joined to one.
-    pub fn sensitive_cell(&mut self, joined: &[u8], place: u64) {
+    fn sensitive_cell(&mut self, joined: &[u8], place: u64) {
         let number = self.number_sensitive(joined);
         self.sensitive_number(number, place);
     }

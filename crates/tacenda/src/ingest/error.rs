@@ -230,12 +230,12 @@ kinds! {
         "Two columns of the input have the same name, so the policy file cannot say which one it means.";
     /// Two rows have one identifier.
     DuplicateIdentifier, "D104", "duplicate identifier",
-        "keep one row per person; or say under [person] what becomes of several: rows = \"latest\" with order = \"COLUMN\", or rows = \
-         \"combine\"; or choose the column that names a person",
+        "keep one row per person; or say under [person] what happens to several: rows = \"latest\" with order = \
+         \"COLUMN\", or rows = \"combine\"; or choose the column that names a person",
         "Two or more rows have the same identifier. A snapshot has one row per person: with several, a person would \
-         be counted several times in a group, and the group would have fewer people than promised. [person] in the policy file \
-         says what becomes of several rows: the first or the latest counts, or they are combined. Deltas have one row per \
-         person always.";
+         be counted several times in a group, and the group would have fewer people than promised. [person] in the \
+         policy file says what happens to several rows: the first or the latest counts, or they are combined. Deltas \
+         have one row per person always.";
     /// A row without an identifier.
     EmptyIdentifier, "D105", "empty identifier",
         "fill in the identifier; without it a person cannot be followed through the series",
@@ -263,7 +263,7 @@ kinds! {
         "A number or date lies outside the domain that the policy file declares. The domain is half open: [lo, \
          hi) does not contain hi. It is public and may not follow the data, or it would reveal the most extreme \
          person. Correct the cells, or widen the domain in the policy file, by whole steps of its grid. That is an \
-         amendment; the promise page says where it is refused.";
+         amendment; some promises refuse it (docs/guarantees.md).";
     /// A value that the hierarchy lacks.
     UnknownValue, "D110", "value not in the hierarchy",
         "correct the cells, or add the values to the list or hierarchy, or set unknown = \"other\" for a quasi column; \
@@ -274,8 +274,8 @@ kinds! {
     /// A sensitive cell is empty.
     EmptySensitive, "D111", "empty sensitive value",
         "fill it in, or set missing = \"value\" to publish 'not recorded' as a value of its own",
-        "A sensitive cell is empty and the policy file does not allow that. Whether 'not recorded' is a value like any other \
-         is a decision about people, so it has to be written down.";
+        "A sensitive cell is empty and the policy file does not allow that. Whether 'not recorded' is a value like any \
+         other is a decision about people, so the policy file must state it.";
     /// A quasi cell is empty.
     EmptyQuasi, "D112", "empty quasi value",
         "fill it in, or set missing = \"value\" for the column",
@@ -320,12 +320,13 @@ kinds! {
     /// An insert of someone who is there.
     InsertOfPresent, "D121", "insert of a present record",
         "use update, or publish from a whole snapshot",
-        "A delta inserts a record that the last snapshot already has. The delta does not follow on the last snapshot.";
+        "A delta inserts a record that the last snapshot already has. The delta was not made against the last \
+         snapshot.";
     /// An update or delete of someone who is not there.
     ChangeOfAbsent, "D122", "update or delete of an absent record",
         "use insert, or publish from a whole snapshot",
-        "A delta updates or deletes a record that the last snapshot does not have. The delta does not follow on the last \
-         snapshot.";
+        "A delta updates or deletes a record that the last snapshot does not have. The delta was not made against the \
+         last snapshot.";
     /// Too many rows for 32 bits.
     TooManyRows, "D123", "too many rows",
         "divide the table into several series",
@@ -338,7 +339,7 @@ kinds! {
          role = \"drop\" may hold line breaks between quotes.";
     /// A published cell in no notation of its column.
     UnknownNotation, "D125", "cell in no notation of its column",
-        "correct the cells; or say --notation COLUMN=exact if the texts are labels, --any TEXT if a text means any \
+        "correct the cells; or use --notation COLUMN=exact if the texts are labels, --any TEXT if a text means any \
          value, or --hierarchy COLUMN=FILE",
         "All cells of a column, in all files, are read in one notation. It has numbers or dates with their ranges, \
          such as [20,30), (20, 30], 20-29, 20..29, 20 to 29, >=65, 65+ and under 18. Or it has labels with their sets \
@@ -359,7 +360,7 @@ kinds! {
          hide what the file reveals.";
     /// A range without a value in it.
     EmptyRange, "D127", "range that holds no value",
-        "correct the cells, or say --notation COLUMN=real where values lie between the whole numbers",
+        "correct the cells, or use --notation COLUMN=real if values lie between the whole numbers",
         "A range such as (20,21) holds no whole number, and all bounds of its column are whole numbers.";
     /// Rows with one group id and different cells.
     GroupDiffers, "D128", "rows of one group differ",
@@ -370,13 +371,14 @@ kinds! {
     CountsDiffer, "D129", "counterfeit counts do not fit",
         "correct the counts, name the column that numbers groups with --group, or take the counts away: counterfeits then \
          count as people",
-        "The counts of counterfeits do not fit the groups of the file. They stand beside it \
-         (STEM.counterfeits.csv) or in its column row_weight. A group is missing, has another number of rows, or \
-         would have more counterfeits than rows. Counts beside a file name groups, so the file needs a column \
-         that numbers its groups.";
+        "The counts of counterfeits do not fit the groups of the file. They are in a file beside it \
+         (STEM.counterfeits.csv) or in its column row_weight. A group is missing, has another number of rows, or would \
+         have more counterfeits than rows. Counts beside a file name groups, so the file needs a column that numbers \
+         its groups.";
     /// Too many values for one column.
     TooFine, "D130", "too many values for one column",
-        "say --notation COLUMN=integer or COLUMN=real:2 for fewer decimals, or --domain COLUMN=LO..HI for a narrower domain",
+        "use --notation COLUMN=integer or COLUMN=real:2 for fewer decimals, or --domain COLUMN=LO..HI for a narrower \
+         domain",
         "A column's values are numbered with 32 bits. Bounds with many decimals over a wide range need more numbers than \
          that. More than nine decimals are never kept; if fewer are asked for, the rest is cut off, and a note says \
          so.";
@@ -394,9 +396,9 @@ kinds! {
     WrittenTwice, "D133", "one value written in two ways",
         "write it alike everywhere, without blanks around it and without .0 behind whole numbers",
         "Some texts of this column differ only in blanks around them or in how a number is written (25 and 25.0). \
-         Read as two values they would be counted twice, and releases would seem to have nothing in common. In \
-         the sensitive columns of a table that is to be published, capital letters count as spelling too (Flu and \
-         flu).";
+         Read as two values they would be counted twice, and releases would seem to have nothing in common. In the \
+         sensitive columns of a table to be published, capital letters and the encoding of accents make no difference \
+         either: Flu and flu are one value.";
     /// A workbook with several sheets, or without the one that was named.
     WhichSheet, "D134", "which sheet",
         "name the sheet behind the file: FILE.xlsx#SHEET, in quotes for the shell",
@@ -405,10 +407,10 @@ kinds! {
     /// A sheet that is no plain table.
     BadSheet, "D135", "a sheet that is no plain table",
         "make it a plain table, save it in the spreadsheet program, and try again",
-        "A sheet is read as a table: names in the first row that has anything, and one row for each person below. Titles \
-         above the names, empty rows in between, totals or remarks below, and errors such as #N/A are refused, because they \
-         would be taken for people or for values. A formula without a value comes from a program that did not calculate: \
-         open the workbook in a spreadsheet program and save it.";
+        "A sheet is read as a table: the first row that is not empty has the names, and below it is one row for each \
+         person. Titles above the names, empty rows in between, totals or remarks below, and errors such as #N/A are \
+         refused, because they would be taken for people or for values. A formula without a value comes from a program \
+         that did not calculate: open the workbook in a spreadsheet program and save it.";
     /// Rows of one person, and it cannot be told which comes first.
     NoRowOrder, "D136", "rows of one person without an order",
         "fill in the column that orders them, order by one that tells them apart, or set rows = \"combine\" under [person]",
@@ -416,7 +418,7 @@ kinds! {
          or two rows have the same and differ in others. Which one is published may not depend on the order in the file.";
     /// Rows of one person with different values where no choice was declared.
     RowsDiffer, "D137", "rows of one person differ",
-        "say at the column which value is kept: combine = \"first\", \"latest\", \"least\" or \"most\"",
+        "set at the column which value is kept: combine = \"first\", \"latest\", \"least\" or \"most\"",
         "With rows = \"combine\" a person's rows become one. The rows differ in a column that is published, and the policy file \
          does not say which value is kept. least and most are for numbers and dates. first and latest need order under \
          [person]. Public columns all take the same choice.";
@@ -428,13 +430,13 @@ kinds! {
     /// A delta where people have several rows.
     DeltaOfRows, "D139", "a delta of people with several rows",
         "give the whole table, without --delta",
-        "The policy file says what becomes of several rows of a person. A delta has the rows that changed, and the vault keeps one row \
-         for each person: nobody could tell which rows remain. A whole table says it.";
+        "The policy file says what happens to several rows of a person. A delta has only the rows that changed, and \
+         the vault keeps one row for each person, so the remaining rows are not known. A whole table has all of them.";
     /// A count of people that is none.
     NotACount, "D140", "a count that is no whole number",
-        "name another column with --weight, or say --weight none if a row is a person",
-        "The column of counts says for how many people a row stands. It must hold whole numbers. Weights of a sample say how \
-         many people outside the table a row stands for, which is something else.";
+        "name another column with --weight, or use --weight none if a row is a person",
+        "The column of counts says for how many people a row stands. It must hold whole numbers. Sampling weights are \
+         something else: they say how many people outside the table a row stands for.";
 }
 
 impl Kind {
@@ -452,11 +454,12 @@ impl Kind {
             }
             Kind::NoOrder => "give the column's tree under the view: hierarchy = { COLUMN = \"FILE\" }",
             Kind::EmptyRange => {
-                "correct the cells, or say under the view notation = { COLUMN = \"real\" } where values lie between the whole numbers"
+                "correct the cells, or set under the view notation = { COLUMN = \"real\" } if values lie between the \
+                 whole numbers"
             }
             Kind::TooFine => {
-                "say under the view notation = { COLUMN = \"integer\" } or \"real:2\" for fewer decimals, as many as the policy file \
-                 gives the column"
+                "set under the view notation = { COLUMN = \"integer\" } or \"real:2\" for fewer decimals, as many as \
+                 the policy file gives the column"
             }
             Kind::NotInFile => {
                 "check the columns that the view lists, and that adopted names the file that was meant; case and blanks count"
@@ -557,7 +560,7 @@ impl Tally {
 }
 
 impl Found {
-    /// Keeps the first few values in the order of their texts, whoever met them first.
+    /// Keeps the first few values in the order of their texts, no matter which thread met them first.
     fn keep(&mut self, value: String) {
         self.values.insert(value);
         if self.values.len() > LISTED {

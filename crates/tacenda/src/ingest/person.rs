@@ -438,7 +438,7 @@ mod tests {
         );
         assert!(code("rows = \"combine\"\norder = \"sex\"", drop).contains("the column sex has no order in time"));
         assert!(code("rows = \"combine\"\norder = \"illness\"", drop).contains("illness is no column with role"));
-        assert!(code("order = \"age\"", drop).contains("order says nothing where each person has one row"));
+        assert!(code("order = \"age\"", drop).contains("order has no effect where each person has one row"));
     }
 
     proptest! {

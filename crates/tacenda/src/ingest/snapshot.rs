@@ -173,7 +173,7 @@ impl Input<'_> {
         if twice > 0 && all.tally.is_empty() {
             let detail = counted(twice as u64, "value repeats", "values repeat");
             let sensitive: Vec<&str> = self.schema.sensitive.iter().map(|sensitive| &sensitive.name[..]).collect();
-            let detail = format!("{detail} another one in another spelling");
+            let detail = format!("{detail} another value in another spelling");
             let problem = Problem { column: Some(sensitive.join(", ")), ..Problem::whole(Kind::WrittenTwice, detail) };
             return Err(IngestError::Rejected(vec![problem]));
         }

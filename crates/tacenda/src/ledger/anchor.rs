@@ -4,7 +4,7 @@
 //! would be a second one with a number that is out already, and readers of both could compare them. So each writer also
 //! keeps, in a folder of its user, how far the ledger went. A ledger that is shorter, or another, is refused.
 //!
-//! One file a series, named by the commitment to its seed: a JSON object with the number of lines and the hash of the last.
+//! One file per series, named by the commitment to its seed: a JSON object with the number of lines and the hash of the last.
 //! It holds nothing private.
 
 use crate::ledger::{Event, LedgerError};

@@ -44,7 +44,7 @@ pub enum FileKind {
 /// Who may look into a new folder.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Folder {
-    /// Whoever the system's defaults allow.
+    /// Those whom the system's defaults allow.
     Plain,
     /// Only its owner.
     Private,

@@ -17,12 +17,12 @@ coded! {
             "The folder has no .tacenda/ledger.jsonl with a first line. Either it is no project: run tacenda init, \
              or name the project folder with -C. Or it has a policy file and nothing is published yet: the first \
              tacenda plan or publish sets the ledger up.";
-        #[error("a project in {} exists already; go on with it, or choose another folder", root.display())]
+        #[error("a project in {} exists already; continue with it, or choose another folder", root.display())]
         Exists {
             /// The folder.
             root: PathBuf,
         } = "L202", "a project exists already",
-            "A project folder holds one series and is set up once. Go on with it, or choose another folder for \
+            "A project folder holds one series and is set up once. Continue with it, or choose another folder for \
              another series.";
         #[error("the series name cannot name a folder; use letters, digits, dots, hyphens and underscores")]
         SeriesName = "L203", "series name is not a folder name",
@@ -40,8 +40,8 @@ coded! {
             fault: &'static str,
         } = "L501", "a ledger line is damaged",
             "Every line of the ledger ends in the SHA-256 of its own bytes, and holds the SHA-256 of the line before. \
-             This line does not match: a byte was changed, or lines were removed or swapped. Publishing on a damaged \
-             history could break the promise to people who were in earlier releases, so nothing is published. Restore \
+             This line does not match: a byte was changed, or lines were removed or swapped. A release that follows a \
+             damaged history could break the promise to people in earlier releases, so nothing is published. Restore \
              the file from a backup.";
         #[error(
             "{file} ends after line {found}, but line {wanted} was committed (vault/head says so); restore the file from a backup"
@@ -54,8 +54,9 @@ coded! {
             /// How many there were.
             wanted: u64,
         } = "L502", "the ledger was cut short",
-            "The vault remembers how many lines were committed, and the ledger has fewer. Without the missing \
-             releases, the next one could betray the people in them. Restore the ledger from a backup.";
+            "The vault remembers how many lines were committed, and the ledger has fewer. If the missing releases are \
+             not taken into account, the next one could give away the people in them. Restore the ledger from a \
+             backup.";
         #[error("{file}: {fault}; restore the file from a backup")]
         Vault {
             /// The file, from the project folder.
@@ -112,20 +113,20 @@ coded! {
             /// The file, from the project folder.
             file: String,
         } = "L509", "a link in the project",
-            "Tacenda writes into these folders and removes what a crash left there. Behind a symbolic link stand \
-             somebody's other files, and they could be lost. A pipe or a device never ends. Put the real file or folder \
-             in its place. To keep releases on another disk, move the whole project there.";
+            "Tacenda writes into these folders and removes what a crash left there. A symbolic link may lead to other \
+             files, and these could be lost. Reading from a pipe or a device may never end. Put the real file or \
+             folder in its place. To keep releases on another disk, move the whole project there.";
         #[error("{file} can be read or written by others; run: chmod -R go-rwx .tacenda/vault")]
         Loose {
             /// The file, from the project folder.
             file: String,
         } = "L510", "the vault is open to others",
-            "The vault links people to their rows. Whoever can read it can re-identify everyone, and whoever can write \
-             it can change what is published. It was probably restored or copied without its permissions. Run chmod -R \
-             go-rwx .tacenda/vault in the project folder, and ask who had access in the meantime.";
+            "The vault links people to their rows. Anyone who can read it can re-identify everyone. Anyone who can \
+             write it can change what is published. It was probably restored or copied without its permissions. Run \
+             chmod -R go-rwx .tacenda/vault in the project folder, and ask who had access in the meantime.";
         #[error(
-            "the ledger has {found} lines, and {wanted} were seen here before (the last of {at}); this folder was restored or copied; \
-             nothing was published; go on with the folder that has all lines"
+            "the ledger has {found} lines, and {wanted} were seen here before (the last of {at}); this folder was \
+             restored or copied; nothing was published; continue with the folder that has all lines"
         )]
         RolledBack {
             /// How many lines there are.
@@ -136,19 +137,19 @@ coded! {
             at: String,
             /// The number that the next release would have.
             next: u32,
-        } = "L511", "the project went back in time",
-            "A file outside of the project remembers how far the ledger went, and this ledger ends before that or goes \
-             another way. The folder was restored from a backup, copied, or checked out from version control. A second \
-             release with a number that is out already can be compared with the first: in a test nine people's values \
-             became certain. Go on with the folder that has all lines, or restore the newest backup. If the releases after \
-             this point never left the house, publish with --accept-rollback \"reason\". The reason stands in the ledger.";
+        } = "L511", "the project was set back to an earlier state",
+            "A file outside the project records how far the ledger had come. This ledger ends before that, or has \
+             other lines. The folder was restored from a backup, copied, or checked out from version control. A second \
+             release with the same number can be compared with the first: in a test nine people's values became \
+             certain. Continue with the folder that has all lines, or restore the newest backup. If nobody ever \
+             received the releases after this point, publish with --accept-rollback \"reason\". The ledger keeps the reason.";
         #[error("{} is damaged; compare the ledger with what recipients have, then remove the file", file.display())]
         BadAnchor {
             /// The file.
             file: PathBuf,
         } = "L512", "the anchor is damaged",
-            "The file that remembers how far a series went cannot be read. Compare tacenda log with the newest release \
-             that recipients have. If the project has it, remove the file: it is made anew.";
+            "The file that records how far a series has come cannot be read. Compare tacenda log with the newest \
+             release that recipients have. If the project has it, remove the damaged file: Tacenda writes it anew.";
         #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
         Locked {
             /// The project folder.
@@ -170,7 +171,7 @@ coded! {
             path: PathBuf,
             /// Why not.
             source: io::Error,
-        } = "E703", "the disk said no",
+        } = "E703", "a file operation failed",
             "An operation on a file or folder failed. The message says which, and what the system answered.";
         #[error("an earlier write failed, so nothing more is written in this run; reopen the project, which tidies up")]
         Poisoned = "E704", "an earlier write failed",
@@ -200,8 +201,8 @@ coded! {
              whether the line is there. Open the project for writing, for example with tacenda plan. That finishes \
              the release or removes every trace of it.";
         #[error("another tacenda published while this was reading; run this again")]
-        MovedOn = "E707", "the project moved on",
-            "Readers take no lock. A writer committed in between and tidied up. Run the command again.";
+        MovedOn = "E707", "the project changed meanwhile",
+            "Readers take no lock. Another process published while this one was reading. Run the command again.";
         #[error("another tacenda wrote to this project at the same time; nothing was published; run this again")]
         Overtaken = "E708", "another writer was faster",
             "The lock was removed, or this file system keeps no locks, and a second tacenda wrote to the project. What \

@@ -1,4 +1,4 @@
-//! The ledger: one line an event, each tied to the one before.
+//! The ledger: one line per event, each tied to the one before.
 //!
 //! A line is a JSON object without line breaks, followed by a line feed. Its last two fields are
 //! `prev`, the hash of the line before (64 zeros for the first), and `hash`. The text of a line ends

@@ -1,6 +1,6 @@
 //! Ledger and vault: the one room that writes history to disk.
 //!
-//! A project folder holds `.tacenda/ledger.jsonl` (one line an event, chained by hashes, safe to
+//! A project folder holds `.tacenda/ledger.jsonl` (one line per event, chained by hashes, safe to
 //! show), `.tacenda/vault/` (private: who is who, value sets, the last snapshot, the seed) and
 //! `releases/<series>/rNNNN/` (what left). A publish stages and syncs the release folder, writes and
 //! syncs the vault state, appends and syncs the ledger line, and renames the folder. The line is the

@@ -17,7 +17,7 @@
 //! Each file's digest stands in the ledger: BLAKE3 keyed with the seed's key for `vault digest` and the
 //! file's name. Without the key no guess at a file can be tried out; with the name in it, equal files of
 //! two releases (nobody's value changed, say) have different digests.
-//! Keys are stored once: whoever is in the snapshot is in the history too.
+//! Keys are stored once: everyone in the snapshot is in the history too.
 //!
 //! The number in a name is followed by the attempt that wrote the file, as in `keys-0002.3fa9c1d2.parquet`: two writers
 //! that do not see each other's lock never write the same file. Earlier versions wrote names without it.

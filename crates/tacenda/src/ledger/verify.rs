@@ -26,7 +26,8 @@ pub fn verify(store: &Store) -> Vec<LedgerError> {
 
 impl Store {
     /// Refuses a release folder that is not the one that was published. `list` is the file with the checksums of all
-    /// others: whoever reads the folder follows it, so it stands for them. A folder without it is read file by file.
+    /// others: every reader of the folder follows it, so its own checksum is enough. A folder without it is read file
+    /// by file.
     pub fn vouch(&self, number: u32, list: &str) -> Result<(), LedgerError> {
         let publication = self.publications().find(|publication| publication.number == number);
         let publication = publication.expect("the caller asks about a release of this ledger");

@@ -120,7 +120,7 @@ fn ask_all(release: &Release, schema: &Schema, table: &Table, rng: &mut Rng) -> 
     CountErrors { one: quantile(&all, 0.5), two: quantile(&two, 0.5), without_counts: None, attributes }
 }
 
-/// What must hold of whoever is counted.
+/// What must hold for everyone who is counted.
 struct Question {
     conditions: Vec<Condition>,
 }

@@ -29,7 +29,7 @@ struct Fork {
     feature: usize,
     /// For a number, the largest value that goes left.
     limit: Option<u32>,
-    /// One a value, or left and right. `None`: nobody was there; the answer is that of this node.
+    /// One per value, or left and right. `None`: nobody was there; the answer is that of this node.
     branches: Vec<Option<Tree>>,
 }
 

@@ -45,7 +45,7 @@ impl Demand {
 }
 
 /// How many earlier views may be seen together before not every selection of them is judged.
-pub const EVERY_JOIN: usize = 5;
+const EVERY_JOIN: usize = 5;
 
 /// The selections of some earlier views whose joins with a new one are judged.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -87,7 +87,7 @@ pub struct Asked {
     pub requirement: Requirement,
 }
 
-/// What all demands ask where the new view is laid beside some of `earlier`; `seen` lists per group of
+/// What all demands ask where the new view is joined with some of `earlier`; `seen` lists per group of
 /// recipients which; `new` says of each column whether it is published as it is. What is asked of everything that somebody sees comes first.
 pub fn asked(
     demands: &[Demand],

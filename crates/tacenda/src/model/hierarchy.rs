@@ -30,7 +30,7 @@ pub struct Hierarchy {
 #[non_exhaustive]
 pub enum HierarchyError {
     /// No rows at all.
-    #[error("the hierarchy is empty; write one line a value: value;group;…;*")]
+    #[error("the hierarchy is empty; write one line per value: value;group;…;*")]
     Empty,
     /// A row with more or fewer levels than the first.
     #[error("line {line} has {found} levels, the first line has {wanted}; give every line the same number")]
@@ -147,7 +147,7 @@ impl Hierarchy {
                     && (self.heights[now] == 0) == (before.heights[node] == 0)
             });
             if !stays {
-                return Err("a value or a node of the last release is gone or stands elsewhere".into());
+                return Err("a value or a node of the last release is gone or has another place".into());
             }
         }
         let (mut labels, mut parents) = (before.labels.clone(), before.parents.clone());

@@ -129,7 +129,7 @@ pub struct PastView {
     pub recipients: Vec<String>,
     /// Its columns.
     pub columns: Vec<String>,
-    /// Its distinct rows, one span a column.
+    /// Its distinct rows, one span per column.
     pub rows: Regions,
     /// How often each occurs.
     pub counts: Vec<u32>,
@@ -214,7 +214,7 @@ impl History {
         sets.iter().copied().find(holds).is_some_and(|own| self.is_weak(&sets, own, least))
     }
 
-    /// The same for whoever has the value they had in the last release they were in: it is in its set.
+    /// The same for a person who still has the value of their last release: it is in that release's set.
     pub fn exposed(&self, record: &Record, least: u32) -> bool {
         record.is_published() && self.is_weak(&self.sets_of(record), record.value_set, least)
     }

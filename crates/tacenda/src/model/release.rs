@@ -155,7 +155,8 @@ impl Release {
             many => format!("{} people stand", number(many)),
         };
         Some(format!(
-            "{who} in a group with artificial rows only. That the group holds one person is public. Which of its rows is theirs is not."
+            "{who} in a group with artificial rows only. Everyone can see that the group holds one person, but not \
+             which row is theirs."
         ))
     }
 

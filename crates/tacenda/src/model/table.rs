@@ -3,7 +3,7 @@
 use crate::model::{RecordKey, Row, Value, Values};
 use std::fmt;
 
-/// A private table: one row a person, sorted by key, all columns as codes.
+/// A private table: one row per person, sorted by key, all columns as codes.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct Table {
     keys: Vec<RecordKey>,
@@ -12,7 +12,7 @@ pub struct Table {
     public: Vec<u32>,
     /// The texts behind the sensitive values, for the whole series so far.
     pub values: Values,
-    /// The texts behind the public columns: one row of cells a combination that occurs, sorted.
+    /// The texts behind the public columns: one row of cells per combination that occurs, sorted.
     pub public_texts: Vec<Vec<Box<str>>>,
 }
 

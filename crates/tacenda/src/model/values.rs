@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use std::fmt;
+use unicode_normalization::UnicodeNormalization;
 
 /// A sensitive value of the series.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -17,7 +18,7 @@ impl Value {
     }
 }
 
-/// The texts of all values of a series: one cell a sensitive attribute, empty for "not recorded".
+/// The texts of all values of a series: one cell per sensitive attribute, empty for "not recorded".
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct Values {
     texts: Vec<Box<[Box<str>]>>,
@@ -80,9 +81,13 @@ impl Values {
     }
 }
 
-/// A text without what differs in spelling alone: case, blanks, and `.0` behind a whole number.
+/// A text without what differs in spelling alone: case, blanks, the encoding of letters (an accent may be a character of its
+/// own), invisible characters, and `.0` behind a whole number.
 fn plain_spelling(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let is_invisible = |letter: &char| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
+    let text: String =
+        text.nfkc().filter(|letter| !is_invisible(letter)).collect::<String>().to_lowercase().nfkc().collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.parse::<f64>() {
         Ok(_) if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_string(),
         _ => text,
@@ -167,6 +172,8 @@ mod spelling {
         assert_eq!(twice(&["flu", "Flu", " flu", "gout"]), ["Flu", "flu"]);
         assert_eq!(twice(&["1", "1.0", "1.50", "1.5", "10", "100"]), ["1.0", "1.50"]);
         assert_eq!(twice(&["hay  fever", "Hay fever"]).len(), 1);
+        // An accent as part of its letter and as a character of its own, a wide letter, a space without width.
+        assert_eq!(twice(&["caf\u{e9}", "CAFE\u{301}", "gout", "\u{ff47}out", "gou\u{200b}t", "cafe"]).len(), 3);
         // Codes are not numbers, and different codes are different values.
         assert_eq!(twice(&["025", "25", "A1", "A10", ""]), [""; 0]);
     }

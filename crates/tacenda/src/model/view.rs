@@ -26,7 +26,7 @@ pub struct SpanColumn {
     pub codes: Vec<u32>,
 }
 
-/// A view that has left, or is about to: a bag of rows with one span a column. Public.
+/// A view that has left, or is about to: a bag of rows with one span per column. Public.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedView {
     /// Which view it is.
@@ -284,7 +284,7 @@ impl fmt::Debug for ViewRows {
 }
 
 impl SpanColumn {
-    /// A column from one span a row.
+    /// A column from one span per row.
     pub fn new(rows: &[Span]) -> SpanColumn {
         let mut spans = rows.to_vec();
         spans.sort_unstable();

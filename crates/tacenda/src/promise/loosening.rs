@@ -1,11 +1,11 @@
-//! What may follow on a promise within one series, and what may not.
+//! What may follow a promise within one series, and what may not.
 //!
-//! Refused is what demands less, and what demands more of people than past releases gave them: their promise cannot
-//! be strengthened after the fact. Each promise says in `may_follow` which of its parameters is judged how.
+//! A weaker promise is refused. So is a stronger one that past releases did not keep: a promise cannot be strengthened
+//! after the fact. Each promise says in `may_follow` how each of its parameters is judged.
 
 use std::fmt;
 
-/// Why a policy may not follow on another one in the same series.
+/// Why a policy may not follow another one in the same series.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Looser(String);
 

@@ -1,4 +1,4 @@
-//! What is promised: one folder a promise.
+//! What is promised: one folder per promise.
 //!
 //! There are two kinds. [`SeriesPromise`] is about all releases of one table, and forms groups; [`ViewPromise`] is
 //! about releases with different columns, and asks something of their join. What both can do is small and stands
@@ -54,7 +54,7 @@ pub struct Entry {
 pub struct Drafted {
     /// What stands above its section: lines that begin with `#`.
     pub comment: &'static str,
-    /// Its parameters, one a line, where no sensitive value is held by more than one in so many rows.
+    /// Its parameters, one per line, where no sensitive value is held by more than one in so many rows.
     pub parameters: fn(u64) -> String,
     /// Whether it is about sensitive values, so that some column must be sensitive.
     pub needs_sensitive: bool,
@@ -74,7 +74,7 @@ pub trait Parameters: Clone + PartialEq + Serialize + DeserializeOwned {
     /// Its row for help and docs.
     const ENTRY: &'static Entry;
 
-    /// Reads them from a section of the policy file; `None` if a fault leaves no sense in them.
+    /// Reads them from a section of the policy file; `None` if a fault makes them meaningless.
     fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mut Walk) -> Option<Self>;
 
     /// What is claimed, in words and numbers.
@@ -83,7 +83,7 @@ pub trait Parameters: Clone + PartialEq + Serialize + DeserializeOwned {
     /// Whether a series that was published under `before` may go on under these.
     fn may_follow(&self, before: &Self) -> Result<(), Looser>;
 
-    /// What in them does not go together, or not with the columns.
+    /// What in them contradicts itself or the columns.
     fn contradictions(&self, _: Option<&Schema>) -> Vec<Contradiction> {
         Vec::new()
     }
@@ -92,7 +92,7 @@ pub trait Parameters: Clone + PartialEq + Serialize + DeserializeOwned {
     fn set(&mut self, key: &str, value: u32) -> bool;
 }
 
-/// What in a promise does not go together, and the key that says it.
+/// A contradiction in a promise, and the key that causes it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Contradiction {
     /// The kind of the fault.

@@ -14,7 +14,7 @@ pub struct PolicyFile {
     pub schema: Schema,
     /// What must hold, and of what.
     pub promise: Promised,
-    /// Why risks are accepted that the promise does not cover.
+    /// Why risks that the promise does not cover are accepted.
     pub reasons: Reasons,
     /// How much may be added or left out.
     pub limits: ShareLimits,

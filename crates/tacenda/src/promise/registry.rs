@@ -1,6 +1,6 @@
 //! A kind of promise from its rows: the enum, and all that is the same for each of them.
 
-/// Declares an enum with one variant a promise; a row is the name of its struct of parameters, which implements
+/// Declares an enum with one variant per promise; a row is the name of its struct of parameters, which implements
 /// [`Parameters`](crate::promise::Parameters) and the trait `$does` of its kind. On the wire a promise is its parameters and its name under `model`.
 macro_rules! promises {
     ($(#[$doc:meta])* $kind:ident: $does:ident { $($(#[$about:meta])* $promise:ident,)* }) => {
@@ -62,7 +62,7 @@ macro_rules! promises {
                 }
             }
 
-            /// What in it does not go together, or not with the columns.
+            /// What in it contradicts itself or the columns.
             pub fn contradictions(&self, schema: Option<&crate::model::Schema>) -> Vec<crate::promise::Contradiction> {
                 match self {
                     $($kind::$promise(promise) => crate::promise::Parameters::contradictions(promise, schema),)*

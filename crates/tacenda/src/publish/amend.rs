@@ -27,7 +27,7 @@ impl Amended {
         let mut amended = Amended { added: last.added().clone(), ..Amended::default() };
         let lines = last.new_labels(&policy.schema);
         amended.new = lines.into_iter().map(|(column, count)| Added::lines(column, count)).collect();
-        // Columns of views stay as they are; whoever asks about them is told so.
+        // Columns of views cannot be amended; a steward who tries gets an error that says so.
         if !last.differs_in_quasi(&policy.schema) || policy.views().is_some() {
             return Ok(amended);
         }
@@ -72,8 +72,9 @@ impl Amended {
         }
     }
 
-    /// Leaves people where they were published: `other` is a value that was not listed when a person was first seen. Somebody
-    /// who was read so, and is still there, stays there when their value is listed later. Who was away is read anew.
+    /// Leaves people where they were published: `other` is a value that was not listed when a person was first seen. A
+    /// person who was read so, and is still in the data, stays `other` when their value is listed later. A person who
+    /// was away is read anew.
     pub(super) fn stay(&self, schema: &Schema, table: &mut Table, last: Option<&Table>, history: &History) {
         let Some(last) = last else { return };
         for (attribute, quasi) in schema.quasi.iter().enumerate() {
@@ -113,7 +114,7 @@ fn published_schema(last: &Remembered, store: &Store) -> Option<Schema> {
 fn may_grow(policy: &PolicyFile) -> Result<(), String> {
     let fixed = match &policy.promise {
         Promised::Series(promise) => promise.inner().fixed_domain(),
-        Promised::Views(_) => Some("views that are out are joined by the values of their day"),
+        Promised::Views(_) => Some("published views are joined by the values they were published with"),
     };
     fixed.map_or(Ok(()), |why| Err(format!("this promise cannot take new values: {why}")))
 }

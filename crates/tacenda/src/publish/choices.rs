@@ -220,7 +220,7 @@ impl Tried<'_> {
         let expected = alternative.promise.inner().expects_no_refusal(self.material.table(), release, counterfeits)?;
         let instead = match alternative.promise.terms().name == self.chosen.terms().name {
             true => "",
-            false => " in place of what stands there",
+            false => "  instead of the present lines",
         };
         let Alternative { name, about, setting, .. } = alternative;
         Some(format!(
@@ -253,7 +253,8 @@ fn best(choices: &[Choice], people_leave: bool) -> Option<String> {
             format!("best for this table: {both}, with the least loss ({loss}) and the least query error ({error})")
         }
         true => format!(
-            "no way is best for this table: the least loss ({loss}) has {}, the least query error ({error}) has {}",
+            "no way is best for this table in both: the least loss is {loss} ({}), the least query error is {error} \
+             ({})",
             names(&|costs| is_least(costs, 0)),
             names(&|costs| is_least(costs, 1))
         ),

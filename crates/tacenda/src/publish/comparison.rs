@@ -22,7 +22,7 @@ use serde::Serialize;
 pub const MOST_ROWS: usize = 60_000;
 
 /// How many classes a tree is asked to tell apart at most.
-pub const MOST_CLASSES: usize = 50;
+const MOST_CLASSES: usize = 50;
 
 /// A view next to what else could be published. Private: for the steward.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -109,7 +109,7 @@ impl ComparisonReport {
             notes.push(format!("no tree was grown: the target has one value, or more than {MOST_CLASSES}"));
         }
         if setting.rows.len() > MOST_ROWS && setting.split.is_some() {
-            notes.push(format!("trees saw every {}th row only", setting.rows.len().div_ceil(MOST_ROWS)));
+            notes.push(format!("trees were grown on every {}th row only", setting.rows.len().div_ceil(MOST_ROWS)));
         }
         // There may be no trees.
         let (training, test) = setting.split.as_ref().map_or((0, 0), |(training, test)| (training.len(), test.len()));

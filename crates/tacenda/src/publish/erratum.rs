@@ -24,8 +24,9 @@ fn about<'a>(releases: impl Iterator<Item = (u32, &'a Json)>) -> Option<String> 
     };
     Some(format!(
         "{which} that the promise holds even for someone who knows how we work. That is not true. It holds for a reader who \
-         knows the rule that every release keeps, but not how people and counterfeits were placed. All assignments that \
-         fit must be equally likely to this reader. What else it does not cover is listed below."
+         knows the rule that every release keeps, but not how people and counterfeits were placed. Every way to assign \
+         people to rows that fits all releases must be equally likely to this reader. What else it does not cover is \
+         listed below."
     ))
 }
 

@@ -30,7 +30,7 @@ coded! {
         #[error(transparent)]
         Publish(#[from] PublishError),
     } and {
-        #[error("the label {label:?} is release {number} already; choose another with --label")]
+        #[error("release {number} already has the label {label:?}; choose another with --label")]
         LabelUsed {
             /// The label.
             label: String,
@@ -40,8 +40,8 @@ coded! {
             "Every release of a series has a label of its own, so that it can be named in a conversation. Choose \
              another with --label.";
         #[error(
-            "the label {label:?} is release {number} already, and it was made from another table; choose another label, or \
-             give that table"
+            "release {number} already has the label {label:?}, and it was made from another table; choose another \
+             label, or give that table"
         )]
         OtherData {
             /// The label.
@@ -50,9 +50,9 @@ coded! {
             number: u32,
         } = "R608", "the label is taken by another table",
             "A release with this label is published, and it was not made from this table. A published release cannot be \
-             changed. If this is a new release, choose another label. If this is a repetition, give the table that the \
-             release was made from; then nothing happens. After an amendment of a column, tables of earlier releases are \
-             not known again.";
+             changed. If this is a new release, choose another label. If this is a retry, give the table that the \
+             release was made from; then nothing happens. After an amendment of a column, tables of earlier releases \
+             are no longer recognised.";
         #[error(
             "release {number} was made from this table already, label {label:?}; nothing was published: give another --label \
              to publish it again"
@@ -63,8 +63,8 @@ coded! {
             /// Its label.
             label: String,
         } = "R609", "already published",
-            "This table is published already under this label, or is that of the last release and no label was given. \
-             Nothing was published. To publish the same table again, give the release a label of its own.";
+            "This table is already published under this label. Or it is the table of the last release, and no label \
+             was given. Nothing was published. To publish the same table again, give the release a label of its own.";
         #[error(
             "a label is 1 to 100 letters, digits, blanks or . _ - + : /, and does not look like a release number; choose another with --label"
         )]
@@ -119,16 +119,16 @@ coded! {
             /// The column.
             column: String,
         } = "R610", "a text that a spreadsheet would run",
-            "A name, label or value begins with =, +, -, @ or a tab, and is no number. A spreadsheet runs such a cell as a \
-             formula, whether it stands in quotes or not. Somebody could have typed it into the table to attack \
-             recipients. Rename it in the table or in the hierarchy. If no recipient uses a spreadsheet, put \
-             spreadsheet_safe = false under [output].";
-        #[error("this policy publishes views; say which with --view: {known}")]
+            "A name, label or value begins with =, +, -, @ or a tab, and is no number. A spreadsheet runs such a cell \
+             as a formula, with or without quotes. Somebody could have typed it into the table to attack recipients. \
+             Rename it in the table or in the hierarchy. If no recipient uses a spreadsheet, put spreadsheet_safe = \
+             false under [output].";
+        #[error("this policy publishes views; name one with --view: {known}")]
         NeedsView {
             /// The views there are.
             known: String,
         } = "R205", "no view is named",
-            "A policy with views publishes one view at a time. Say which with --view NAME.";
+            "A policy with views publishes one view at a time. Name it with --view NAME.";
         #[error("{what}; {way_out}")]
         BadView {
             /// What is wrong.
@@ -162,13 +162,13 @@ coded! {
         NothingPublished = "R208", "nothing is published yet",
             "A report is about releases, and the ledger of this project has none. tacenda publish DATA makes the \
              first one.";
-        #[error("--truth names {tables} tables for {releases} releases; name one a release, in order")]
+        #[error("--truth names {tables} tables for {releases} releases; name one per release, in order")]
         TruthCount {
             /// How many tables were given.
             tables: usize,
             /// How many releases there are.
             releases: usize,
-        } = "R209", "one private table a release",
+        } = "R209", "one private table per release",
             "To attack people one by one, the audit needs the private table of every release, in the order of the \
              releases: --truth T1 T2 …. tacenda log lists the releases.";
         #[error("this table needs about {} MB and --memory allows {}; allow more, or publish on a larger machine", needed >> 20, allowed >> 20)]
@@ -190,7 +190,7 @@ coded! {
             file: String,
         } = "R603", "adopting needs the private table",
             "This promise depends on each person's group in every release. For a release made elsewhere, only the \
-             table it was made from tells the groups: give it with --truth. Without it nothing can be promised about \
+             table it was made from shows the groups: give it with --truth. Without it nothing can be promised about \
              both together. Then start a new series, and audit both together.";
         #[error(
             "{rows} of the {of} rows of {file} fit nobody in the table given with it; give the table that it was \
@@ -205,11 +205,11 @@ coded! {
             of: u64,
         } = "R301", "the table does not fit the release",
             "Every row of an adopted release must fit a person in its private table: the group's region contains the \
-             person, and the value is the same. Here some rows fit nobody. The table is another one, or its values \
-             were coarsened before they were published.";
+             person, and the value is the same. Here some rows fit nobody. It is another table, or its values were \
+             coarsened before they were published.";
         #[error(
             "the column {column} of a release to be adopted holds ranges, sets or empty cells that the policy file cannot express; \
-             extend its domain or hierarchy, or say --any '' where an empty cell stands for any value"
+             extend its domain or hierarchy, or use --any '' if an empty cell means any value"
         )]
         AdoptNotExpressed {
             /// The column.
@@ -232,7 +232,7 @@ coded! {
         #[error(
             "the releases to be adopted do not keep the promise: {}; {} can no longer be protected and would be \
              withheld from now on; \
-             to go on, put accept_adopted = \"your reason\" under [promise], or start a new series",
+             to continue, put accept_adopted = \"your reason\" under [promise], or start a new series",
             .findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
             people(*exposed)
         )]
@@ -333,7 +333,8 @@ coded! {
 fn start_over(some: usize, of: usize) -> &'static str {
     match some * 4 > of {
         true => {
-            "; so many leave little of the release: tacenda new --name NAME starts a series that is not bound by this one"
+            "; with so many, little of the release remains: tacenda new --name NAME starts a series that is not bound \
+             by this one"
         }
         false => "",
     }

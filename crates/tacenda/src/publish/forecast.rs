@@ -1,7 +1,7 @@
 //! How long the limits will hold: the next releases, made from the table itself.
 //!
-//! People leave, change and arrive at the rates that were just seen, and whoever arrives is like somebody who just
-//! arrived. The same program groups them, release after release, with limits lifted; nothing is written. It is a
+//! People leave, change and arrive at the rates that were just seen. An arrival is a copy of somebody who just arrived.
+//! The same program groups them, release after release, with limits lifted; nothing is written. It is a
 //! simulation from one table: it says what to expect while the table goes on like this, and nothing else.
 
 use crate::measure::{loss, nine_decimals};

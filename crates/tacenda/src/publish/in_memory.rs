@@ -1,8 +1,8 @@
 //! A series without a disk: for study, for notebooks, for tests.
 //!
 //! The same computation as a [`Project`](crate::publish::Project), gate included, with the same bytes for
-//! the same seed. What it remembers is gone when it is dropped: whoever publishes for real needs a
-//! project, because the next release must know this one.
+//! the same seed. What it remembers is gone when it is dropped. Publish real data from a project, because the next
+//! release must know this one.
 
 use crate::ingest::{Loaded, ReadOptions, Source};
 use crate::measure::loss;

@@ -680,7 +680,7 @@ fn publishable<'f>(views: &'f Views, material: &Ingredients, view: &str) -> Resu
         let what = format!("view {view} is published as release {}", out.release);
         return Err(bad(what, "a published view cannot be changed: name a new view".into()));
     }
-    // Without pools everything is judged together, whoever has it.
+    // Without pools everything is judged together, no matter who receives it.
     let has_more = |out: &&PastView| {
         let named = views.find(&out.name).map_or(&[][..], |named| &named.recipients);
         named.iter().any(|name| !out.recipients.contains(name))

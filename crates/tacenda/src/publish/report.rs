@@ -27,7 +27,7 @@ pub const REPORT: &str = "report.html";
 pub struct ReportRequest {
     /// Whom it is for.
     pub edition: Edition,
-    /// The private tables behind the releases, one a release, in order; may be none. Not read for recipients.
+    /// The private tables behind the releases, one per release, in order; may be none. Not read for recipients.
     pub truth: Vec<Given>,
     /// Until when it is to hold; a year after the last release where not given.
     pub review_by: Option<String>,
@@ -152,8 +152,8 @@ fn about_series(
 ) -> About {
     let policy = project.policy();
     let is_private = edition != Edition::Recipient;
-    let note = "The vault keeps the last private table only: give all of them with --truth, one a release, to have people \
-                attacked one by one.";
+    let note = "The vault keeps the last private table only: give all of them with --truth, one per release, to attack \
+        people one by one.";
     let notes = (is_private && read.tables.iter().any(Option::is_none)).then(|| note.to_string());
     // Which views others hold is not for recipients.
     let not_covered = match is_private {
@@ -185,7 +185,7 @@ fn reproduce(read: &PublishedSeries, store: &Store, thresholds: &Thresholds) -> 
     vec![
         "(cd RELEASE && sha256sum -c SHA256SUMS) in every release folder; the digests are those listed here".into(),
         format!("tacenda audit {} --k {} --l {} --format json", folders.join(" "), thresholds.k, thresholds.l),
-        "with the private tables also --truth TABLE… --id COLUMN, one table a release".into(),
+        "with the private tables also --truth TABLE… --id COLUMN, one table per release".into(),
         "tacenda explain finding N --audit AUDIT.json for each finding and what proves it".into(),
         "in the project: tacenda verify, for the ledger's chain and every published file".into(),
     ]
@@ -208,7 +208,7 @@ fn accepted(policy: &PolicyFile) -> Option<String> {
     let reason = policy.reasons.accept_series_risk.as_ref()?;
     (policy.terms().scope == Scope::EachRelease).then(|| {
         format!(
-            "The promise covers one release at a time. What comparing releases gives away was accepted, with the reason \
+            "The promise covers one release at a time. What comparing releases reveals was accepted, with the reason \
              \"{reason}\"."
         )
     })

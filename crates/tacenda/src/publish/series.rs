@@ -18,7 +18,7 @@ use crate::{folder, ingest, report};
 pub enum PrivateTables {
     /// None: what is made from it may leave.
     None,
-    /// These, one a release, in order.
+    /// These, one per release, in order.
     Given(Vec<Given>),
     /// The one the vault keeps: of the last release.
     Kept,
@@ -43,7 +43,7 @@ pub struct PublishedSeries {
     pub not_covered: Vec<String>,
     /// That some releases were made elsewhere, in a sentence, where some were.
     pub adopted: Option<String>,
-    /// What was assumed of whoever made those, one sentence each.
+    /// What was assumed about the publishers of those, one sentence each.
     pub assumptions: Vec<String>,
 }
 
@@ -172,8 +172,8 @@ fn not_covered(policy: &PolicyFile, store: &Store, events: &[(&Event, &Publicati
     beside(policy).into_iter().chain(elsewhere).chain(retract::text(store)).collect()
 }
 
-/// Who of a table was not in the release of that number, as far as the vault knows: whoever was first published
-/// later, last published earlier, or never. Whoever was published before and after counts as published.
+/// The people of a table who were not in the release of that number, as far as the vault knows: first published later,
+/// last published earlier, or never. A person who was published before and after counts as published.
 fn left_out(number: u32, table: Option<&Table>, history: &History) -> Membership {
     let Some(table) = table else { return Membership::default() };
     let is_out = |record: Option<&crate::model::Record>| {

@@ -33,7 +33,7 @@ struct InStaging(StagedFile);
 impl Write for InStaging {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes).map_err(|error| match error.kind() {
-            // Whoever writes tries again.
+            // The caller tries again.
             io::ErrorKind::Interrupted => error,
             _ => io::Error::other(LedgerError::disk("write", self.0.path(), error)),
         })

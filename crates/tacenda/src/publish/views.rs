@@ -114,7 +114,7 @@ impl<'a> Setting<'a> {
         Setting { notes: notes.into_iter().chain(self.notes).collect(), ..self }
     }
 
-    /// Says which earlier views nobody is taken to lay beside this one.
+    /// Says which earlier views nobody is assumed to combine with this one.
     fn noting_apart(mut self, recipients: &[Vec<String>]) -> Setting<'a> {
         let is_apart = |view: &usize| !self.seen.iter().flatten().any(|seen| seen == view);
         let note = |view: usize| {

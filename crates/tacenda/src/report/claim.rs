@@ -108,8 +108,8 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             format!("{} The rows they gained are those of {}: {k}.", apart(), counted(count, "arrival", "arrivals"))
         }
         Statement::FewCandidates { presence: true } => format!(
-            "In each release the person's value is in a group that covers the person, and everyone needs a row of \
-             their own. Together, {} leave {}: {l}.",
+            "In each release, a group that covers the person has the person's value, and everyone needs a row of their \
+             own. Together, {} leave {}: {l}.",
             groups(),
             values()
         ),
@@ -184,8 +184,8 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             groups()
         ),
         Statement::MovedByOne => format!(
-            "{} have the same rows, but for {} with {}, and the region of one lies inside that of the other. The boundary \
-             that moved is a quasi-identifier of the person with that row; at least {} in each group.",
+            "{} have the same rows, except {} with {}, and the region of one lies inside that of the other. The \
+             boundary that moved is a quasi-identifier of the person with that row; at least {} in each group.",
             capital(&groups()),
             counted(count, "row", "rows"),
             names(&witness.values),
@@ -219,8 +219,8 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             if by_sets { "value set" } else { "value" }
         ),
         Statement::FewByPermanent => format!(
-            "Whoever changed value did not have a value that never goes away before. Everyone needs a row of their own. Together, \
-             {} leave {}: {l}.",
+            "A person whose value changed did not have a permanent value before. Everyone needs a row of their own. \
+             Together, {} leave {}: {l}.",
             groups(),
             values()
         ),
@@ -232,8 +232,8 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             groups()
         ),
         Statement::EverLinked => format!(
-            "The chance that this person had {} in some release is {}, one less the product of the shares of other values in \
-             the groups that cover them: {one_in}.",
+            "The chance that this person had {} in some release is {}: one minus the product of the shares of other \
+             values in the groups that cover them: {one_in}.",
             names(&witness.values),
             percent(millionths(count))
         ),
@@ -418,7 +418,7 @@ mod tests {
                 No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they lost were those of people who left, or counterfeits, and had 1 value (D1): fewer than 2, the threshold l.
                 No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. More people and counterfeits left than rows were lost, so that a person who left can have had any value of the earlier rows. These have 1 value (D1): fewer than 2, the threshold l.
                 No other group of releases 1 and 2 overlaps group 17 of release 1 and groups 3 and 4 of release 2. The rows they gained are those of 1 arrival: fewer than 2, the threshold k.
-                In each release the person's value is in a group that covers the person, and everyone needs a row of their own. Together, group 17 of release 1 and groups 3 and 4 of release 2 leave 1 value (D1): fewer than 2, the threshold l.
+                In each release, a group that covers the person has the person's value, and everyone needs a row of their own. Together, group 17 of release 1 and groups 3 and 4 of release 2 leave 1 value (D1): fewer than 2, the threshold l.
                 The groups that can hold this person, group 17 of release 1 and groups 3 and 4 of release 2, have 1 value (D1): fewer than 2, the threshold l.
                 The overlap of group 17 of release 1 and groups 3 and 4 of release 2 has a point where all of these releases have only 1 value (D1) in common: fewer than 2, the threshold l.
                 If every row of release 1 goes to a row with its value in an overlapping group of release 2, at most 1 row can go from group 17 of release 1 to groups 3 and 4 of release 2: fewer than 2, the threshold k.
@@ -474,7 +474,7 @@ mod tests {
             750_000,
             2,
             expect![[r#"
-            The chance that this person had D1 in some release is 75.0 %, one less the product of the shares of other values in the groups that cover them: more than 1 in 2, the threshold.
+            The chance that this person had D1 in some release is 75.0 %: one minus the product of the shares of other values in the groups that cover them: more than 1 in 2, the threshold.
         "#]],
         );
     }

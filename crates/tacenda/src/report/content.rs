@@ -510,7 +510,7 @@ pub struct WitnessGroup {
     pub label: String,
     /// The group as the file names it, or its place in the release, counted from 1.
     pub group: String,
-    /// Its region as printed, one text a quasi attribute.
+    /// Its region as printed, one text per quasi attribute.
     pub region: Vec<String>,
     /// What its rows hold: each sensitive value, coded unless they are shown, with how many rows have it; the first 40.
     #[serde(default)]
@@ -532,7 +532,7 @@ pub struct StoryFacts {
     pub of_place: bool,
     /// What the attacker knew: name and value. Of a person the value only where values are shown.
     pub known: Vec<(String, Option<String>)>,
-    /// One step a release.
+    /// One step per release.
     pub steps: Vec<StepFacts>,
     /// The values left once everyone is matched with a row at once, where that leaves fewer than the last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -604,7 +604,7 @@ pub struct Picture {
     pub across_ends: (String, String),
     /// The ends of the attribute from bottom to top.
     pub up_ends: (String, String),
-    /// One a release.
+    /// One per release.
     pub panels: Vec<Panel>,
     /// How many releases have no panel.
     pub left_off: usize,

@@ -330,17 +330,8 @@ fn provided(material: &Material<'_>) -> Option<String> {
 
 /// Whether a finding rests on regions having, or not having, something in common.
 fn compares_regions(check: &str, finding: &Finding) -> bool {
-    let compares = [
-        Check::Difference,
-        Check::Candidates,
-        Check::Correspondence,
-        Check::Matching,
-        Check::Posterior,
-        Check::Equivalence,
-        Check::Joins,
-        Check::MovedRegions,
-    ];
-    compares.iter().any(|compares| compares.name() == check) || finding.fault == Fault::LinkedTooFew
+    let compares = Check::ALL.iter().any(|one| one.name() == check && one.compares_regions());
+    compares || finding.fault == Fault::LinkedTooFew
 }
 
 /// A finding without what proves it.

@@ -1,4 +1,4 @@
-//! What makes a column identifying: the table that an expert determination asks for, one line a quasi column.
+//! What makes a column identifying: the table that an expert determination asks for, one line per quasi column.
 //!
 //! How far a column tells people apart is measured in the last release. Whether it stays the same over time, and
 //! who else has it, nobody can read from data: that is left to be filled in. Safe harbor is looked at by kind and

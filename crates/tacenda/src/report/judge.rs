@@ -102,7 +102,7 @@ pub fn verdict(
         }
     } else if gaps > 0 {
         let sentence = format!(
-            "Nothing was found in what was examined of {releases}. That does not say that nothing is there: {} of {} \
+            "Nothing was found in what was examined of {releases}. That does not prove that nothing is there: {} of {} \
              questions could not be answered for everyone.",
             number(gaps),
             number(asked)
@@ -165,9 +165,9 @@ fn not_answered(questions: &[QuestionFacts]) -> String {
 pub fn nothing(outcome: &Outcome) -> Option<&'static str> {
     let Coverage { looked_at, of, .. } = outcome.coverage;
     match outcome.verdict {
-        Verdict::Pass if of == 0 => Some("there is nothing to look at"),
+        Verdict::Pass if of == 0 => Some("there is nothing to examine"),
         Verdict::Pass if outcome.check.is_exhaustive() && looked_at == of => Some("nothing is there"),
-        Verdict::Pass => Some("nothing was found, which does not say that nothing is there"),
+        Verdict::Pass => Some("nothing was found, which does not prove that nothing is there"),
         _ => None,
     }
 }
@@ -218,7 +218,7 @@ fn gate_said(material: &Material<'_>) -> String {
             .into();
     }
     let said = "Before it was published, this release was judged by itself: its promise covers one release at a time. \
-                Nothing was found that breaks it. What comparing releases gives away is not covered";
+                Nothing was found that breaks it. What comparing releases reveals is not covered";
     match &material.about.accepted_series_risk {
         Some(reason) => format!("{said}: that risk was accepted, with the reason \"{}\".", clean(reason)),
         None => format!("{said}."),
@@ -261,7 +261,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let mut assumptions = Vec::new();
     if material.assessment.outcomes.is_empty() && material.about.gate != Gate::NotAsked {
         assumptions.push(
-            "The publisher's own gate judged the release. Anyone can test the published files with tacenda audit."
+            "The publisher's own gate judged the release. Anyone can check the published files with tacenda audit."
                 .into(),
         );
     }
@@ -553,7 +553,7 @@ pub fn three_questions(
             decision: inferable.0,
             possible: inferable.1,
             evidence: inferring,
-            limit: "It does not hide what is true of everyone, such as a correlation in the population.".into(),
+            limit: "It does not hide what is true of a whole population, such as a correlation.".into(),
         },
     ]
 }
@@ -653,7 +653,7 @@ impl Asked<'_> {
     }
 }
 
-/// The findings that bear on a question, one sentence a code.
+/// The findings that bear on a question, one sentence per code.
 fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Material<'_>) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     let mut codes: Vec<&str> = Vec::new();

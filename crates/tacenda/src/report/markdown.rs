@@ -167,7 +167,7 @@ fn checks(out: &mut String, report: &Report) {
         let question = escape(&format!("{}{why}", check.question));
         [check.verdict.to_string(), check.check.to_string(), question, escape(&coverage)]
     };
-    table(out, "| | check | question | looked at |", "|---|---|---|---|", report.checks.iter().map(row));
+    table(out, "| | check | question | examined |", "|---|---|---|---|", report.checks.iter().map(row));
 }
 
 fn questions(out: &mut String, report: &Report) {

@@ -10,7 +10,7 @@ use crate::report::{
 use std::collections::BTreeMap;
 
 /// How many classes of risk there are.
-pub const RISK_CLASSES: usize = 20;
+const RISK_CLASSES: usize = 20;
 
 /// The most bars of group sizes; above, sizes are put together by powers of two.
 const MOST_BARS: usize = 24;

@@ -24,7 +24,7 @@ pub struct Sample {
     pub has_truth: bool,
 }
 
-/// One group a word: `lo-hi:sex:values`, where values are letters and `+n` counts counterfeits.
+/// One group per word: `lo-hi:sex:values`, where values are letters and `+n` counts counterfeits.
 pub fn release(number: u32, label: &str, groups: &str) -> Release {
     let values = Values::of(["asthma", "bronchitis", "cholera", "dyspepsia", "eczema"]);
     let mut release = Release { number, label: label.into(), regions: Regions::new(2), values, ..Release::default() };
@@ -135,7 +135,7 @@ pub fn clean() -> Sample {
 /// A promise as a report is told it.
 fn promise() -> Terms {
     let sentence = "Across all releases of this series, a reader attributes a person's sensitive value correctly with \
-                    probability at most 1/2. All assignments that fit count equally.";
+                    probability at most 1/2. Every way to assign people to rows that fits all releases counts equally.";
     let limits = [
         "It does not hide who is in the data.",
         "It does not hide that two people share a value.",

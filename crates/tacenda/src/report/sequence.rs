@@ -70,7 +70,7 @@ fn not_computed(known: bool, releases: usize, (counted, of): (u64, u64)) -> Vec<
     missing
 }
 
-/// All releases together, one number a row: what it is, and how much.
+/// All releases together, one number per row: what it is, and how much.
 pub fn rows(report: &Report) -> Vec<(&'static str, String)> {
     let sequence = &report.sequence;
     let below_k = match report.provenance.k {

@@ -38,7 +38,7 @@ pub fn signing(
     let mut owner = vec!["Purpose, recipients, environment and controls are as filled in above.".to_string()];
     owner.push(cost(releases, private));
     if let Some(reason) = governance.and_then(|governance| governance.accepted_risk.as_ref()) {
-        owner.push(format!("The risk that the policy file accepts is accepted, for the reason it gives: {reason}"));
+        owner.push(format!("The risk that the policy file names is accepted, for the reason given there: {reason}"));
     }
     match governance.and_then(|governance| governance.review_by.as_ref()) {
         Some(date) => owner.push(format!("This is reviewed by {date}, or earlier where a trigger named above occurs.")),

@@ -359,7 +359,8 @@ mod tests {
             FAIL: Someone who reads both releases can learn too much about at least 2 people. The worst: a group
             has too few people (2 findings in all).
               Promise (m-invariance): Across all releases of this series, a reader attributes a person's
-              sensitive value correctly with probability at most 1/2. All assignments that fit count equally.
+              sensitive value correctly with probability at most 1/2. Every way to assign people to rows that
+              fits all releases counts equally.
 
             The worst case, step by step
               The attacker knows a person: age and sex.
@@ -382,7 +383,7 @@ mod tests {
 
             All together
               2. severe A631 comparing releases leaves too few possible values: 2 people in 2 groups, releases 1 and 2
-                  In each release the person's value is in a group that covers the person, and everyone needs a
+                  In each release, a group that covers the person has the person's value, and everyone needs a
                   row of their own. Together, group 1 of release 1 and group 1 of release 2 leave 1 value (D1):
                   fewer than 2, the threshold l.
                     release 1 group 1: [20,30) F (2 rows)
@@ -449,7 +450,8 @@ mod tests {
             people and keeps at least 2 possible values. This rests on 4 assumptions named below. Not answered
             here: linkability.
               Promise (m-invariance): Across all releases of this series, a reader attributes a person's
-              sensitive value correctly with probability at most 1/2. All assignments that fit count equally.
+              sensitive value correctly with probability at most 1/2. Every way to assign people to rows that
+              fits all releases counts equally.
 
             Each release alone
                    label       people artificial    groups  smallest   values    share   below k   below l

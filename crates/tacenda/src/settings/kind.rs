@@ -60,8 +60,8 @@ coded! {
             "Ids that stay the same link a person's rows in all releases. Only incremental-k-anonymity covers \
              that.";
         BadPerson = "P223", "bad rows of a person",
-            "[person] says what becomes of several rows of one person. rows = \"first\" and \"latest\" need order: a column of dates or \
-             numbers, which may have role = \"drop\" with its type. With rows = \"combine\", combine at a column says which of a person's \
+            "[person] says what happens to several rows of one person. rows = \"first\" and \"latest\" need order: a \
+             column of dates or numbers, which may have role = \"drop\" with its type. With rows = \"combine\", combine at a column says which of a person's \
              values is kept: least and most are for numbers and dates, first and latest need order.";
         BadLevel = "P224", "bad level",
             "level = N publishes the label in column N of the hierarchy file in place of the sensitive value. Level 0 \
@@ -115,9 +115,9 @@ coded! {
              published with every release. A path with .., an absolute path or a symbolic link could name any file \
              that you can read, by mistake or by somebody's intent. Copy the file into the folder.";
         OpenQuestion = "P241", "an open question",
-            "tacenda init could not tell what part a column plays, and nobody answered. Nothing is published before a person has \
-             decided. quasi: an attacker may know it, so it is generalised. sensitive: nobody may learn it about a person, so it is \
-             published as it is, hidden among others. drop: it is not published. public: it is published as it is, and you say why \
-             that harms no one.";
+            "tacenda init could not find the role of a column, and nobody answered. Nothing is published before a \
+             person has decided. quasi: an attacker may know it, so it is generalised. sensitive: nobody may learn it \
+             about a person, so it is published as it is, hidden among others. drop: it is not published. public: it \
+             is published as it is, and you say why that harms no one.";
     }
 }

@@ -154,7 +154,7 @@ impl Walk {
         for (key, span, _) in section.entries() {
             if known.contains(&key) && !allowed.contains(&key) {
                 let help = format!("take it out; {place} takes {}", allowed.join(", "));
-                self.fault(FaultKind::SaysNothing, format!("{key} says nothing for {place}"), span, help);
+                self.fault(FaultKind::SaysNothing, format!("{key} has no effect for {place}"), span, help);
             }
         }
     }
@@ -250,7 +250,7 @@ impl Walk {
     pub fn optional_parameter(&mut self, section: &Section<'_, '_>, key: &str) -> Option<u32> {
         let (number, span) = self.integer(section, key)?;
         if number < 2 {
-            let message = format!("{key} is at least 2: one person among {key}");
+            let message = format!("{key} must be at least 2: a person is one among {key}");
             self.fault(FaultKind::TooSmall, message, span, format!("for example {key} = 4"));
             return None;
         }

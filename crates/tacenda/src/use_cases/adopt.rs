@@ -97,11 +97,11 @@ impl AdoptRequest {
     fn foundlings(&self) -> Result<Vec<Foundling>, UseCaseError> {
         let (files, tables, labels) = (self.files.len(), self.truth.len(), self.labels.len());
         if tables > 0 && tables != files {
-            let message = format!("--truth names {tables} tables for {files} releases; name one a release");
+            let message = format!("--truth names {tables} tables for {files} releases; name one per release");
             return Err(UseCaseError::usage(message));
         }
         if labels > 0 && labels != files {
-            let message = format!("there are {labels} labels for {files} releases; give one a release");
+            let message = format!("there are {labels} labels for {files} releases; give one per release");
             return Err(UseCaseError::usage(message));
         }
         let foundling = |at: usize| Foundling {

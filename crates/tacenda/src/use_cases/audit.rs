@@ -268,13 +268,13 @@ fn attacker(words: &str) -> Result<Attacker, UseCaseError> {
             }
             _ => {
                 let known = "quasi, presence, first-release, known=B";
-                return Err(UseCaseError::usage(format!("--attacker does not know {word:?}; say {known}")));
+                return Err(UseCaseError::usage(format!("--attacker does not take {word:?}; use {known}")));
             }
         }
     }
     match knows_quasi {
         true => Ok(attacker),
-        false => Err(UseCaseError::usage("--attacker: say quasi first; every attacker here knows quasi values")),
+        false => Err(UseCaseError::usage("--attacker: begin with quasi; every attacker here knows quasi values")),
     }
 }
 

@@ -188,14 +188,14 @@ fn uneven(project: &Project, file: &PolicyFile, material: &Ingredients, error: &
         }
         if own.reader == Reader::Rule {
             let waits = MInvariance { on_ineligible: OnIneligible::Defer, ..*own };
-            let what = "on_ineligible = \"defer\" (who waits mostly has a value that is too frequent)";
+            let what = "on_ineligible = \"defer\" (a person who waits mostly has a value that is too frequent)";
             try_variant(what.into(), with(waits.into()));
         }
     }
     let what = "model = \"incremental-k-anonymity\", k = 5 (hides who is who, not the value; nobody may leave)";
     try_variant(what.into(), with(IncrementalKAnonymity::new(5).into()));
     notes.push(
-        "what else helps is a decision about the data: a coarser level of the sensitive column, finer values in place of the \
+        "other remedies change the data: a coarser level of the sensitive column, finer values in place of the \
          frequent one, or role = \"drop\""
             .into(),
     );
@@ -213,7 +213,7 @@ fn said(promise: &Promise) -> String {
 
 /// The policy file with each value of a parameter, such as `m=2..6`, both ends included.
 fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, UseCaseError> {
-    let usage = || UseCaseError::usage("say --what-if as a parameter and a range, such as m=2..6");
+    let usage = || UseCaseError::usage("write --what-if as a parameter and a range, such as m=2..6");
     let (name, range) = text.split_once('=').ok_or_else(usage)?;
     let (from, to) = range.split_once("..").unwrap_or((range, range));
     let bound = |text: &str| text.trim().trim_start_matches('=').parse::<u32>().map_err(|_| usage());

@@ -145,7 +145,7 @@ fn make(request: &DemoRequest, progress: Progress<'_>) -> Result<DemoReport, Use
     })
 }
 
-/// Leaves a project folder behind: policy file, hierarchies, and one table a quarter.
+/// Leaves a project folder behind: policy file, hierarchies, and one table per quarter.
 fn write_project(
     folder: &Path,
     hospital: &Generated<Hospital>,

@@ -13,7 +13,7 @@ pub enum UseCaseError {
     #[error("{0}")]
     Usage(String),
     /// Files are to be audited, and no quasi-identifier is named.
-    #[error("say which columns an attacker may know: --quasi age,zip,sex --sensitive disease")]
+    #[error("name the columns that an attacker may know: --quasi age,zip,sex --sensitive disease")]
     NoColumns {
         /// The columns that the files have.
         columns: Vec<String>,
@@ -111,19 +111,19 @@ coded! {
         Environment = "U701", "the environment failed",
             "A file could not be written or read, or a pipe closed. Nothing was published.";
         Usage = "U201", "wrong use",
-            "The command line does not say what to do. tacenda help COMMAND shows how.";
+            "The command line does not say what to do. tacenda help COMMAND explains it.";
         NoSuchRelease = "U202", "no such release",
             "A release is named by its folder, its number (2 or r0002) or its label. tacenda log lists them.";
         NotAPlan = "U203", "not a plan",
             "A plan file is what tacenda plan writes. It holds digests of a table, a policy and the ledger.";
-        NothingToStartFrom = "U204", "nothing to start from",
-            "The folder has a project already, or the command needs one and there is none.";
+        NothingToStartFrom = "U204", "no project, or a project already",
+            "The folder already has a project, or the command needs a project and there is none.";
         MadeElsewhere = "U205", "a release made elsewhere",
             "An adopted release is kept unchanged. It has no manifest that describes its columns, so show and count \
              cannot read it. tacenda audit can.";
         NobodyAgreed = "U601", "nobody agreed",
-            "Publishing asks once, because a published release cannot be taken back. init asks about each column. Answer \
-             on a terminal, or say --yes in a script.";
+            "Publishing asks once, because a published release cannot be taken back. init asks about each column. \
+             Answer on a terminal, or use --yes in a script.";
         Bug = "B701", "a bug",
             "This is a bug in Tacenda. The next run removes or completes what this one left. Please report the command \
              and the message; neither contains a cell of your table.";

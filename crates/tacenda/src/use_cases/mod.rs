@@ -1,4 +1,4 @@
-//! What can be asked of Tacenda, one file a use case: a request goes in, an answer comes out.
+//! What can be asked of Tacenda, one file per use case: a request goes in, an answer comes out.
 //!
 //! The command and the Python package fill in the request, and print or convert the answer. Everything between is
 //! decided here, so that both agree: which files form the series, what their releases are called, which of them repeat

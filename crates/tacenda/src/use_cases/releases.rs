@@ -277,9 +277,10 @@ fn logged(event: &Event) -> LogEvent {
 fn says(event: &Event) -> Option<String> {
     match &event.what {
         What::Erratum { text } => Some(text.clone()),
-        What::Rollback { because, lines, .. } => {
-            Some(format!("the ledger had been seen with {lines} lines; it went on without the later ones: {because}"))
-        }
+        What::Rollback { because, lines, .. } => Some(format!(
+            "the ledger was seen before with {lines} lines; the series continues without the later ones: \
+                {because}"
+        )),
         What::Retract { details } => {
             let because = details["because"].as_str().unwrap_or_default();
             Some(format!("release {} was withdrawn: {because}", details["release"]))

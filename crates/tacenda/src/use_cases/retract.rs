@@ -23,7 +23,7 @@ pub struct RetractReport {
 pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<RetractReport, UseCaseError> {
     let because = because.trim();
     if because.is_empty() || because.chars().any(char::is_control) {
-        return Err(UseCaseError::usage("say why in one line: --because \"…\"; recipients will read it"));
+        return Err(UseCaseError::usage("give the reason in one line: --because \"…\"; recipients will read it"));
     }
     // Whatever the policy file says now: a release must be withdrawn in a hurry.
     let mut store = Store::open_write(Arc::new(RealDisk), &project.root)?;

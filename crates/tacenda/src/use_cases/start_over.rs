@@ -62,8 +62,8 @@ pub fn start_over(project: &ProjectFolder, name: Option<&str>) -> Result<StartOv
         // Nobody has anything of that name.
         None if releases == 0 => old_series.clone(),
         None => {
-            let message = "releases of this series are out: give the new one a name of its own with --name, so that recipients can \
-                           tell them apart";
+            let message = "releases of this series are published: give the new one another name with --name, so that \
+                recipients can tell them apart";
             return Err(UseCaseError::usage(message));
         }
     };

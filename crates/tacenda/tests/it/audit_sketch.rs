@@ -127,7 +127,7 @@ pub fn table(people: &str) -> Table {
     )
 }
 
-/// One group a word: `lo-hi/values`, spans with commas between attributes, `+n` for n counterfeits.
+/// One group per word: `lo-hi/values`, spans with commas between attributes, `+n` for n counterfeits.
 pub fn release(number: u32, groups: &str) -> Release {
     let spans = |word: &str| -> Vec<Span> {
         word.split(',')

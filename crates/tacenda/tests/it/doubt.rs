@@ -57,7 +57,7 @@ fn what_rests_on_labels_without_a_hierarchy_is_told_with_an_if() {
     assert!(!places.is_empty() && places.iter().all(|title| title.ends_with(IF)), "{places:?}");
     let ending = guessed.story.unwrap().ending();
     assert!(ending.contains(IF) && !ending.contains("certain"), "{ending}");
-    let named = "In column work different texts are taken for values that have nothing in common.";
+    let named = "In column work different texts are read as values that have nothing in common.";
     assert!(guessed.assumptions.iter().any(|assumption| assumption == named), "{:?}", guessed.assumptions);
 
     let options = FileOptions { notation: vec![Said::parse("work=exact")], ..FileOptions::default() };

@@ -204,7 +204,7 @@ fn what_is_no_growth_is_refused_with_its_reason() {
     };
     assert!(refused(&|columns| columns.domain.1 = 75).contains("no longer holds"));
     assert!(refused(&|columns| columns.races.truncate(2)).contains("column race"));
-    assert!(refused(&|columns| columns.tree[1] = "12;2x;*".into()).contains("stands elsewhere"));
+    assert!(refused(&|columns| columns.tree[1] = "12;2x;*".into()).contains("has another place"));
     // Without cohorts a new value would tell who came later; so would values that are not listed.
     let unlisted = Columns { unknown: ", unknown = \"other\"", ..first.clone() };
     let lab = Lab::new();

@@ -1,6 +1,8 @@
-//! Can what people read be read at once? Sentences of the docs, of screens, errors and help have at most thirty words.
+//! Can what people read be read at once? Sentences of the docs, of screens, errors and help have at most thirty words, none
+//! of those that had to be read twice, and no name of a type.
 
-use crate::tidy::sources;
+use crate::tidy::{sources, type_defined};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -76,7 +78,8 @@ fn the_docs_have_no_sentence_over_thirty_words() {
     let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     // Definitions and proofs take the words they need.
     let docs = docs.filter(|path| path.extension() == Some("md".as_ref()) && !path.ends_with("science.md"));
-    let fronts = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name));
+    let fronts = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+        .map(|name| root().join(name));
     let mut wrong = Vec::new();
     for path in docs.chain(fronts) {
         let page = fs::read_to_string(&path).unwrap();
@@ -84,9 +87,22 @@ fn the_docs_have_no_sentence_over_thirty_words() {
             // A list of words between middle dots is no sentence.
             let long = too_long(&paragraph, is_cell).into_iter().filter(|sentence| !sentence.contains(" · "));
             wrong.extend(long.map(|sentence| format!("{}: {sentence}", path.display())));
+            wrong.extend(unclear(&paragraph).iter().map(|word| format!("{}: {word:?} in {paragraph}", path.display())));
         }
     }
     assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
+}
+
+/// Words of sentences that had to be read twice, and what to write instead.
+const UNCLEAR: &[(&str, &str)] = &[("whoever", "a reader who, a person who"), ("whosoever", "anyone who")];
+
+/// The unclear words of a text.
+fn unclear(text: &str) -> Vec<&'static (&'static str, &'static str)> {
+    let text = text.to_lowercase();
+    UNCLEAR
+        .iter()
+        .filter(|(word, _)| text.split(|letter: char| !letter.is_alphabetic()).any(|one| one == *word))
+        .collect()
 }
 
 /// The texts between quotation marks of a source, without its tests. Comments have none.
@@ -128,10 +144,30 @@ fn lines_of(text: &str) -> Vec<String> {
     text.replace("\\\n", " ").lines().map(str::to_string).collect()
 }
 
+/// The types of the library whose names are several words in one, such as `PeopleCounts`: no word of a sentence.
+fn type_names() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for path in sources(&root().join("crates/tacenda/src")) {
+        let source = fs::read_to_string(&path).unwrap();
+        names.extend(source.lines().filter_map(|line| type_defined(line)).map(|(name, _)| name.to_string()));
+    }
+    names.retain(|name| name[1..].contains(char::is_uppercase) && name.contains(char::is_lowercase));
+    names
+}
+
+/// The names of types that a sentence has as words.
+fn type_named<'a>(text: &str, types: &'a BTreeSet<String>) -> Vec<&'a str> {
+    if text.split_whitespace().count() < 5 {
+        return Vec::new();
+    }
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    words.filter_map(|word| types.get(word)).map(String::as_str).collect()
+}
+
 #[test]
 fn screens_errors_and_help_have_no_sentence_over_thirty_words() {
-    let mut wrong = Vec::new();
-    let mut count = 0;
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    let types = type_names();
     for part in ["tacenda", "tacenda-cli", "tacenda-py"] {
         let all = sources(&root().join("crates").join(part).join("src"));
         for path in all.into_iter().filter(|path| !path.ends_with("tests.rs")) {
@@ -146,6 +182,11 @@ fn screens_errors_and_help_have_no_sentence_over_thirty_words() {
             count += texts.iter().filter(|text| text.split(' ').count() > 5).count();
             let long = texts.iter().flat_map(|text| too_long(text, true));
             wrong.extend(long.map(|sentence| format!("{}: {sentence}", path.display())));
+            for text in &texts {
+                let names = type_named(text, &types).into_iter().map(|name| (name, "a name of the code"));
+                let words = unclear(text).into_iter().copied();
+                wrong.extend(words.chain(names).map(|word| format!("{}: {word:?} in {text}", path.display())));
+            }
         }
     }
     assert!(count > 1500, "only {count} texts were found: are they written in another way?");
@@ -168,6 +209,13 @@ fn long_sentences_are_found() {
     let read: Vec<String> = strings(source).iter().flat_map(|text| lines_of(text)).collect();
     assert_eq!(read.len(), 2);
     assert!(read[0].contains("three") && read[1] == "four", "{read:?}");
+    assert_eq!(
+        unclear("Ask whoever\u{2019}s there").len() + unclear("WHOEVER asks").len() + unclear("who ever").len(),
+        2
+    );
+    let types = BTreeSet::from(["PeopleCounts".to_string()]);
+    assert_eq!(type_named("PeopleCounts by the values of it are estimates", &types), ["PeopleCounts"]);
+    assert!(type_named("Counts of people by the values", &types).is_empty());
     let page = "A sentence\nover lines.\n- an entry\n1. another\n| a | b |\n```\ncode\n```\nend";
     let texts: Vec<String> = paragraphs(page).into_iter().map(|(text, _)| text.trim().into()).collect();
     let texts: Vec<&String> = texts.iter().filter(|text: &&String| !text.is_empty()).collect();

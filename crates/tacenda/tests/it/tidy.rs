@@ -162,7 +162,7 @@ const CENTRAL: &[&str] =
     &["History", "Value", "Check", "Finding", "Series", "Published", "Material", "Outcome", "Place", "Person"];
 
 /// The type that a line defines, and whether it is public. A `type` inside of something may be a trait's: left out.
-fn type_defined(line: &str) -> Option<(&str, bool)> {
+pub fn type_defined(line: &str) -> Option<(&str, bool)> {
     let is_public = line.trim_start().starts_with("pub ");
     let is_inside = line.starts_with(' ');
     let rest = line.trim_start().trim_start_matches("pub ");

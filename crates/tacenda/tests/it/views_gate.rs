@@ -29,7 +29,7 @@ fn share(permille: u32) -> XyLinkability {
     }
 }
 
-/// A release of the tax view with these regions, one a person, whoever stands in them.
+/// A release of the tax view with these regions, one per person, whoever stands in them.
 fn tax_release(file: &PolicyFile, people: &Table, regions: &[[Span; 2]]) -> (Schema, Table, Release, Membership) {
     let quasi = vec![file.schema.quasi[0].clone(), file.schema.quasi[1].clone()];
     let narrow = Schema::new("id", quasi, Vec::new());

@@ -107,7 +107,7 @@ impl Over {
         if self.people.len() != release.row_count() {
             return false;
         }
-        // One place a group and value.
+        // One place per group and value.
         let mut places: FxHashMap<(u32, Value), u32> = FxHashMap::default();
         let mut matching = Matching { supplies: vec![1; self.people.len()], ..Matching::default() };
         for group in 0..release.group_count() {

@@ -1,12 +1,12 @@
 //! What follows from the change of a value (science B5, A3.12; Bu 2008: HD-composition).
 //!
-//! Two things are asked if people are known. First: does the change show? It does if no value can have stayed: no value of the groups
-//! over the person before is among those after; or, where a promise says that people keep their value sets, no value set
-//! is. Then any reader sees that the value changed. That is a note: no promise hides it.
+//! Two things are asked if people are known. First: is the change visible? It is if the groups over the person before
+//! and after have no value in common; or, where a promise says that people keep their value sets, no value set in
+//! common. Then any reader sees that the value changed. That is a note: no promise hides it.
 //!
-//! Second, where values are named that never go away: whoever changed value did not have one of them before. Taking these
-//! values from such people, and matching everyone again, may leave others with fewer values. Whoever had enough values before
-//! and has too few now is a finding.
+//! Second, where values are named that never go away: a person whose value changed did not have one of them before.
+//! Taking these values from such people, and matching everyone again, may leave others with fewer values. A person who
+//! had enough values before and has too few now is a finding.
 
 use crate::audit::checks::candidates::{groups_over, telling, truth};
 use crate::audit::checks::tally::Tally;
@@ -59,7 +59,7 @@ fn periods(ask: &Ask<'_>, knowledge: &Knowledge<'_>) -> Vec<Change> {
         .collect()
 }
 
-/// The people whose change shows.
+/// The people whose change is visible.
 fn shown(ask: &Ask<'_>, knowledge: &Knowledge<'_>, changes: &[Change]) -> Tally {
     let releases = ask.series.releases;
     let keeps_sets = pairs::keeps_sets(ask.series.promise);

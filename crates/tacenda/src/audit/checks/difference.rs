@@ -324,7 +324,7 @@ fn moves(
     let (rows_before, rows_after) = (knowledge.rows(earlier as usize), knowledge.rows(later as usize));
     let mut here = vec![0; knowledge.attributes()];
     let mut there = here.clone();
-    // (group of the earlier, group of the later release) of whoever changed place.
+    // (group of the earlier, group of the later release) of each person who changed place.
     let mut seen: Vec<(Option<u32>, Option<u32>)> = Vec::new();
     let (ties, offset) = components.ties();
     let (mut united_old, mut united_new): (United, United) = (old.united_in(ties, 0), new.united_in(ties, offset));

@@ -1,4 +1,4 @@
-//! The checks of the auditor, one file a check.
+//! The checks of the auditor, one file per check.
 
 pub(super) mod ask;
 pub(super) mod boundaries;

@@ -1,4 +1,4 @@
-//! Whether a region moved by one person (science D4.10, A0.5-1).
+//! Whether one person moved the boundary of a region (science D4.10, A0.5-1).
 //!
 //! Where regions are as small as their people allow, a newcomer at the edge widens the region, and a leaver
 //! narrows it: the side that moved is that person's value. Two groups of two releases are taken for the

@@ -60,7 +60,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// Whether published ids tell worlds apart that look alike here. Whoever stays in a cohort has one row in all releases.
+/// Whether published ids tell worlds apart that look alike here. A person who stays in a cohort has one row in all
+/// releases.
 fn are_linked(ask: &Ask<'_>) -> bool {
     let linked = ask.series.releases.iter().filter(|release| !release.linked.is_empty()).count();
     linked > 1 && ask.series.promise.is_none_or(|promise| promise.groups != GroupRule::Unchanged)

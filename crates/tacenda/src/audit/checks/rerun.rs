@@ -1,8 +1,8 @@
 //! Whether the groups would have been the same if people had exchanged their values (science A3.11).
 //!
 //! A reader who knows the program reruns it on every assignment of values that fits. Where an exchange of values gives
-//! other groups, that reader can rule the exchange out. Only whoever made the releases can try it: it takes the
-//! private tables and the seed. A promise that is not made to such a reader is measured and never fails.
+//! other groups, that reader can rule the exchange out. Only the publisher can try it: it takes the private tables and
+//! the seed. A promise that is not made to such a reader is measured and never fails.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;

@@ -62,7 +62,7 @@ struct Placed {
     changes: Vec<(u32, bool)>,
 }
 
-/// The combinations that some assignment uses, each as one kind a view; `None` where there is no assignment. `rows`
+/// The combinations that some assignment uses, each as one kind per view; `None` where there is no assignment. `rows`
 /// says per view how many rows each kind has.
 pub(super) fn kernel(
     rows: &[Vec<u32>],
@@ -117,7 +117,7 @@ impl Search {
         Ok(())
     }
 
-    /// Lists every choice of one kind a view in which all pairs can meet.
+    /// Lists every choice of one kind per view in which all pairs can meet.
     fn list(
         &mut self,
         can_meet: &impl Fn((usize, usize), (usize, usize)) -> bool,
@@ -234,8 +234,8 @@ impl Search {
         Ok(())
     }
 
-    /// Places whoever waits, by giving up combinations of others where need be; `false` where it does not come to an
-    /// end.
+    /// Places the rows that wait, by giving up combinations of others where necessary; `false` if it does not come to
+    /// an end.
     fn exchange(&mut self, placed: &mut Placed, most: usize) -> Result<bool, Spent> {
         for _ in 0..most {
             if placed.queue.is_empty() {

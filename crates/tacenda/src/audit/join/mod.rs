@@ -2,7 +2,7 @@
 //!
 //! # Definition
 //! Two rows of two views can be one person when the spans of every common column overlap and no
-//! declared impossibility speaks against it. The join holds every choice of one row a view in which all
+//! declared impossibility speaks against it. The join holds every choice of one row per view in which all
 //! pairs can be one person; every column of every view stands in it, common ones once a view. For a value x
 //! of X: a(x) is the number of joined rows with x, a(x,y) of those also with y, a_Y(x) the number of
 //! distinct y, and l_y(x) = a(x,y)/a(x). Rows count as often as they occur; one row is one person.

@@ -5,7 +5,7 @@ use crate::audit::join::pairs::is_match;
 use crate::model::{Bound, Impossible, PublishedView, Requirement, Span, ViewColumn};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every choice of one row a view in which all pairs can be one person.
+/// Every choice of one row per view in which all pairs can be one person.
 pub fn materialise(views: &[PublishedView], impossible: &[Impossible]) -> Vec<Vec<usize>> {
     let mut joined: Vec<Vec<usize>> = vec![Vec::new()];
     for (view, published) in views.iter().enumerate() {

@@ -158,8 +158,8 @@ impl Pairs {
         (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)))
     }
 
-    /// Keeps the pairs of two views that lie in some assignment among so many people: everyone has at most one row
-    /// of each, and whoever has none is absent there, which goes with every row of the other.
+    /// Keeps the pairs of two views that lie in some assignment among this many people: everyone has at most one row of
+    /// each. A person without a row is absent from that view, which is compatible with every row of the other.
     fn keep_usable(&mut self, raw: &Pairs, (a, b): (usize, usize), people: u64) {
         let of_class = raw.meets[a][b].iter().zip(0u32..);
         let mut arcs: Vec<(u32, u32)> =

@@ -9,7 +9,7 @@ fn category(name: &str, rows: &[&str]) -> Quasi {
     Quasi::new(name, Domain::Category(Hierarchy::from_rows(&rows).unwrap()))
 }
 
-/// A view, one row a word, cells divided by `/`.
+/// A view, one row per word, cells divided by `/`.
 fn view(columns: &[Quasi], rows: &str) -> PublishedView {
     let mut spans: Vec<Vec<Span>> = vec![Vec::new(); columns.len()];
     for row in rows.split_whitespace() {

@@ -1,4 +1,4 @@
-//! All views at once: which combinations of one row a view lie in some assignment of all rows of all views.
+//! All views at once: which combinations of one row per view lie in some assignment of all rows of all views.
 //!
 //! # Definition
 //! There are as many people as the largest view has rows. An assignment gives every row of every view to one person,
@@ -69,7 +69,7 @@ pub(super) struct Parts<'a> {
     views: &'a [&'a PublishedView],
     rules: &'a [Impossible],
     pairs: Pairs,
-    /// Per view, the kinds of its rows. One more stands for whoever is absent from it, if anybody is.
+    /// Per view, the kinds of its rows. One more kind stands for the people who are absent from it, if there are any.
     kinds: Vec<Classes>,
 }
 

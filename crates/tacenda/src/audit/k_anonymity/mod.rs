@@ -1,7 +1,7 @@
 //! What a series gives away though each release is k-anonymous.
 //!
-//! The promise speaks of one release, and the gate checks it there. Someone with several of them, who knows
-//! whom they look for, can lay them over each other (science A1.6):
+//! The promise speaks of one release, and the gate checks it there. Someone with several of them, who knows whom they
+//! look for, can compare them (science A1.6):
 //!
 //! - who is in some of them lies where their regions meet, and the more these differ the fewer people
 //!   share that place. The meeting place of everyone is kept in the history, and the fewest who ever shared

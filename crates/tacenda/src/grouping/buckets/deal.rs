@@ -1,7 +1,7 @@
 //! Deals people into buckets by lot, as paper 003 does.
 //!
-//! How many of each value every bucket takes is decided before, from counts alone. Who of a value goes where is decided
-//! by lots, so that each way is as likely, whoever has which value (science A3.11-b).
+//! How many of each value every bucket takes is decided before, from counts alone. Which people of a value go where is
+//! decided by lots, so that each way is equally likely, no matter who has which value (science A3.11-b).
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::assign::Step;

@@ -15,7 +15,7 @@ use crate::model::Span;
 use rayon::prelude::*;
 
 /// Up to so many rows are clustered in one piece.
-pub(crate) const EXACT: usize = 1 << 15;
+const EXACT: usize = 1 << 15;
 /// More are cut into blocks of about so many.
 const BLOCK: usize = 1 << 12;
 /// So many of the nearest rows are sorted; if they do not suffice, all are looked at.

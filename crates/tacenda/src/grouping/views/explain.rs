@@ -235,13 +235,14 @@ impl fmt::Display for Note {
             ),
             Note::OutOfReach { view } => write!(
                 out,
-                "X holds every copy of every join column and Y is in view {view}, which is out as it is: nothing done to the new \
-                 view changes this"
+                "X has every copy of every join column and Y is in view {view}, which is already published: nothing \
+                 done to the new view changes this"
             ),
             Note::Omitted { view, column } => {
                 write!(
                     out,
-                    "X leaves out {column} of view {view}, which an attacker sees too; what holds then is less than it seems"
+                    "X leaves out {column} of view {view}, which an attacker sees too; the promise is then weaker than \
+                     it seems"
                 )
             }
             Note::Fixed { column } => write!(out, "{column} is published as it is, because a requirement has it in Y"),
@@ -249,10 +250,10 @@ impl fmt::Display for Note {
                 write!(out, "{new} rows of the new view and {earlier} of view {view} match nothing of the other")
             }
             Note::Broken { measure, is_final: true } => {
-                write!(out, "with everything generalised it stands at {measure}, and nothing else can help")
+                write!(out, "with everything generalised it reaches {measure}, and nothing else can help")
             }
             Note::Broken { measure, is_final: false } => {
-                write!(out, "with everything generalised it stands at {measure}; another cut may do better")
+                write!(out, "with everything generalised it reaches {measure}; another cut may do better")
             }
             Note::NotMonotone(doubt) => write!(out, "every step is judged anew, because {doubt}"),
         }

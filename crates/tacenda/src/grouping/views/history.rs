@@ -3,7 +3,7 @@
 //! Rows of an earlier view that are alike on everything that matters are one line with a count. The
 //! lines of several views are combined where they can be the same person, pairwise (spans are runs, so
 //! pairs that meet have a common point). The new view is matched against the distinct combinations of
-//! join spans only; a bit a combination says which of them a span of the new view can meet.
+//! join spans only; a bit per combination says which of them a span of the new view can meet.
 
 use crate::grouping::views::lines::{Joined, Joining, Lines};
 use crate::grouping::views::link::{Bits, Link, link, link_columns, to_bits};

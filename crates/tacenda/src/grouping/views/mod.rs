@@ -18,7 +18,7 @@
 //! |---|---|
 //! | Tree1 and its links, specialise w | `tree`: cells; `split` for the children |
 //! | Tree2, several releases (7) | `lines` and `history`: the earlier views, joined; `link`: what joins |
-//! | probe the matching partitions | `matcher`: bit sets, one look-up a combination of join spans |
+//! | probe the matching partitions | `matcher`: bit sets, one look-up per combination of join spans |
 //! | X-tree, a(x), a(x,y), a_Y(x), Cases 1-4 | `check`: groups alike on X, `judge` |
 //! | Score, valid, winner (lines 2-5) | `search` |
 //! | corollaries 4.1 and 4.2 | `explain`: when they hold |

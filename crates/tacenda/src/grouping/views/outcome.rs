@@ -160,7 +160,7 @@ impl fmt::Display for Warning {
             Warning::PairsOnly { requirement, lines } => write!(
                 out,
                 "requirement {requirement}: the earlier views join to more than {lines} lines; each was joined with the new \
-                 view alone, and what someone learns from three views at once was not looked at"
+                 view alone, and what someone learns from three views at once was not examined"
             ),
             Warning::SteppedBack { steps } => {
                 let steps = counted(*steps as u64, "specialisation was", "specialisations were");

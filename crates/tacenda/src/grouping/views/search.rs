@@ -51,7 +51,7 @@ pub(super) fn run(mut engine: Engine, options: &Options, requirements: &[Require
 
 fn way_out(requirement: &Requirement) -> &'static str {
     if requirement.y.iter().all(|at| at.view > 0) {
-        "Y is in an earlier view, which is out as it is; lower the requirement, or take its columns out of X"
+        "Y is in an earlier view, which is already published; lower the requirement, or take its columns out of X"
     } else {
         "lower the requirement, or take columns out of X"
     }

@@ -214,10 +214,10 @@ fn validate(task: &Task<'_>) -> Result<(), ViewsError> {
             return wrong("Y is empty; name at least one column");
         }
         if requirement.x.iter().any(|at| requirement.y.contains(at)) {
-            return wrong("a column stands both in X and in Y; keep it in one of them");
+            return wrong("a column is both in X and in Y; keep it in one of them");
         }
         if requirement.x.iter().any(|at| at.column.is_none()) {
-            return wrong("the key of a view cannot stand in X: every row would stand alone");
+            return wrong("the key of a view cannot be in X: every row would be alone");
         }
         let columns = |view: usize| match view {
             0 => Some(task.view.columns.len()),
@@ -235,9 +235,7 @@ fn validate(task: &Task<'_>) -> Result<(), ViewsError> {
         if matches!(&requirement.bound, Bound::Linkability { listed, .. } if !listed.is_empty())
             && requirement.y.iter().any(|at| at.column.is_none())
         {
-            return wrong(
-                "with the key of a view in Y every value is another one; list no values, or take the key out",
-            );
+            return wrong("with the key of a view in Y every value is different; list no values, or take the key out");
         }
     }
     Ok(())

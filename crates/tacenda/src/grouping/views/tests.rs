@@ -22,7 +22,7 @@ fn category(name: &str, rows: &[&str]) -> Quasi {
     Quasi::new(name, Domain::Category(tree(rows)))
 }
 
-/// A view and its rows, one a word, cells divided by `/`; every cell is a leaf.
+/// A view and its rows, one per word, cells divided by `/`; every cell is a leaf.
 fn new_view(columns: &[Quasi], rows: &str) -> (View, ViewRows) {
     let mut codes: Vec<Vec<u32>> = vec![Vec::new(); columns.len()];
     for row in rows.split_whitespace() {

@@ -59,7 +59,7 @@ fn drop_few_valued(columns: &mut [DraftColumn]) {
     for column in columns.iter_mut().filter(|column| is_sensitive(column) && few(column)) {
         column.role = Role::Drop;
         column.because = format!(
-            "{}, but {} values hide nobody; publish it in a series of its own, or make it quasi",
+            "{}, but {} values are too few to hide anybody; publish it in a series of its own, or make it quasi",
             column.because,
             column.distinct.unwrap_or(0)
         );
@@ -115,8 +115,8 @@ pub(super) fn row_order(columns: &[DraftColumn]) -> Option<usize> {
 }
 
 /// What is said of a column whose part cannot be told.
-pub(super) const UNDECIDED: &str =
-    "its name says nothing, so it is left out; quasi if an attacker may know it, sensitive if nobody may learn it";
+const UNDECIDED: &str = "its name does not tell its role, so it is left out; make it quasi if an attacker may know it, sensitive if nobody \
+     may learn it";
 
 fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     let one_of = |role: &str| says(role, name);

@@ -215,8 +215,8 @@ impl Draft {
         }
         if self.has_several_rows() && self.order.is_none() {
             lacking.push(
-                "people have several rows, and no column of dates says which is the latest; say under [person] what becomes of \
-                 them: rows = \"combine\", or rows = \"latest\" with order = \"COLUMN\"",
+                "people have several rows, and no column of dates says which is the latest; say under [person] what \
+                 happens to them: rows = \"combine\", or rows = \"latest\" with order = \"COLUMN\"",
             );
         }
         if self.columns.iter().any(|column| column.open) {

@@ -15,8 +15,8 @@ const SHARED: u32 = 3;
 const FEW_CODES: usize = 6;
 
 /// Stands above values and hierarchies.
-const EVERY_VALUE: &str = "# list every value that may come: the list is published with every release; it can gain values \
-                           later, and lose none";
+const EVERY_VALUE: &str = "# list every value that may occur: the list is published with every release; it can gain \
+    values later, but not lose any";
 
 pub(super) fn policy(draft: &Draft, series: &str) -> String {
     let mut out = String::new();
@@ -69,7 +69,8 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
     line(
         &mut out,
         &format!(
-            "\n# A release that needs more is refused. When many people leave at once, a release needs more than usual.\n\
+            "\n# A release that needs more is refused. A release needs more than usual when many people leave at \
+             once.\n\
              [counterfeits]\nmax_share = {:.2}\n\n[withheld]\nmax_share = {:.2}\n",
             f64::from(counterfeits) / 100.0,
             f64::from(withheld) / 100.0
@@ -100,17 +101,17 @@ fn questions(draft: &Draft, out: &mut String) {
     line(out, "#\n# Three questions decide everything. What this draft assumes:");
     let leaving = match entry.name {
         "m-invariance" => "yes. If people are only ever added, compare incremental-l-diversity",
-        "k-anonymity" => "there is one release only",
+        "k-anonymity" => "there is only one release",
         "xy-anonymity" | "xy-linkability" => "no: all views show the same people",
-        _ => "no, people are only added. Otherwise a later release is refused: then only m-invariance helps",
+        _ => "no, people are only added. If that is wrong, a later release is refused, and only m-invariance helps",
     };
     line(out, &format!("# 1. Do people leave, return or change between releases? Here: {leaving}."));
     let sensitive = names(Role::Sensitive);
-    let sensitive = if sensitive.is_empty() { "nothing but who is who" } else { &sensitive };
+    let sensitive = if sensitive.is_empty() { "only which row is theirs" } else { &sensitive };
     line(out, &format!("# 2. What must nobody learn about a person? Here: {sensitive}."));
     let sure = match entry.draft.needs_sensitive {
         true => format!("1 in {m}"),
-        false => "of a value: as sure as they like. Of who somebody is: see k".to_string(),
+        false => "about a value: without limit. About who a person is: see k".to_string(),
     };
     line(out, &format!("# 3. How sure may anybody be? Here: {sure}.\n#"));
     let undecided: Vec<String> = draft
@@ -122,7 +123,10 @@ fn questions(draft: &Draft, out: &mut String) {
     if !undecided.is_empty() {
         line(
             out,
-            &format!("# The names of these columns say nothing, so they are left out: {}.", undecided.join(", ")),
+            &format!(
+                "# The names of these columns do not tell their role, so they are left out: {}.",
+                undecided.join(", ")
+            ),
         );
     }
     if let Some(uneven) = draft.too_uneven() {

@@ -221,7 +221,7 @@ fn lists_come_with_what_becomes_of_other_values() {
     let lines: Vec<&str> = toml.lines().collect();
     let warned = |column: &str| {
         let at = lines.iter().position(|line| line.starts_with(column)).unwrap();
-        lines[at - 1].starts_with("# list every value that may come: the list is published with every release")
+        lines[at - 1].starts_with("# list every value that may occur: the list is published with every release")
     };
     assert!(warned("sex ") && warned("postcode ") && !warned("age "), "{toml}");
     assert!(!toml.contains("NOT USABLE YET"), "{toml}");

@@ -36,7 +36,7 @@ impl ColumnNote {
     /// What was assumed about the publisher, one sentence each.
     pub fn assumptions(&self) -> impl Iterator<Item = String> {
         let apart = self.apart.then(|| {
-            format!("In column {} different texts are taken for values that have nothing in common.", self.column)
+            format!("In column {} different texts are read as values that have nothing in common.", self.column)
         });
         self.of_missing().into_iter().chain(apart).chain(self.of_widened()).chain(self.of_around())
     }
@@ -60,8 +60,8 @@ impl ColumnNote {
         let (column, cells) = (&self.column, self.around);
         (cells > 0).then(|| {
             format!(
-                "In column {column} the sets of {} fit no common order: they are taken for more values than they name, so less \
-                 may be found.",
+                "In column {column} the sets of {} fit no common order: they are read as more values than they name, \
+                 so less may be found.",
                 counted(cells, "cell", "cells")
             )
         })
@@ -75,7 +75,7 @@ impl ColumnNote {
             false => "not recorded: a value of its own",
         };
         let cells = cells_say(cells);
-        Some(format!("In column {} {cells} nothing (empty, NA, NULL, ?), which is taken for {taken}.", self.column))
+        Some(format!("In column {} {cells} nothing (empty, NA, NULL, ?), which is read as {taken}.", self.column))
     }
 }
 

@@ -49,7 +49,7 @@ pub fn read(
     }
 }
 
-/// The counts of a list with a line a group.
+/// The counts of a list with a line per group.
 fn beside(counts: &RawFile, sizes: &[u32], groups: &[Box<str>]) -> Result<Vec<u32>, IngestError> {
     let refuse = |column: &'static str| refused(&counts.name, Some(column));
     let [Some(ids), Some(rows), Some(counterfeits)] = &counts.columns[..] else {

@@ -1,4 +1,4 @@
-//! A hierarchy file in ARX's layout: a line a leaf, then its ancestors up to the root.
+//! A hierarchy file in ARX's layout: a line per leaf, then its ancestors up to the root.
 
 use crate::model::Hierarchy;
 use std::path::Path;

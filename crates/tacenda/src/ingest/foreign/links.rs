@@ -1,8 +1,8 @@
 //! Columns that link rows of different files although nobody said so: unique in each file, and found again in the next.
 //!
-//! anjana writes `index`, the row's place in the private table, into every release. Whoever has two of them can follow each
-//! row. A column that only numbers the rows of each file looks alike and links nothing: what it links is looked at before
-//! it is used.
+//! anjana writes `index`, the row's place in the private table, into every release. Anyone with two of them can follow
+//! each row. A column that only numbers the rows of each file looks the same and links nothing: what it links is
+//! examined before it is used.
 
 use crate::ingest::error::IngestError;
 use crate::ingest::foreign::raw;

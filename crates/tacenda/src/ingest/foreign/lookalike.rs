@@ -1,8 +1,8 @@
 //! Texts that no notation reads, and a person reads as a range or a mask all the same: `20 to 29 years`, `20~29`,
 //! `10k-20k`, `age 20-29`, `47XXX`.
 //!
-//! As labels such cells would be taken for values that have nothing in common, and whoever stands in them would look
-//! safe. What is found here is refused; who knows better says that the texts are labels.
+//! Read as labels, such cells would be values that have nothing in common, and the people in them would look safe. What
+//! is found here is refused; an option says that the texts are labels after all.
 
 use crate::ingest::foreign::cell::DASHES;
 

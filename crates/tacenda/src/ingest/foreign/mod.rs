@@ -317,9 +317,9 @@ fn said_of_link(found: &links::Found, is_used: bool) -> String {
     let column = in_words(column);
     let what = format!("Column {column} is unique in each file, and {shared} of its cells are found again{more}");
     match is_used {
-        true => format!("{what}: taken for ids that link the releases."),
+        true => format!("{what}: it is used as ids that link the releases."),
         false => format!(
-            "{what}: the rows do not fit each other, so it is taken for row numbers. If they are ids, say --linked."
+            "{what}: the rows do not fit each other, so it is read as row numbers. If they are ids, use --linked."
         ),
     }
 }
@@ -343,9 +343,12 @@ fn rewrite(ask: &Ask, published: &mut [RawFile], private: &mut [RawFile], notes:
                 form.unit().into_iter().for_each(|unit| notes.push(format!("{name}: times, counted in {unit}")));
                 Some(all.iter().map(|text| form.rewrite(text)).collect())
             }
-            None => {
-                spelling::with_points(&all).inspect(|_| notes.push(format!("{name}: commas stand before decimals")))
-            }
+            None => spelling::with_points(&all).inspect(|_| {
+                notes.push(format!(
+                    "{name}: the comma is the decimal \
+                    separator"
+                ))
+            }),
         };
         let Some(new): Option<Vec<String>> = new else { continue };
         let mut new = new.into_iter();
@@ -429,7 +432,7 @@ impl<'a> Names<'a> {
         }
         let people: usize = published.iter().map(|file| file.rows).sum();
         assumptions.push(format!(
-            "Column {name} says for how many people a row stands: {rows} rows are taken for {people} people."
+            "Column {name} says for how many people a row stands: {rows} rows count as {people} people."
         ));
         Ok(true)
     }
@@ -517,12 +520,13 @@ impl<'a> Names<'a> {
             let names: Vec<&str> = others.iter().take(NAMED_COLUMNS).map(|name| in_words(name)).collect();
             let names = names.join(", ");
             assumed
-                .push(format!("{word} {names}{more} of the files: not looked at, as if {they} nothing about anyone."));
+                .push(format!("{word} {names}{more} of the files: not examined, as if {they} nothing about anyone."));
         }
         if self.ask.sensitive.len() > 1 {
             let names = self.ask.sensitive.join(", ");
             assumed.push(format!(
-                "The sensitive columns {names} count as one value together: what one of them alone gives away is not looked at."
+                "The sensitive columns {names} count as one value together: what one of them alone gives away is not \
+                 examined."
             ));
         }
         for at in self.sensitive() {
@@ -535,7 +539,8 @@ impl<'a> Names<'a> {
             if cells > 0 {
                 let cells = column::cells_say(cells);
                 assumed.push(format!(
-                    "In the sensitive column {} {cells} nothing (empty, NA, NULL, *), which is taken for a value of its own.",
+                    "In the sensitive column {} {cells} nothing (empty, NA, NULL, *), which is read as a value of its \
+                     own.",
                     wanted[at]
                 ));
             }

@@ -89,7 +89,7 @@ fn within((from, to): Units, (lo, hi): (i64, i64)) -> (i64, i64) {
 }
 
 /// A domain that nobody declared ends where the cells end; then one that is open, such as `*` or `>=65`, may look like one
-/// that is not. It gets one unit more on that side, which is nobody's: whoever reads the file can tell the two apart.
+/// that is not. It gets one more unit on that side, which nobody has: a reader of the file can tell the two apart.
 fn beyond(
     published: &Texts<'_>,
     units: &[Option<Units>],

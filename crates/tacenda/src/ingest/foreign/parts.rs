@@ -51,7 +51,7 @@ impl Parts {
     pub fn words(&self, name: &str) -> String {
         match self {
             Parts::Ends(lo, hi) => format!("{name} is read from the columns {lo} and {hi}"),
-            Parts::Values(values) => format!("{name} is read from {} columns, one a value", values.len()),
+            Parts::Values(values) => format!("{name} is read from {} columns, one per value", values.len()),
         }
     }
 

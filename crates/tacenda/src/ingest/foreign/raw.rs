@@ -1,6 +1,6 @@
 //! A file's cells as they stand, each distinct text once.
 //!
-//! Published tables repeat few texts in many rows: a column is a list of texts and a number a row. What
+//! Published tables repeat few texts in many rows: a column is a list of texts and a number per row. What
 //! a text means is worked out once, however many rows have it.
 
 use crate::ingest::error::{IngestError, Kind, Problem};

@@ -31,7 +31,7 @@ fn read_texts(texts: &[&str], ask: &Ask) -> Result<Foreign, IngestError> {
     read(&files, &[], ask)
 }
 
-/// The regions of a release as we print them, one word a group with its size.
+/// The regions of a release as we print them, one word per group with its size.
 fn regions(foreign: &Foreign, release: usize) -> String {
     let release = &foreign.releases[release];
     let group = |group: usize| {
@@ -349,12 +349,12 @@ fn cells_that_say_nothing_are_any_value_or_one_of_their_own_and_that_is_said() {
     let text = "q,s\n20,x\nNA,x\n,x\n";
     let said = |ask: &Ask| read_texts(&[text], ask).unwrap();
     let read = said(&ask(&["q"], &["s"]));
-    let assumed = "In column q 2 cells say nothing (empty, NA, NULL, ?), which is taken for left out: any value.";
+    let assumed = "In column q 2 cells say nothing (empty, NA, NULL, ?), which is read as left out: any value.";
     assert_eq!((&read.assumptions[..], read.columns[0].missing), (&[assumed.to_string()][..], Some((2, true))));
     assert!(read.columns[0].notations.contains(&("missing as any value".into(), 2)));
     let read = said(&wished(ask(&["q"], &["s"]), "q", meant(Missing::Value)));
     assert!(read.assumptions[0].contains("a value of its own"), "{:?}", read.assumptions);
-    let other = "Column q of the files: not looked at, as if it told nothing about anyone.";
+    let other = "Column q of the files: not examined, as if it told nothing about anyone.";
     assert_eq!(said(&ask(&["s"], &[])).assumptions, [other], "nothing is said of cells where nothing is missing");
 }
 
@@ -594,12 +594,12 @@ fn what_is_taken_for_granted_is_said() {
     assert_eq!(said("q,s\n1,a\n2,b\n", &plain), [""; 0]);
     assert_eq!(
         said("q,s,name,ssn\n1,a,x,y\n", &plain),
-        ["Columns name, ssn of the files: not looked at, as if they told nothing about anyone."]
+        ["Columns name, ssn of the files: not examined, as if they told nothing about anyone."]
     );
     let of_nothing =
-        "In the sensitive column s 3 cells say nothing (empty, NA, NULL, *), which is taken for a value of its own.";
+        "In the sensitive column s 3 cells say nothing (empty, NA, NULL, *), which is read as a value of its own.";
     assert_eq!(said("q,s\n1,\n1,NA\n1,*\n1,a\n", &plain), [of_nothing]);
-    let apart = "In column q different texts are taken for values that have nothing in common.";
+    let apart = "In column q different texts are read as values that have nothing in common.";
     assert_eq!(said("q,s\nB7,a\nC7,b\n", &plain), [apart]);
     assert_eq!(said("q,s\nunknown,a\nF,b\n", &plain), [apart]);
     assert_eq!(said("q,s\nM,a\nF,b\n", &plain), [apart]);

@@ -25,7 +25,7 @@ enum Type {
 const TYPES: [(&str, Type); 4] =
     [("integer", Type::Integer), ("real", Type::Real), ("date", Type::Date), ("category", Type::Category)];
 
-/// The columns; `None` if a fault leaves no sense in them.
+/// The columns; `None` if a fault makes them meaningless.
 ///
 /// Under a promise about views (`of_views`) every published column has a domain of its own, so sensitive columns are read like quasi ones.
 pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -> Option<Schema> {
@@ -421,7 +421,7 @@ fn read_sensitive(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Sens
         let same = |at: usize| rows.len() > 1 && rows.iter().all(|row| row.get(at) == rows[0].get(at));
         if at < 0 || at >= height || same(at as usize) {
             let help = format!("give a level from 0 to {}", (height - 2).max(0));
-            walk.fault(FaultKind::BadLevel, "the level is not one of the hierarchy's, or says nothing", span, help);
+            walk.fault(FaultKind::BadLevel, "the level is not one of the hierarchy's, or is its root", span, help);
         } else {
             labels = rows.iter().map(|row| (row[0].clone(), row[at as usize].clone())).collect();
         }

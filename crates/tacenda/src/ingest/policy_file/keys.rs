@@ -23,7 +23,7 @@ const KEYS: &[Key] = &[
     key("", "counterfeits", "a section", "max_share = 0.02", "how many rows may be added"),
     key("", "withheld", "a section", "max_share = 0.01", "how many rows may be left out of a release"),
     key("", "output", "a section", "CSV and Parquet, with weights", "what is written"),
-    key("", "governance", "a section", "empty", "what only people know of the series, for the report"),
+    key("", "governance", "a section", "empty", "what only people know about the series, for the report"),
     key("", "views", "sections [views.NAME]", "none", "xy promises: which columns go to whom"),
     key("", "also", "sections [[also]]", "none", "xy promises: what must hold besides, with the keys of [promise]"),
     key(
@@ -41,8 +41,8 @@ const KEYS: &[Key] = &[
         "rows",
         "one, first, latest, combine",
         "one",
-        "what becomes of several rows of one person: an error; the first or latest counts; or all become one row with a set of \
-         sensitive values, such as asthma+flu",
+        "what happens to several rows of one person: an error; the first or latest counts; or all become one row with \
+         a set of sensitive values, such as asthma+flu",
     ),
     key(
         "person",
@@ -63,7 +63,7 @@ const KEYS: &[Key] = &[
     key("governance", "controls", "text", "empty", "what contracts and technology forbid or prevent"),
     key("governance", "other_data", "text", "empty", "what else recipients can reasonably get"),
     key("governance", "legal_basis", "text", "empty", "which law allows it"),
-    key(COLUMN, "role", "identifier, quasi, sensitive, public, drop", "", "the part the column plays"),
+    key(COLUMN, "role", "identifier, quasi, sensitive, public, drop", "", "the role of the column"),
     key(COLUMN, "type", "integer, real, date, category", "category", "what its cells are; must be given for quasi"),
     key(
         COLUMN,
@@ -143,7 +143,7 @@ const KEYS: &[Key] = &[
         COLUMN,
         "combine",
         "first, latest, least, most",
-        "an error where they differ",
+        "an error if they differ",
         "quasi and public, with rows = \"combine\": which of a person's values is kept",
     ),
     key(COLUMN, "because", "text", "", "public: why publishing it as it is harms no one"),

@@ -140,7 +140,7 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
     if policy.schema.sensitive.len() > 1 {
         walk.notes.push(
             "several sensitive attributes count as one combined value: the promise is about the combination, and one \
-             attribute alone may still be certain; where that matters, keep one sensitive attribute a series"
+             attribute alone may still be certain; where that matters, keep one sensitive attribute per series"
                 .into(),
         );
     }
@@ -194,7 +194,7 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     let of_views = promise::is_about_views(root);
     let columns = walk.section(root, "columns").and_then(|section| columns::read(&section, of_views, walk));
     if root.get("columns").is_none() {
-        walk.missing(root, "[columns]", "one line a column of the source");
+        walk.missing(root, "[columns]", "one line per column of the source");
     }
     let columns = columns.map(|mut schema| {
         schema.person = person::read(root, &schema, walk);

@@ -23,7 +23,12 @@ pub(super) fn read(root: &Section<'_, '_>, schema: &Schema, walk: &mut Walk) -> 
     }
     if let (RowRule::One, Some(section)) = (rule, section.as_ref().filter(|section| section.get("order").is_some())) {
         let help = "set rows = \"first\", \"latest\" or \"combine\", or take order out";
-        walk.fault(FaultKind::BadPerson, "order says nothing where each person has one row", section.at("order"), help);
+        walk.fault(
+            FaultKind::BadPerson,
+            "order has no effect where each person has one row",
+            section.at("order"),
+            help,
+        );
     }
     let mut choice = |name: &str, is_ordered: bool| {
         let column = column(root, name)?;

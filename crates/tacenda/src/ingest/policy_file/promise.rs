@@ -43,7 +43,7 @@ pub(super) fn read_series(
     Some((promise, reasons))
 }
 
-/// Promises about views; `None` if a fault leaves no sense in them.
+/// Promises about views; `None` if a fault makes them meaningless.
 pub(super) fn read_views(root: &Section<'_, '_>, schema: Option<&Schema>, walk: &mut Walk) -> Option<Views> {
     let once: Vec<&str> = ONCE.iter().map(|row| row.key).collect();
     let promise = walk.section(root, "promise").and_then(|section| {

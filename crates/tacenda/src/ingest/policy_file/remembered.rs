@@ -206,8 +206,8 @@ impl Remembered {
             before.may_be_followed_by(now)?;
         }
         if self.combined != new.combined {
-            let why =
-                "rows = \"combine\" decides what a sensitive value is, so it holds from the first release on or never";
+            let why = "rows = \"combine\" decides what a sensitive value is, so it cannot be set or removed after the first \
+                 release";
             return Err(Looser::because(why));
         }
         match !self.linked_ids && new.linked_ids {
@@ -280,7 +280,7 @@ impl RememberedViews {
             new.also.iter().any(|now| now.may_follow(before).is_ok() && before.may_follow(now).is_ok())
         };
         if !self.also.iter().all(is_kept) {
-            let why = "an [[also]] of the last release is gone or another one: that needs a new series";
+            let why = "an [[also]] of the last release was removed or changed: that needs a new series";
             return Err(Looser::because(why));
         }
         if !self.impossible.iter().all(|rule| new.impossible.contains(rule)) {
@@ -293,7 +293,7 @@ impl RememberedViews {
         }
         // Without a list everyone may pool with everyone, which asks for most.
         if self.pools != new.pools && !new.pools.is_empty() {
-            let why = "pool is not what it was: only taking it out, so that all may pool, asks for more";
+            let why = "pool has changed: it may only be removed, so that everyone may pool; that is stricter";
             return Err(Looser::because(why));
         }
         Ok(())

@@ -454,7 +454,7 @@ fn faults_of_views_point_at_their_place() {
     fault("max_confidence = 0.5", "max_confidence = 1.5", "P220", "between 0.001 and 1");
     fault("max_confidence = 0.5", "", "P204", "max_confidence is missing");
     fault("k     = 3", "k = 1", "P213", "at least 2");
-    fault("k     = 3", "k = 3\npool = [[\"bank\"]]", "P214", "pool says nothing for xy-anonymity under [[also]]");
+    fault("k     = 3", "k = 3\npool = [[\"bank\"]]", "P214", "pool has no effect for xy-anonymity under [[also]]");
     fault(", values = [\"flu\", \"hiv\", \"pregnant\"]", "", "P239", "are not declared");
     fault(
         "role = \"quasi\", type = \"integer\", domain = [0, 100], missing = \"error\"",

@@ -14,7 +14,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 /// The section of every view.
-pub(super) const VIEW: &str = "views.NAME";
+const VIEW: &str = "views.NAME";
 
 const SCORES: [(&str, Score); 3] =
     [("entropy", Score::Entropy), ("distortion", Score::Distortion), ("discernability", Score::Discernability)];
@@ -24,7 +24,7 @@ pub(super) fn refuse(root: &Section<'_, '_>, walk: &mut Walk) {
     for key in ["views", "also", "impossible"] {
         if let Some(value) = root.get(key) {
             let help = "take it out, or promise xy-anonymity or xy-linkability";
-            walk.fault(FaultKind::SaysNothing, format!("{key} says nothing for this promise"), value.span(), help);
+            walk.fault(FaultKind::SaysNothing, format!("{key} has no effect under this promise"), value.span(), help);
         }
     }
 }
@@ -136,7 +136,7 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
             let help = "take it out, or name the file with adopted = \"…\"";
             walk.fault(
                 FaultKind::SaysNothing,
-                format!("{key} says nothing without an adopted file"),
+                format!("{key} has no effect without an adopted file"),
                 value.span(),
                 help,
             );
@@ -176,7 +176,8 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
                     reading.any.insert(name, texts.collect());
                 }
                 (key, _) => {
-                    let wanted = if key == "any" { "a list of texts a column" } else { "a path in quotes a column" };
+                    let wanted =
+                        if key == "any" { "a list of texts per column" } else { "a path in quotes per column" };
                     walk.wrong_kind::<()>(key, wanted, value.span());
                 }
             }

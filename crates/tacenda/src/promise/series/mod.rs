@@ -86,8 +86,8 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
-    /// On what terms no refusal is expected over the next releases, in a sentence; none where one is expected, or nothing is
-    /// known. At most `counterfeits` of the rows may be artificial.
+    /// The terms on which no refusal is expected over the next releases, in a sentence; none if one is expected, or
+    /// nothing is known. At most `counterfeits` of the rows may be artificial.
     fn expects_no_refusal(&self, _: &Table, _: &Release, _counterfeits: f64) -> Option<String> {
         None
     }

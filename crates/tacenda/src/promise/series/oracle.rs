@@ -318,6 +318,19 @@ fn a_walk_in_the_order_of_the_places_is_caught() {
     assert_eq!(found, [((1, 1), 290, 346), ((1, 1), 290, 346)], "somebody is certain");
 }
 
+/// science CE-13: that everybody is equally likely to have each value is not enough. A reader who knows that two people share
+/// a value, whichever it is, can be certain of it.
+#[test]
+fn people_who_are_known_to_share_a_value_are_found() {
+    let script = Script { places: &PLANE[..4], present: &[&[0, 1, 2, 3]], values: 3, histogram: None };
+    let share = |held: &[u32]| match held[0] == held[1] {
+        true => script.outcomes(&method(2), false, Draws::ByLot, held),
+        false => BTreeMap::new(),
+    };
+    let worst = script.worst_of(share, 2);
+    assert!(worst.share == (1, 1) && worst.above > 0, "{:?}, {} outcomes", worst.share, worst.above);
+}
+
 /// Newcomers who fill gaps give away who left them (science CE-6): that is why `reader = "method"` fills none.
 #[test]
 fn filling_gaps_is_caught() {
@@ -351,8 +364,8 @@ fn drawn_groups_leave_one_in_l() {
     assert_eq!((worst.share, worst.above), ((1, 2), 0));
 }
 
-/// science A3.11-d in full: whoever in a group has which of its values, the groups are as likely. So what a reader thought
-/// of them before stays as it was, and b known people of a group leave 1/(l − b) for the others.
+/// science A3.11-d in full: the groups are equally likely, no matter who in a group has which of its values. So a
+/// reader's odds stay what they were, and b known people of a group leave 1/(l − b) for the others.
 #[test]
 fn drawn_groups_are_as_likely_whoever_in_them_has_which_value() {
     for (l, values) in [(2, 3), (3, 4)] {

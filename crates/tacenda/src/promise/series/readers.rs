@@ -11,7 +11,7 @@ pub(in crate::promise::series) const READER: Key = key(
     "reader",
     "rule, method",
     "rule",
-    "against whom it holds: who knows the rule of the releases, or this program too",
+    "the reader against whom it holds: one who knows the rule of the releases, or one who also knows this program",
 );
 
 /// The words for readers in the policy file.
@@ -19,8 +19,9 @@ pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
     [("rule", Reader::Rule), ("method", Reader::Method)];
 
 /// What waiting tells.
-pub(in crate::promise::series) const WAITING: &str = "Who waits for their first release mostly has a value that is too frequent among those who arrived with them. That a \
-    person known to be in the data waits can almost give their value away. Others wait too: with k, and where few arrive.";
+pub(in crate::promise::series) const WAITING: &str = "A person who waits for their first release mostly has a value \
+    that is too frequent among the people who arrived at the same time. If a reader knows that this person is in the \
+    data, the waiting almost gives the value away. Others wait because of k, or because few people arrive.";
 
 /// What a refusal tells.
 pub(in crate::promise::series) const SKIPPED: &str = "Newcomers whose values are too uneven are refused, and their release is \
@@ -39,12 +40,13 @@ pub(in crate::promise::series) fn value_sentence(one_in: u32, reader: Reader) ->
     let knows = match reader {
         Reader::Rule => {
             "The reader may know everyone's exact quasi-identifiers, who is in which release, and the rule that every release \
-             keeps, but not how people and counterfeits were placed. All assignments that fit count equally."
+             keeps, but not how people and counterfeits were placed. Every way to assign people to rows that fits all \
+             releases counts equally."
         }
         Reader::Method => {
             "The reader may know everyone's exact quasi-identifiers, who is in which release, and exactly how this program works, \
-             but nobody's value. To the reader, everyone who arrives together is equally likely to have each value, whatever \
-             their quasi-identifiers, and equally likely to leave and to return."
+             but nobody's value. To the reader, all ways to distribute the values among people who arrive together are \
+             equally likely, whatever their quasi-identifiers. Leaving and returning say nothing about values."
         }
     };
     format!("{bound} {knows}")
@@ -55,7 +57,8 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
     let mut limits = vec![
         "It does not hide who is in the data.",
         "It does not hide that two people share a value.",
-        "It does not resist knowledge of other people's values: one known value can give away others, whatever the parameter.",
+        "It does not resist knowledge of other people's values, or of who shares a value, such as relatives. One known \
+         value can give away others, whatever the parameter.",
         TIGHT_BOXES,
     ];
     match reader {
@@ -66,8 +69,8 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
         Reader::Method => {
             limits.push(match are_drawn {
                 true => {
-                    "The releases show how values are related to quasi-identifiers. Who works that out, or knows it, can guess \
-                     better than the bound says."
+                    "The releases show how values are related to quasi-identifiers. A reader who works this relation \
+                     out, or knows it already, can guess better than the bound says."
                 }
                 false => {
                     "If values are related to quasi-identifiers, a reader who knows this program can work the relation out from one \
@@ -108,8 +111,8 @@ pub(in crate::promise::series) fn ways(
         Alternative {
             name: "drawn",
             setting: format!("{model}reader = \"method\", groups = \"drawn\""),
-            about: "how groups were drawn says nothing of who in a group has which value, not even to a reader who knows this \
-                    program; records may only be added",
+            about: "how groups were drawn says nothing about who in a group has which value, not even to a reader who \
+                knows this program; records may only be added",
             promise: drawn.into(),
         },
     ]

@@ -43,7 +43,7 @@ impl ViewPromise {
 /// The recipient that stands for anyone.
 pub const EVERYONE: &str = "everyone";
 
-const X_KEY: Key = key("promise", "x", "[\"…\"]", "", "the columns an attacker knows, as job or tax.job");
+const X_KEY: Key = key("promise", "x", "[\"…\"]", "", "the columns an attacker knows, such as job or tax.job");
 const Y_KEY: Key = key(
     "promise",
     "y",
@@ -126,7 +126,7 @@ pub struct Views {
     pub also: Vec<ViewPromise>,
     /// The views, in the file's order.
     pub list: Vec<NamedView>,
-    /// Recipients who may lay their views side by side; empty: all may.
+    /// Recipients who may combine their views; empty: all may.
     pub pools: Vec<Vec<String>>,
     /// Values that never belong to one person.
     pub impossible: Vec<Impossible>,
@@ -197,22 +197,21 @@ impl Views {
             return None;
         }
         let mut text = String::from(
-            "All views that the same readers may lay side by side were judged at once: what lies in no assignment of all \
-             rows of all these views was not counted. This was settled exactly.",
+            "All views that the same readers may combine were judged together. A combination of rows that belongs to \
+             no assignment of all rows is impossible and was not counted. This was computed exactly.",
         );
         text += match self.pairs_suffice {
             false => {
-                " A view for which it could not be settled within a fixed number of steps was generalised further, or not \
+                " A view for which this took more than a fixed number of steps was generalised further, or not \
                  published."
             }
             true => {
-                " The publisher accepts that, where it could not be settled within a fixed number of steps, two views at a \
-                 time were judged. What three tell together was not judged then."
+                " Where this took more than a fixed number of steps, only pairs of views were judged, and the \
+                 publisher accepts that. What three views reveal together was not judged then."
             }
         };
         if self.list.iter().any(|view| view.adopted.is_some()) {
-            text +=
-                " Views made elsewhere whose rows have no such assignment with all others were judged two at a time.";
+            text += " A view made elsewhere whose rows have no such assignment with all others was judged in pairs.";
         }
         Some(text)
     }
@@ -308,7 +307,7 @@ mod tests {
         views.pairs_suffice = true;
         views.list[0].adopted = Some("ward.csv".into());
         let said = views.judged().unwrap();
-        assert!(said.contains("What three tell together") && said.contains("made elsewhere"), "{said}");
+        assert!(said.contains("What three views reveal together") && said.contains("made elsewhere"), "{said}");
     }
 
     #[test]

@@ -26,8 +26,7 @@ impl Parameters for XyAnonymity {
         paper: "004",
         keys: &[X_KEY, Y_KEY, key("promise", "k", "a number, at least 2", "", "the least number of values of y")],
         draft: Drafted {
-            comment: "# For an attacker who knows x, at least this many values of y remain, or each has at most this \
-                      share.\n",
+            comment: "# For an attacker who knows x, at least k values of y remain.\n",
             parameters: |k| format!("k     = {k}\n"),
             needs_sensitive: true,
             full_columns: None,

@@ -66,8 +66,7 @@ impl Parameters for XyLinkability {
         paper: "004",
         keys: KEYS,
         draft: Drafted {
-            comment: "# For an attacker who knows x, at least this many values of y remain, or each has at most this \
-                      share.\n",
+            comment: "# For an attacker who knows x, no value of y has a larger share than max_confidence.\n",
             parameters: |l| format!("max_confidence = {:.3}\n", 1.0 / l as f64),
             needs_sensitive: true,
             full_columns: None,
@@ -222,7 +221,7 @@ fn read_thresholds(section: &Section<'_, '_>, columns: &[Option<&Quasi>], walk: 
     listed
 }
 
-/// A value of Y: a text, or a list of texts, one a column of Y.
+/// A value of Y: a text, or a list of texts, one per column of Y.
 fn read_values(
     value: &Spanned<DeValue<'_>>,
     columns: &[Option<&Quasi>],

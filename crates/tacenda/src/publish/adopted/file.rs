@@ -71,6 +71,6 @@ fn unknown(header: &[String], named: &NamedView, name: &str) -> Option<String> {
     let unknown: Vec<&str> = header.iter().filter(is_unknown).map(String::as_str).collect();
     (!unknown.is_empty()).then(|| {
         let columns = unknown.join(", ");
-        format!("{name} also has {columns}, which no view lists: what its readers learn from that was not judged")
+        format!("{name} also has {columns}, which no view lists: what readers learn from these columns was not judged")
     })
 }

@@ -55,7 +55,7 @@ impl Fit {
     /// What does not belong together, in words.
     pub fn notes(fit: Option<Fit>, name: &str) -> Vec<String> {
         let Some(fit) = fit else {
-            return vec![format!("whether {name} is about the same people was not looked at: it is too large")];
+            return vec![format!("{name} is too large to check whether it is about the same people")];
         };
         let mut notes = Vec::new();
         if fit.without_row > 0 {

@@ -133,7 +133,7 @@ impl Page<'_> {
     }
 }
 
-/// What was measured: one line a measure, its releases beside each other.
+/// What was measured: one line per measure, its releases beside each other.
 fn measures(measures: &[MeasureFacts]) -> Markup {
     let mut names: Vec<&str> = Vec::new();
     for measure in measures {

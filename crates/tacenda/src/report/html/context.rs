@@ -103,8 +103,8 @@ impl Page<'_> {
         rows.push(("Unit of privacy", self.unit()));
         let body = html! {
             p {
-                "Said by the person who answers for the release, in the policy file or here. Whether someone can be identified depends on who \
-                 holds the data and on what else they can reasonably get."
+                "Stated by the person responsible for the release, in the policy file or here. Whether someone can be \
+                 identified depends on who holds the data and on what else they can reasonably get."
             }
             (parts::facts(&rows))
         };
@@ -118,7 +118,7 @@ impl Page<'_> {
         html! {
             "one person; "
             @if names.is_empty() {
-                "as the rows of the releases tell people apart"
+                "as the rows of the releases distinguish people"
             } @else {
                 "told apart by " (counted(names.len() as u64, "column", "columns"))
                 @for name in names { ", " code { (clip(name, 80)) } }

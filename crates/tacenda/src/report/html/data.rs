@@ -86,7 +86,7 @@ impl Page<'_> {
             "Promise",
             match &series.promise {
                 Some(promise) => html! { code { (promise.model) } ", " (clip(&promise.parameters.join(", "), 400)) },
-                None => text("not known: the files were judged as they are"),
+                None => text("not known: the files were judged without a promise"),
             },
         ));
         let mut thresholds = Vec::new();

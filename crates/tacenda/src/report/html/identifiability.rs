@@ -9,7 +9,7 @@ use maud::{Markup, html};
 /// Least group sizes that are in use, and where. Kept as sizes: 1/11 is more than 0.09.
 const HABITS: [(u32, &str); 5] = [
     (3, "smallest in use"),
-    (5, "the habit of five"),
+    (5, "common practice"),
     (11, "public use: EMA, Health Canada, CMS"),
     (15, "between"),
     (20, "sensitive data for the public"),
@@ -53,12 +53,12 @@ impl Page<'_> {
                 figcaption {
                     @match self.report.series.risk {
                         RiskKind::Inference => {
-                            "How likely someone who knows a person's group guesses their sensitive value: the share of the \
-                             group's most frequent value"
+                            "How likely a reader who knows a person's group guesses their sensitive value: the share \
+                             of the group's most frequent value"
                         }
                         RiskKind::Identity => {
-                            "How likely someone who knows a person's quasi-identifiers guesses their row: one over the people of \
-                             the group"
+                            "How likely a reader who knows a person's quasi-identifiers guesses their row: one divided \
+                             by the people of the group"
                         }
                     }
                     ". Height: people."
@@ -109,7 +109,7 @@ impl Page<'_> {
         html! {
             (parts::table_without(&columns, rows, &keep, releases.len().saturating_sub(most)))
             p class="soft small" {
-                "Highest and mean risk: of being singled out, one over the people of the group (prosecutor risk)."
+                "Highest and mean risk of being singled out: one divided by the people of the group (prosecutor risk)."
                 @if k > 1 { " Below k: people in groups of fewer than " (k) " people." }
                 @if l > 1 { " Below l: people in groups of fewer than " (l) " values." }
                 " Largest share: of one sensitive value in a group. The section on attacks says what comparing releases adds."
@@ -160,8 +160,8 @@ impl Page<'_> {
             h3 { "Risk before and after" }
             (parts::table(&columns, &rows, private.truth.len().saturating_sub(most)))
             p class="soft small" {
-                "Before: by the exact quasi-identifiers of the private table, had it been published as it is. Everyone who is \
-                 singled out would then have given away their sensitive value."
+                "Before: by the exact quasi-identifiers of the private table, had it been published as it is. The \
+                 sensitive value of everyone who is singled out would then be known."
             }
         }
     }

@@ -66,7 +66,7 @@ fn text(class: Option<&str>, (x, y): (f64, f64), anchor: Anchor, words: &str) ->
 
 const STRONG: Option<&str> = Some("strong");
 
-/// A bar a release: people, and artificial rows on top.
+/// A bar per release: people, and artificial rows on top.
 pub fn timeline(releases: &[ReleaseFacts], caption: &Caption) -> Markup {
     let (width, height, base) = (900u32, 190u32, 140.0);
     let most = releases.iter().map(|release| release.rows).max().unwrap_or(0).max(1) as f64;

@@ -1,8 +1,8 @@
 //! Who can stand where, when the kinds of places are few: the question of `flow`, answered with bits.
 //!
 //! Places of one kind are one bit, and there are as many people as places. Everyone is seated by chains of
-//! moves. Then someone seated at `p` can take `q` in some other full seating exactly when whoever makes
-//! room there can be moved on until somebody comes to `p`: when a chain of moves leads from `q` to `p`.
+//! moves. Then someone seated at `p` can take `q` in some other full seating exactly when a chain of moves leads from
+//! `q` to `p`: each person makes room for the one before, until somebody takes `p`.
 
 use crate::space::sets::{holds, insert, members};
 
@@ -111,7 +111,7 @@ impl<'a, const WORDS: usize> Seating<'a, WORDS> {
         }
     }
 
-    /// Per kind of place, the kinds that whoever sits there can have in some full seating.
+    /// Per kind of place, the kinds that a person seated there can have in some full seating.
     fn usable(&self) -> Vec<[u64; WORDS]> {
         let mut reach = self.moves.clone();
         for middle in 0..reach.len() {

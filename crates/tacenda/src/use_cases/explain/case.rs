@@ -100,7 +100,7 @@ pub fn explain_group(
     names: Names,
     progress: Progress<'_>,
 ) -> Result<ExplainReport, UseCaseError> {
-    let wrong = || UseCaseError::usage("say group RELEASE:GROUP, such as group 2:17; both are counted from 1");
+    let wrong = || UseCaseError::usage("write group RELEASE:GROUP, such as group 2:17; both are counted from 1");
     let (release, group) = place.split_once(':').ok_or_else(wrong)?;
     let at = |text: &str| text.trim().parse::<usize>().ok().filter(|&number| number >= 1).map(|number| number - 1);
     let (release, group) = at(release).zip(at(group)).ok_or_else(wrong)?;

@@ -220,12 +220,12 @@ fn date_of((at, given): (usize, &Given)) -> Result<String, UseCaseError> {
     };
     match foreign::date_in(&name) {
         Some(date) => Ok(sortable(date)),
-        None => Err(UseCaseError::usage(format!("--order date: {name} has no date that is clear; say --dates"))),
+        None => Err(UseCaseError::usage(format!("--order date: {name} has no clear date; use --dates"))),
     }
 }
 
 fn given(date: &str) -> Result<String, UseCaseError> {
-    let wrong = || UseCaseError::usage(format!("--dates {date}: say 2026-11-15, 2026-11, 2026-Q4, 2026-H2 or 2026"));
+    let wrong = || UseCaseError::usage(format!("--dates {date}: write 2026-11-15, 2026-11, 2026-Q4, 2026-H2 or 2026"));
     foreign::date(date.trim()).map(sortable).ok_or_else(wrong)
 }
 

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub struct SubjectRequest {
     /// Published files, frames or release folders, in order of time; the project's releases where there are none.
     pub releases: Vec<Given>,
-    /// The private tables behind the releases, one a release, in the same order; may be none.
+    /// The private tables behind the releases, one per release, in the same order; may be none.
     pub truth: Vec<Given>,
     /// The project, for when no releases are named.
     pub project: ProjectFolder,
@@ -56,7 +56,7 @@ pub enum Order {
     Given,
     /// By the dates in their names.
     Named,
-    /// By these dates, one a release.
+    /// By these dates, one per release.
     Dated(Vec<String>),
 }
 
@@ -200,13 +200,13 @@ impl SubjectRequest {
         };
         for said in &self.domain {
             let ends = said.text.split_once("..").map(|(lo, hi)| (lo.to_string(), hi.to_string()));
-            let wrong = || UseCaseError::usage(format!("--domain {}: say LO..HI", said.words()));
+            let wrong = || UseCaseError::usage(format!("--domain {}: write LO..HI", said.words()));
             let ends = ends.ok_or_else(wrong)?;
             let column = said.column("--domain", quasi)?;
             ask.wishes.entry(column.clone()).or_default().domain = Some(ends);
         }
         for said in &self.date_format {
-            let known = "say %d.%m.%Y, %m/%d/%Y, %H:%M and the like, or COLUMN=%d.%m.%Y";
+            let known = "write %d.%m.%Y, %m/%d/%Y, %H:%M and the like, or COLUMN=%d.%m.%Y";
             let wrong = || UseCaseError::usage(format!("--date-format {}: {known}", said.words()));
             let form = DateForm::parse(&said.text).ok_or_else(wrong)?;
             for column in said.columns("--date-format", quasi)? {
@@ -214,7 +214,8 @@ impl SubjectRequest {
             }
         }
         for said in &self.missing {
-            let wrong = || UseCaseError::usage(format!("--missing {}: say any or value, or COLUMN=any", said.words()));
+            let wrong =
+                || UseCaseError::usage(format!("--missing {}: write any or value, or COLUMN=any", said.words()));
             let missing = Missing::named(&said.text).ok_or_else(wrong)?;
             for column in said.columns("--missing", quasi)? {
                 ask.wishes.entry(column.clone()).or_default().missing = missing;

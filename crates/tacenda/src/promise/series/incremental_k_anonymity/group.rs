@@ -1,5 +1,5 @@
-//! People are only ever added, and what was once said of a person is never said less precisely, so
-//! that laying releases over each other tells nothing that the latest does not tell alone.
+//! People are only ever added, and a person's region only ever shrinks. So comparing releases tells nothing that the
+//! latest release does not tell alone.
 //!
 //! # Source
 //! 000: Pei, Xu, Wang, Wang, Wang, *Maintaining k-anonymity against incremental updates*; section 4.2
@@ -12,8 +12,8 @@
 //! nothing about sensitive values unless `l` is set, and without `cohorts` nothing against someone who
 //! knows when a person arrived. With `cohorts` even that person sees k people with one and the same
 //! history, and with `l` no value that more than one in `l` of them has. Without `cohorts`, `l` says that
-//! no value makes up more than one in `l` of a group of a release; it says nothing of two releases laid
-//! over each other, and nothing against someone who knows how we cut or who arrived when.
+//! no value makes up more than one in `l` of a group of a release; it says nothing about a comparison of two releases,
+//! and nothing against someone who knows how we cut or who arrived when.
 //!
 //! # Steps
 //!
@@ -33,7 +33,7 @@
 //!   left whole because a cut failed the guard tells someone who knows the program that it did. So who
 //!   is cut where depends on quasi values only, and a group that fails waits. (A rule that
 //!   guarded splits would break science E1-13; a property test found it. See science A0.6.)
-//! - Without `cohorts` each cut is guarded on both sides (science A0.5-13), two places an attribute. A table
+//! - Without `cohorts` each cut is guarded on both sides (science A0.5-13), two places per attribute. A table
 //!   that fails as a whole is refused; newcomers with whom a group would fail wait, all of them. Both tell
 //!   something of values to a reader who knows the program, so `l` is claimed of each release alone.
 //! - Categories are cut between siblings, at the highest level of the hierarchy that allows a cut. How
@@ -55,7 +55,7 @@
 //!   is refused.
 //!
 //! # Cost
-//! First release O(d n log n) time for n people and d attributes, 2 d + 8 bytes a person beside the
+//! First release O(d n log n) time for n people and d attributes, 2 d + 8 bytes per person beside the
 //! table (4 d + 8 where a domain has more than 65,536 codes). An update costs one pass over the table
 //! and O(d m log m) for the m people of the batch; without `cohorts` for the m people of the groups
 //! that somebody joined, and the search in O(d log) of the number of groups for each newcomer.

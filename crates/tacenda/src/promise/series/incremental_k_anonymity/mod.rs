@@ -44,7 +44,7 @@ pub enum OnDelete {
 
 /// The ways to keep it: name, setting, against whom, cohorts, tight.
 const WAYS: [(&str, &str, &str, bool, bool); 3] = [
-    ("cohorts", "cohorts = true", "holds against an attacker who knows when a person arrived, too", true, false),
+    ("cohorts", "cohorts = true", "holds even against an attacker who knows when a person arrived", true, false),
     ("cells", "cohorts = false", WITHOUT_COHORTS, false, false),
     ("tight", "cohorts = false, tight = true", WITHOUT_COHORTS, false, true),
 ];
@@ -140,7 +140,7 @@ impl Parameters for IncrementalKAnonymity {
         found.extend(self.l.and(without_sensitive(schema)));
         if self.cohorts && self.tight {
             let help = "set cohorts = false, or take tight out";
-            found.push(Contradiction::new(FaultKind::SaysNothing, "tight", "tight says nothing with cohorts", help));
+            found.push(Contradiction::new(FaultKind::SaysNothing, "tight", "tight has no effect with cohorts", help));
         }
         found.extend(self.l.and_then(|l| too_few_declared("l", l, schema)));
         found
@@ -191,14 +191,20 @@ impl IncrementalKAnonymity {
         limits.push(match (self.cohorts, self.l) {
             (_, None) => "It does not limit what is learned about sensitive values: no guard is named.",
             (true, Some(_)) => {
-                "A group waits if one value is too frequent in it. That a person known to be in the data waited, and in which groups \
-                 others who waited come out, can give their value away."
+                "A group waits if one value is too frequent in it. If a reader knows who waited, the groups in which \
+                 these people are published later can give their values away."
             }
             (false, Some(_)) => {
                 "Its guard holds for each group of each release alone. It does not hold for what is learned by comparing releases. \
                  It does not hold against someone who knows how this program cuts, or who arrived when."
             }
         });
+        if self.cohorts && self.l.is_some() {
+            limits.push(
+                "The bound on values assumes a reader who knows nobody's value, nor who shares one, nor how values are related \
+                 to quasi-identifiers or to leaving.",
+            );
+        }
         if self.cohorts || self.tight {
             limits.push(TIGHT_BOXES);
         }

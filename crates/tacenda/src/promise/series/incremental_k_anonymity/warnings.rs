@@ -1,4 +1,5 @@
-//! What a steward should know before publishing, though the release is sound: columns of which it says nothing.
+//! What a steward should know before publishing, although the release is sound: columns that the release does not show
+//! at all.
 //!
 //! A warning has a code with a page in `explain`, names a column and a way out, and no cell. It stands among the notes
 //! of `check`, `plan` and `publish`.

@@ -1,4 +1,4 @@
-//! Whether nobody's sensitive value can be told from fewer than `l` while records are only added.
+//! Whether everyone's sensitive value stays one of at least `l` while records are only added.
 //!
 //! Safe mode is m-invariance with `m = l` and without artificial rows (`audit::invariance`). The paper's mode is held
 //! against what comparing two releases leaves possible (`audit::difference`).
@@ -12,9 +12,9 @@ impl Checked for IncrementalLDiversity {
         let faults = match self.mode {
             DiversityMode::Safe => invariance::check(self.l, None, evidence),
             DiversityMode::Paper if evidence.history.releases == 0 => difference::check(self.l, evidence),
-            // Whom the comparison leaves too few values is counted; those with enough of them may still have one
-            // that is likelier. What is known to be enough is balance and constant sets, so anything less is a
-            // finding, where something changed.
+            // Counts people for whom the comparison leaves too few values. People with enough values may still have one
+            // that is likelier. Only balance and constant sets are known to be enough, so anything less in a changed
+            // group is a finding.
             DiversityMode::Paper => {
                 difference::check(self.l, evidence).and(invariance::check_changed(self.l, Some(1), evidence))
             }

@@ -1,4 +1,4 @@
-//! Records are only added, and nobody's sensitive value can be told from fewer than `l`.
+//! Records are only added, and everyone's sensitive value stays one of at least `l`.
 //!
 //! # Source
 //! Paper 002 (science A2). The paper's own algorithm is kept as [`DiversityMode::Paper`], in
@@ -24,8 +24,7 @@
 //! Both tell newcomers (and after a division old members) apart by the numbers of the values (science A2.3). In safe
 //! mode newcomers enter only in whole copies of a value set, so every class stays balanced.
 //!
-//! Who left a release that was made elsewhere and adopted is out for good: a single member who came back would
-//! have to be matched by a counterfeit.
+//! A person who left after an adopted release is out for good: a single member who came back would need a counterfeit.
 //!
 //! # Cost
 //! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.

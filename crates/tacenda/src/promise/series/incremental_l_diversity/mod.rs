@@ -40,7 +40,7 @@ pub enum GroupForming {
     /// Of people who are near each other and have different values.
     #[default]
     Close,
-    /// By lot, within cells that do not depend on who has which value. They stay as they are for ever.
+    /// By lot, within cells that do not depend on who in them has which value. The groups stay as they are for ever.
     Drawn,
 }
 
@@ -129,7 +129,7 @@ impl Parameters for IncrementalLDiversity {
                     (Reader::Rule, _) => " Some wait.",
                     (Reader::Method, GroupForming::Close) => "",
                     (Reader::Method, GroupForming::Drawn) => {
-                        " How groups were drawn says nothing of who in a group has which of its values."
+                        " How groups were drawn says nothing about who in a group has which of its values."
                     }
                 };
                 (format!("{} Records are only added, none is artificial.{more}", value_sentence(l, reader)), limits)
@@ -168,7 +168,7 @@ impl Parameters for IncrementalLDiversity {
     fn may_follow(&self, before: &IncrementalLDiversity) -> Result<(), Looser> {
         Looser::unless_kept("l", Some(before.l), Some(self.l))?;
         Looser::unless_same("mode", &before.mode, &self.mode)?;
-        // What is out was placed for the reader of its day.
+        // Published releases were made for the earlier reader.
         Looser::unless_same("reader", &before.reader, &self.reader)?;
         Looser::unless_same("groups", &before.groups, &self.groups)?;
         match self.made_up && !before.made_up {
@@ -184,7 +184,7 @@ impl Parameters for IncrementalLDiversity {
             found.push(Contradiction::new(
                 FaultKind::SaysNothing,
                 "made_up",
-                "made_up says nothing in mode safe",
+                "made_up has no effect in mode safe",
                 "take it out",
             ));
         }

@@ -6,8 +6,8 @@
 //! (IL_Optimization). Base: greedy k-member of its reference 3 (Byun, Kamra, Bertino, Li).
 //!
 //! # Promise
-//! In each release, every group holds at least `k` people. It says nothing of two releases laid over
-//! each other: the paper leaves that to future work, and `audit::k_anonymity::account` measures it.
+//! In each release, every group holds at least `k` people. It says nothing about a comparison of two releases: the
+//! paper leaves that to future work, and `audit::k_anonymity::account` measures it.
 //!
 //! # Steps
 //! | the paper | here |
@@ -242,8 +242,8 @@ struct Stayed {
     newcomers: Vec<u32>,
 }
 
-/// Takes everyone who left or moved out of the clusters of the last release. Whoever changed and is
-/// still in the region stays in place.
+/// Removes everyone who left or moved from the clusters of the last release. A person who changed and is still in the
+/// region stays in place.
 fn stayed(space: Space, history: &History, table: &Table) -> Stayed {
     let regions = &history.groups.regions;
     let mut sizes = vec![0; regions.len()];

@@ -56,7 +56,7 @@ impl KAnonymity {
 impl Parameters for KAnonymity {
     const ENTRY: &'static Entry = &Entry {
         name: "k-anonymity",
-        line: "each release on its own: a person is one of k records; says nothing of the series",
+        line: "each release alone: a person is one of k records; it says nothing about the series",
         parameters: "k; optimise; base = tree | k-member; seed_rule = last-added | last-seed; refresh; loss = leaf-share | height; accept_series_risk",
         paper: "001",
         keys: &[
@@ -81,7 +81,7 @@ impl Parameters for KAnonymity {
                 "refresh",
                 "a number, or \"when loss > 1.1 x static\"",
                 "never",
-                "group from scratch when the loss exceeds this many times that of the last time",
+                "group from scratch if the loss exceeds this many times the loss of the last grouping from scratch",
             ),
             key("promise", "loss", "leaf-share, height", "leaf-share", "what groupings minimise"),
             key("promise", "accept_series_risk", "text", "none", "why publishing more than one release is acceptable"),
@@ -90,13 +90,12 @@ impl Parameters for KAnonymity {
                 "accept_adopted",
                 "text",
                 "none",
-                "why the series may go on from adopted releases that do not keep the promise",
+                "why the series may continue from adopted releases that do not keep the promise",
             ),
         ],
         draft: Drafted {
-            comment: "# In each release alone, a person is one of at least k. To publish a second one, say why what \
-                      the two\n\
-                      # together reveal is acceptable: accept_series_risk = \"…\".\n",
+            comment: "# In each release alone, a person is one of at least k. For a second release, state why what both reveal\n\
+                      # together is acceptable: accept_series_risk = \"…\".\n",
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
             full_columns: None,

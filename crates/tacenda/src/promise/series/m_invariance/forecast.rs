@@ -24,7 +24,7 @@ const ENOUGH: u64 = 50;
 
 pub(super) const COUNTERFEITS_AHEAD: Page = (
     "R802",
-    "counterfeits that are to be expected",
+    "counterfeits to expect",
     "A warning, not an error. With reader = \"method\" newcomers fill no gaps: where people left, \
      counterfeits stand in for them. The message says how many to expect over the next releases. It comes \
      from a simulation: people leave at the rate of this release, whatever their value, and as many arrive. \
@@ -44,22 +44,23 @@ pub(super) const LEAVING_BY_VALUE: Page = (
 
 pub(super) const ALONE: Page = (
     "R805",
-    "a person stands in a group with artificial rows only",
-    "A warning, not an error. The promise is about values, and sets no least number of people in a group. Here a group holds one person \
-     and artificial rows. How many of its rows are artificial is public, so it is known that the group holds one person. Which row is \
-     theirs is not known. The page of the release answers FAIL to the question whether people can be singled out. With k = 2 under \
-     [promise] nobody stands alone in later releases; it costs a few more withheld people.",
+    "a person is alone in a group with artificial rows",
+    "A warning, not an error. The promise is about values and sets no minimum for the people in a group. Here a group \
+     holds one person and artificial rows. The number of artificial rows is public, so everyone can see that the group \
+     holds one person. Which row is theirs is not known. The page of the release answers FAIL to the question whether \
+     people can be singled out. With k = 2 under [promise] nobody is alone in later releases. It costs a few more \
+     withheld people.",
 );
 
 pub(super) const NO_REFUSAL_AHEAD: Page = (
     "R804",
     "a stronger promise would work for this table",
-    "A note before the first release. The way that it names was tried on this table: the release can be made, and the auditor \
-     passes it. For the next five releases a simulation drew arrivals from the values of this table, 5 % as many people each time, \
-     80 times. None of these arrivals was too uneven to be placed. For m-invariance people were also made to leave, 5 % each time, \
-     and the counterfeits stayed under the limit of the policy file; where they did not, the note says that nobody may leave. Your \
-     arrivals may be different. A release that is refused and skipped is visible, and the bound is not proved for such a \
-     series.",
+    "A note before the first release. The named way to form groups was tried on this table: the release can be made, \
+     and the auditor passes it. For the next five releases a simulation drew arrivals from the values of this table, 5 \
+     % as many people each time, 80 times. None of these arrivals was too uneven to be placed. For m-invariance, 5 % \
+     of the people were also made to leave each time. The counterfeits stayed under the limit of the policy file; if \
+     they did not, the note says that nobody may leave. Your arrivals may be different. A release that is refused and \
+     skipped is visible, and the bound is not proved for such a series.",
 );
 
 /// Whether arrivals can be placed among themselves in each of some futures, if every release brings [`ASSUMED`] as many
@@ -77,7 +78,7 @@ fn arrivals_stay_even(table: &Table, m: u32) -> bool {
     (0..AHEAD as u32 * FUTURES as u32).all(is_even)
 }
 
-/// That no refusal is expected over the next releases on these terms, if none is.
+/// The sentence that no refusal is expected over the next releases on these terms; `None` if one is.
 pub(in crate::promise::series) fn no_refusal_if(leaving: &str, table: &Table, m: u32) -> Option<String> {
     let arrive = 100.0 * ASSUMED;
     arrivals_stay_even(table, m).then(|| {
@@ -100,7 +101,7 @@ pub(super) fn people_may_leave(release: &Release, counterfeits: f64) -> String {
     }
 }
 
-/// What there is to say of going on from `release`, which was made from `table`; `last` is the table before.
+/// Warnings about continuing from `release`, which was made from `table`; `last` is the table before.
 pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
     let stayed = last.map(|last| Stayed::between(last, table));
     let leave = stayed.as_ref().map_or(ASSUMED, Stayed::leave);
@@ -109,8 +110,8 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     let shares: Vec<String> = ahead.iter().map(|&share| percent(share)).collect();
     let as_now = if stayed.is_some() { ", as now" } else { "" };
     let mut warnings = vec![format!(
-        "{}: with reader = \"method\" counterfeits of about {} are to be expected over the next {AHEAD} releases, if {} of the \
-         people leave each time{as_now}; where that is too many, begin a new series with reader = \"rule\"",
+        "{}: with reader = \"method\", expect about {} counterfeits in the next {AHEAD} releases, if {} of the \
+         people leave each time{as_now}; if that is too many, begin a new series with reader = \"rule\"",
         COUNTERFEITS_AHEAD.0,
         shares.join(", "),
         percent(leave),

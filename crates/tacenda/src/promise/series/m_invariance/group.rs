@@ -1,5 +1,4 @@
-//! Everyone keeps one set of possible values for life, so that laying releases over each other narrows
-//! nothing down.
+//! Everyone keeps one set of possible values for life, so that comparing releases narrows nothing down.
 //!
 //! # Source
 //! Paper 003 (Xiao and Tao, SIGMOD 2007): definition 17 and lemmas 3 and 4 in section 3.3, the algorithm in
@@ -33,16 +32,16 @@
 //! - Assignment sends whole copies into value sets that exist before it opens new ones. Otherwise every
 //!   release adds value sets that never die: their few members stand far apart and every leaver's place
 //!   must be filled from afar.
-//!   One counterfeit in 2000 rows may be spent on that: the paper only counts them, and never asks what it
-//!   costs later to have saved one.
-//! - The paper picks rows at random. So does this, by lots, but for gaps: a gap is where a value falls behind the
+//!   One counterfeit in 2000 rows may be spent on that: the paper minimises counterfeits of one release and ignores
+//!   what a saved one costs later.
+//! - The paper picks rows at random. So does this, by lots, except for gaps: a gap is where a value falls behind the
 //!   other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve.
 //! - Against a reader who knows this program (`reader = "method"`) newcomers fill no gaps, and enter in whole copies
 //!   of a value set (science A3.11-b).
 //! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
 //!   is all that the proof of lemma 3 needs (science A3.10-b). A bucket with fewer people is withheld.
-//! - Someone whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is
-//!   withheld for good: no group can hide them, and rows about them would only confirm it.
+//! - A person whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is withheld for
+//!   good: no group can hide them, and rows about them would only confirm it.
 //! - Intervals are measured by the share of the declared domain they leave open, trees by the leaves of the
 //!   lowest common ancestor.
 //! - Every release cuts every bucket anew, also where nobody came or left: groups that are kept would force
@@ -50,7 +49,7 @@
 //!
 //! # Cost
 //! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts. Counts are worked out per value and value
-//! set, whatever `n`. Memory: 16 bytes a newcomer, 8 a row, and `12 d` a row of the buckets that are being cut.
+//! set, whatever `n`. Memory: 16 bytes per newcomer, 8 per row, and `12 d` a row of the buckets that are being cut.
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};

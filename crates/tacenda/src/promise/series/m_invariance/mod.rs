@@ -94,7 +94,7 @@ impl Parameters for MInvariance {
                 "surplus",
                 "counterfeit, withhold",
                 "counterfeit",
-                "with reader = \"method\", what levels a value set after people left",
+                "with reader = \"method\": how a value set is evened out after people left",
             ),
             key(
                 "promise",
@@ -108,12 +108,12 @@ impl Parameters for MInvariance {
                 "accept_adopted",
                 "text",
                 "none",
-                "why the series may go on from adopted releases that do not keep the promise",
+                "why the series may continue from adopted releases that do not keep the promise",
             ),
         ],
         draft: Drafted {
-            comment: "# Each person's sensitive value is one of m, over all releases together. Nobody stands in a group with counterfeits \
-                      alone.\n",
+            comment: "# Each person's sensitive value is one of m, over all releases together. Nobody is alone in a \
+                group with counterfeits.\n",
             parameters: |m| format!("m     = {m}\nk     = 2\n"),
             needs_sensitive: true,
             full_columns: None,
@@ -156,7 +156,10 @@ impl Parameters for MInvariance {
             limits.push("A reader who knows that a value never goes away, as with HIV, can learn more from values that changed.");
         }
         if self.k.is_some() {
-            limits.push("People whose value set has fewer than k people wait. That tells something of their value.");
+            limits.push(
+                "People wait if fewer than k people have their value set. That tells something about their \
+                value.",
+            );
         }
         match self.on_ineligible {
             OnIneligible::Refuse => {}
@@ -188,7 +191,7 @@ impl Parameters for MInvariance {
 
     fn may_follow(&self, before: &MInvariance) -> Result<(), Looser> {
         Looser::unless_kept("m", Some(before.m), Some(self.m))?;
-        // What is out was placed for the reader of its day.
+        // Published releases were made for the earlier reader.
         Looser::unless_same("reader", &before.reader, &self.reader)?;
         // A balanced group may have any size, so `k` may grow at any time.
         Looser::unless_at_least("k", before.k, self.k)
@@ -222,7 +225,7 @@ impl Parameters for MInvariance {
             found.push(Contradiction::new(
                 FaultKind::SaysNothing,
                 "surplus",
-                "surplus says nothing with reader = \"rule\"",
+                "surplus has no effect with reader = \"rule\"",
                 help,
             ));
         }
