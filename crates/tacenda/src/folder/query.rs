@@ -172,7 +172,7 @@ impl Parser {
             _ => {
                 let text = self.bare();
                 if text.is_empty() {
-                    Err(fault(start, &format!("here should be {wanted}")))
+                    Err(fault(start, &format!("expected here: {wanted}")))
                 } else {
                     Ok(Word { text, position })
                 }
@@ -256,7 +256,7 @@ mod tests {
                 "age",
                 "position 4 of the question: after age comes one of = != < <= > >= or in (…); put odd names in quotes",
             ),
-            ("age >", "position 6 of the question: here should be a value, such as 65 or 'broken leg'"),
+            ("age >", "position 6 of the question: expected here: a value, such as 65 or 'broken leg'"),
             (
                 "age > 3 or d = x",
                 "position 9 of the question: only `and` joins comparisons; for either of two values write column in (a, b)",
@@ -266,10 +266,10 @@ mod tests {
                 "position 12 of the question: write `and` between comparisons, and put values with blanks in quotes",
             ),
             ("d = 'broken", "position 5 of the question: this ' is never closed"),
-            ("d in flu", "position 6 of the question: here should be ( before the list of values"),
-            ("d in (flu; x)", "position 12 of the question: here should be , or ) after a value of the list"),
-            ("= 3", "position 1 of the question: here should be a column, such as age"),
-            ("é = 1 and", "position 10 of the question: here should be a column, such as age"),
+            ("d in flu", "position 6 of the question: expected here: ( before the list of values"),
+            ("d in (flu; x)", "position 12 of the question: expected here: , or ) after a value of the list"),
+            ("= 3", "position 1 of the question: expected here: a column, such as age"),
+            ("é = 1 and", "position 10 of the question: expected here: a column, such as age"),
         ] {
             assert_eq!(spelled_out(text), wanted);
         }

@@ -291,7 +291,7 @@ mod tests {
         assert!(said.contains("drawn (if nobody leaves), with"), "{said}");
         let coarse = tried("drawn", 0.077, 4.04);
         let said = best(&[close.clone(), coarse], false).unwrap();
-        assert!(said.starts_with("no way is best") && said.ends_with("(27.3 %) has close"), "{said}");
+        assert!(said.starts_with("no way is best") && said.ends_with("27.3 % (close)"), "{said}");
         // What lots alone may have moved makes no difference.
         let said = best(&[close.clone(), tried("method", 0.366, 0.271), tried("drawn", 0.5, 0.5)], true).unwrap();
         assert!(said.starts_with("best for this table: close and method, "), "{said}");

@@ -443,7 +443,7 @@ mod tests {
             1,
             3,
             expect![[r#"
-            Group 17 of release 1 and group 3 of release 2 have the same rows, but for 1 row with D1, and the region of one lies inside that of the other. The boundary that moved is a quasi-identifier of the person with that row; at least 3 people are in each group.
+            Group 17 of release 1 and group 3 of release 2 have the same rows, except 1 row with D1, and the region of one lies inside that of the other. The boundary that moved is a quasi-identifier of the person with that row; at least 3 people are in each group.
         "#]],
         );
     }

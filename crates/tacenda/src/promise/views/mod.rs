@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(views.judged(), None);
         views.list.push(named("three"));
         let said = views.judged().unwrap();
-        assert!(said.contains("at once") && said.contains("exactly") && !said.contains("two at a time"), "{said}");
+        assert!(said.contains("judged together") && said.contains("exactly") && !said.contains("pairs"), "{said}");
         views.pairs_suffice = true;
         views.list[0].adopted = Some("ward.csv".into());
         let said = views.judged().unwrap();
