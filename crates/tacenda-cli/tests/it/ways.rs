@@ -56,7 +56,7 @@ fn what_if_shows_each_way_with_loss_and_query_error_and_its_setting_works() {
         }
         let said = before.ok(&["check", "table.csv", "--what-if", what]);
         assert!(
-            said.contains("query error") && said.contains("drawn: how groups were drawn says nothing of who"),
+            said.contains("query error") && said.contains("drawn: how groups were drawn says nothing about who"),
             "{said}"
         );
         assert!(said.contains("for this table: "), "{said}");

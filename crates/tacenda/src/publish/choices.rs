@@ -253,7 +253,7 @@ fn best(choices: &[Choice], people_leave: bool) -> Option<String> {
             format!("best for this table: {both}, with the least loss ({loss}) and the least query error ({error})")
         }
         true => format!(
-            "no way is best for this table in both: the least loss is {loss} ({}), the least query error is {error} \
+            "no way is best for this table: the least loss is {loss} ({}), the least query error is {error} \
              ({})",
             names(&|costs| is_least(costs, 0)),
             names(&|costs| is_least(costs, 1))
