@@ -9,6 +9,7 @@ pub mod balance;
 pub mod cells;
 pub mod deal;
 pub mod division;
+mod exchange;
 pub mod fill;
 pub mod hilbert;
 pub mod split;
