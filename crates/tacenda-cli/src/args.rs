@@ -1,9 +1,12 @@
 //! What can be said on the command line.
 
+use crate::screen::passphrase;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tacenda::audit::Effort;
 use tacenda::ingest::Given;
+use tacenda::keys::KeyFolder;
 use tacenda::ledger::Anchors;
 use tacenda::use_cases::{FailOn, FileOptions, Order, ProjectFolder, Said, SubjectRequest};
 
@@ -50,6 +53,14 @@ pub struct Common {
             folder]"
     )]
     pub anchor: Option<PathBuf>,
+    /// The folder with your keys.
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        help = "The folder with your keys [default: tacenda/keys in the user's configuration folder]"
+    )]
+    pub keys: Option<PathBuf>,
     /// How results are printed [default: text; audit and report choose by the ending of -o]
     #[arg(long, value_enum, global = true, hide_default_value = true)]
     pub format: Option<FormatArg>,
@@ -102,12 +113,18 @@ impl Common {
     /// The project folder.
     pub fn folder(&self) -> ProjectFolder {
         let (root, policy) = (self.project.clone(), self.policy.clone());
-        ProjectFolder { root, policy, anchors: self.anchors(), accept_rollback: None }
+        ProjectFolder { root, policy, anchors: self.anchors(), keys: self.keys(), accept_rollback: None }
     }
 
     /// Where it is remembered how far a series went.
     pub fn anchors(&self) -> Option<Anchors> {
         self.anchor.as_deref().map(Anchors::at).or_else(Anchors::of_user)
+    }
+
+    /// Where the user's keys are. Passphrases come from the environment, or from a person at the terminal.
+    pub fn keys(&self) -> Option<KeyFolder> {
+        let folder = self.keys.as_deref().map(KeyFolder::at).or_else(KeyFolder::of_user)?;
+        Some(folder.asking(Arc::new(passphrase)))
     }
 
     /// The form that is asked for; text where none is.
@@ -166,8 +183,12 @@ pub enum Command {
     Retract(RetractArgs),
     /// Start a new series in this folder after a false start: the old one is kept in earlier/
     New(NewArgs),
-    /// Check ledger, vault and release folders against their digests
+    /// Check ledger, vault and release folders against their digests, and signatures against a key
     Verify(VerifyArgs),
+    /// Your signing key: make one, show it, replace it
+    Key(KeyArgs),
+    /// Approve a plan with your key, as a second person
+    Approve(ApproveArgs),
     /// Count people in a release: estimate, lowest and highest possible number
     Count(CountArgs),
     /// What can anyone learn from these releases? Any tool may have made them
@@ -328,6 +349,40 @@ pub struct VerifyArgs {
     /// A project folder or a release folder. The project of -C if left out
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
+    /// The publisher's public key, or its file. Then only what this key signed counts, or a key that it signed. May be repeated
+    #[arg(long = "key", value_name = "PUBKEY")]
+    pub trusted: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct KeyArgs {
+    #[command(subcommand)]
+    pub what: KeyCommand,
+}
+
+/// What can be done with a signing key.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a signing key. A passphrase is asked for, or taken from TACENDA_PASSPHRASE
+    New(NewKeyArgs),
+    /// Show the public key. Recipients need it, by another way than a release
+    Show,
+    /// Make a new key that the old one signs
+    Rotate(NewKeyArgs),
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub struct NewKeyArgs {
+    /// Make a key without a passphrase: whoever reads its file can sign
+    #[arg(long)]
+    pub no_passphrase: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ApproveArgs {
+    /// The plan file
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
 }
 
 #[derive(Args, Debug)]

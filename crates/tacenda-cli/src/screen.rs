@@ -125,6 +125,18 @@ impl Screen {
     }
 }
 
+/// A passphrase: from the environment, or from a person at the terminal.
+pub fn passphrase(question: &str) -> Option<String> {
+    if let Ok(given) = env::var("TACENDA_PASSPHRASE") {
+        return Some(given);
+    }
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
+    let _ = write!(io::stderr(), "{question} ");
+    rpassword::read_password().ok()
+}
+
 /// Moves a bar on by one step of so many and says what is being done.
 pub fn telling(bar: &ProgressBar) -> impl Fn(usize, &str) + Sync + '_ {
     |steps, what| {

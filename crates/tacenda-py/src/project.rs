@@ -4,12 +4,17 @@ use crate::release::PyRelease;
 use crate::series::PyData;
 use crate::{audit, error, plain};
 use pyo3::prelude::*;
+use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tacenda::ingest::Given;
+use tacenda::keys::{KeyError, KeyFolder, PublicKey};
 use tacenda::ledger::Anchors;
 use tacenda::publish::{Access, ProjectError};
 use tacenda::use_cases;
-use tacenda::use_cases::{AuditRequest, Next, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError};
+use tacenda::use_cases::{
+    AuditRequest, Next, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError, VerifyRequest,
+};
 
 /// A project folder. It is opened anew for every call, so that it sees what others have published.
 #[pyclass(name = "Project", frozen, module = "tacenda._native")]
@@ -29,7 +34,7 @@ impl PyProject {
     #[new]
     #[pyo3(signature = (root, policy=None))]
     fn new(py: Python<'_>, root: PathBuf, policy: Option<PathBuf>) -> PyResult<PyProject> {
-        let folder = ProjectFolder { root, policy, anchors: Anchors::of_user(), accept_rollback: None };
+        let folder = ProjectFolder { root, policy, anchors: Anchors::of_user(), keys: keys(), accept_rollback: None };
         folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
         Ok(PyProject { folder })
     }
@@ -95,10 +100,26 @@ impl PyProject {
         )
     }
 
+    /// Checks everything against its digests, and signatures against the keys that are named.
+    #[pyo3(signature = (keys))]
+    fn verify<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
+        let named = keys.iter().map(|key| PublicKey::named(key)).collect::<Result<Vec<PublicKey>, KeyError>>();
+        let named = named.map_err(|fault| error::raise(py, fault))?;
+        let ProjectFolder { root, anchors, .. } = &self.folder;
+        let request = VerifyRequest { root, anchors: anchors.as_ref(), keys: &named };
+        let report = py.detach(|| use_cases::verify(&request, &|_, _| {})).map_err(|fault| error::raise(py, fault))?;
+        plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
+    }
+
     /// The events of the series, the oldest first.
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let report = use_cases::log(&self.folder.root).map_err(|fault| error::raise(py, fault))?;
         let events = serde_json::to_value(&report.events).expect("events become JSON");
         plain::to_python(py, &events)
     }
+}
+
+/// The user's keys. A passphrase comes from the environment: nobody is asked in the middle of a program.
+fn keys() -> Option<KeyFolder> {
+    Some(KeyFolder::of_user()?.asking(Arc::new(|_: &str| env::var("TACENDA_PASSPHRASE").ok())))
 }

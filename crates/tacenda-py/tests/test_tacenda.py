@@ -304,6 +304,7 @@ def the_command_audits_alike(command: str) -> None:
             folders = ["releases/stays/r0001", "releases/stays/r0002"]
             ours = ["age", "weight", "sex", "admitted"]
             project = tacenda.Project(".")
+            assert project.verify()["whole"] and project.verify()["vault"], project.verify()
             both = [
                 ([*files, *said], tacenda.audit(files, quasi, sensitive)),
                 ([*files, *said, "--missing", "value", "--attacker", "quasi", "--k", "3"],

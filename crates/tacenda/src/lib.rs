@@ -51,6 +51,7 @@ pub mod audit;
 pub mod grouping;
 pub mod promise;
 pub mod ingest;
+pub mod keys;
 pub mod ledger;
 pub mod folder;
 pub mod measure;
@@ -64,5 +65,6 @@ pub use ingest::Given;
 pub use publish::ReportRequest;
 pub use report::{Edition, Report};
 pub use use_cases::{
-    AuditAnswer, AuditRequest, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError, count, report, verify,
+    AuditAnswer, AuditRequest, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError, VerifyRequest, count,
+    report, verify,
 };

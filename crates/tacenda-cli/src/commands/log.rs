@@ -38,6 +38,11 @@ fn text(report: &LogReport) -> String {
             shown(event.counterfeits),
             &event.hash[..12]
         );
+        for (what, key) in [("signed", &event.signed_by), ("approved", &event.approved_by)] {
+            if let Some(key) = key {
+                let _ = writeln!(out, "  {:>7}  {what} by the key {key}", "");
+            }
+        }
         if let Some(says) = &event.says {
             let _ = writeln!(out, "  {:>7}  {says}", "");
         }

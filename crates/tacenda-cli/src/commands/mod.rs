@@ -15,6 +15,8 @@ mod diff;
 mod explain;
 mod report;
 mod retract;
+mod key;
+mod approve;
 mod new;
 mod promises;
 mod completions;
@@ -47,6 +49,8 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Retract(args) => retract::run(args, &cli.common, &screen),
         Command::New(args) => new::run(args, &cli.common, &screen),
         Command::Verify(args) => verify::run(args, &cli.common, &screen),
+        Command::Key(args) => key::run(args, &cli.common, &screen),
+        Command::Approve(args) => approve::run(args, &cli.common, &screen),
         Command::Count(args) => count::run(args, &cli.common, &screen),
         Command::Audit(args) => audit::run(args, &cli.common, &screen),
         Command::Explain(args) => explain::run(args, &cli.common, &screen),

@@ -4,7 +4,7 @@ use crate::args::{Common, PublishArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
-use tacenda::use_cases::Next;
+use tacenda::use_cases::{Next, PublishReport};
 
 pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let mut request = shared::release(&args.data, args.label.as_ref(), args.view.as_ref(), common);
@@ -44,7 +44,7 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let text = shared::summary_text(&summary, &format!("{headline}: published"));
     let text = match common.quiet {
         true => format!("{}\n", report.folder.display()),
-        false => format!("{text}\nThe release is in {}\n", report.folder.display()),
+        false => format!("{text}\n{}The release is in {}\n", signatures(&report), report.folder.display()),
     };
     if let Err(failure) = screen.result(&text, &report) {
         // The release is out: whatever happened to the report, this was not a failure to publish.
@@ -53,4 +53,11 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
             .note(&format!("release {release} is published, but the report could not be written: {}", failure.message));
     }
     Ok(0)
+}
+
+/// Who signed and who approved; nothing where nobody did.
+fn signatures(report: &PublishReport) -> String {
+    let signed = report.signed_by.iter().map(|key| format!("Signed by the key {key}.\n"));
+    let approved = report.approved_by.iter().map(|key| format!("Approved by the key {key}.\n"));
+    signed.chain(approved).collect()
 }

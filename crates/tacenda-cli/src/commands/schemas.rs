@@ -7,13 +7,14 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, LogReport, NewReport,
-    Plan, PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
+    AdoptReport, ApproveReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, KeyReport,
+    LogReport, NewReport, Plan, PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
     let schemas = json!({
         "adopt": schema_for!(AdoptReport),
+        "approve": schema_for!(ApproveReport),
         "audit": schema_for!(Report),
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
@@ -22,6 +23,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "error": schema_for!(ErrorReport),
         "explain": schema_for!(ExplainReport),
         "init": schema_for!(InitReport),
+        "key": schema_for!(KeyReport),
         "log": schema_for!(LogReport),
         "new": schema_for!(NewReport),
         "plan": schema_for!(PlanReport),

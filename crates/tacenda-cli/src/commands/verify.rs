@@ -4,14 +4,20 @@ use crate::args::{Common, VerifyArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
+use tacenda::keys::{KeyError, PublicKey};
 use tacenda::model::counted;
 use tacenda::use_cases;
+use tacenda::use_cases::{UseCaseError, VerifyReport, VerifyRequest};
 
 pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let bar = screen.bar();
     let folder = args.folder.as_ref().unwrap_or(&common.project);
-    let report = use_cases::verify(folder, common.anchors().as_ref(), &telling(&bar))
-        .map_err(|error| shared::failure(error, screen))?;
+    let failed = |error: UseCaseError| shared::failure(error, screen);
+    let keys = args.trusted.iter().map(|key| PublicKey::named(key)).collect::<Result<Vec<PublicKey>, KeyError>>();
+    let keys = keys.map_err(|error| failed(error.into()))?;
+    let anchors = common.anchors();
+    let request = VerifyRequest { root: folder, anchors: anchors.as_ref(), keys: &keys };
+    let report = use_cases::verify(&request, &telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
     let releases = counted(u64::from(report.releases), "release", "releases");
     let mut text = match report.whole {
@@ -22,6 +28,7 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         }
         false => format!("damaged: {} faults\n", report.faults.len()),
     };
+    text.push_str(&signatures(&report, !keys.is_empty()));
     for fault in &report.faults {
         text.push_str(&format!("  {}: {}\n", fault.code, fault.message));
     }
@@ -31,4 +38,15 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         false if report.unfinished => 7,
         false => 5,
     })
+}
+
+/// Whose signatures fit, or that nobody checked them.
+fn signatures(report: &VerifyReport, checked: bool) -> String {
+    match (checked, report.signed) {
+        (true, _) if report.whole => format!("signed: by the key {}\n", report.signed_by.join(", ")),
+        (false, true) => {
+            "there are signatures, and they were not checked: name the publisher's key with --key\n".into()
+        }
+        _ => String::new(),
+    }
 }

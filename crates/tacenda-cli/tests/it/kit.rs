@@ -16,8 +16,8 @@ static STARTING: RwLock<()> = RwLock::new(());
 /// A project folder that is removed at the end.
 pub struct TestProject {
     pub folder: TempDir,
-    /// What the command remembers outside of the project.
-    state: TempDir,
+    /// What the command remembers outside of the project, and the user's keys.
+    pub state: TempDir,
 }
 
 /// How a run ended.
@@ -80,6 +80,7 @@ impl TestProject {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tacenda"));
         command.args(words).current_dir(self.path());
         command.env("NO_COLOR", "1").env("XDG_STATE_HOME", self.state.path());
+        command.env("XDG_CONFIG_HOME", self.state.path()).env_remove("TACENDA_PASSPHRASE");
         command
     }
 

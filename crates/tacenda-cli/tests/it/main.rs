@@ -6,6 +6,7 @@ mod answers;
 mod audit;
 mod choices;
 mod commands;
+mod keys;
 mod kill;
 mod kit;
 mod odd_files;

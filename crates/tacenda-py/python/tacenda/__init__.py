@@ -129,6 +129,13 @@ class Project:
         """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
         return self._native.log()
 
+    def verify(self, key: Any = ()) -> Dict[str, Any]:
+        """Checks ledger, vault and releases against their digests: ``whole``, ``faults``, ``signed_by``.
+
+        ``key`` is the publisher's public key, its file, or a list of them; then only what is signed by it counts.
+        """
+        return self._native.verify([os.fspath(one) for one in ([key] if isinstance(key, (str, os.PathLike)) else key)])
+
 
 def publish(
     data: Any, policy: Policy, *, seed: Seed = None, folder: Union[str, "os.PathLike[str]"] = "."

@@ -212,9 +212,20 @@ pub fn readme(issue: &Issue<'_>, facts: &ManifestFacts) -> String {
         "`manifest.json` has the promise, the numbers, the hierarchies and all checksums; `datapackage.json` describes \
          the columns (Frictionless). `sha256sum --check SHA256SUMS` checks that you have what was published.",
     );
+    say(&mut page, &how_to_check(facts));
     page.truncate(page.trim_end().len());
     page.push('\n');
     page
+}
+
+/// How the recipient checks who signed the release; nothing where nobody did.
+fn how_to_check(facts: &ManifestFacts) -> String {
+    facts.signer.as_ref().map_or_else(String::new, |key| {
+        format!(
+            "The release is signed. `minisign -Vm SHA256SUMS -P {key}` checks that. Get the key from the publisher once, by \
+             another way than this folder, and compare it. `tacenda verify FOLDER --key {key}` checks everything."
+        )
+    })
 }
 
 fn how_to_read(issue: &Issue<'_>) -> String {

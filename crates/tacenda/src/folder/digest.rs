@@ -56,10 +56,10 @@ impl Write for Digesting {
     }
 }
 
-/// The text of [`SUMS`] over `files`.
+/// The text of [`SUMS`] over `files`, without itself.
 pub fn sums(files: &[WrittenFile]) -> String {
     let mut text = String::new();
-    for file in files {
+    for file in files.iter().filter(|file| file.name != SUMS) {
         writeln!(text, "{}  {}", file.sha256, file.name).expect("writing to a string cannot fail");
     }
     text

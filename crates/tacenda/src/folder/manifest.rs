@@ -41,6 +41,8 @@ pub struct ManifestFacts {
     pub erratum: Option<String>,
     /// Which earlier releases were withdrawn, for the recipient's page.
     pub withdrawn: Option<String>,
+    /// The public key that signs the release, for the recipient's page.
+    pub signer: Option<String>,
     /// More files for the folder, name and content; such as the recipient's report.
     pub more_files: Vec<(String, Vec<u8>)>,
 }

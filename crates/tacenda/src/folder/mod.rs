@@ -35,7 +35,7 @@ pub(crate) use read::read_schema;
 pub use read::{ReceivedRelease, read, read_with};
 
 use crate::folder::digest::Digesting;
-pub(crate) use crate::folder::digest::SUMS;
+pub(crate) use crate::folder::digest::{SUMS, sums};
 use crate::model::{Release, Schema};
 use crate::promise::{Format, PolicyFile};
 use std::fs::File;
@@ -92,7 +92,8 @@ pub fn write(issue: &Issue<'_>, facts: &ManifestFacts, create: &mut Create<'_>) 
     Ok(write_with_digests(issue, facts, create)?.into_iter().map(|file| file.name).collect())
 }
 
-/// The same, and answers with the checksum of each file: who keeps them need not take them again.
+/// The same, and answers with the checksum of each file: who keeps them need not take them again. The list of checksums is
+/// the last of them.
 pub(crate) fn write_with_digests(
     issue: &Issue<'_>,
     facts: &ManifestFacts,
@@ -131,8 +132,8 @@ pub(crate) fn write_with_digests(
     let manifest = serde_json::to_value(Manifest::of(issue, facts, &files)).expect("names and numbers are JSON");
     let manifest = pretty(&manifest);
     files.push(put(MANIFEST, &mut |out| out.write_all(manifest.as_bytes()))?);
-    let sums = digest::sums(&files);
-    files.push(put(SUMS, &mut |out| out.write_all(sums.as_bytes()))?);
+    let list = sums(&files);
+    files.push(put(SUMS, &mut |out| out.write_all(list.as_bytes()))?);
     Ok(files)
 }
 

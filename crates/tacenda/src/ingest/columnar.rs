@@ -8,6 +8,7 @@ use crate::ingest::columns::{BLANK, Columns, Op, Plan, join};
 use crate::ingest::encode::Encoder;
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::{Frame, Source};
+use crate::ingest::spool::InputFile;
 use crate::model::{CellFault, Domain, hex};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
@@ -17,7 +18,6 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sha2::{Digest, Sha256};
-use std::fs::File;
 
 const BATCH: usize = 64 << 10;
 
@@ -32,7 +32,7 @@ pub(super) struct Opened {
 
 /// Where the columns come from.
 enum Body {
-    Parquet(Box<ParquetRecordBatchReaderBuilder<File>>),
+    Parquet(Box<ParquetRecordBatchReaderBuilder<InputFile>>),
     Frame(Vec<RecordBatch>),
 }
 

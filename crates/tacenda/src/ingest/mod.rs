@@ -18,6 +18,7 @@
 //! Properties in `text` compare the plain splitter with the crate, and chunks that were cut with the text as a whole.
 
 mod error;
+mod spool;
 mod source;
 mod sheet;
 mod transcode;

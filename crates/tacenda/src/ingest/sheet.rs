@@ -11,11 +11,11 @@
 use crate::ingest::columnar::{damaged, guarded};
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::source::{Frame, Hashing};
+use crate::ingest::spool::InputFile;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, SheetVisible, Xlsx, XlsxError};
-use std::fs::File;
 use std::io;
 use std::io::{BufReader, Read, Seek};
 use std::sync::Arc;
@@ -25,24 +25,23 @@ use zip::ZipArchive;
 const MOST: u64 = (1 << 31) - 1;
 
 /// Whether an archive is a workbook.
-pub(super) fn is_workbook(file: &File) -> bool {
-    let archive = file.try_clone().and_then(|mut file| file.rewind().map(|()| file)).ok();
-    archive
+pub(super) fn is_workbook(file: &InputFile) -> bool {
+    file.rewound()
+        .ok()
         .and_then(|file| ZipArchive::new(file).ok())
         .is_some_and(|zip| zip.index_for_name("xl/workbook.xml").is_some())
 }
 
 /// Reads a sheet: the one that is named, or the only one with data.
-pub(super) fn read(file: &File, name: &str, wanted: Option<&str>) -> Result<Frame, IngestError> {
-    let rewound = || -> Result<BufReader<File>, IngestError> {
-        let file = file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
-        Ok(BufReader::new(file.map_err(|source| IngestError::Unreadable { name: name.into(), source })?))
+pub(super) fn read(file: &InputFile, name: &str, wanted: Option<&str>) -> Result<Frame, IngestError> {
+    let rewound = || -> Result<BufReader<InputFile>, IngestError> {
+        Ok(BufReader::new(file.rewound().map_err(|source| IngestError::Unreadable { name: name.into(), source })?))
     };
     check_size(rewound()?, name)?;
     let mut hashing = Hashing::new(rewound()?);
     io::copy(&mut hashing, &mut io::sink()).map_err(|error| IngestError::reading(name, error))?;
     let workbook = rewound()?;
-    let mut workbook: Xlsx<BufReader<File>> = guarded(name, || Xlsx::new(workbook))?;
+    let mut workbook: Xlsx<BufReader<InputFile>> = guarded(name, || Xlsx::new(workbook))?;
     let sheet = chosen(&mut workbook, name, wanted)?;
     let table = guarded(name, || Ok::<_, XlsxError>(rows(&mut workbook, &sheet)))?;
     let table = table.map_err(|fault| fault.error(name, &sheet))?;
@@ -68,7 +67,7 @@ fn too_large(name: &str) -> IngestError {
 }
 
 /// The sheet to read.
-fn chosen(workbook: &mut Xlsx<BufReader<File>>, name: &str, wanted: Option<&str>) -> Result<String, IngestError> {
+fn chosen(workbook: &mut Xlsx<BufReader<InputFile>>, name: &str, wanted: Option<&str>) -> Result<String, IngestError> {
     let is_table = |sheet: &&calamine::Sheet| sheet.typ == SheetType::WorkSheet;
     let all = workbook.sheets_metadata().to_vec();
     let all: Vec<&calamine::Sheet> = all.iter().filter(is_table).collect();
@@ -150,7 +149,7 @@ fn place(row: u32, column: u32) -> String {
     format!("{}{}", letters.iter().rev().collect::<String>(), row + 1)
 }
 
-fn rows(workbook: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<SheetTable, SheetFault> {
+fn rows(workbook: &mut Xlsx<BufReader<InputFile>>, sheet: &str) -> Result<SheetTable, SheetFault> {
     let mut cells = workbook.worksheet_cells_reader(sheet)?;
     // Where each column of the sheet stands in the table.
     let mut places: Vec<Option<usize>> = Vec::new();

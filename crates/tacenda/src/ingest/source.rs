@@ -6,6 +6,7 @@
 
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::sniff::Layout;
+use crate::ingest::spool::InputFile;
 use crate::ingest::transcode::Transcoder;
 use crate::ingest::{columnar, sheet, sniff};
 use crate::model::hex;
@@ -13,7 +14,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{fmt, io};
@@ -31,7 +32,7 @@ pub struct Source {
 /// Where the rows are.
 #[derive(Debug)]
 enum Body {
-    File(File),
+    File(InputFile),
     Frame(Frame),
 }
 
@@ -126,7 +127,12 @@ impl Source {
             return Source::spool(&name, file);
         }
         let extension = path.extension().map_or(String::new(), |part| part.to_string_lossy().to_lowercase());
-        Ok(Source { body: recognised(file, &name, wanted)?, name, extension, looked: OnceLock::new() })
+        Ok(Source {
+            body: recognised(InputFile::plain(file), &name, wanted)?,
+            name,
+            extension,
+            looked: OnceLock::new(),
+        })
     }
 
     /// A table that is in memory already. Its batches have the columns of `schema`.
@@ -135,12 +141,10 @@ impl Source {
         Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new() }
     }
 
-    /// Copies a stream to a temporary file without a name, which is gone when the source is dropped.
-    pub fn spool(name: &str, mut stream: impl Read) -> Result<Source, IngestError> {
+    /// Copies a stream to a temporary file without a name, encrypted, which is gone when the source is dropped.
+    pub fn spool(name: &str, stream: impl Read) -> Result<Source, IngestError> {
         let unreadable = |source| IngestError::Unreadable { name: name.into(), source };
-        let mut file = tempfile::tempfile().map_err(unreadable)?;
-        io::copy(&mut stream, &mut file).map_err(unreadable)?;
-        file.flush().map_err(unreadable)?;
+        let file = InputFile::spool(stream).map_err(unreadable)?;
         let body = recognised(file, name, None)?;
         Ok(Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new() })
     }
@@ -202,14 +206,12 @@ impl Source {
     }
 
     /// A handle of its own at the start of the file.
-    pub(super) fn rewound(&self) -> Result<File, IngestError> {
-        let rewind = || -> io::Result<File> {
-            let Body::File(file) = &self.body else { return Err(io::ErrorKind::Unsupported.into()) };
-            let mut file = file.try_clone()?;
-            file.rewind()?;
-            Ok(file)
+    pub(super) fn rewound(&self) -> Result<InputFile, IngestError> {
+        let rewound = match &self.body {
+            Body::File(file) => file.rewound(),
+            Body::Frame(_) => Err(io::ErrorKind::Unsupported.into()),
         };
-        rewind().map_err(|source| IngestError::Unreadable { name: self.name.clone(), source })
+        rewound.map_err(|source| IngestError::Unreadable { name: self.name.clone(), source })
     }
 
     fn look_at_parquet(&self) -> Result<Looked, IngestError> {
@@ -256,12 +258,9 @@ impl Source {
 }
 
 /// A file, or the sheet of a workbook that it holds.
-fn recognised(file: File, name: &str, wanted: Option<&str>) -> Result<Body, IngestError> {
+fn recognised(file: InputFile, name: &str, wanted: Option<&str>) -> Result<Body, IngestError> {
     let mut head = [0; 4];
-    let read = file.try_clone().and_then(|mut file| {
-        file.rewind()?;
-        read_full(&mut file, &mut head)
-    });
+    let read = file.rewound().and_then(|mut file| read_full(&mut file, &mut head));
     read.map_err(|error| IngestError::reading(name, error))?;
     if head == *b"PK\x03\x04" && sheet::is_workbook(&file) {
         return Ok(Body::Frame(sheet::read(&file, name, wanted)?));

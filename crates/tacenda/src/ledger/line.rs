@@ -6,6 +6,10 @@
 //! before that ending followed by `}`, which is the same object without its last field. It is taken
 //! over bytes as they stand, so no canonical form of JSON is needed. `seq` counts lines from 1.
 //!
+//! Where the writer has a signing key, `signer` names it, and `signature` stands between `prev` and `hash`. It is over the
+//! SHA-256 of the bytes before it followed by `}`: the same object without its last two fields. A signed line vouches for
+//! all lines before it, because it holds their hashes.
+//!
 //! A line is safe to show: digests of vault files are keyed with the seed, so that no one can try
 //! out guesses at what they hold, and their sizes are left out, because they would tell how many
 //! people were ever seen.
@@ -13,6 +17,7 @@
 //! A crash while a line was being appended leaves a strict prefix of it (line feed included) at the
 //! end of the file. Such a tail was never committed. Bytes after a whole line are not such a tail.
 
+use crate::keys::{Introduction, KeyError, Signer, Trust};
 use crate::ledger::LedgerError;
 use crate::model::{Reading, Release, hex};
 use serde::{Deserialize, Serialize};
@@ -31,6 +36,13 @@ pub(super) const NO_HASH: &str = "0000000000000000000000000000000000000000000000
 pub(super) const FORMAT: u32 = 1;
 
 const ENDING: &str = ",\"hash\":\"";
+const SIGNATURE: &str = ",\"signature\":\"";
+
+/// How long a signature is in base64.
+const SIGNATURE_LENGTH: usize = 88;
+
+/// What is signed of a line.
+const SIGNED: &str = "application/vnd.tacenda.ledger-line";
 
 /// One line of the ledger.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +53,21 @@ pub struct Event {
     pub at: String,
     /// What happened.
     pub what: What,
+    /// Who signed it, if somebody did.
+    pub signer: Option<Introduction>,
     /// The hash of the line before.
     pub prev: String,
+    /// The signature, and the SHA-256 of what is signed.
+    pub(super) signed: Option<LineSignature>,
     /// The hash of this line.
     pub hash: String,
+}
+
+/// The signature of a line.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct LineSignature {
+    digest: String,
+    signature: String,
 }
 
 /// What happened.
@@ -121,10 +144,24 @@ pub struct Publication {
     /// What the policy's columns have gained since the release before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amended: Vec<Amendment>,
+    /// Who approved the plan that it was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<Approval>,
     /// The published files.
     pub files: BTreeMap<String, FileDigest>,
     /// Keyed digests of the files of the vault: together the state after this release.
     pub vault: BTreeMap<String, String>,
+}
+
+/// A second person's approval of a plan.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Approval {
+    /// The id of that person's key.
+    pub key: String,
+    /// The SHA-256 of the plan file.
+    pub plan_sha256: String,
+    /// The signature file over the plan file.
+    pub signature: String,
 }
 
 /// What a column has gained. It is public: a domain is published with every release.
@@ -196,19 +233,51 @@ struct Body {
     at: String,
     #[serde(flatten)]
     what: What,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signer: Option<Introduction>,
     prev: String,
 }
 
 impl Event {
-    /// The event that follows a line with the hash `prev`, and the bytes of its line.
-    pub(super) fn next(seq: u64, prev: &str, at: &str, what: What) -> (Event, Vec<u8>) {
-        let body = Body { seq, at: at.into(), what, prev: prev.into() };
+    /// The event that follows a line with the hash `prev`, and the bytes of its line. The signer comes with what the line
+    /// says of it.
+    pub(super) fn next(
+        seq: u64,
+        prev: &str,
+        at: &str,
+        what: What,
+        signer: Option<(&Signer, Introduction)>,
+    ) -> (Event, Vec<u8>) {
+        let (signer, introduction) = signer.unzip();
+        let body = Body { seq, at: at.into(), what, signer: introduction, prev: prev.into() };
         let mut text = serde_json::to_string(&body).expect("strings, numbers and maps with text keys become JSON");
+        let signed = signer.map(|signer| {
+            let digest = hex(&Sha256::digest(text.as_bytes()));
+            LineSignature { signature: signer.sign(SIGNED, digest.as_bytes()), digest }
+        });
+        if let Some(signed) = &signed {
+            text.pop();
+            let _ = write!(text, "{SIGNATURE}{}\"}}", signed.signature);
+        }
         let hash = hex(&Sha256::digest(text.as_bytes()));
         text.pop();
         let _ = writeln!(text, "{ENDING}{hash}\"}}");
-        let Body { seq, at, what, prev } = body;
-        (Event { seq, at, what, prev, hash }, text.into_bytes())
+        let Body { seq, at, what, signer, prev } = body;
+        (Event { seq, at, what, signer, prev, signed, hash }, text.into_bytes())
+    }
+
+    /// Checks the signature of the line, if it has one; says whether it has.
+    pub fn check_signature(&self, trust: &Trust) -> Result<bool, KeyError> {
+        let what = format!("{LEDGER} line {}", self.seq);
+        match (&self.signer, &self.signed) {
+            (Some(signer), Some(signed)) => {
+                let key = trust.find(&what, &signer.key)?;
+                key.check(&what, SIGNED, signed.digest.as_bytes(), &signed.signature)?;
+                Ok(true)
+            }
+            (None, None) => Ok(false),
+            _ => Err(KeyError::BadSignature { what }),
+        }
     }
 
     /// The release it added to the series, if it added one.
@@ -288,9 +357,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Lines, LedgerError> {
         if seq == 1 && !matches!(body.what, What::Init(_)) {
             return Err(fault("the first line must set up the project"));
         }
-        let Body { seq, at, what, prev: before } = body;
+        let Body { seq, at, what, signer, prev: before } = body;
         prev = hash.clone();
-        lines.events.push(Event { seq, at, what, prev: before, hash });
+        lines.events.push(Event { seq, at, what, signer, prev: before, signed: signature_in(&object), hash });
         lines.whole += piece.len() as u64;
     }
     Ok(lines)
@@ -303,6 +372,14 @@ fn unseal(line: &[u8]) -> Option<(String, String)> {
     let hash = ending.strip_prefix(ENDING)?.strip_suffix("\"}")?;
     let object = format!("{start}}}");
     (hex(&Sha256::digest(object.as_bytes())) == hash).then(|| (object, hash.to_string()))
+}
+
+/// The signature in the object of a line, if there is one.
+fn signature_in(object: &str) -> Option<LineSignature> {
+    let start = object.len().checked_sub(SIGNATURE.len() + SIGNATURE_LENGTH + 2)?;
+    let (before, ending) = object.split_at_checked(start)?;
+    let signature = ending.strip_prefix(SIGNATURE)?.strip_suffix("\"}")?.to_string();
+    Some(LineSignature { digest: hex(&Sha256::digest(format!("{before}}}").as_bytes())), signature })
 }
 
 /// Whether a line without a line feed begins with a whole line and goes on after it: then its line
@@ -327,9 +404,9 @@ mod tests {
             policy_digest: "p".into(),
             vault: BTreeMap::from([("seed".into(), "d".into())]),
         };
-        let (first, mut bytes) = Event::next(1, NO_HASH, "2026-01-01", What::Init(init));
+        let (first, mut bytes) = Event::next(1, NO_HASH, "2026-01-01", What::Init(init), None);
         let details = serde_json::json!({"release": 1, "because": "ä \"quoted\" reason,\"hash\":\""});
-        let (_, second) = Event::next(2, &first.hash, "2026-01-02", What::Retract { details });
+        let (_, second) = Event::next(2, &first.hash, "2026-01-02", What::Retract { details }, None);
         bytes.extend(second);
         bytes
     }
@@ -366,12 +443,13 @@ mod tests {
             amended: Vec::new(),
             input: None,
             source: None,
+            approved: None,
             files: BTreeMap::new(),
             vault: BTreeMap::new(),
         };
         let first: Vec<u8> = ledger().split_inclusive(|&byte| byte == b'\n').next().unwrap().to_vec();
         let prev = read(&first).unwrap().events.remove(0).hash;
-        let (_, line) = Event::next(2, &prev, "2026-01-02", What::Adopt(publication));
+        let (_, line) = Event::next(2, &prev, "2026-01-02", What::Adopt(publication), None);
         let (good, _) = unseal(line.strip_suffix(b"\n").unwrap()).unwrap();
         let numbers = r#""numbers":{"counterfeits":0,"findings":["A601"],"groups":2,"reading":{"group":"class"},"rows":4,"truth_known":false}"#;
         assert!(good.contains(numbers), "{good}");

@@ -26,7 +26,7 @@ mod verify;
 pub use anchor::{Anchor, Anchors};
 pub use disk::{Disk, DiskFile, FileKind, Folder, Lock, RealDisk, Status};
 pub use error::LedgerError;
-pub use line::{Amendment, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What};
+pub use line::{Amendment, Approval, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What};
 pub use staging::{StagedFile, Staging};
 pub use store::{Commit, NewProject, Store};
 pub use verify::verify;

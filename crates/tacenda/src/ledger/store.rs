@@ -1,12 +1,13 @@
 //! A project folder: its ledger, its vault, its releases.
 
+use crate::keys::{Introduction, KeyError, Signer, Trust};
 use crate::ledger::head::Head;
 use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
-    Amendment, Anchor, Anchors, Disk, Event, Folder, Init, LedgerError, LineNumbers, Lock, Publication, PublishedTo,
-    Staging, What, recover, vault,
+    Amendment, Anchor, Anchors, Approval, Disk, Event, Folder, Init, LedgerError, LineNumbers, Lock, Publication,
+    PublishedTo, Staging, What, recover, vault,
 };
 use crate::model::{History, Seed, Table, hex};
 use serde_json::Value;
@@ -57,6 +58,8 @@ pub struct Commit<'a> {
     pub adopted: bool,
     /// What the policy's columns have gained since the release before.
     pub amended: Vec<Amendment>,
+    /// Who approved the plan that it was made from.
+    pub approved: Option<Approval>,
     /// Now, as text.
     pub at: &'a str,
 }
@@ -73,6 +76,8 @@ pub struct Store {
     pub(super) lock: Option<Box<dyn Lock>>,
     /// Where the end of the ledger is remembered, outside of the project.
     anchors: Option<Anchors>,
+    /// Signs every line from now on.
+    signer: Option<Arc<Signer>>,
     /// Marks the files that this store writes: another writer, unseen, writes others.
     attempt: String,
     pub(super) poisoned: bool,
@@ -124,6 +129,7 @@ impl Store {
             seed: Some(new.seed),
             lock: Some(lock),
             anchors: None,
+            signer: None,
             attempt,
             poisoned: false,
         };
@@ -144,6 +150,7 @@ impl Store {
             seed: Some(seed),
             lock: None,
             anchors: None,
+            signer: None,
             attempt: String::new(),
             poisoned: false,
         })
@@ -160,7 +167,12 @@ impl Store {
             None => {}
         }
         let found = recover::look_outside(&*disk, root)?;
-        Ok(Store {
+        Ok(Store::looking(disk, root, found))
+    }
+
+    /// A store that cannot look into the vault.
+    fn looking(disk: Arc<dyn Disk>, root: &Path, found: recover::Found) -> Store {
+        Store {
             disk,
             root: root.into(),
             events: found.events,
@@ -168,9 +180,10 @@ impl Store {
             seed: None,
             lock: None,
             anchors: None,
+            signer: None,
             attempt: String::new(),
             poisoned: false,
-        })
+        }
     }
 
     /// Whether the vault is there.
@@ -197,6 +210,7 @@ impl Store {
             seed: Some(seed),
             lock: Some(lock),
             anchors: None,
+            signer: None,
             attempt,
             poisoned: false,
         })
@@ -252,6 +266,50 @@ impl Store {
         }
     }
 
+    /// Signs every line from now on.
+    pub fn sign_with(&mut self, signer: Arc<Signer>) {
+        self.signer = Some(signer);
+    }
+
+    /// Who signs.
+    pub fn signer(&self) -> Option<&Arc<Signer>> {
+        self.signer.as_ref()
+    }
+
+    /// What the next line says of its signer: more where no line has introduced the key yet.
+    fn introduction(&self, signer: &Signer) -> Introduction {
+        let whole = signer.introduction();
+        let is_known = |event: &Event| {
+            event.signer.as_ref().is_some_and(|known| known.public_key.is_some() && known.key == whole.key)
+        };
+        match self.events.iter().any(is_known) {
+            true => Introduction { key: whole.key, public_key: None, lineage: Vec::new() },
+            false => whole,
+        }
+    }
+
+    /// Checks the signatures of all lines. A signed line vouches for those before it; none may follow that is not signed.
+    /// Keys that a trusted one signed are trusted too. Returns every fault.
+    pub fn check_signatures(&self, trust: &mut Trust) -> Vec<KeyError> {
+        self.events.iter().filter_map(|event| event.signer.as_ref()).for_each(|signer| trust.follow(signer));
+        let mut faults = Vec::new();
+        let mut covered = 0;
+        for event in &self.events {
+            match event.check_signature(trust) {
+                Ok(true) => covered = event.seq,
+                Ok(false) => {}
+                Err(error) => {
+                    covered = event.seq;
+                    faults.push(error);
+                }
+            }
+        }
+        if covered < self.events.len() as u64 {
+            faults.push(KeyError::Unsigned { what: format!("{LEDGER} from line {} on", covered + 1) });
+        }
+        faults
+    }
+
     /// The project folder.
     pub fn root(&self) -> &Path {
         &self.root
@@ -265,6 +323,12 @@ impl Store {
     /// The releases, in order.
     pub fn publications(&self) -> impl Iterator<Item = &Publication> {
         self.events.iter().filter_map(Event::publication)
+    }
+
+    /// The id of the key that signed the line of a release.
+    pub fn signed_by(&self, number: u32) -> Option<&str> {
+        let is_it = |event: &&Event| event.publication().is_some_and(|publication| publication.number == number);
+        self.events.iter().find(is_it)?.signer.as_ref().map(|signer| signer.key.as_str())
     }
 
     /// How many releases there are.
@@ -425,6 +489,7 @@ impl Store {
             input: commit.input,
             source: commit.source,
             amended: commit.amended,
+            approved: commit.approved,
             files,
             vault,
         };
@@ -442,7 +507,9 @@ impl Store {
     /// Appends a line: the commit. Then puts the staged folder and the head in place.
     fn append(&mut self, at: &str, what: What, mut staging: Option<Staging>) -> Result<(), LedgerError> {
         let seq = self.events.len() as u64 + 1;
-        let (event, bytes) = Event::next(seq, self.head(), at, what);
+        let signer = self.signer.clone();
+        let signer = signer.as_deref().map(|signer| (signer, self.introduction(signer)));
+        let (event, bytes) = Event::next(seq, self.head(), at, what, signer);
         let prepared = self.prepare(&event).and_then(|()| self.refuse_overtaken());
         prepared.inspect_err(|_| self.discard())?;
         let ledger = self.root.join(LEDGER);
@@ -636,6 +703,7 @@ mod tests {
             snapshot: &snapshot,
             adopted: false,
             amended: Vec::new(),
+            approved: None,
             input: None,
             source: None,
             at: "later",

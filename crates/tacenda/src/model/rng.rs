@@ -6,6 +6,7 @@
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use std::fmt;
+use zeroize::Zeroize;
 
 /// The secret a series' randomness and keyed hashes come from. It lives in the vault.
 #[derive(Clone, Eq, PartialEq)]
@@ -15,6 +16,12 @@ impl Seed {
     /// A key for keyed hashes of one purpose.
     pub fn key(&self, purpose: &str) -> [u8; 32] {
         *blake3::keyed_hash(&self.0, purpose.as_bytes()).as_bytes()
+    }
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        self.0.zeroize();
     }
 }
 

@@ -17,7 +17,9 @@ pub mod series;
 pub mod views;
 
 pub use loosening::Looser;
-pub use policy_file::{Format, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits};
+pub use policy_file::{
+    Format, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits, SignatureRules,
+};
 // Everything that a promise brings is found here, so that a new one is listed in one place.
 pub use series::*;
 pub use views::*;

@@ -156,6 +156,17 @@ pub struct SeriesSettings {
     pub contact: String,
     /// What only people know, for the report.
     pub governance: Governance,
+    /// Who must sign and approve.
+    pub signatures: SignatureRules,
+}
+
+/// Whose keys a release needs. Empty where the policy file does not say: then it may go without.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SignatureRules {
+    /// The public keys that may sign a release.
+    pub signers: Vec<String>,
+    /// The public keys of those who may approve a plan. One of them must, and not the one who signs.
+    pub approvers: Vec<String>,
 }
 
 /// What only people know of a series: why, for whom, under which conditions. Empty where the policy file does not say.

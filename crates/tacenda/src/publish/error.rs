@@ -5,6 +5,7 @@ use crate::folder::FolderError;
 use crate::grouping::GroupingError;
 use crate::grouping::views::ViewsError;
 use crate::ingest::{self, IngestError, PolicyFileError, policy_file};
+use crate::keys::KeyError;
 use crate::ledger::LedgerError;
 use crate::model::{Page, coded, exit_of, people};
 use crate::promise::{Reasons, entries};
@@ -23,6 +24,9 @@ coded! {
         /// Ledger, vault or disk.
         #[error(transparent)]
         Ledger(LedgerError),
+        /// A key, a passphrase or a signature.
+        #[error(transparent)]
+        Key(#[from] KeyError),
         /// A release folder cannot be written or read.
         #[error(transparent)]
         Folder(#[from] FolderError),
@@ -265,6 +269,7 @@ impl ProjectError {
             ProjectError::PolicyFile(_) => 2,
             ProjectError::Ingest(error) => error.exit_code(),
             ProjectError::Ledger(error) => error.exit_code(),
+            ProjectError::Key(error) => error.exit_code(),
             ProjectError::Folder(error) => error.exit_code(),
             ProjectError::Publish(error) => error.exit_code(),
             other => exit_of(other.code()),
@@ -365,6 +370,7 @@ pub fn codes() -> Vec<Page> {
     let own = [
         ingest::CODES,
         policy_file::CODES,
+        KeyError::PAGES,
         LedgerError::PAGES,
         FolderError::PAGES,
         GroupingError::PAGES,

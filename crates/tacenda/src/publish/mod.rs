@@ -8,6 +8,7 @@ mod counts;
 mod amend;
 mod formulas;
 mod staged;
+mod signed;
 mod series;
 mod report;
 mod rerun;
@@ -39,6 +40,8 @@ pub(crate) use report::{REPORT, software};
 pub use rerun::Remaking;
 pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
+pub use signed::SIGNATURE;
+pub(crate) use signed::{approval, check_signed, signature_of};
 pub use views::{NewView, PreparedView, prepare_view};
 
 use crate::audit::k_anonymity::{Account, SeriesRisk};

@@ -8,7 +8,8 @@ use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
 use crate::grouping::ENGINE;
 use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
-use crate::ledger::{Anchors, Commit, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store};
+use crate::keys::{KeyError, Signer};
+use crate::ledger::{Anchors, Approval, Commit, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store};
 use crate::measure::{CountErrors, Loss, QueryError, Workload, count_errors, loss, query_error};
 use crate::model::{
     Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted,
@@ -17,11 +18,12 @@ use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::amend::{self, Amended};
 use crate::publish::forecast::forecast;
 use crate::publish::report::{page, series_report, software};
+use crate::publish::signed::{assert_rules, introduction, sign_staged};
 use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
 use crate::publish::{
     Before, ComparisonReport, ForecastReport, Prepared, PrivateTables, ProjectError, PublishedSeries, REPORT,
-    ReportRequest, adopted, erratum, formulas, prepare, retract, series,
+    ReportRequest, adopted, erratum, formulas, prepare, retract, series, signed,
 };
 use crate::report::Report;
 use crate::{folder, ingest};
@@ -151,6 +153,8 @@ pub struct Rehearsal {
     pub data_digest: String,
     /// The hash of the ledger's last line.
     pub ledger_head: String,
+    /// Who approved the plan that it is made from.
+    pub approval: Option<Approval>,
 }
 
 impl Rehearsal {
@@ -276,6 +280,28 @@ impl Project {
             (Some(store), Access::Rehearse) if accepted.is_none() => Ok(store.compare_with(anchors)?),
             _ => Ok(()),
         }
+    }
+
+    /// Signs releases and ledger lines from now on.
+    pub fn sign_with(&mut self, signer: Signer) {
+        if let Some(store) = &mut self.store {
+            store.sign_with(Arc::new(signer));
+        }
+    }
+
+    /// Who signs releases.
+    pub fn signer(&self) -> Option<&Arc<Signer>> {
+        self.store.as_ref().and_then(Store::signer)
+    }
+
+    /// Refuses a release that the policy's rules on signatures do not allow.
+    pub fn assert_signatures(&self, approval: Option<&Approval>) -> Result<(), KeyError> {
+        assert_rules(&self.loaded.policy.series.signatures, self.signer().map(Arc::as_ref), approval)
+    }
+
+    /// Refuses a signer that the policy does not list.
+    pub(super) fn assert_signer(&self) -> Result<(), KeyError> {
+        signed::assert_signer(&self.loaded.policy.series.signatures, self.signer().map(Arc::as_ref))
     }
 
     /// The project folder.
@@ -459,6 +485,7 @@ impl Project {
             warnings,
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
+            approval: None,
         })
     }
 
@@ -493,6 +520,7 @@ impl Project {
     ) -> Result<PublishedRelease, ProjectError> {
         let prepared = &rehearsal.prepared;
         assert_reason(&self.loaded.policy, prepared)?;
+        self.assert_signatures(rehearsal.approval.as_ref())?;
         let release = &prepared.release;
         let mut facts = self.manifest_facts(rehearsal);
         let told = self
@@ -503,6 +531,7 @@ impl Project {
         let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, told);
         // The manifest lists it with its digest.
         facts.more_files.push((REPORT.into(), page));
+        facts.more_files.extend(self.signer().map(|signer| introduction(signer)));
         let canonical = self.remembered().write();
         let input = self.input_of(release.number, material.table());
         let source = self.source_of(release.number, &material.snapshot.digest);
@@ -510,7 +539,11 @@ impl Project {
         step("writing");
         let staging = store.stage(release.number)?;
         let issue = Issue { release, schema: &prepared.schema, policy: &self.loaded.policy };
-        let files = write_staged(&staging, &issue, &facts)?;
+        let written = write_staged(&staging, &issue, &facts)?;
+        let mut files: Vec<String> = written.iter().map(|file| file.name.clone()).collect();
+        if let Some(signer) = store.signer() {
+            files.extend(sign_staged(&staging, signer, &written, (store.series(), release), &facts)?);
+        }
         step("committing");
         let commit = Commit {
             label: &release.label,
@@ -524,6 +557,7 @@ impl Project {
             snapshot: material.table(),
             adopted: false,
             amended: self.amended.lines(),
+            approved: rehearsal.approval.clone(),
             at: &now(),
         };
         store.commit(staging, commit)?;
@@ -619,6 +653,7 @@ impl Project {
             erratum: self.store.as_ref().and_then(erratum::text),
             withdrawn: self.store.as_ref().and_then(retract::text),
             more_files: Vec::new(),
+            signer: self.signer().map(|signer| signer.public().text().into()),
             software: software(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
         }

@@ -4,7 +4,7 @@
 //! the cause of an [`io::Error`], and comes out as what the ledger's room said.
 
 use crate::folder;
-use crate::folder::{FolderError, Issue, ManifestFacts, Target};
+use crate::folder::{FolderError, Issue, ManifestFacts, Target, WrittenFile};
 use crate::ledger::{FileDigest, LedgerError, StagedFile, Staging};
 use crate::publish::ProjectError;
 use std::io;
@@ -15,16 +15,15 @@ pub(super) fn write_staged(
     staging: &Staging,
     issue: &Issue<'_>,
     facts: &ManifestFacts,
-) -> Result<Vec<String>, ProjectError> {
+) -> Result<Vec<WrittenFile>, ProjectError> {
     let mut create = |name: &str| -> io::Result<Box<dyn Target>> {
         Ok(Box::new(InStaging(staging.create_unhashed(name).map_err(io::Error::other)?)))
     };
     let written = folder::write_with_digests(issue, facts, &mut create).map_err(cause)?;
-    let names = written.into_iter().map(|file| {
-        staging.vouch(&file.name, FileDigest { sha256: file.sha256, bytes: file.bytes });
-        file.name
-    });
-    Ok(names.collect())
+    for file in &written {
+        staging.vouch(&file.name, FileDigest { sha256: file.sha256.clone(), bytes: file.bytes });
+    }
+    Ok(written)
 }
 
 /// A file in the staging folder.

@@ -119,5 +119,8 @@ coded! {
              person has decided. quasi: an attacker may know it, so it is generalised. sensitive: nobody may learn it \
              about a person, so it is published as it is, hidden among others. drop: it is not published. public: it \
              is published as it is, and you say why that harms no one.";
+        BadKey = "P242", "not a public key",
+            "[signatures] lists public keys: signers may sign releases, approvers may approve plans. A key is what tacenda key show \
+             prints, 56 characters that begin with RW. Secret keys never stand in a policy file.";
     }
 }

@@ -21,11 +21,14 @@ mod plan;
 mod releases;
 mod report;
 mod retract;
+mod keys;
+mod approve;
 mod start_over;
 mod diff;
 mod demo;
 
 pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
+pub use approve::{ApproveReport, Approving};
 pub use audit::{Audit, AuditAnswer, AuditRequest, FailOn, budget};
 pub use check::{CheckReport, WhatIf, check};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
@@ -33,10 +36,12 @@ pub use diff::{DiffReport, DiffSide, DiffValue, diff};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
 pub use error::{RequestFault, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
+pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
-    CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, count, log, show, verify,
+    CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, VerifyRequest, count, log, show,
+    verify,
 };
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};

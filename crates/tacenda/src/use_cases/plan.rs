@@ -2,7 +2,11 @@
 
 use crate::grouping::Drift;
 use crate::ingest::Given;
-use crate::publish::{Access, Choice, ComparisonReport, ForecastReport, MOST_COMPARED, ProjectError};
+use crate::ledger::Approval;
+use crate::promise::SignatureRules;
+use crate::publish::{
+    Access, Choice, ComparisonReport, ForecastReport, MOST_COMPARED, ProjectError, approval, signature_of,
+};
 use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
 use schemars::JsonSchema;
@@ -166,9 +170,24 @@ impl Plan {
 
     /// Reads a plan file.
     pub(super) fn read(path: &Path) -> Result<Plan, UseCaseError> {
-        let text = fs::read_to_string(path).map_err(UseCaseError::file(path))?;
+        Plan::parse(path, &fs::read(path).map_err(UseCaseError::file(path))?)
+    }
+
+    /// The approval beside a plan file, if there is one. Only a key that the policy lists as an approver's counts.
+    pub(super) fn approval(path: &Path, rules: &SignatureRules) -> Result<Option<Approval>, UseCaseError> {
+        let beside = signature_of(path);
+        let signature = match fs::read_to_string(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(UseCaseError::file(&beside))?,
+        };
+        let plan = fs::read(path).map_err(UseCaseError::file(path))?;
+        Ok(Some(approval(rules, &plan, &signature)?))
+    }
+
+    /// What the bytes of a plan file say.
+    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Plan, UseCaseError> {
         let wrong = |what: String| UseCaseError::NotAPlan { file: path.to_path_buf(), what };
-        let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let plan: Plan = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         match plan.tacenda_plan {
             1 => Ok(plan),
             version => Err(wrong(format!("version {version} is not known here"))),

@@ -61,6 +61,10 @@ pub struct PublishReport {
     pub release: u32,
     /// Its label.
     pub label: String,
+    /// The id of the key that signed it.
+    pub signed_by: Option<String>,
+    /// The id of the key that approved its plan.
+    pub approved_by: Option<String>,
     /// The release in numbers, if it is new.
     pub summary: Option<Box<Summary>>,
 }
@@ -89,7 +93,8 @@ impl ReleaseRequest {
     /// The same, to publish it next: as a plan says, where there is one. A table that is published already under this
     /// label, or as the last release where no label is given, is not published again.
     pub fn prepare(mut self, plan: Option<PathBuf>, progress: Progress<'_>) -> Result<Next, UseCaseError> {
-        let plan = plan.map(|path| Plan::read(&path)).transpose()?;
+        let file = plan;
+        let plan = file.as_deref().map(Plan::read).transpose()?;
         if let Some(plan) = &plan {
             self.data = Some(Given::Path(plan.data.clone()));
             (self.delta, self.label, self.view) = (plan.delta, Some(plan.label.clone()), plan.view.clone());
@@ -110,6 +115,10 @@ impl ReleaseRequest {
             let number = project.changed_by(label, &digest)?.expect("the label is taken");
             return Ok(Next::Already(PublishReport::already(&project, number)));
         }
+        let rules = &project.policy().series.signatures;
+        let approval = file.as_deref().map_or(Ok(None), |file| Plan::approval(file, rules))?;
+        // Said before the work is done.
+        project.assert_signatures(approval.as_ref())?;
         let planned = plan.as_ref().filter(|plan| !plan.kept.is_empty());
         let material = match planned {
             // Its codes are those of the policy that it was made with.
@@ -123,7 +132,7 @@ impl ReleaseRequest {
         if let Some(number) = project.published_from(&material, next)? {
             return Ok(Next::Already(PublishReport::already(&project, number)));
         }
-        let rehearsal = project.rehearse(&material, next, &step)?;
+        let rehearsal = Rehearsal { approval, ..project.rehearse(&material, next, &step)? };
         let rehearsed = Rehearsed { project, material, rehearsal };
         if let Some(plan) = &plan {
             plan.matches(&rehearsed)?;
@@ -159,6 +168,8 @@ impl PublishReport {
             already: true,
             release: number,
             label: publication.label.clone(),
+            signed_by: store.signed_by(number).map(String::from),
+            approved_by: publication.approved.as_ref().map(|approval| approval.key.clone()),
             summary: None,
         }
     }
@@ -201,6 +212,8 @@ impl Rehearsed {
             already: false,
             release: summary.release,
             label: summary.label.clone(),
+            signed_by: self.project.signer().map(|signer| signer.public().id().into()),
+            approved_by: self.rehearsal.approval.as_ref().map(|approval| approval.key.clone()),
             summary: Some(Box::new(summary)),
         })
     }

@@ -1,8 +1,10 @@
 //! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
 
 use crate::folder::ReceivedRelease;
+use crate::keys::{KeyError, PublicKey, Trust};
 use crate::ledger::{Amendment, Anchors, Event, LedgerError, PublishedTo, RealDisk, Store, What};
 use crate::measure::Loss;
+use crate::publish::{SIGNATURE, check_signed};
 use crate::use_cases::{Progress, UseCaseError};
 use crate::{folder, ledger, measure};
 use schemars::JsonSchema;
@@ -59,6 +61,10 @@ pub struct LogEvent {
     pub groups: Option<u64>,
     /// Its counterfeits.
     pub counterfeits: Option<u64>,
+    /// The id of the key that signed the line. Whether the signature fits is for `verify --key`.
+    pub signed_by: Option<String>,
+    /// The id of the key that approved the plan of a release.
+    pub approved_by: Option<String>,
     /// What it says, for an erratum and a withdrawal.
     pub says: Option<String>,
     /// The hash of the line.
@@ -115,6 +121,24 @@ pub struct CountReport {
     pub notes: Vec<String>,
 }
 
+/// What is to be verified, and against what.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifyRequest<'a> {
+    /// A project folder or a release folder.
+    pub root: &'a Path,
+    /// Where it is remembered how far series went.
+    pub anchors: Option<&'a Anchors>,
+    /// The public keys that count. Without any, signatures are not checked.
+    pub keys: &'a [PublicKey],
+}
+
+impl<'a> VerifyRequest<'a> {
+    /// A folder, by its digests alone.
+    pub fn of(root: &'a Path) -> VerifyRequest<'a> {
+        VerifyRequest { root, anchors: None, keys: &[] }
+    }
+}
+
 /// What verify answers with.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct VerifyReport {
@@ -126,6 +150,10 @@ pub struct VerifyReport {
     pub releases: u32,
     /// Whether the vault was there to be checked.
     pub vault: bool,
+    /// Whether something is signed.
+    pub signed: bool,
+    /// The ids of the keys whose signatures were checked and fit. Empty if no key was named.
+    pub signed_by: Vec<String>,
     /// What is wrong, one sentence each.
     pub faults: Vec<VerifyFault>,
 }
@@ -195,13 +223,12 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
 
 /// Checks ledger, vault and release folders against their digests, and reads every release back. Without its vault, a
 /// project is checked as far as it left the house. A release folder alone is checked against its own checksums.
-/// The ledger is held against its anchor, if one is given.
-pub fn verify(root: &Path, anchors: Option<&Anchors>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
+/// The ledger is held against its anchor, if one is given, and signatures against the keys that are named.
+pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
+    let VerifyRequest { root, anchors, keys } = *request;
     if root.join(folder::MANIFEST).exists() {
         progress(1, "reading the release");
-        let faults = folder::read(root).err().map(|error| VerifyFault::new(error.code(), error.to_string()));
-        let faults: Vec<VerifyFault> = faults.into_iter().collect();
-        return Ok(VerifyReport { whole: faults.is_empty(), unfinished: false, releases: 1, vault: false, faults });
+        return Ok(verify_folder(root, keys));
     }
     let store = open(root)?;
     let made_here = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
@@ -225,12 +252,47 @@ pub fn verify(root: &Path, anchors: Option<&Anchors>, progress: Progress<'_>) ->
             }
         }
     }
+    let mut signers = Vec::new();
+    if !keys.is_empty() {
+        let mut trust = Trust::new(keys);
+        faults.extend(store.check_signatures(&mut trust).iter().map(VerifyFault::of_key));
+        // Releases from before there was a key have no signature; the signed ledger vouches for them.
+        for &number in made_here.iter().filter(|&&number| store.signed_by(number).is_some()) {
+            check_folder(&store.release_folder(number), &mut trust, &mut signers, &mut faults);
+        }
+    }
+    let signed = store.events().iter().any(|event| event.signer.is_some());
     let unfinished = !found.is_empty() && found.iter().all(|error| matches!(error, LedgerError::Unfinished { .. }));
     let (releases, vault) = (store.releases(), store.has_vault());
-    Ok(VerifyReport { whole: faults.is_empty(), unfinished, releases, vault, faults })
+    let unfinished = unfinished && faults.len() == found.len();
+    Ok(VerifyReport { whole: faults.is_empty(), unfinished, releases, vault, signed, signed_by: signers, faults })
+}
+
+/// Checks a release folder alone.
+fn verify_folder(root: &Path, keys: &[PublicKey]) -> VerifyReport {
+    let faults = folder::read(root).err().map(|error| VerifyFault::new(error.code(), error.to_string()));
+    let mut faults: Vec<VerifyFault> = faults.into_iter().collect();
+    let (mut signed_by, signed) = (Vec::new(), root.join(SIGNATURE).exists());
+    if !keys.is_empty() {
+        check_folder(root, &mut Trust::new(keys), &mut signed_by, &mut faults);
+    }
+    let whole = faults.is_empty();
+    VerifyReport { whole, unfinished: false, releases: 1, vault: false, signed, signed_by, faults }
+}
+
+fn check_folder(folder: &Path, trust: &mut Trust, signers: &mut Vec<String>, faults: &mut Vec<VerifyFault>) {
+    match check_signed(folder, trust) {
+        Ok(key) if signers.contains(&key) => {}
+        Ok(key) => signers.push(key),
+        Err(error) => faults.push(VerifyFault::of_key(&error)),
+    }
 }
 
 impl VerifyFault {
+    fn of_key(error: &KeyError) -> VerifyFault {
+        VerifyFault::new(error.code(), error.to_string())
+    }
+
     fn new(code: &str, message: String) -> VerifyFault {
         VerifyFault { code: code.into(), message }
     }
@@ -268,6 +330,8 @@ fn logged(event: &Event) -> LogEvent {
         rows: numbers.map(|numbers| numbers.rows),
         groups: numbers.and_then(|numbers| numbers.groups),
         counterfeits: numbers.map(|numbers| numbers.counterfeits),
+        signed_by: event.signer.as_ref().map(|signer| signer.key.clone()),
+        approved_by: publication.and_then(|one| one.approved.as_ref()).map(|approval| approval.key.clone()),
         says: says(event),
         hash: event.hash.clone(),
     }

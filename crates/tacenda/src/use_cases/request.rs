@@ -1,6 +1,7 @@
 //! What several requests have in common: a project, a table, how files are read, and who hears of progress.
 
 use crate::ingest::foreign::Notation;
+use crate::keys::{KeyError, KeyFolder, Signer};
 use crate::ledger::Anchors;
 use crate::model::Reading;
 use crate::publish::{Access, Project, ProjectError};
@@ -19,6 +20,8 @@ pub struct ProjectFolder {
     pub policy: Option<PathBuf>,
     /// Where it is remembered, outside of the project, how far its series went. Nowhere if left out.
     pub anchors: Option<Anchors>,
+    /// Where the user's keys are. Nothing is signed if left out, or if there is no signing key.
+    pub keys: Option<KeyFolder>,
     /// Why a project that is behind its anchor may go on.
     pub accept_rollback: Option<String>,
 }
@@ -26,11 +29,19 @@ pub struct ProjectFolder {
 impl ProjectFolder {
     /// Opens the project. One that is behind its anchor is neither rehearsed nor published.
     pub fn open(&self, access: Access) -> Result<Project, ProjectError> {
+        // Before the lock is taken: a person may have to be asked.
+        let signer = if access == Access::Publish { self.signer()? } else { None };
         let mut project = Project::open(&self.root, self.policy.as_deref(), access)?;
+        signer.into_iter().for_each(|signer| project.sign_with(signer));
         if let Some(anchors) = &self.anchors {
             project.hold_against(anchors, access, self.accept_rollback.as_deref())?;
         }
         Ok(project)
+    }
+
+    /// The user's signing key, if there is one.
+    pub(super) fn signer(&self) -> Result<Option<Signer>, KeyError> {
+        self.keys.as_ref().map_or(Ok(None), KeyFolder::signer)
     }
 }
 

@@ -27,6 +27,7 @@ pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<
     }
     // Whatever the policy file says now: a release must be withdrawn in a hurry.
     let mut store = Store::open_write(Arc::new(RealDisk), &project.root)?;
+    project.signer()?.into_iter().for_each(|signer| store.sign_with(Arc::new(signer)));
     if let Some(anchors) = &project.anchors {
         store.hold_against(anchors, &now(), project.accept_rollback.as_deref())?;
     }

@@ -7,7 +7,9 @@ use tacenda::ingest::Given;
 use tacenda::publish::{ProjectError, ReportRequest};
 use tacenda::report::{Decision, Edition};
 use tacenda::use_cases;
-use tacenda::use_cases::{AuditRequest, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError};
+use tacenda::use_cases::{
+    AuditRequest, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError, VerifyRequest,
+};
 
 /// A stream of made-up numbers.
 struct Dice(u64);
@@ -172,7 +174,7 @@ fn any_promise_takes_amendments() {
             }
             let log = use_cases::log(lab.root()).unwrap();
             amended += log.events.iter().map(|event| event.amended.len()).sum::<usize>();
-            assert!(use_cases::verify(lab.root(), None, &|_, _| {}).unwrap().whole);
+            assert!(use_cases::verify(&VerifyRequest::of(lab.root()), &|_, _| {}).unwrap().whole);
             let project = SubjectRequest { project: lab.request().project, ..SubjectRequest::default() };
             assert_eq!(audit(project), 4);
             let folders = (1..=4).map(|release| Given::Path(lab.folder_of(release))).collect();
@@ -439,7 +441,7 @@ fn a_release_is_withdrawn_once_and_recipients_are_told() {
     let log = use_cases::log(lab.root()).unwrap();
     let says: Vec<&str> = log.events.iter().filter_map(|event| event.says.as_deref()).collect();
     assert_eq!(says, ["release 1 was withdrawn: ages were wrong"]);
-    assert!(use_cases::verify(lab.root(), None, &|_, _| {}).unwrap().whole);
+    assert!(use_cases::verify(&VerifyRequest::of(lab.root()), &|_, _| {}).unwrap().whole);
     let diff = use_cases::diff(lab.root(), "Q1", "Q2", &|_, _| {}).unwrap();
     assert_eq!((diff.from.people, diff.to.people, diff.columns.len()), (60, 90, 0));
     let rows = |side: fn(&use_cases::DiffValue) -> u64| diff.values.iter().map(side).sum::<u64>();
@@ -467,7 +469,7 @@ fn what_left_is_read_without_the_vault() {
     assert_eq!(use_cases::log(lab.root()).unwrap().head, head);
     assert_eq!(use_cases::show(lab.root(), Some("Q2"), &quiet).unwrap().release, 2);
     assert!(use_cases::count(lab.root(), "Q1", "age < 40", &quiet).unwrap().highest > 0);
-    let verified = use_cases::verify(lab.root(), None, &quiet).unwrap();
+    let verified = use_cases::verify(&VerifyRequest::of(lab.root()), &quiet).unwrap();
     assert!(verified.whole && !verified.vault && verified.releases == 2);
     let project = lab.request().project;
     let request =
@@ -479,8 +481,8 @@ fn what_left_is_read_without_the_vault() {
     let data = lab.folder_of(1).join("living-r0001.csv");
     let text = fs::read_to_string(&data).unwrap();
     fs::write(&data, text.replacen("flu", "gout", 1)).unwrap();
-    let verified = use_cases::verify(lab.root(), None, &quiet).unwrap();
+    let verified = use_cases::verify(&VerifyRequest::of(lab.root()), &quiet).unwrap();
     assert!(!verified.whole, "{:?}", verified.faults);
-    let alone = use_cases::verify(&lab.folder_of(1), None, &quiet).unwrap();
-    assert!(!alone.whole && use_cases::verify(&lab.folder_of(2), None, &quiet).unwrap().whole);
+    let alone = use_cases::verify(&VerifyRequest::of(&lab.folder_of(1)), &quiet).unwrap();
+    assert!(!alone.whole && use_cases::verify(&VerifyRequest::of(&lab.folder_of(2)), &quiet).unwrap().whole);
 }

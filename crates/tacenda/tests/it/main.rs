@@ -31,6 +31,7 @@ mod recode;
 mod rerun;
 mod round_trip;
 mod sentences;
+mod signatures;
 mod small_project;
 mod tidy;
 mod trust;

@@ -24,6 +24,7 @@ fn commit(store: &mut Store, history: &History, snapshot: &Table) {
         snapshot,
         adopted: false,
         amended: Vec::new(),
+        approved: None,
         input: None,
         source: None,
         at: "now",

@@ -51,6 +51,7 @@ fn commit(store: &mut Store, number: u32, adopted: bool) -> Result<(), LedgerErr
         snapshot: &snapshot,
         adopted,
         amended: Vec::new(),
+        approved: None,
         input: None,
         source: None,
         at: "2026-04-01T00:00:00Z",

@@ -14,7 +14,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("grouping", &["model", "space"]),
     ("promise", &["model", "space", "settings", "audit", "grouping"]),
     ("ingest", &["model", "settings", "promise"]),
-    ("ledger", &["model"]),
+    ("keys", &["model"]),
+    ("ledger", &["model", "keys"]),
     ("folder", &["model", "promise", "measure"]),
     ("measure", &["model"]),
     ("made_up", &["model"]),
@@ -22,15 +23,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "publish",
         &[
-            "model", "space", "ingest", "promise", "grouping", "audit", "ledger", "folder", "measure", "made_up",
-            "report",
+            "model", "space", "ingest", "promise", "grouping", "audit", "keys", "ledger", "folder", "measure",
+            "made_up", "report",
         ],
     ),
     (
         "use_cases",
         &[
-            "model", "space", "ingest", "promise", "grouping", "audit", "ledger", "folder", "measure", "made_up",
-            "report", "publish",
+            "model", "space", "ingest", "promise", "grouping", "audit", "keys", "ledger", "folder", "measure",
+            "made_up", "report", "publish",
         ],
     ),
 ];

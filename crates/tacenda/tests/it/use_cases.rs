@@ -8,7 +8,9 @@ use tacenda::ingest::Given;
 use tacenda::publish::{Access, Input, NextRelease, Project, ReportRequest};
 use tacenda::report::Edition;
 use tacenda::use_cases;
-use tacenda::use_cases::{AuditRequest, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest, UseCaseError};
+use tacenda::use_cases::{
+    AuditRequest, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest, UseCaseError, VerifyRequest,
+};
 
 const FIRST: &str = "age,disease\n20-29,flu\n20-29,cold\n";
 const SECOND: &str = "age,disease\n20-29,flu\n20-29,mumps\n30-39,cold\n";
@@ -105,7 +107,7 @@ fn everything_up_to_a_release_says_how_many_steps_it_has() {
     assert_eq!(published.release, 1);
     use_cases::show(folder, None, &tell).unwrap();
     done();
-    assert!(use_cases::verify(folder, None, &tell).unwrap().whole);
+    assert!(use_cases::verify(&VerifyRequest::of(folder), &tell).unwrap().whole);
     done();
     let project = release(folder).project;
     for truth in [vec![], vec![Given::Path(folder.join("table.csv"))]] {

@@ -16,7 +16,7 @@ pub use promise::faults_of;
 pub use remembered::{AddedLeaves, Remembered};
 
 use crate::model::{Page, hex};
-use crate::promise::{Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings};
+use crate::promise::{Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules};
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use sha2::Digest;
 use std::fmt;
@@ -187,7 +187,11 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
     }
     let governance =
         walk.section(root, "governance").map_or_else(Governance::default, |section| read_governance(&section, walk));
+    let signatures = walk
+        .section(root, "signatures")
+        .map_or_else(SignatureRules::default, |section| read_signatures(&section, walk));
     let series = walk.section(root, "series").map(|section| read_series(&section, governance, walk));
+    let series = series.map(|series| SeriesSettings { signatures, ..series });
     if series.is_none() && root.get("series").is_none() {
         walk.missing(root, "[series]", "name = \"…\"");
     }
@@ -257,7 +261,30 @@ fn read_series(section: &Section<'_, '_>, governance: Governance, walk: &mut Wal
         title: text(walk, "title"),
         contact: text(walk, "contact"),
         governance,
+        signatures: SignatureRules::default(),
     }
+}
+
+fn read_signatures(section: &Section<'_, '_>, walk: &mut Walk) -> SignatureRules {
+    walk.check_keys(section);
+    let mut read = |key: &str| {
+        if section.get(key).is_none() {
+            return Vec::new();
+        }
+        let keys = walk.names(section, key).unwrap_or_default();
+        let is_key = |text: &String| text.len() == 56 && text.starts_with("RW");
+        if !keys.iter().all(is_key) {
+            let what = format!("{key} lists what is no minisign public key");
+            walk.fault(
+                FaultKind::BadKey,
+                what,
+                section.at(key),
+                "write what tacenda key show prints, RW and 54 more characters",
+            );
+        }
+        keys
+    };
+    SignatureRules { signers: read("signers"), approvers: read("approvers") }
 }
 
 #[cfg(test)]

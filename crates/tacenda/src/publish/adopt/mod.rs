@@ -125,6 +125,7 @@ impl Project {
 
     /// Takes releases in, each whole or not at all, in order. The files are kept as they are.
     pub fn adopt(&mut self, adoptions: &[Adoption]) -> Result<Vec<PublishedRelease>, ProjectError> {
+        self.assert_signer()?;
         let promise = folder::StatedPromise::of(&self.policy().first_promise()).to_json();
         let (digest, canonical) = (self.policy_digest().to_string(), self.remembered().write());
         let mut outcomes = Vec::new();
@@ -151,6 +152,7 @@ impl Project {
                 snapshot: &adoption.snapshot,
                 adopted: true,
                 amended: Vec::new(),
+                approved: None,
                 input: None,
                 source: None,
                 at: &project::now(),

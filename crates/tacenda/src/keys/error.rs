@@ -1,0 +1,130 @@
+//! What can be wrong with a key, a passphrase or a signature.
+
+use crate::model::{coded, exit_of};
+use std::io;
+use std::path::{Path, PathBuf};
+
+coded! {
+    /// Why a key cannot be used or a signature does not count. Names files and keys, never a secret.
+    #[derive(Debug, thiserror::Error)]
+    #[non_exhaustive]
+    pub enum KeyError {
+        #[error("there is no signing key in {}; tacenda key new makes one", folder.display())]
+        NoKey {
+            /// The folder of keys.
+            folder: PathBuf,
+        } = "K201", "no signing key",
+            "A signing key shows recipients that a release is yours. It lies in your configuration folder, apart from \
+             every project. tacenda key new makes one.";
+        #[error("there is a signing key in {} already; tacenda key rotate makes a new one that the old key signs", folder.display())]
+        Exists {
+            /// The folder of keys.
+            folder: PathBuf,
+        } = "K202", "there is a key already",
+            "A new key that nobody vouches for would be a stranger to recipients. tacenda key rotate makes a new key and \
+             signs it with the old one. Whoever trusts the old key can then check what the new one signs.";
+        #[error("{what} is no minisign public key; name the file that ends in .pub, or the 56 characters that begin with RW")]
+        NotAKey {
+            /// What was given.
+            what: String,
+        } = "K203", "not a public key",
+            "A public key is what tacenda key show prints, or minisign writes: 56 characters that begin with RW, alone or \
+             below a line of comment. Secret keys are never asked for.";
+        #[error("{what}: the signature does not fit; get it again from who published it")]
+        BadSignature {
+            /// What is signed.
+            what: String,
+        } = "K501", "a signature does not fit",
+            "The file or the signature was changed after signing, or the signature is of something else. Do not use the \
+             release. Get it again from who published it.";
+        #[error("{what} is signed by the key {key}, which is not the one you named; ask who published it whether the key is theirs")]
+        Stranger {
+            /// What is signed.
+            what: String,
+            /// The id of the key.
+            key: String,
+        } = "K502", "signed by another key",
+            "The signature was made with another key than the ones you trust, and no chain of rotated keys leads from one of \
+             yours to it. Either the publisher has a new key that the old one did not sign, or somebody else made this.";
+        #[error("{what} is not signed; a key was named, so only signed files count")]
+        Unsigned {
+            /// What is not signed.
+            what: String,
+        } = "K503", "not signed",
+            "You named a key, and there is no signature. Releases are signed since the publisher has a key. A signature that \
+             was there can be removed by anybody who passes a release on.";
+        #[error("{} can be read or written by others; run: chmod -R go-rwx {}", file.display(), file.parent().unwrap_or(file).display())]
+        Loose {
+            /// The file.
+            file: PathBuf,
+        } = "K504", "a secret key is open to others",
+            "Whoever can read a secret key can sign in your name or open your vaults. Take the rights away from others, and \
+             ask who had access in the meantime. If you do not know, rotate the key.";
+        #[error("{} is damaged or no key; restore it from a backup", file.display())]
+        Damaged {
+            /// The file.
+            file: PathBuf,
+        } = "K505", "a key file is damaged",
+            "The file is not as it was written. Restore it from a backup. Without its key nothing can be signed, and an \
+             encrypted vault can only be opened with the recovery key.";
+        #[error("{what} is not covered by the signature; remove it, or get the release again")]
+        NotCovered {
+            /// The file.
+            what: String,
+        } = "K506", "a file that nobody signed",
+            "The signature covers the list of checksums, and the list does not name this file. Somebody added it after \
+             the release was published.";
+        #[error("the key in {} has a passphrase; set TACENDA_PASSPHRASE, or run this on a terminal", file.display())]
+        NeedsPassphrase {
+            /// The key file.
+            file: PathBuf,
+        } = "K601", "a passphrase is needed",
+            "The secret key is encrypted with a passphrase. It is asked for on a terminal. Elsewhere it is taken from the \
+             environment variable TACENDA_PASSPHRASE.";
+        #[error("the passphrase does not fit the key in {}; try again", file.display())]
+        WrongPassphrase {
+            /// The key file.
+            file: PathBuf,
+        } = "K602", "the passphrase is wrong",
+            "The passphrase does not open the secret key. Nobody can find out the right one; a lost passphrase means a new key.";
+        #[error("the policy file asks for an approved plan, and {why}; run tacenda plan, let an approver run tacenda approve, then publish --plan")]
+        NotApproved {
+            /// What is missing.
+            why: String,
+        } = "K603", "a second person has not approved",
+            "The policy file lists approvers under [signatures]. A release then needs a plan that one of them signed with \
+             tacenda approve PLAN. The approver is not the one who signs the release. The approval stands in the ledger.";
+        #[error("the policy file lists who signs releases, and {why}; use one of these keys, or change [signatures] signers")]
+        NotASigner {
+            /// What is wrong.
+            why: String,
+        } = "K604", "not one of the signers",
+            "The policy file lists the public keys that releases are signed with, under [signatures]. This release would not \
+             be signed by one of them. Nothing was published.";
+        #[error("cannot {action} {}: {source}", path.display())]
+        Disk {
+            /// What was tried.
+            action: &'static str,
+            /// On what.
+            path: PathBuf,
+            /// Why not.
+            source: io::Error,
+        } = "K701", "a key file cannot be read or written",
+            "An operation on a key file or its folder failed. The message says which, and what the system answered.";
+        #[error("the system provides no random numbers, and a key must be random")]
+        NoRandomness = "K702", "no randomness for a key",
+            "A key must be unpredictable. The system did not provide random numbers.";
+    }
+}
+
+impl KeyError {
+    /// What the process ends with: 2 for use, 5 for integrity, 6 where a person is missing, 7 for the environment.
+    pub fn exit_code(&self) -> u8 {
+        exit_of(self.code())
+    }
+
+    /// The error of a failed disk operation.
+    pub(super) fn disk<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> KeyError + 'p {
+        move |source| KeyError::Disk { action, path: path.into(), source }
+    }
+}

@@ -1,0 +1,26 @@
+//! Keys: who signed, and who approved.
+//!
+//! A person's keys lie in a folder of that person, apart from every project ([`KeyFolder`]). The library is given the place;
+//! only the command and the Python package choose the user's. A signing key is minisign's: `minisign -V` checks what it
+//! signed. Lines of the ledger and statements are signed with the same key, over the text that DSSE prescribes.
+//!
+//! # Guarantee
+//! No secret key, passphrase or text behind it is printed in `Debug`, in an error or in a log.
+
+mod error;
+mod public;
+mod signer;
+mod trust;
+mod statement;
+mod place;
+
+pub use error::KeyError;
+pub use place::{AskPassphrase, KeyFolder, NewKey};
+pub use public::PublicKey;
+pub(crate) use public::untrusted_comment;
+pub use signer::Signer;
+pub use statement::{ReleaseStatement, STATEMENT, StatementFacts};
+pub use trust::{Introduction, Succession, Trust};
+
+/// The name of the file that introduces the signer of a release.
+pub const SIGNER: &str = "signer.json";
