@@ -79,6 +79,7 @@ pub fn facts() -> ManifestFacts {
         withdrawn: None,
         more_files: Vec::new(),
         view: None,
+        signer: None,
     }
 }
 
