@@ -352,6 +352,9 @@ fn order_from(first: Option<usize>, cells: &[Vec<usize>], rows: &[u32], takers: 
     ((most, sum), order)
 }
 
+/// What is free, and in how many ways that comes about.
+type FreeRows = (Box<[u8]>, Weights);
+
 /// In how many ways people can be in rows: told apart where they are alike, and not.
 #[derive(Clone, Copy)]
 struct Weights {
@@ -466,7 +469,7 @@ impl Board {
 
     /// What is the same for those who are still to come, and in how many ways it comes about; `None` where a row or a person
     /// is missing.
-    fn settle(&self, mut free: Box<[u8]>, turn: usize) -> Result<Option<(Box<[u8]>, Weights)>, Stop> {
+    fn settle(&self, mut free: Box<[u8]>, turn: usize) -> Result<Option<FreeRows>, Stop> {
         let mut weights = Weights::ONE;
         let settling = &self.settling[turn];
         for &(one, other) in &settling.merged {
