@@ -359,6 +359,9 @@ struct Weights {
     plain: u128,
 }
 
+/// A state, and in how many ways it comes about.
+type Settled = (Box<[u8]>, Weights);
+
 impl Weights {
     const ONE: Weights = Weights { apart: 1, plain: 1 };
 }
@@ -466,7 +469,7 @@ impl Board {
 
     /// What is the same for those who are still to come, and in how many ways it comes about; `None` where a row or a person
     /// is missing.
-    fn settle(&self, mut free: Box<[u8]>, turn: usize) -> Result<Option<(Box<[u8]>, Weights)>, Stop> {
+    fn settle(&self, mut free: Box<[u8]>, turn: usize) -> Result<Option<Settled>, Stop> {
         let mut weights = Weights::ONE;
         let settling = &self.settling[turn];
         for &(one, other) in &settling.merged {
