@@ -352,15 +352,15 @@ fn order_from(first: Option<usize>, cells: &[Vec<usize>], rows: &[u32], takers: 
     ((most, sum), order)
 }
 
-/// What is free, and in how many ways that comes about.
-type FreeRows = (Box<[u8]>, Weights);
-
 /// In how many ways people can be in rows: told apart where they are alike, and not.
 #[derive(Clone, Copy)]
 struct Weights {
     apart: u128,
     plain: u128,
 }
+
+/// A state, and in how many ways it comes about.
+type Settled = (Box<[u8]>, Weights);
 
 impl Weights {
     const ONE: Weights = Weights { apart: 1, plain: 1 };
@@ -469,7 +469,7 @@ impl Board {
 
     /// What is the same for those who are still to come, and in how many ways it comes about; `None` where a row or a person
     /// is missing.
-    fn settle(&self, mut free: Box<[u8]>, turn: usize) -> Result<Option<FreeRows>, Stop> {
+    fn settle(&self, mut free: Box<[u8]>, turn: usize) -> Result<Option<Settled>, Stop> {
         let mut weights = Weights::ONE;
         let settling = &self.settling[turn];
         for &(one, other) in &settling.merged {
