@@ -96,7 +96,7 @@ const STEPS_OF_A_WORLD: u64 = 32;
 const MOST_PEOPLE: usize = 512;
 
 /// The most people of a component that has all the steps that are left.
-const MOST_OF_A_LAST_TRY: usize = 64;
+const MOST_OF_A_LAST_TRY: usize = 25;
 
 impl Counts {
     /// `None` where people are not known, or no release has values. Releases without tell nothing of values.
