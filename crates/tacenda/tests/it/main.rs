@@ -31,6 +31,8 @@ mod recode;
 mod rerun;
 mod round_trip;
 mod sentences;
+mod simulated_disk;
+mod simulation;
 mod small_project;
 mod tidy;
 mod trust;
