@@ -1,29 +1,74 @@
-//! What is fuzzed: the reader of releases made by anyone. `./test` runs the same functions over the corpus
-//! and over changed copies of it (`crates/tacenda/tests/it/fuzz.rs`).
+//! What is fuzzed: every reader of bytes that somebody else may have written. `./test` runs the same functions over the
+//! corpus and over changed copies of it (`crates/tacenda/tests/it/fuzz.rs`).
+//!
+//! Each function takes any bytes. It must not panic, and what it answers must hold together: a table is sorted, an error
+//! has a code of its room, and no error shows a cell. Cells of the corpus contain [`CANARY`].
 
+use serde_json::{Map, Value as Json};
+use sha2::{Digest, Sha256};
+use std::fmt::{Debug, Display};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+use tacenda::folder::{self, ReceivedRelease, parse_question};
 use tacenda::ingest::foreign::{Ask, Cell, File};
-use tacenda::ingest::{Source, foreign};
+use tacenda::ingest::policy_file::parse_policy;
+use tacenda::ingest::{
+    IngestError, Kind, Loaded, Problem, ReadOptions, Remembered, Source, foreign, read_delta, read_snapshot,
+};
+use tacenda::ledger::{RealDisk, Store, verify};
+use tacenda::model::{Table, Values};
+use tacenda::use_cases::{Next, ProjectFolder, ReleaseRequest, plan as make_plan};
+use tempfile::TempDir;
+
+/// Stands in cells of the corpus, so that it is seen where it has no place.
+pub const CANARY: &str = "qqcanary";
+
+/// A column of every kind, one row a person.
+const POLICY: &str = include_str!("corpus/policy/1");
+/// The same people, with several rows each.
+const SEVERAL: &str = include_str!("corpus/policy/2");
+const POSTCODES: &[u8] = include_bytes!("corpus/hierarchy/1");
+const TABLE: &[u8] = include_bytes!("corpus/snapshot/1");
+
+/// A reader: its name, which is that of its corpus, and its function. The function answers with a code of an error, or `ok`.
+pub type Target = (&'static str, fn(&[u8]) -> &'static str);
+
+/// Every reader.
+pub const TARGETS: &[Target] = &[
+    ("cell", cell),
+    ("release", release),
+    ("policy", policy),
+    ("hierarchy", hierarchy),
+    ("snapshot", snapshot),
+    ("delta", delta),
+    ("ledger", ledger),
+    ("folder", folder),
+    ("plan", plan),
+    ("question", question),
+];
 
 /// Any text is a cell of some kind.
-pub fn cell(bytes: &[u8]) {
+pub fn cell(bytes: &[u8]) -> &'static str {
     let _ = Cell::read(&String::from_utf8_lossy(bytes));
+    "ok"
 }
 
 /// Any bytes are releases, or an error that names what is wrong. A zero byte divides two files; three of them
 /// divide releases from the truth.
-pub fn release(bytes: &[u8]) {
+pub fn release(bytes: &[u8]) -> &'static str {
     let (published, truth) = match bytes.windows(3).position(|three| three == [0, 0, 0]) {
         Some(at) => (&bytes[..at], Some(&bytes[at + 3..])),
         None => (bytes, None),
     };
-    let spool = |bytes: &[u8]| Source::spool("fuzz", bytes).expect("a temporary file can be written");
     let files: Vec<File> = published
         .split(|&byte| byte == 0)
         .take(4)
-        .map(|part| File { source: spool(part), label: "fuzz".into(), counterfeits: None })
-        .collect();
+        .map(|part| spooled(part).map(|source| File { source, label: "fuzz".into(), counterfeits: None }))
+        .collect::<Result<_, _>>()
+        .unwrap_or_default();
     let truth: Vec<Source> = match truth {
-        Some(truth) => files.iter().map(|_| spool(truth)).collect(),
+        Some(truth) => files.iter().filter_map(|_| spooled(truth).ok()).collect(),
         None => Vec::new(),
     };
     let ask = Ask {
@@ -32,6 +77,9 @@ pub fn release(bytes: &[u8]) {
         identifier: (!truth.is_empty()).then(|| "id".into()),
         ..Ask::default()
     };
+    if files.is_empty() {
+        return "ok";
+    }
     match foreign::read(&files, &truth, &ask) {
         Ok(read) => {
             for release in &read.releases {
@@ -42,7 +90,299 @@ pub fn release(bytes: &[u8]) {
                     assert!(release.group_values(group).is_sorted());
                 }
             }
+            "ok"
         }
-        Err(error) => assert!(error.code().starts_with('D')),
+        Err(error) => told_of(&error, error.code()),
     }
+}
+
+/// Any text is a policy, which is remembered as it is, or has faults that stand somewhere in it.
+pub fn policy(bytes: &[u8]) -> &'static str {
+    let text = String::from_utf8_lossy(bytes);
+    read_policy(&text, house().path())
+}
+
+/// Any bytes are a tree, or a fault of the policy that names it.
+pub fn hierarchy(bytes: &[u8]) -> &'static str {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::create_dir(folder.path().join("hierarchies")).expect("it is empty");
+    fs::write(folder.path().join("hierarchies/postcode.csv"), bytes).expect("it can be written to");
+    read_policy(POLICY, folder.path())
+}
+
+/// Any bytes are a table, or an error that shows no cell.
+pub fn snapshot(bytes: &[u8]) -> &'static str {
+    let answers =
+        policies().each_ref().map(|policy| match spooled(bytes).and_then(|source| read_table(&source, policy)) {
+            Ok(table) => {
+                assert_table(&table, policy);
+                "ok"
+            }
+            Err(error) => told_of(&error, error.code()),
+        });
+    // The column that orders the rows of a person; the answer of the policy that it was meant for.
+    answers[usize::from(bytes.windows(4).any(|four| four == b"seen"))]
+}
+
+/// Any bytes are changes of a table, or an error that shows no cell.
+pub fn delta(bytes: &[u8]) -> &'static str {
+    static LAST: OnceLock<Table> = OnceLock::new();
+    let policy = &policies()[0];
+    let last =
+        LAST.get_or_init(|| read_table(&spooled(TABLE).expect("it is text"), policy).expect("the corpus has a table"));
+    let schema = &policy.policy.schema;
+    let read = spooled(bytes).and_then(|source| {
+        read_delta(&source, schema, &[7; 32], last, &last.values, &ReadOptions { threads: 1, ..ReadOptions::default() })
+    });
+    match read {
+        Ok(read) => {
+            assert_table(&read.table, policy);
+            "ok"
+        }
+        Err(error) => told_of(&error, error.code()),
+    }
+}
+
+/// Any lines are a ledger, or an error that names the line. An object is sealed as a line first; what is none stands as it is.
+pub fn ledger(bytes: &[u8]) -> &'static str {
+    let root = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::create_dir(root.path().join(".tacenda")).expect("it is empty");
+    let mut prev = "0".repeat(64);
+    let mut text = Vec::new();
+    for (at, line) in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).enumerate() {
+        match serde_json::from_slice::<Map<String, Json>>(line) {
+            Ok(object) => text.extend(sealed(object, at as u64 + 1, &mut prev)),
+            Err(_) => text.extend(line),
+        }
+        text.push(b'\n');
+    }
+    fs::write(root.path().join(".tacenda/ledger.jsonl"), &text).expect("it can be written to");
+    match Store::open_look(Arc::new(RealDisk), root.path()) {
+        Ok(store) => {
+            let releases = root.path().join("releases");
+            for publication in store.publications() {
+                let folder = store.release_folder(publication.number);
+                assert_eq!(folder.parent().and_then(Path::parent), Some(&*releases), "a release leaves its folder");
+                let is_plain = |name: &String| Path::new(name).file_name().is_some_and(|last| last == name.as_str());
+                assert!(publication.files.keys().all(is_plain), "a file leaves its folder");
+            }
+            for fault in verify(&store) {
+                told(&fault, fault.code(), "LE");
+            }
+            "ok"
+        }
+        Err(error) => told(&error, error.code(), "LE"),
+    }
+}
+
+/// Any bytes are a release folder, or an error. Zero bytes divide its manifest, its table and its counts; the checksums are
+/// made right.
+pub fn folder(bytes: &[u8]) -> &'static str {
+    match received(bytes) {
+        Ok(received) => {
+            let release = &received.release;
+            assert_eq!(release.ends.last().copied().unwrap_or(0) as usize, release.row_count());
+            "ok"
+        }
+        Err(error) => told(&error, error.code(), "F"),
+    }
+}
+
+/// Any bytes are a plan, or no plan. An object is laid over a plan that is one, so that what comes after reading is met too.
+pub fn plan(bytes: &[u8]) -> &'static str {
+    static PROJECT: OnceLock<(TempDir, Json, Mutex<()>)> = OnceLock::new();
+    let (project, good, alone) = PROJECT.get_or_init(planned);
+    let _alone = alone.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut text = bytes.to_vec();
+    if let Ok(over) = serde_json::from_slice::<Map<String, Json>>(bytes) {
+        let mut whole = good.clone();
+        let object = whole.as_object_mut().expect("a plan is an object");
+        object.extend(over);
+        object.retain(|_, value| *value != Json::String("(left out)".into()));
+        text = whole.to_string().into_bytes();
+    }
+    let path = project.path().join("fuzzed-plan.json");
+    fs::write(&path, text).expect("it can be written to");
+    let request = ReleaseRequest { project: at(project.path()), threads: 1, ..ReleaseRequest::default() };
+    match request.prepare(Some(path), &|_, _| {}) {
+        Ok(Next::Release(_) | Next::Already(_)) => "ok",
+        Err(error) => told(&error, error.code(), "UERPDLAF"),
+    }
+}
+
+/// Any text is a question to a release, or an error that says where it is wrong.
+pub fn question(bytes: &[u8]) -> &'static str {
+    static RECEIVED: OnceLock<ReceivedRelease> = OnceLock::new();
+    let received = RECEIVED.get_or_init(|| received(release_folder()).expect("it was just published"));
+    let text = String::from_utf8_lossy(bytes);
+    let read = parse_question(&text).and_then(|asked| folder::answer(&received.release, &received.schema, &asked));
+    match read {
+        Ok(answer) => {
+            assert!(answer.lowest as f64 <= answer.estimate + 1e-6 && answer.estimate <= answer.highest as f64 + 1e-6);
+            "ok"
+        }
+        // Its own words may be shown to whoever asks.
+        Err(error) => {
+            assert!(error.code().starts_with('F') && !error.to_string().is_empty());
+            error.code()
+        }
+    }
+}
+
+/// The code of an error, which is one of its room and shows no cell.
+fn told(error: &(impl Display + Debug), code: &'static str, rooms: &str) -> &'static str {
+    assert!(rooms.contains(&code[..1]), "{code}");
+    let said = format!("{error} {error:?}");
+    assert!(!said.contains(CANARY), "a cell is in an error: {code}");
+    code
+}
+
+/// The same of a table. What stands in the header is the name of a column, and errors name those that the policy does not list.
+fn told_of(error: &IngestError, code: &'static str) -> &'static str {
+    let is_name = |problem: &&Problem| matches!(problem.kind, Kind::UnlistedColumn | Kind::DuplicateColumn);
+    match error.problems() {
+        [] => _ = told(error, code, "D"),
+        problems => problems.iter().filter(|problem| !is_name(problem)).for_each(|problem| {
+            told(problem, code, "D");
+        }),
+    }
+    code
+}
+
+fn spooled(bytes: &[u8]) -> Result<Source, IngestError> {
+    Source::spool("fuzz", bytes)
+}
+
+fn read_policy(text: &str, folder: &Path) -> &'static str {
+    match parse_policy(text, &folder.join("tacenda.toml")) {
+        Ok(loaded) => {
+            let remembered = Remembered::of(&loaded.policy);
+            let again = Remembered::read(&remembered.write()).expect("what is remembered can be read");
+            assert!(again.may_be_followed_by(&remembered).is_ok(), "a policy may follow itself");
+            "ok"
+        }
+        Err(error) => {
+            for fault in &error.faults {
+                let span = fault.span.clone().unwrap_or_default();
+                assert!(error.text.get(span).is_some(), "a fault stands in the text");
+            }
+            assert!(!error.to_string().is_empty() && error.code().starts_with('P'));
+            error.code()
+        }
+    }
+}
+
+/// A folder with the tree that the policies of the corpus name.
+fn house() -> &'static TempDir {
+    static HOUSE: OnceLock<TempDir> = OnceLock::new();
+    HOUSE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        fs::create_dir(folder.path().join("hierarchies")).expect("it is empty");
+        fs::write(folder.path().join("hierarchies/postcode.csv"), POSTCODES).expect("it can be written to");
+        folder
+    })
+}
+
+fn policies() -> &'static [Loaded; 2] {
+    static POLICIES: OnceLock<[Loaded; 2]> = OnceLock::new();
+    POLICIES.get_or_init(|| {
+        [POLICY, SEVERAL]
+            .map(|text| parse_policy(text, &house().path().join("tacenda.toml")).expect("the corpus has policies"))
+    })
+}
+
+fn read_table(source: &Source, policy: &Loaded) -> Result<Table, IngestError> {
+    let options = ReadOptions { threads: 1, ..ReadOptions::default() };
+    read_snapshot(source, &policy.policy.schema, &[7; 32], &Values::default(), &options).map(|read| read.table)
+}
+
+fn assert_table(table: &Table, policy: &Loaded) {
+    let keys: Vec<_> = table.rows().map(|row| table.key(row)).collect();
+    assert!(!keys.is_empty() && keys.windows(2).all(|two| two[0] < two[1]), "a person has one row");
+    for (attribute, quasi) in policy.policy.schema.quasi.iter().enumerate() {
+        let root = quasi.root();
+        assert!(table.quasi(attribute).iter().all(|&code| root.contains(code)), "codes are of the domain");
+    }
+}
+
+/// A line of the ledger, tied to the one before. What the line says of its place is kept where it says anything.
+fn sealed(mut object: Map<String, Json>, seq: u64, prev: &mut String) -> Vec<u8> {
+    object.remove("hash");
+    object.entry("seq").or_insert(seq.into());
+    object.entry("at").or_insert("2026-01-01T00:00:00Z".into());
+    object.entry("prev").or_insert(prev.clone().into());
+    let mut text = Json::Object(object).to_string();
+    let hash = hex(&Sha256::digest(text.as_bytes()));
+    text.pop();
+    text.push_str(&format!(",\"hash\":\"{hash}\"}}"));
+    *prev = hash;
+    text.into_bytes()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn received(bytes: &[u8]) -> Result<ReceivedRelease, tacenda::folder::FolderError> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut sums = String::new();
+    let (names, _) = published();
+    for (name, part) in names.iter().zip(bytes.splitn(names.len(), |&byte| byte == 0)) {
+        fs::write(folder.path().join(name), part).expect("it can be written to");
+        sums.push_str(&format!("{}  {name}\n", hex(&Sha256::digest(part))));
+    }
+    fs::write(folder.path().join("SHA256SUMS"), sums).expect("it can be written to");
+    folder::read(folder.path())
+}
+
+/// A release folder in the form that [`folder`] takes.
+pub fn release_folder() -> &'static [u8] {
+    &published().1
+}
+
+/// The first release of the corpus: the names of its files, and their bytes with a zero byte between them.
+fn published() -> &'static (Vec<String>, Vec<u8>) {
+    static PUBLISHED: OnceLock<(Vec<String>, Vec<u8>)> = OnceLock::new();
+    PUBLISHED.get_or_init(|| {
+        let project = project();
+        let next = request(project.path()).prepare(None, &|_, _| {}).expect("the corpus has a table");
+        let report = next.publish(&|_, _| {}).expect("the corpus can be published");
+        // The table, the counts of counterfeits and the counts of people.
+        let mut tables: Vec<String> = report.files.iter().filter(|name| name.ends_with(".csv")).cloned().collect();
+        tables.sort_by_key(|name| name.matches('.').count());
+        let names: Vec<String> = std::iter::once("manifest.json".to_string()).chain(tables).collect();
+        let files: Vec<Vec<u8>> =
+            names.iter().map(|name| fs::read(report.folder.join(name)).expect("it was just written")).collect();
+        (names, files.join(&0))
+    })
+}
+
+fn at(root: &Path) -> ProjectFolder {
+    ProjectFolder { root: root.into(), ..ProjectFolder::default() }
+}
+
+/// A project with the table of the corpus.
+fn project() -> TempDir {
+    let project = tempfile::tempdir().expect("a temporary folder can be made");
+    let write = |name: &str, bytes: &[u8]| fs::write(project.path().join(name), bytes).expect("it can be written to");
+    fs::create_dir(project.path().join("hierarchies")).expect("it is empty");
+    write("hierarchies/postcode.csv", POSTCODES);
+    write("tacenda.toml", POLICY.as_bytes());
+    write("table.csv", TABLE);
+    project
+}
+
+/// Its first release.
+fn request(root: &Path) -> ReleaseRequest {
+    let data = Some(tacenda::Given::Path(root.join("table.csv")));
+    ReleaseRequest { project: at(root), data, threads: 1, ..ReleaseRequest::default() }
+}
+
+/// A project with a plan for its first release.
+fn planned() -> (TempDir, Json, Mutex<()>) {
+    let project = project();
+    let file = project.path().join("plan.json");
+    make_plan(request(project.path()), Some(file.clone()), &|_, _| {}).expect("the corpus can be planned");
+    let good = serde_json::from_slice(&fs::read(file).expect("it was written")).expect("a plan is JSON");
+    (project, good, Mutex::new(()))
 }

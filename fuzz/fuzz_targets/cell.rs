@@ -1,8 +1,18 @@
-//! Fuzzes the reader of releases: see `entry.rs`.
+//! Fuzzes `entry::cell`.
 #![no_main]
 
 #[path = "../entry.rs"]
 #[allow(dead_code)]
 mod entry;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| entry::cell(bytes));
+#[path = "../mutate.rs"]
+#[allow(dead_code)]
+mod mutate;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    entry::cell(bytes);
+});
+
+libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+    mutate::in_place("cell", data, size, most, seed)
+});

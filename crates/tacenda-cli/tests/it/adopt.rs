@@ -345,3 +345,16 @@ fn a_release_with_the_identifier_is_not_adopted() {
     let said = ended.stdout + &ended.stderr;
     assert!(said.contains("Column remark of the files: not examined"), "{said}");
 }
+
+/// What the folder of a release calls its own files is no reason to take the data for one of them.
+#[test]
+fn an_adopted_file_may_be_called_like_ours() {
+    for name in ["x.hierarchy.csv", "x.counterfeits.csv"] {
+        let project = project("model = \"m-invariance\"\nm = 2");
+        project.write(name, TABLE_1B);
+        project.ok(&["adopt", name, "--truth", "1a.csv", "--yes"]);
+        project.ok(&["report", "-o", "report.html"]);
+        assert_ne!(project.run(&["audit"]).code, 70, "{name}");
+        project.ok(&["verify"]);
+    }
+}

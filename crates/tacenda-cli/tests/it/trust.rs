@@ -160,3 +160,61 @@ fn a_kill_between_the_commit_and_the_rename_is_no_damage() {
     project.ok(&["publish", "table.csv", "--label", "Q1", "--yes"]);
     project.ok(&["verify"]);
 }
+
+/// Runs the command, and ends it where it does not end by itself.
+#[cfg(unix)]
+fn ends(project: &TestProject, words: &[&str]) -> i32 {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+    let mut command = project.command(words);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().unwrap_or(-1);
+        }
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("tacenda {words:?} waits for ever");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_without_a_writer_holds_up_nobody() {
+    let project = published(1);
+    let pipe = |name: &str| {
+        let _ = fs::remove_file(project.file(name));
+        assert!(std::process::Command::new("mkfifo").arg(project.file(name)).status().unwrap().success());
+    };
+    pipe("pipe.csv");
+    project.fails(&["check", "pipe.csv"], 7, "D118");
+    assert_ne!(ends(&project, &["audit", "pipe.csv", "--quasi", "age", "--sensitive", "diagnosis"]), 0);
+    project.write("trees/good.csv", "F;*\nM;*\nX;*\n");
+    let policy = POLICY.replace("values = [\"F\", \"M\", \"X\"]", "hierarchy = \"trees/sex.csv\"");
+    project.write("other.toml", &policy);
+    pipe("trees/sex.csv");
+    assert_eq!(ends(&project, &["check", "table.csv", "--policy", "other.toml"]), 2);
+    for name in ["manifest.json", "SHA256SUMS"] {
+        let path = format!("releases/ward-stays/r0001/{name}");
+        let good = fs::read(project.file(&path)).unwrap();
+        pipe(&path);
+        let folder = "releases/ward-stays/r0001";
+        for words in [&["verify"][..], &["show", "1"], &["report"], &["audit", folder], &["count", "1"]] {
+            assert_ne!(ends(&project, words), 0, "{name}: {words:?}");
+        }
+        fs::remove_file(project.file(&path)).unwrap();
+        fs::write(project.file(&path), good).unwrap();
+    }
+    project.ok(&["verify"]);
+}
+
+#[test]
+fn memory_is_looked_at_before_rows_are_read() {
+    let project = published(0);
+    // The fault of the last row is never met.
+    project.write("table.csv", &(patients(0, 60) + "x,N,not a number,F,flu\n"));
+    project.fails(&["check", "table.csv", "--memory", "1K"], 7, "R701");
+}

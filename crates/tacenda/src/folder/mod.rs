@@ -29,8 +29,7 @@ pub use manifest::{
     GroupSizes, Manifest, ManifestFacts, PreviousRelease, ReleaseName, ReleaseNumbers, SeriesNames, StatedPromise,
 };
 pub use parquet::frame;
-pub(crate) use query::parse_question;
-pub use query::{Comparison, Condition, Question, Word};
+pub use query::{Comparison, Condition, Question, Word, parse_question};
 pub(crate) use read::read_schema;
 pub use read::{ReceivedRelease, read, read_with};
 

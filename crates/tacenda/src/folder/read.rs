@@ -12,6 +12,7 @@ use crate::model::{Regions, Release, Schema, Span, Value, Values};
 use crate::promise::Promise;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
+use std::io::Read;
 use std::path::Path;
 
 /// A release as a recipient has it.
@@ -40,7 +41,10 @@ pub fn read_schema(folder: &Path) -> Result<Schema, FolderError> {
 }
 
 fn manifest_text(folder: &Path) -> Result<Vec<u8>, FolderError> {
-    std::fs::read(folder.join(MANIFEST)).map_err(|source| FolderError::Read { file: MANIFEST.into(), source })
+    let mut text = Vec::new();
+    let read = digest::open(&folder.join(MANIFEST)).and_then(|mut file| file.read_to_end(&mut text));
+    read.map_err(|source| FolderError::Read { file: MANIFEST.into(), source })?;
+    Ok(text)
 }
 
 fn parse_manifest(text: &[u8]) -> Result<Manifest, FolderError> {

@@ -1,10 +1,10 @@
 //! Reads the text form of a release. Every fault is named by file, line and column.
 
-use crate::folder::FolderError;
 use crate::folder::csv::header;
 use crate::folder::manifest::StatedCounts;
 use crate::folder::order::{FileColumns, print_weight};
 use crate::folder::read::Rows;
+use crate::folder::{FolderError, digest};
 use crate::model::{CountedColumn, GROUP_ID, PeopleCounts, RECORD, ROW_WEIGHT, Role, Schema, Span};
 use csv::{ByteRecord, ReaderBuilder};
 use std::fs::File;
@@ -206,7 +206,7 @@ impl Data<'_> {
 }
 
 fn open(path: &Path, name: &str) -> Result<csv::Reader<File>, FolderError> {
-    let file = File::open(path).map_err(|source| FolderError::Read { file: name.into(), source })?;
+    let file = digest::open(path).map_err(|source| FolderError::Read { file: name.into(), source })?;
     Ok(ReaderBuilder::new().buffer_capacity(1 << 20).from_reader(file))
 }
 

@@ -1,9 +1,9 @@
 //! Reads the Parquet form of a release, where there is no text form.
 
-use crate::folder::FolderError;
 use crate::folder::order::FileColumns;
 use crate::folder::parquet::{ColumnContent, columns};
 use crate::folder::read::Rows;
+use crate::folder::{FolderError, digest};
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, Role, Span};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
@@ -11,7 +11,6 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, RecordBatch, String
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use std::fs::File;
 use std::path::Path;
 
 /// Microseconds in a day.
@@ -25,7 +24,7 @@ pub fn read_data(
     counts: Option<&[(u32, u32)]>,
 ) -> Result<Rows, FolderError> {
     let broken = |what: String| FolderError::File { file: name.into(), what };
-    let file = File::open(path).map_err(|source| FolderError::Read { file: name.into(), source })?;
+    let file = digest::open(path).map_err(|source| FolderError::Read { file: name.into(), source })?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(error.to_string()))?;
     let wanted = columns(shape);
     if !builder.schema().fields().iter().map(|field| field.name()).eq(wanted.iter().map(|(name, _)| name)) {

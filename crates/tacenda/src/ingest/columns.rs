@@ -27,6 +27,12 @@ pub(super) struct Plan {
     pub order: Option<usize>,
 }
 
+/// The name of a column as errors show it. One with a line break in it comes from a quote that was never closed in the
+/// header: people stand in it.
+fn shown(name: &str) -> &str {
+    if name.contains(['\n', '\r']) { "(a name over several lines)" } else { name }
+}
+
 impl Plan {
     /// Matches the input's header with the schema: every column of one is in the other.
     pub fn new(header: &[String], schema: &Schema, delta: bool) -> Result<Plan, IngestError> {
@@ -46,7 +52,7 @@ impl Plan {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for (index, name) in header.iter().enumerate() {
             if places.insert(name, index).is_some() {
-                problems.push(named(Kind::DuplicateColumn, name));
+                problems.push(named(Kind::DuplicateColumn, shown(name)));
             }
         }
         let op = delta.then(|| places.remove(OP));
@@ -70,7 +76,7 @@ impl Plan {
             places.remove(name.as_str());
         });
         missing.append(&mut problems);
-        missing.extend(places.keys().map(|name| named(Kind::UnlistedColumn, name)));
+        missing.extend(places.keys().map(|name| named(Kind::UnlistedColumn, shown(name))));
         missing.sort_by_key(|problem| problem.kind);
         missing.dedup();
         if missing.is_empty() { Ok(plan) } else { Err(IngestError::Rejected(missing)) }

@@ -32,6 +32,16 @@ pub enum IngestError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// There are more rows than the caller allows; seen before they were read.
+    #[error("{name} has about {rows} rows, and {most} are allowed")]
+    TooManyRows {
+        /// What was to be read.
+        name: String,
+        /// How many rows it has, or says that it has.
+        rows: u64,
+        /// How many are allowed.
+        most: u64,
+    },
 }
 
 impl IngestError {
@@ -40,13 +50,14 @@ impl IngestError {
         match self {
             IngestError::Rejected(problems) => problems.first().map_or("D100", |problem| problem.kind.code()),
             IngestError::Unreadable { .. } => Kind::Unreadable.code(),
+            IngestError::TooManyRows { .. } => Kind::TooLarge.code(),
         }
     }
 
     /// What the program exits with.
     pub fn exit_code(&self) -> u8 {
         match self {
-            IngestError::Rejected(_) => 3,
+            IngestError::Rejected(_) | IngestError::TooManyRows { .. } => 3,
             IngestError::Unreadable { .. } => 7,
         }
     }
@@ -55,7 +66,7 @@ impl IngestError {
     pub fn problems(&self) -> &[Problem] {
         match self {
             IngestError::Rejected(problems) => problems,
-            IngestError::Unreadable { .. } => &[],
+            IngestError::Unreadable { .. } | IngestError::TooManyRows { .. } => &[],
         }
     }
 
@@ -76,6 +87,7 @@ impl IngestError {
     pub(super) fn reading(name: &str, source: std::io::Error) -> IngestError {
         use std::io::ErrorKind;
         match source.kind() {
+            ErrorKind::FileTooLarge => IngestError::whole(Kind::TooLarge, format!("{name}: {source}")),
             ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof | ErrorKind::Other => {
                 IngestError::whole(Kind::NotWhatItSays, format!("{name} is damaged or cut short: {source}"))
             }
@@ -437,6 +449,13 @@ kinds! {
         "name another column with --weight, or use --weight none if a row is a person",
         "The column of counts says for how many people a row stands. It must hold whole numbers. Sampling weights are \
          something else: they say how many people outside the table a row stands for.";
+    /// More than is read.
+    TooLarge, "D141", "more than is read",
+        "see what the input is; unpack it, or write it to a file, if it is a table all the same",
+        "A small file can unpack to more than any disk holds, and a pipe may never end. So reading stops: a compressed text at \
+         a thousand times its size, if that is over 1 GiB; a pipe at 8 GiB; a Parquet file with over a million rows if \
+         it says that it has more than eight rows a byte. A table of people needs more, because everybody has another \
+         identifier.";
 }
 
 impl Kind {

@@ -34,7 +34,7 @@ pub mod policy_file;
 mod draft;
 pub mod foreign;
 
-pub(crate) use delta::read_delta;
+pub use delta::read_delta;
 pub use draft::{Draft, DraftColumn, Guess, draft};
 pub(crate) use error::CODES;
 pub use error::{IngestError, Kind, Problem, SaidIn};

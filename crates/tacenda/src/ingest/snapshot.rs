@@ -66,6 +66,16 @@ impl Looked {
     }
 }
 
+/// Refuses a file that says it has far more rows than its bytes can tell apart.
+fn refuse_bomb(source: &Source, rows: u64) -> Result<(), IngestError> {
+    let size = source.size();
+    if size > 0 && rows > 1_000_000 && rows / 8 > size {
+        let what = format!("{} says that it has {} in {size} bytes", source.name(), counted(rows, "row", "rows"));
+        return Err(IngestError::whole(Kind::TooLarge, what));
+    }
+    Ok(())
+}
+
 /// What all rows of an input are read with.
 pub(super) struct Input<'a> {
     pub schema: &'a Schema,
@@ -83,6 +93,7 @@ impl Input<'_> {
         let mut note = None;
         let all = match &looked.content {
             Content::Text(layout) => {
+                source.refuse_more(layout.records)?;
                 let mut chunks = Chunks::new(source, layout)?;
                 let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
                 let plan = Plan::new(&header, self.schema, self.delta)?;
@@ -101,6 +112,8 @@ impl Input<'_> {
                     return Err(no_rows(source));
                 }
                 let rows = opened.rows().unsigned_abs();
+                source.refuse_more(rows)?;
+                refuse_bomb(source, rows)?;
                 let batches = opened.read(&plan, source.name())?;
                 self.spread(&plan, rows, batches, |(first_row, batch), columns| {
                     columnar::encode(&batch, first_row, columns, source.name())

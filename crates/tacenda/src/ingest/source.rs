@@ -12,12 +12,20 @@ use crate::ingest::{columnar, sheet, sniff};
 use crate::model::hex;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use parquet::file::reader::Length;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{fmt, io};
+
+/// The most that is taken from a pipe. It goes to a temporary file, which must not fill the disk.
+const MOST_SPOOLED: u64 = 8 << 30;
+
+/// A compressed text may always unpack to this much, and beyond that to [`MOST_RATIO`] times its size.
+const FREE_TO_UNPACK: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
+const MOST_RATIO: u64 = 1000;
 
 /// An input that can be read more than once.
 #[derive(Debug)]
@@ -26,7 +34,9 @@ pub struct Source {
     extension: String,
     body: Body,
     /// What looking found: it reads and hashes the whole input, so it is done once.
-    looked: OnceLock<Looked>,
+    looked: OnceLock<Box<Looked>>,
+    /// The most rows that are read.
+    most_rows: Option<u64>,
 }
 
 /// Where the rows are.
@@ -118,6 +128,7 @@ impl Source {
             _ => (path, None),
         };
         let unreadable = |source| IngestError::Unreadable { name: name.clone(), source };
+        refuse_named_pipe(path).map_err(unreadable)?;
         let file = File::open(path).map_err(unreadable)?;
         let kind = file.metadata().map_err(unreadable)?;
         if kind.is_dir() {
@@ -132,21 +143,50 @@ impl Source {
             name,
             extension,
             looked: OnceLock::new(),
+            most_rows: None,
         })
     }
 
     /// A table that is in memory already. Its batches have the columns of `schema`.
     pub fn frame(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Source {
         let body = Body::Frame(Frame { schema, batches, first_row: 1, note: "a frame".into(), digest: None });
-        Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new() }
+        Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new(), most_rows: None }
+    }
+
+    /// The same, refused where it has more rows than these. That is seen before rows are read.
+    pub fn at_most(self, rows: Option<u64>) -> Source {
+        Source { most_rows: rows, ..self }
+    }
+
+    /// Refuses more rows than are allowed.
+    pub(super) fn refuse_more(&self, rows: u64) -> Result<(), IngestError> {
+        match self.most_rows {
+            Some(most) if rows > most => Err(IngestError::TooManyRows { name: self.name.clone(), rows, most }),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many bytes there are, packed as they stand; 0 for a frame.
+    pub(super) fn size(&self) -> u64 {
+        match &self.body {
+            Body::File(file) => file.len(),
+            Body::Frame(_) => 0,
+        }
     }
 
     /// Copies a stream to a temporary file without a name, encrypted, which is gone when the source is dropped.
     pub fn spool(name: &str, stream: impl Read) -> Result<Source, IngestError> {
-        let unreadable = |source| IngestError::Unreadable { name: name.into(), source };
-        let file = InputFile::spool(stream).map_err(unreadable)?;
+        Source::spool_at_most(name, stream, MOST_SPOOLED)
+    }
+
+    fn spool_at_most(name: &str, stream: impl Read, most: u64) -> Result<Source, IngestError> {
+        let bounded = Bounded { inner: stream, left: most, what: "a pipe that does not end" };
+        let file = InputFile::spool(bounded).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => IngestError::reading(name, error),
+            _ => IngestError::Unreadable { name: name.into(), source: error },
+        })?;
         let body = recognised(file, name, None)?;
-        Ok(Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new() })
+        Ok(Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new(), most_rows: None })
     }
 
     /// What the input is called.
@@ -157,10 +197,10 @@ impl Source {
     /// Looks at the whole input.
     pub fn look(&self) -> Result<Looked, IngestError> {
         if let Some(looked) = self.looked.get() {
-            return Ok(looked.clone());
+            return Ok(Looked::clone(looked));
         }
         let looked = self.look_through()?;
-        Ok(self.looked.get_or_init(|| looked).clone())
+        Ok(Looked::clone(self.looked.get_or_init(|| Box::new(looked))))
     }
 
     fn look_through(&self) -> Result<Looked, IngestError> {
@@ -247,11 +287,14 @@ impl Source {
         compression: Compression,
         raw: impl Read + Send + 'a,
     ) -> Result<Box<dyn Read + Send + 'a>, IngestError> {
+        let left = self.size().saturating_mul(MOST_RATIO).max(FREE_TO_UNPACK);
+        let what = "it unpacks to more than a thousand times its size";
         Ok(match compression {
             Compression::Plain => Box::new(raw),
-            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(raw)),
+            Compression::Gzip => Box::new(Bounded { inner: flate2::read::MultiGzDecoder::new(raw), left, what }),
             Compression::Zstd => {
-                Box::new(zstd::Decoder::new(raw).map_err(|error| IngestError::reading(&self.name, error))?)
+                let inner = zstd::Decoder::new(raw).map_err(|error| IngestError::reading(&self.name, error))?;
+                Box::new(Bounded { inner, left, what })
             }
         })
     }
@@ -305,6 +348,43 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
         .map(|&(_, what)| what)
 }
 
+/// Refuses a named pipe: opening it would wait for a writer that may never come. A pipe that is open already, as the
+/// standard input or from the shell, has one.
+#[cfg(unix)]
+fn refuse_named_pipe(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::FileTypeExt;
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.file_type().is_fifo() => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is a named pipe; hand it over as standard input, with -",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn refuse_named_pipe(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// A reader that stops with an error where more comes than was agreed.
+struct Bounded<R> {
+    inner: R,
+    left: u64,
+    what: &'static str,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        match self.left.checked_sub(read as u64) {
+            Some(left) => self.left = left,
+            None => return Err(io::Error::new(io::ErrorKind::FileTooLarge, self.what)),
+        }
+        Ok(read)
+    }
+}
+
 /// Reads until `buffer` is full or the input ends.
 pub(super) fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
@@ -340,5 +420,29 @@ impl<R: Read> Read for Hashing<R> {
         let read = self.inner.read(out)?;
         self.hasher.update(&out[..read]);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_that_does_not_end_stops_at_the_stated_size() {
+        let error = Source::spool_at_most("a test", io::repeat(0), 1 << 20).unwrap_err();
+        assert_eq!((error.code(), error.exit_code()), ("D141", 3), "{error}");
+        assert!(Source::spool_at_most("a test", io::repeat(b'a').take(1 << 20), 1 << 20).is_ok());
+    }
+
+    #[test]
+    fn a_bomb_stops_at_the_stated_size() {
+        let bomb =
+            |size: u64| zstd::encode_all(io::Read::chain(&b"id,age\n"[..], io::repeat(b'1').take(size)), 1).unwrap();
+        let (small, large) = (bomb(FREE_TO_UNPACK / 2), bomb(20 * FREE_TO_UNPACK));
+        assert!(large.len() as u64 * MOST_RATIO < 20 * FREE_TO_UNPACK);
+        assert!(Source::spool("a test", &small[..]).unwrap().look().is_ok());
+        let bomb = large;
+        let error = Source::spool("a test", &bomb[..]).unwrap().look().unwrap_err();
+        assert_eq!((error.code(), error.exit_code()), ("D141", 3), "{error}");
     }
 }

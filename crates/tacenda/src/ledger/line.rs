@@ -337,6 +337,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Lines, LedgerError> {
         if body.prev != prev {
             return Err(fault("it does not follow the line before"));
         }
+        if !body.what.names_only_its_own() {
+            return Err(fault("it names a file outside of its folder"));
+        }
         match &body.what {
             What::Init(init) if init.format > FORMAT => {
                 return Err(LedgerError::Newer { file: LEDGER.into(), line: seq });
@@ -363,6 +366,22 @@ pub(super) fn read(bytes: &[u8]) -> Result<Lines, LedgerError> {
         lines.whole += piece.len() as u64;
     }
     Ok(lines)
+}
+
+impl What {
+    /// Whether every name in it is that of a file or folder in the place where it belongs. A ledger may come from anybody,
+    /// and what it names is read, renamed and removed.
+    fn names_only_its_own(&self) -> bool {
+        let is_plain =
+            |name: &String| !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0']);
+        match self {
+            What::Init(init) => is_plain(&init.series) && init.vault.keys().all(is_plain),
+            What::Publish(publication) | What::Adopt(publication) => {
+                publication.files.keys().chain(publication.vault.keys()).all(is_plain)
+            }
+            What::Erratum { .. } | What::Rollback { .. } | What::Retract { .. } => true,
+        }
+    }
 }
 
 /// The object of a line without its hash, and its hash, if they belong together.

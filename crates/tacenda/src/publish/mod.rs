@@ -32,7 +32,7 @@ pub use comparison::{Against, Compared, ComparisonReport};
 pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};
 pub use in_memory::InMemory;
-pub use project::{Access, Ingredients, Input, Judged, NextRelease, Project, PublishedRelease, Rehearsal};
+pub use project::{Access, Ingredients, Input, Judged, Machine, NextRelease, Project, PublishedRelease, Rehearsal};
 pub(crate) use project::{POLICY_FILE, is_project, now};
 pub use recode::{Stamp, recode};
 pub use report::ReportRequest;

@@ -7,9 +7,11 @@
 use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
 use crate::grouping::ENGINE;
-use crate::ingest::{Given, Loaded, ReadOptions, Remembered, Snapshot, Source};
+use crate::ingest::{Given, IngestError, Loaded, ReadOptions, Remembered, Snapshot, Source};
 use crate::keys::{KeyError, Signer};
-use crate::ledger::{Anchors, Approval, Commit, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store};
+use crate::ledger::{
+    Anchors, Approval, Commit, Disk, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store,
+};
 use crate::measure::{CountErrors, Loss, QueryError, Workload, count_errors, loss, query_error};
 use crate::model::{
     Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted,
@@ -29,6 +31,7 @@ use crate::report::Report;
 use crate::{folder, ingest};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,9 +52,25 @@ pub enum Access {
     Publish,
 }
 
+/// What a project runs on. Tests bring a disk that fails and a clock that goes wrong.
+#[derive(Clone)]
+pub struct Machine {
+    /// Where ledger, vault and releases are.
+    pub disk: Arc<dyn Disk>,
+    /// Now, as text.
+    pub clock: fn() -> String,
+}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine { disk: Arc::new(RealDisk), clock: now }
+    }
+}
+
 /// A project folder, open.
 pub struct Project {
     root: PathBuf,
+    machine: Machine,
     loaded: Loaded,
     store: Option<Store>,
     /// What the columns have gained since the last release.
@@ -245,25 +264,39 @@ pub struct PublishedRelease {
 impl Project {
     /// Opens the project in `root`. `policy_path` is the policy file, `tacenda.toml` in `root` if not given.
     pub fn open(root: &Path, policy_path: Option<&Path>, access: Access) -> Result<Project, ProjectError> {
+        Project::open_on(Machine::default(), root, policy_path, access)
+    }
+
+    /// The same on a machine of the caller's choice. The policy file is read from the file system all the same.
+    pub fn open_on(
+        machine: Machine,
+        root: &Path,
+        policy_path: Option<&Path>,
+        access: Access,
+    ) -> Result<Project, ProjectError> {
         let policy_path = policy_path.map_or_else(|| root.join(POLICY_FILE), Path::to_path_buf);
         let loaded = ingest::read_policy(&policy_path)?;
         // A vault without its ledger is damage, not a new project: opening it says so.
         let own = root.join(".tacenda");
-        let exists = own.join("ledger.jsonl").exists() || own.join("vault").exists();
-        let disk = Arc::new(RealDisk);
+        let is_there = |name: &str| {
+            let path = own.join(name);
+            machine.disk.exists(&path).map_err(|error| LedgerError::disk("read", &path, error))
+        };
+        let exists = is_there("ledger.jsonl")? || is_there("vault")?;
+        let disk = Arc::clone(&machine.disk);
         let store = match access {
             Access::Look if !exists => None,
             Access::Look => Some(Store::open_look(disk, root)?),
-            Access::Rehearse | Access::Publish if !exists => Some(create_store(root, &loaded)?),
+            Access::Rehearse | Access::Publish if !exists => Some(create_store(&machine, root, &loaded)?),
             Access::Rehearse => Some(Store::open_read(disk, root)?),
             Access::Publish => Some(Store::open_write(disk, root)?),
         };
         // Nothing made with it leaves, and a question asked twice has one answer.
         if access == Access::Publish {
-            ignore_private(root)?;
+            ignore_private(&*machine.disk, root)?;
         }
         let (throwaway, amended) = (Seed([0; 32]), Amended::default());
-        let mut project = Project { root: root.to_path_buf(), loaded, store, amended, throwaway };
+        let mut project = Project { root: root.to_path_buf(), machine, loaded, store, amended, throwaway };
         project.continue_policy()?;
         Ok(project)
     }
@@ -275,8 +308,9 @@ impl Project {
         access: Access,
         accepted: Option<&str>,
     ) -> Result<(), ProjectError> {
+        let now = (self.machine.clock)();
         match (&mut self.store, access) {
-            (Some(store), Access::Publish) => Ok(store.hold_against(anchors, &now(), accepted)?),
+            (Some(store), Access::Publish) => Ok(store.hold_against(anchors, &now, accepted)?),
             (Some(store), Access::Rehearse) if accepted.is_none() => Ok(store.compare_with(anchors)?),
             _ => Ok(()),
         }
@@ -348,14 +382,20 @@ impl Project {
 
     /// Recalls the past and reads a table. `step` is told what is being done.
     pub fn material(&self, input: Input, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
-        let source = input.table.open()?;
+        let source = input.table.open()?.at_most(input.memory.map(|bytes| bytes / BYTES_PER_ROW));
         step("remembering");
         let (history, last) = self.past()?;
         step("reading");
         let options = ReadOptions { show_values: input.show_values, threads: input.threads };
         let past = Before { history: &history, snapshot: last.as_ref() };
         let schema = &self.loaded.policy.schema;
-        let mut snapshot = read(&source, input.delta, schema, self.seed(), past, &options)?;
+        let read = read(&source, input.delta, schema, self.seed(), past, &options);
+        let mut snapshot = read.map_err(|error| match (error, input.memory) {
+            (ProjectError::Ingest(IngestError::TooManyRows { rows, .. }), Some(allowed)) => {
+                ProjectError::Memory { needed: rows.saturating_mul(BYTES_PER_ROW), allowed }
+            }
+            (other, _) => other,
+        })?;
         self.amended.stay(schema, &mut snapshot.table, last.as_ref(), &history);
         snapshot.notes.extend(self.amended.notes());
         snapshot.notes.extend(read_as_other(schema, &snapshot.table));
@@ -558,12 +598,12 @@ impl Project {
             adopted: false,
             amended: self.amended.lines(),
             approved: rehearsal.approval.clone(),
-            at: &now(),
+            at: &(self.machine.clock)(),
         };
         store.commit(staging, commit)?;
         // After the release: should this fail, the next release does it.
         if let Some(text) = facts.erratum.filter(|_| !erratum::is_written(store)) {
-            store.correct(&now(), &text)?;
+            store.correct(&(self.machine.clock)(), &text)?;
         }
         Ok(PublishedRelease { number: release.number, folder: store.release_folder(release.number), files })
     }
@@ -778,25 +818,29 @@ pub(super) fn free_label<'a>(
 }
 
 /// Sets up ledger and vault with a fresh seed.
-fn create_store(root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
+fn create_store(machine: &Machine, root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
     let new = NewProject {
         series: &loaded.policy.series.name,
         seed: random_seed()?,
         policy_digest: &loaded.digest,
         policy_canonical: &Remembered::of(&loaded.policy).write(),
-        at: &now(),
+        at: &(machine.clock)(),
     };
-    Ok(Store::init(Arc::new(RealDisk), root, new)?)
+    Ok(Store::init(Arc::clone(&machine.disk), root, new)?)
 }
 
 /// Keeps what is private out of version control: the ledger may be shared, what lies beside it may not.
-fn ignore_private(root: &Path) -> Result<(), ProjectError> {
+fn ignore_private(disk: &dyn Disk, root: &Path) -> Result<(), ProjectError> {
     let ignored = root.join(".tacenda/.gitignore");
-    if !ignored.exists() {
-        fs::write(&ignored, "/vault/\n/staging/\n/lock\n")
-            .map_err(|error| LedgerError::disk("write", &ignored, error))?;
-    }
-    Ok(())
+    let write = || {
+        if disk.exists(&ignored)? {
+            return Ok(());
+        }
+        let mut file = disk.create(&ignored)?;
+        file.write_all(b"/vault/\n/staging/\n/lock\n")?;
+        file.sync_and_close()
+    };
+    Ok(write().map_err(|error| LedgerError::disk("write", &ignored, error))?)
 }
 
 /// A promise that holds per release only needs a reason for a second release; one that gives people away, for the first.

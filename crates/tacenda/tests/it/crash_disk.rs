@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::{Read, Write};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tacenda::ledger::{Disk, DiskFile, FileKind, Folder, Lock, Status};
 use tacenda::model::Rng;
@@ -63,7 +63,8 @@ struct World {
     operations: usize,
     takes_space: usize,
     dead: bool,
-    locked: bool,
+    /// The lock files that somebody holds.
+    locked: BTreeSet<usize>,
 }
 
 /// A disk that can be cloned, cut off, and looked at.
@@ -81,7 +82,7 @@ impl CrashDisk {
             operations: 0,
             takes_space: 0,
             dead: false,
-            locked: false,
+            locked: BTreeSet::new(),
         })))
     }
 
@@ -89,7 +90,8 @@ impl CrashDisk {
     pub fn copy(&self, fault: DiskFault) -> Arc<CrashDisk> {
         let mut world = self.world().clone();
         world.fault = fault;
-        (world.operations, world.takes_space, world.dead, world.locked) = (0, 0, false, false);
+        (world.operations, world.takes_space, world.dead) = (0, 0, false);
+        world.locked.clear();
         Arc::new(CrashDisk(Arc::new(Mutex::new(world))))
     }
 
@@ -150,6 +152,11 @@ impl CrashDisk {
         let mut files = BTreeMap::new();
         self.world().walk(ROOT, "", &mut files);
         files
+    }
+
+    /// Lets somebody else take a lock that is held, as on a file system without locks.
+    pub fn unlock(&self) {
+        self.world().locked.clear();
     }
 
     /// Puts another content into a file, durably.
@@ -328,18 +335,23 @@ impl DiskFile for OpenFile {
 }
 
 /// Held as long as it lives; the lock of a dead machine is gone with it.
-struct WorldLock(Arc<Mutex<World>>);
+struct WorldLock {
+    world: Arc<Mutex<World>>,
+    path: PathBuf,
+    id: usize,
+}
 
 impl Lock for WorldLock {
     fn is_held(&self) -> io::Result<bool> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).step()?;
-        Ok(true)
+        let mut world = self.world.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        world.step()?;
+        Ok(world.find(&self.path).ok() == Some(self.id))
     }
 }
 
 impl Drop for WorldLock {
     fn drop(&mut self) {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).locked = false;
+        self.world.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).locked.remove(&self.id);
     }
 }
 
@@ -473,14 +485,18 @@ impl Disk for CrashDisk {
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
         let mut world = self.world();
         world.step()?;
-        if world.find(path).is_err() {
-            let (parent, name) = world.parent(path)?;
-            let id = world.add(Node::File { live: Vec::new(), durable: Vec::new(), floor: 0 });
-            world.change(vec![(parent, name, Some(id))]);
-        }
-        if std::mem::replace(&mut world.locked, true) {
+        let id = match world.find(path) {
+            Ok(id) => id,
+            Err(_) => {
+                let (parent, name) = world.parent(path)?;
+                let id = world.add(Node::File { live: Vec::new(), durable: Vec::new(), floor: 0 });
+                world.change(vec![(parent, name, Some(id))]);
+                id
+            }
+        };
+        if !world.locked.insert(id) {
             return Ok(None);
         }
-        Ok(Some(Box::new(WorldLock(Arc::clone(&self.0)))))
+        Ok(Some(Box::new(WorldLock { world: Arc::clone(&self.0), path: path.into(), id })))
     }
 }

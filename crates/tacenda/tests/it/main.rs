@@ -34,6 +34,8 @@ mod rerun;
 mod round_trip;
 mod sentences;
 mod signatures;
+mod simulated_disk;
+mod simulation;
 mod small_project;
 mod tidy;
 mod trust;

@@ -2,11 +2,11 @@
 
 use crate::small_project::{init, publish};
 use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tacenda::ledger::{Anchors, Disk, DiskFile, Folder, LedgerError, Lock, RealDisk, Status, Store, verify};
+use std::time::{Duration, Instant};
+use tacenda::ledger::{Anchors, Disk, LedgerError, RealDisk, Store};
+use tacenda::model::Hierarchy;
 
 fn real() -> Arc<dyn Disk> {
     Arc::new(RealDisk)
@@ -70,132 +70,6 @@ fn a_vault_that_others_can_read_is_refused_and_the_advice_works() {
     }
 }
 
-/// A disk on which somebody takes the lock for stale and publishes too, at one operation of the first writer.
-struct Meddled {
-    root: PathBuf,
-    operations: AtomicUsize,
-    at: usize,
-    removes_lock: bool,
-}
-
-impl Meddled {
-    fn step(&self) {
-        if self.operations.fetch_add(1, Ordering::Relaxed) + 1 != self.at {
-            return;
-        }
-        let lock = self.root.join(".tacenda/lock");
-        match self.removes_lock {
-            true => fs::remove_file(&lock).unwrap(),
-            // As on a file system without locks: the other writer has the same file.
-            false => fs::rename(&lock, self.root.join("kept")).unwrap(),
-        }
-        if let Ok(mut store) = Store::open_write(real(), &self.root) {
-            let next = store.releases() + 1;
-            publish(&mut store, next).unwrap();
-        }
-        if !self.removes_lock {
-            fs::rename(self.root.join("kept"), &lock).unwrap();
-        }
-    }
-}
-
-impl Disk for Meddled {
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.step();
-        RealDisk.read(path)
-    }
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
-        self.step();
-        RealDisk.open(path)
-    }
-    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        self.step();
-        RealDisk.create(path)
-    }
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.append(path, bytes)
-    }
-    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
-        self.step();
-        RealDisk.truncate(path, len)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.step();
-        RealDisk.remove_file(path)
-    }
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.step();
-        RealDisk.remove_folder(path)
-    }
-    fn create_folder(&self, path: &Path, kind: Folder) -> io::Result<()> {
-        self.step();
-        RealDisk.create_folder(path, kind)
-    }
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.step();
-        RealDisk.sync_folder(path)
-    }
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.step();
-        RealDisk.list(path)
-    }
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.step();
-        RealDisk.exists(path)
-    }
-    fn status(&self, path: &Path) -> io::Result<Status> {
-        RealDisk.status(path)
-    }
-    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        RealDisk.try_lock(path)
-    }
-}
-
-/// What two writers leave that do not see each other: how often each won.
-fn two_writers(removes_lock: bool) -> [u32; 2] {
-    let start = project(1);
-    let meddled =
-        |root: &Path, at: usize| Meddled { root: root.into(), operations: AtomicUsize::new(0), at, removes_lock };
-    let whole = tempfile::tempdir().unwrap();
-    copy(start.path(), whole.path());
-    let counting = Arc::new(meddled(whole.path(), usize::MAX));
-    let mut store = Store::open_write(Arc::clone(&counting) as Arc<dyn Disk>, whole.path()).unwrap();
-    let opening = counting.operations.load(Ordering::Relaxed);
-    publish(&mut store, 2).unwrap();
-    let mut won = [0, 0];
-    for at in opening + 1..=counting.operations.load(Ordering::Relaxed) {
-        let folder = tempfile::tempdir().unwrap();
-        copy(start.path(), folder.path());
-        let disk: Arc<dyn Disk> = Arc::new(meddled(folder.path(), at));
-        let mut first = Store::open_write(disk, folder.path()).unwrap();
-        let result = publish(&mut first, 2);
-        drop(first);
-        let mut after = Store::open_write(real(), folder.path()).unwrap();
-        let faults = verify(&after);
-        assert!(faults.is_empty(), "at operation {at}, first writer {result:?}: {faults:?}");
-        let lines = after.releases();
-        assert!(lines == 2 || lines == 3, "at operation {at}");
-        // Overtaken after its line was there, the first one counts, and says so.
-        let counts = result.is_ok() || matches!(result, Err(LedgerError::Unfinished { .. }));
-        assert!(counts || lines == 2, "what failed left nothing");
-        won[usize::from(result.is_err())] += 1;
-        publish(&mut after, lines + 1).unwrap();
-        assert!(verify(&after).is_empty());
-    }
-    won
-}
-
-#[test]
-fn two_writers_that_do_not_see_each_other_leave_one_whole_series() {
-    let removed = two_writers(true);
-    assert!(removed[1] > 20, "the first writer was overtaken: {removed:?}");
-    let unlocked = two_writers(false);
-    assert!(unlocked[1] > 20, "the first writer was overtaken: {unlocked:?}");
-}
-
 #[test]
 fn any_earlier_state_is_refused_whatever_is_published_then() {
     let (state, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -250,4 +124,15 @@ fn a_damaged_anchor_is_said_to_be_one() {
     fs::remove_file(&file).unwrap();
     store.hold_against(&anchors, "now", None).unwrap();
     assert_eq!(fs::read(&file).unwrap(), good);
+}
+
+/// Two million postcodes are a tree like any other: time grows with the leaves, not with their square.
+#[test]
+fn a_large_tree_is_read_in_seconds() {
+    let rows: Vec<Vec<String>> =
+        (0..200_000).map(|leaf| vec![leaf.to_string(), format!("{}*", leaf / 100), "*".into()]).collect();
+    let start = Instant::now();
+    assert_eq!(Hierarchy::from_rows(&rows).unwrap().leaf_count(), 200_000);
+    // With every leaf held against every node it took minutes.
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }

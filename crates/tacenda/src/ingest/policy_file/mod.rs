@@ -19,8 +19,8 @@ use crate::model::{Page, hex};
 use crate::promise::{Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules};
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use sha2::Digest;
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 use toml::de::DeTable;
 
 /// A policy file that was read.
@@ -102,6 +102,14 @@ pub fn read_policy(path: &Path) -> Result<Loaded, PolicyFileError> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".into()))?;
     parse_policy(&text, path)
+}
+
+/// The content of a file that a policy names. A pipe is refused: it would wait for a writer that never comes.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    match std::fs::metadata(path)?.is_file() {
+        true => std::fs::read(path),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+    }
 }
 
 /// Checks the text of a policy file; hierarchy files are looked for beside `path`.

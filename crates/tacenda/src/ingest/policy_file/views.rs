@@ -2,6 +2,7 @@
 
 use crate::ingest::foreign::Notation;
 use crate::ingest::policy_file::promise::own_keys;
+use crate::ingest::policy_file::read_regular;
 use crate::model::{Demand, Impossible, RECORD, Reading, Schema, Span, View, ViewColumn};
 use crate::promise::views::{column_of, unknown_value};
 use crate::promise::{EVERYONE, Entry, NamedView, Score, ViewPromise, Views};
@@ -189,7 +190,7 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
 /// The file of another tool's tree; what it says belongs to the policy, so it counts in its digest.
 fn read_tree(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<PathBuf> {
     let file = walk.inside(path, &span)?;
-    match std::fs::read(&file) {
+    match read_regular(&file) {
         Ok(bytes) => {
             walk.digest.update((bytes.len() as u64).to_le_bytes());
             walk.digest.update(&bytes);
