@@ -132,7 +132,7 @@ fn who_stands_alone_with_counterfeits_has_the_frequent_value() {
             right += usize::from(value == Value(0));
         }
     }
-    assert_eq!((alone, right), (936, 936));
+    assert_eq!((alone, right), (963, 963));
 }
 
 /// Attack 5: only holders of the most frequent value wait.
@@ -301,5 +301,5 @@ fn the_end_of_a_tight_box_singles_out_unless_it_lies_on_a_grid() {
         singled_out(MInvariance::new(4), 1),
         singled_out(k, 20),
     ];
-    assert_eq!(found, [(97, 7), (97, 11), (89, 8), (9, 9)]);
+    assert_eq!(found, [(97, 7), (97, 11), (88, 10), (9, 9)]);
 }

@@ -9,7 +9,6 @@ pub mod balance;
 pub mod cells;
 pub mod deal;
 pub mod division;
-mod exchange;
 pub mod fill;
 pub mod hilbert;
 pub mod split;

@@ -14,7 +14,6 @@
 //! and numbered anew, because its rows lie scattered over the whole bucket. The result does not depend
 //! on the number of threads.
 
-use crate::grouping::buckets::exchange::exchange;
 use crate::model::{Quasi, Schema, Table};
 
 /// A place with nobody in it: a counterfeit.
@@ -37,7 +36,7 @@ pub const MOST_ATTRIBUTES: usize = 256;
 const MOST_LANES: usize = MOST_ATTRIBUTES / 4;
 
 /// Codes of four attributes, side by side so that the compiler compares them at once.
-pub(super) type Lane = [u32; 4];
+type Lane = [u32; 4];
 
 /// What spans cost, per attribute, in whole numbers.
 pub struct Costs {
@@ -81,13 +80,8 @@ impl Costs {
         Costs { attributes }
     }
 
-    /// How many codes each attribute has.
-    pub(super) fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
-        self.attributes.iter().map(|cost| cost.size)
-    }
-
     /// The perimeter of a box, per row in it.
-    pub(super) fn of<const L: usize>(&self, least: &[Lane; L], most: &[Lane; L]) -> u64 {
+    fn of<const L: usize>(&self, least: &[Lane; L], most: &[Lane; L]) -> u64 {
         let bounds = least.iter().flatten().zip(most.iter().flatten());
         self.attributes.iter().zip(bounds).map(|(cost, (&lo, &hi))| cost.of(lo, hi)).sum()
     }
@@ -134,7 +128,7 @@ impl Lists<'_> {
     }
 }
 
-/// Cuts a bucket into groups with at least `people` people, and lets neighbouring groups exchange people.
+/// Cuts a bucket into groups with at least `people` people.
 pub fn split(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> Groups {
     // The number of lanes is known to the compiler, so that a box is a few registers. A lane too many
     // holds zeros and changes nothing.
@@ -151,18 +145,6 @@ pub fn split(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> G
 }
 
 fn split_lanes<const L: usize>(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> Groups {
-    let mut groups = cut_lanes::<L>(table, costs, lists, people);
-    exchange::<L>(table, costs, lists.people.len(), &mut groups);
-    groups
-}
-
-/// The groups before the exchange, for a test.
-#[cfg(test)]
-pub(super) fn cut_only(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> Groups {
-    cut_lanes::<1>(table, costs, lists, people)
-}
-
-fn cut_lanes<const L: usize>(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> Groups {
     let rows: Vec<u32> = lists.people.iter().flatten().copied().collect();
     let bucket: Bucket<'_, L> = Bucket::new(table, costs, &rows, lists, people);
     let mut orders = bucket.orders(table, lists);

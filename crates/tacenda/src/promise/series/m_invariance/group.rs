@@ -20,7 +20,6 @@
 //! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
 //! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Deck`] |
 //! | split (4.3): least perimeter sum | [`split`] |
-//! | – (science A3.5-1: groups exchange people of one value) | `exchange`, in [`split`] |
 //!
 //! # Departures
 //! - A value set is permanent: it is kept for people who leave, and counts when they return or when only
@@ -49,8 +48,8 @@
 //!   newcomers into the thin rest between them.
 //!
 //! # Cost
-//! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts and for exchanges. Counts are worked out
-//! per value and value set, whatever `n`. Memory: 16 bytes per newcomer, 8 per row, and `12 d` a row of the buckets that are being cut.
+//! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts. Counts are worked out per value and value
+//! set, whatever `n`. Memory: 16 bytes per newcomer, 8 per row, and `12 d` a row of the buckets that are being cut.
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
