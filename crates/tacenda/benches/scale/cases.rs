@@ -316,7 +316,6 @@ impl Files {
             promise: None,
             knowledge: knowledge.as_ref(),
             permanent: &[],
-            population: None,
             rerun: None,
         };
         let (attacker, thresholds, budget) =

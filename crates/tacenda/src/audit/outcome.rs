@@ -484,7 +484,6 @@ impl Fault {
     pub fn severity(self) -> Severity {
         match self {
             Fault::SmallGroup
-            | Fault::FewOfPopulation
             | Fault::FewValues
             | Fault::TooFarFromWhole
             | Fault::LinkedTooFew

@@ -195,7 +195,6 @@ impl Sample {
             promise: self.promise.as_ref(),
             knowledge: None,
             permanent: &[],
-            population: None,
             rerun: None,
         };
         Report::new(&Material {

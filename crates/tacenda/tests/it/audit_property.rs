@@ -213,7 +213,6 @@ fn audits(policy: &dyn Grouper, snapshots: &[Vec<TestPerson>]) -> Vec<Assessment
             promise: Some(&promise),
             knowledge,
             permanent: &[],
-            population: None,
             rerun: None,
         };
         let lines = Thresholds::of(&promise);
@@ -272,7 +271,7 @@ proptest! {
         let knowledge = Knowledge::from_published(done.iter().map(|(table, prepared)| (table, &prepared.membership)));
         let (schema, promise) = (kit::schema(), policy.promise().terms());
         let series = Series {
-            schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge), permanent: &[], population: None, rerun: None };
+            schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge), permanent: &[], rerun: None };
         let assessment =
             audit::examine(&series, Attacker::default(), &Thresholds::of(&promise), &Budget::default(), &|_| {});
         let distinct = values.iter().collect::<std::collections::BTreeSet<_>>().len();

@@ -6,16 +6,13 @@
 //! group is how many of its rows must belong to earlier people.
 //!
 //! If a component is small, or has only one group on one side, this is exact. Otherwise pairs that no flow uses are
-//! still found, and the closed form bounds the rest from above. Small components keep their flow (`network`): it also answers
-//! for several groups at once, which lie over one point, and for groups with counterfeits.
+//! still found, and the closed form bounds the rest from above.
 
-use crate::audit::checks::network::Network;
 use crate::audit::checks::pairs::{Component, Components};
-use crate::audit::checks::places::first_edge;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::{Check, Coverage, Outcome, Reason, Verdict};
-use crate::model::{Regions, Release, Span, Value};
+use crate::model::{Regions, Release, Value};
 use crate::space::matching::Matching;
 use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -27,8 +24,6 @@ pub(super) struct Edge {
     pub(super) later: u32,
     /// Per value that some flow uses, the most.
     pub(super) most: Vec<(Value, u32)>,
-    /// The most of all values at once.
-    pub(super) rows: u64,
 }
 
 /// All flows between two releases.
@@ -46,10 +41,6 @@ pub(super) struct Flows<'a> {
     pub(super) bounded: u64,
     /// How many edges were passed over because of counterfeits.
     pub(super) passed_over: u64,
-    /// The flows of small components.
-    networks: Vec<Network>,
-    /// Per group of the later release, its network.
-    of_later: Vec<Option<u32>>,
 }
 
 /// Why there are no flows.
@@ -66,14 +57,6 @@ const STEPS: u64 = 9_000_000;
 
 /// The most pairs of overlapping groups that are kept.
 const MOST_EDGES: u64 = 4_000_000;
-
-/// The most rows of a component whose flow is kept, and the most steps of one question to it.
-const MOST_ROWS: usize = 160;
-const STEPS_OF_A_QUESTION: u64 = 1 << 19;
-
-/// The most parts that a place is cut into, and the steps of one.
-const MOST_PARTS: usize = 256;
-const STEPS_OF_A_PART: u64 = 64;
 
 /// Asks `judge` of the flows between every two neighbouring releases; `gap` says why some could not be asked. Answers
 /// also between how many releases people left, where it could be asked at all.
@@ -153,10 +136,7 @@ impl<'a> Flows<'a> {
         let limit = ask.budget.places().min(MOST_EDGES);
         let edges = overlapping(earlier, later, &new, limit, keeps_sets).ok_or(NoFlows::TooMany)?;
         let forced = vec![0; later.group_count()];
-        let of_later = vec![None; later.group_count()];
-        let (networks, bounded, passed_over) = (Vec::new(), 0, 0);
-        let mut flows =
-            Flows { places, earlier, later, old, new, edges, forced, bounded, passed_over, networks, of_later };
+        let mut flows = Flows { places, earlier, later, old, new, edges, forced, bounded: 0, passed_over: 0 };
         flows.fill(&components, ask.budget.flows() / ask.pairs.len() as u64)?;
         Ok(flows)
     }
@@ -169,22 +149,12 @@ impl<'a> Flows<'a> {
             self.solve(component, (u128::from(steps) * u128::from(edges) / u128::from(all)) as u64)
         };
         let solved: Vec<Option<Solved>> = components.par_iter().map(solve).collect();
-        for (solved, (_, component)) in solved.into_iter().zip(components) {
+        for solved in solved {
             let solved = solved.ok_or(NoFlows::PeopleLeft)?;
-            if let Some(network) = solved.network {
-                let number = self.networks.len() as u32;
-                component.later.iter().for_each(|&group| self.of_later[group as usize] = Some(number));
-                self.networks.push(network);
-            }
             self.bounded += solved.bounded;
             self.passed_over += solved.passed_over;
             for (edge, value, most) in solved.most {
-                let edge = &mut self.edges[edge as usize];
-                edge.most.push((value, most));
-                edge.rows += u64::from(most);
-            }
-            for (edge, rows) in solved.rows {
-                self.edges[edge as usize].rows = rows.into();
+                self.edges[edge as usize].most.push((value, most));
             }
             for (group, forced) in solved.forced {
                 self.forced[group as usize] += forced;
@@ -195,8 +165,7 @@ impl<'a> Flows<'a> {
 
     /// The flows of one component, value by value; `None` where one does not exist.
     fn solve(&self, component: &Component, steps: u64) -> Option<Solved> {
-        let network = self.network(component)?;
-        let mut solved = Solved { steps, network, ..Solved::default() };
+        let mut solved = Solved { steps, ..Solved::default() };
         let mut values: Vec<Value> =
             component.earlier.iter().flat_map(|&group| self.earlier.group_values(group as usize)).copied().collect();
         values.sort_unstable();
@@ -204,19 +173,6 @@ impl<'a> Flows<'a> {
         let counterfeits =
             |release: &Release, groups: &[u32]| groups.iter().any(|&group| release.counterfeits[group as usize] > 0);
         if counterfeits(self.earlier, &component.earlier) || counterfeits(self.later, &component.later) {
-            if let Some(network) = &mut solved.network {
-                let edge = |pair: (u32, u32)| self.place(pair.0, pair.1).expect("it overlaps") as u32;
-                for (pair, value, most) in network.most() {
-                    solved.most.push((edge(pair), value, most));
-                }
-                for place in component.earlier.iter().flat_map(|&group| self.edges_of(group)) {
-                    let own = (self.edges[place].earlier, self.edges[place].later);
-                    solved.rows.push((place as u32, network.most_between(|pair| pair == own)));
-                }
-                let forced = component.later.iter().map(|&own| (own, network.least_into(|group| group == own)));
-                solved.forced = forced.collect();
-                return Some(solved);
-            }
             // Which rows are people's is not known: nothing is said of these groups, as if all their rows were taken.
             let taken = |&group: &u32| (group, self.later.group_rows(group as usize).len() as u32);
             solved.forced = component.later.iter().map(taken).collect();
@@ -252,42 +208,6 @@ impl<'a> Flows<'a> {
         Some(solved)
     }
 
-    /// The flow of a component, if it is small; `None` where there is none at all.
-    fn network(&self, component: &Component) -> Option<Option<Network>> {
-        let rows = |release: &Release, groups: &[u32]| -> usize {
-            groups.iter().map(|&group| release.group_rows(group as usize).len()).sum()
-        };
-        if rows(self.earlier, &component.earlier) + rows(self.later, &component.later) > MOST_ROWS {
-            return Some(None);
-        }
-        let edges = component.earlier.iter().flat_map(|&group| self.edges_of(group));
-        let pairs: Vec<(u32, u32)> = edges.map(|at| (self.edges[at].earlier, self.edges[at].later)).collect();
-        let network = Network::new(self.earlier, self.later, &component.earlier, &component.later, &pairs)?;
-        Some(Some(network).filter(|network| network.cost() <= STEPS_OF_A_QUESTION))
-    }
-
-    /// The most rows that can be the same people between groups over one point, all at once; `None` where the component is
-    /// too large for that.
-    pub(super) fn rows_at(&self, at: &Over) -> Option<u64> {
-        let network = self.of_later[*at.later.first()? as usize]?;
-        let is_asked = |pair: (u32, u32)| at.earlier.contains(&pair.0) && at.later.contains(&pair.1);
-        Some(self.networks[network as usize].clone().most_between(is_asked).into())
-    }
-
-    /// How many rows of later groups over one point must be of earlier people; `None` as above.
-    pub(super) fn forced_at(&self, later: &[u32]) -> Option<u64> {
-        let mut numbers: Vec<u32> = later.iter().map(|&group| self.of_later[group as usize]).collect::<Option<_>>()?;
-        numbers.sort_unstable();
-        numbers.dedup();
-        let least = |&number: &u32| self.networks[number as usize].clone().least_into(|group| later.contains(&group));
-        Some(numbers.iter().map(|number| u64::from(least(number))).sum())
-    }
-
-    /// The place of an edge in the list.
-    fn place(&self, earlier: u32, later: u32) -> Option<usize> {
-        self.edges.binary_search_by_key(&(earlier, later), |edge| (edge.earlier, edge.later)).ok()
-    }
-
     /// The places of a group's edges.
     fn edges_of(&self, group: u32) -> std::ops::Range<usize> {
         let start = self.edges.partition_point(|edge| edge.earlier < group);
@@ -296,114 +216,12 @@ impl<'a> Flows<'a> {
 
     /// The edge of two groups.
     pub(super) fn edge(&self, earlier: u32, later: u32) -> Option<&Edge> {
-        self.place(earlier, later).map(|place| &self.edges[place])
+        let place = self.edges.binary_search_by_key(&(earlier, later), |edge| (edge.earlier, edge.later));
+        place.ok().map(|place| &self.edges[place])
     }
 
     /// Per pair of groups, who is in the one and then in the other; `None` where people are not known.
     pub(super) fn people_between(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
-        let mut people = vec![Vec::new(); pairs.len()];
-        self.each_between(ask, pairs, |pair, person, _| people[pair].push(ask.owner(person)))?;
-        Some(people)
-    }
-
-    /// Per pair of groups, the groups over everyone who is in the one and then in the other, with who that is. If people are
-    /// not known, the groups over every part of the place; `None` where there are too many parts.
-    pub(super) fn over_points(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Vec<Option<Vec<Standing>>> {
-        let mut all: Vec<Option<Vec<Standing>>> = vec![Some(Vec::new()); pairs.len()];
-        let over = |stab: &Stab, point: &[u32]| {
-            let mut groups = Vec::new();
-            stab.each(point, |group| groups.push(group));
-            groups.sort_unstable();
-            groups
-        };
-        let known = self.each_between(ask, pairs, |pair, person, (here, there)| {
-            let at = Over { earlier: over(&self.old, here), later: over(&self.new, there) };
-            let found = all[pair].get_or_insert_default();
-            match found.iter_mut().find(|found| found.at == at) {
-                Some(found) => found.people.push(ask.owner(person)),
-                None => found.push(Standing { at, people: vec![ask.owner(person)] }),
-            }
-        });
-        if known.is_none() {
-            let most = ask.budget.flows() / (STEPS_OF_A_PART * MOST_PARTS as u64) / ask.pairs.len() as u64;
-            for (at, (found, pair)) in all.iter_mut().zip(pairs).enumerate() {
-                if at as u64 >= most {
-                    *found = None;
-                    continue;
-                }
-                let regions = self.earlier.region(pair.0 as usize).iter().zip(self.later.region(pair.1 as usize));
-                *found = self.parts(regions.map(|(a, b)| a.meet(*b)).collect());
-            }
-        }
-        all
-    }
-
-    /// The same for everyone who came to a group of the later release, or for all parts of it.
-    pub(super) fn over_arrivals(&self, ask: &Ask<'_>, group: u32) -> Option<Vec<Standing>> {
-        let Some(knowledge) = ask.people() else { return self.parts(self.later.region(group as usize).to_vec()) };
-        let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
-        let mut point = vec![0; knowledge.attributes()];
-        let region = self.later.region(group as usize);
-        let mut found: Vec<Standing> = Vec::new();
-        for (person, (&before, &after)) in (0..).zip(before.iter().zip(&after)) {
-            if before != Knowledge::ABSENT || after == Knowledge::ABSENT {
-                continue;
-            }
-            knowledge.read_point(self.places.1 as usize, after as usize, &mut point);
-            if !region.iter().zip(&point).all(|(span, &code)| span.contains(code)) {
-                continue;
-            }
-            let mut at = Over::default();
-            self.new.each(&point, |group| at.later.push(group));
-            at.later.sort_unstable();
-            match found.iter_mut().find(|found| found.at == at) {
-                Some(found) => found.people.push(ask.owner(person)),
-                None => found.push(Standing { at, people: vec![ask.owner(person)] }),
-            }
-        }
-        Some(found)
-    }
-
-    /// The groups over every part of a place: it is cut along their regions until each covers a part or is beside it.
-    fn parts(&self, place: Vec<Span>) -> Option<Vec<Standing>> {
-        let mut open = vec![place];
-        let mut found: Vec<Standing> = Vec::new();
-        for _ in 0..MOST_PARTS {
-            let Some(part) = open.pop() else { return Some(found) };
-            let (mut at, mut edge) = (Over::default(), None);
-            for (stab, release, groups) in
-                [(&self.old, self.earlier, &mut at.earlier), (&self.new, self.later, &mut at.later)]
-            {
-                stab.each_overlapping(&part, |group| {
-                    match first_edge(release.region(group as usize), &part) {
-                        None => groups.push(group),
-                        cut => edge = edge.or(cut),
-                    }
-                    true
-                });
-                groups.sort_unstable();
-            }
-            let Some((attribute, last)) = edge else {
-                if found.iter().all(|found| found.at != at) {
-                    found.push(Standing { at, people: Vec::new() });
-                }
-                continue;
-            };
-            let (mut low, mut high) = (part.clone(), part);
-            low[attribute].hi = last;
-            high[attribute].lo = last + 1;
-            open.extend([low, high]);
-        }
-        open.is_empty().then_some(found)
-    }
-
-    /// Calls `each` with a pair, somebody who is in its groups, and where they are; `None` where people are not known.
-    fn each_between(
-        &self,
-        ask: &Ask<'_>,
-        pairs: &[(u32, u32)],
-        mut each: impl FnMut(usize, u32, (&[u32], &[u32])),
-    ) -> Option<()> {
         let knowledge = ask.people()?;
         let mut regions = Regions::new(self.earlier.regions.attributes());
         pairs.iter().for_each(|pair| regions.push(self.earlier.region(pair.0 as usize)));
@@ -417,6 +235,7 @@ impl<'a> Flows<'a> {
         };
         let index = Stab::new(&index, 1);
         let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
+        let mut people = vec![Vec::new(); count];
         let (mut here, mut there) = (vec![0; knowledge.attributes()], vec![0; knowledge.attributes()]);
         for (person, (&before, &after)) in before.iter().zip(&after).enumerate() {
             if before == Knowledge::ABSENT || after == Knowledge::ABSENT {
@@ -427,11 +246,11 @@ impl<'a> Flows<'a> {
             index.each(&here, |pair| {
                 let region = self.later.region(pairs[pair as usize].1 as usize);
                 if region.iter().zip(&there).all(|(span, &code)| span.contains(code)) {
-                    each(pair as usize, person as u32, (&here, &there));
+                    people[pair as usize].push(ask.owner(person as u32));
                 }
             });
         }
-        Some(())
+        Some(people)
     }
 
     /// How many people are in a group of the later release and were not in the earlier one; `None` where people are not
@@ -467,18 +286,11 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// The groups over a point.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(super) struct Over {
-    pub(super) earlier: Vec<u32>,
-    pub(super) later: Vec<u32>,
-}
-
-/// Groups over a point, and who stands there where that is known.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Standing {
-    pub(super) at: Over,
-    pub(super) people: Vec<u32>,
+impl Edge {
+    /// How many rows of the one group can be rows of the other.
+    pub(super) fn rows(&self) -> u64 {
+        self.most.iter().map(|&(_, most)| u64::from(most)).sum()
+    }
 }
 
 /// What was found out of one component.
@@ -488,13 +300,10 @@ struct Solved {
     most: Vec<(u32, Value, u32)>,
     /// Later group, rows that must be old.
     forced: Vec<(u32, u32)>,
-    /// Edge, the most of all values at once.
-    rows: Vec<(u32, u32)>,
     bounded: u64,
     passed_over: u64,
     /// The steps that are left for asking arcs one by one.
     steps: u64,
-    network: Option<Network>,
 }
 
 impl Solved {
@@ -569,7 +378,7 @@ fn overlapping(earlier: &Release, later: &Release, new: &Stab, limit: u64, keeps
         let set = keeps_sets.then(|| earlier.value_set(group as usize));
         new.each_overlapping(earlier.region(group as usize), |other| {
             if set.as_ref().is_none_or(|set| *set == later.value_set(other as usize)) {
-                edges.push(Edge { earlier: group, later: other, most: Vec::new(), rows: 0 });
+                edges.push(Edge { earlier: group, later: other, most: Vec::new() });
             }
             edges.len() as u64 <= limit
         });
