@@ -373,7 +373,7 @@ pub enum KeyCommand {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub struct NewKeyArgs {
-    /// Make a key without a passphrase: whoever reads its file can sign
+    /// Make a key without a passphrase: anybody who reads its file can sign
     #[arg(long)]
     pub no_passphrase: bool,
 }

@@ -52,7 +52,7 @@ fn text(report: &KeyReport, what: KeyCommand) -> String {
     }
     out.push_str(&format!("folder      {}\n\n", report.folder.display()));
     if !report.has_passphrase {
-        out.push_str("The key has NO passphrase: whoever reads its file can sign in your name.\n");
+        out.push_str("The key has NO passphrase: anybody who reads its file can sign in your name.\n");
     }
     out.push_str(match what {
         KeyCommand::Show => "",
@@ -61,7 +61,7 @@ fn text(report: &KeyReport, what: KeyCommand) -> String {
              release.\nKeep a copy of the folder in a safe place.\n"
         }
         KeyCommand::Rotate(_) => {
-            "Whoever trusts the old key can check what the new one signs. The old secret key is kept as retired-*.key; \
+            "Recipients who trust the old key can check what the new one signs. The old secret key is kept as retired-*.key; \
              destroy it if others may have it, and tell recipients.\n"
         }
     });

@@ -22,7 +22,7 @@ coded! {
             folder: PathBuf,
         } = "K202", "there is a key already",
             "A new key that nobody vouches for would be a stranger to recipients. tacenda key rotate makes a new key and \
-             signs it with the old one. Whoever trusts the old key can then check what the new one signs.";
+             signs it with the old one. Recipients who trust the old key can then check what the new one signs.";
         #[error("{what} is no minisign public key; name the file that ends in .pub, or the 56 characters that begin with RW")]
         NotAKey {
             /// What was given.
@@ -58,7 +58,7 @@ coded! {
             /// The file.
             file: PathBuf,
         } = "K504", "a secret key is open to others",
-            "Whoever can read a secret key can sign in your name or open your vaults. Take the rights away from others, and \
+            "Anybody who can read a secret key can sign in your name. Take the rights away from others, and \
              ask who had access in the meantime. If you do not know, rotate the key.";
         #[error("{} is damaged or no key; restore it from a backup", file.display())]
         Damaged {

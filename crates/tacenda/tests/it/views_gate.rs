@@ -263,7 +263,11 @@ fn who_is_missing_elsewhere_is_judged_without_it() {
     let faults: Vec<Fault> = verdict.findings.iter().map(|finding| finding.fault).collect();
     assert_eq!(faults, [Fault::JoinShareTooLarge]);
     assert_eq!(verdict.findings[0].people, 1, "only Cathy: Bob is one of two");
-    assert!(verdict.warnings.iter().any(|warning| warning.contains("judged without it")), "{:?}", verdict.warnings);
+    assert!(
+        verdict.warnings.iter().any(|warning| warning.contains("judged without that view")),
+        "{:?}",
+        verdict.warnings
+    );
 }
 
 /// The promise is asked of the join of all and of its parts; an error speaks of the promise.
