@@ -19,7 +19,7 @@ pub fn brief(report: &Report) -> String {
     let answer = match report.verdict.decision {
         Decision::Fail => "NO, not as they are.",
         Decision::NotAssessed => "NOT KNOWN. Nothing was found, but not everything could be examined.",
-        Decision::NotPromised => "THE PROMISE IS KEPT, BUT IT DOES NOT COVER EVERYTHING.",
+        Decision::NotPromised => "NOT FULLY. What was promised or asked for holds, but more can be learned.",
         Decision::PassAssuming => "NOTHING WAS FOUND. This holds if the assumptions below do.",
         Decision::Pass => "NOTHING WAS FOUND.",
     };
