@@ -44,7 +44,7 @@ impl Ways {
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 #[schemars(rename = "ChoiceReport")]
 pub struct Choice {
-    /// How groups are formed: `close`, `method` or `drawn`; for incremental-k-anonymity `cohorts`, `cells` or `tight`.
+    /// How groups are formed: `close`, `method`, `dealt` or `drawn`; for incremental-k-anonymity `cohorts`, `cells` or `tight`.
     #[serde(rename = "choice")]
     pub name: &'static str,
     /// How the policy file asks for it.
@@ -270,7 +270,7 @@ mod tests {
             name,
             setting: String::new(),
             about: "",
-            lets_people_leave: name != "drawn",
+            lets_people_leave: !["dealt", "drawn"].contains(&name),
             is_chosen: false,
             refused: None,
             groups: None,

@@ -46,7 +46,8 @@ impl Rerun for Remaking<'_> {
             if !is_same(&made.release, published) {
                 return None;
             }
-            let (exchanged, handed) = exchange(promise.inner().exchanged_within(), &history, table, &made, lots);
+            let within = promise.inner().exchanged_within(&self.policy.schema, &history, table, &lots);
+            let (exchanged, handed) = exchange(&within, &history, table, &made, lots);
             let lots = Lots::given(Arc::new(handed));
             let other = other_history.and_then(|before| self.make(promise, &before, &exchanged, &lots, published));
             answer.push(compare(&made, other.as_ref()));
@@ -117,7 +118,7 @@ impl GivenLots for Handed {
 }
 
 /// The table with exchanged values, and the lots that go with it.
-fn exchange(within: Within, before: &History, table: &Table, made: &Made, lots: Lots) -> (Table, Handed) {
+fn exchange(within: &Within, before: &History, table: &Table, made: &Made, lots: Lots) -> (Table, Handed) {
     let mut values = table.sensitive().to_vec();
     for (row, record) in table.rows().zip(made.history.align(table)) {
         let set = record.filter(|record| record.is_published()).map(|record| record.value_set);
@@ -132,6 +133,7 @@ fn exchange(within: Within, before: &History, table: &Table, made: &Made, lots: 
         let Some(record) = record.filter(|record| is_new && made.history.is_current(record)) else { continue };
         let unit = match within {
             Within::ValueSet => record.value_set.0,
+            Within::Bucket(numbers) => numbers[row.index()],
             Within::Group => record.group,
         };
         sets.insert(unit, record.value_set);

@@ -55,7 +55,7 @@ fn exchanged_values_change_no_group_where_the_reader_may_know_the_program() {
     let found = tried(MInvariance { surplus: Surplus::Withhold, ..method(5) }, true);
     assert_eq!(found.moved, [0, 0, 0]);
     assert!(found.waiting > 0);
-    for groups in [GroupForming::Close, GroupForming::Drawn] {
+    for groups in [GroupForming::Close, GroupForming::Dealt, GroupForming::Drawn] {
         let policy = IncrementalLDiversity { reader: Reader::Method, groups, ..IncrementalLDiversity::new(3) };
         assert_eq!(tried(policy, false).moved, [0, 0, 0], "{groups:?}");
     }

@@ -61,11 +61,12 @@ fn only_the_method_reader_is_said_to_know_the_program() {
 #[test]
 fn a_skipped_release_is_said_to_be_visible_and_outside_the_bound() {
     let diversity = IncrementalLDiversity { reader: Reader::Method, ..IncrementalLDiversity::new(4) };
-    let drawn = IncrementalLDiversity { groups: GroupForming::Drawn, ..diversity };
+    let [dealt, drawn] =
+        [GroupForming::Dealt, GroupForming::Drawn].map(|groups| IncrementalLDiversity { groups, ..diversity });
     let invariance = MInvariance { reader: Reader::Method, ..MInvariance::new(4) };
     let page =
         flat(&std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guarantees.md")).unwrap());
-    for terms in [diversity.terms(), drawn.terms(), invariance.terms()] {
+    for terms in [diversity.terms(), dealt.terms(), drawn.terms(), invariance.terms()] {
         let skipped = terms.limits.iter().find(|limit| limit.contains("skipped")).expect("a limit");
         assert!(skipped.contains("can see that") && skipped.contains("not proved for such a series"), "{skipped}");
         assert!(page.contains(&flat(skipped)), "docs/guarantees.md does not say: {skipped}");

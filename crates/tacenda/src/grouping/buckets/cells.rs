@@ -1,8 +1,9 @@
-//! Cells for groups that are drawn: the table cut by quasi codes, and blind to who has which value.
+//! Cells: the table cut by quasi codes, blind to who has which value. Each cell is dealt into buckets of its own.
 //!
 //! A node is cut only if even its smaller side has `m` people for each holder of the node's most frequent value. So
 //! every cell can be divided into groups of `m` values, and moving values inside a node changes no cut (science A3.11-d).
 
+use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::assign::assign;
 use crate::grouping::buckets::deal::Deck;
 use crate::model::{Grouping, Lots, Row, Schema, Table};
@@ -24,28 +25,32 @@ pub fn by_own_histogram(cut: &Cut, _: &Table, m: u64) -> bool {
     cut.most * m <= cut.sides.iter().map(Vec::len).min().unwrap_or(0) as u64
 }
 
-/// Cuts `rows` into cells, and draws the groups of each cell by lot.
-pub fn draw(
+/// Cuts `rows` into cells, and deals the people of each cell into buckets by lot.
+pub fn dealt_in_cells(
     schema: &Schema,
     table: &Table,
     rows: Vec<u32>,
     lots: &Lots,
     m: u64,
     may_cut: MayCut,
-    grouping: &mut Grouping,
-) {
-    let mut group = Vec::new();
-    for cell in cells(schema, table, rows, m, may_cut) {
+) -> Vec<Bucket> {
+    let deal = |cell: Vec<u32>| {
         let mut people = vec![Vec::new(); table.values.len()];
         cell.iter().for_each(|&row| people[table.sensitive()[row as usize].index()].push(row));
         let counts: Vec<u64> = people.iter().map(|rows| rows.len() as u64).collect();
-        for bucket in Deck::new(people, table, lots).deal_new(&assign(&counts, m)) {
-            // Lists are in the order of lots, so the people of a copy are drawn, too.
-            for copy in 0..bucket.copies as usize {
-                group.clear();
-                group.extend(bucket.lists.iter().map(|list| Row(list[copy])));
-                grouping.push(&group, &[]);
-            }
+        Deck::new(people, table, lots).deal_new(&assign(&counts, m))
+    };
+    cells(schema, table, rows, m, may_cut).into_iter().flat_map(deal).collect()
+}
+
+/// Makes every copy of a bucket a group. The people of a bucket are in the order of lots, so those of a copy are drawn.
+pub fn draw(buckets: &[Bucket], grouping: &mut Grouping) {
+    let mut group = Vec::new();
+    for bucket in buckets {
+        for copy in 0..bucket.copies as usize {
+            group.clear();
+            group.extend(bucket.lists.iter().map(|list| Row(list[copy])));
+            grouping.push(&group, &[]);
         }
     }
 }
@@ -131,7 +136,8 @@ mod tests {
         let table = table(&values(4), 2, &people);
         let mut grouping = Grouping::default();
         let rows = (0..48).collect();
-        draw(&schema_with_tree(&[100]), &table, rows, &Lots::from_number(1), 2, by_own_histogram, &mut grouping);
+        let (schema, lots) = (schema_with_tree(&[100]), Lots::from_number(1));
+        draw(&dealt_in_cells(&schema, &table, rows, &lots, 2, by_own_histogram), &mut grouping);
         assert_eq!(grouping.len(), 24);
         let leaf = |row: &Row| table.quasi(1)[row.index()];
         assert!(grouping.groups().all(|group| leaf(&group.rows[0]) == leaf(&group.rows[1])));

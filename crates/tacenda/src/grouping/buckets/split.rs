@@ -14,6 +14,7 @@
 //! and numbered anew, because its rows lie scattered over the whole bucket. The result does not depend
 //! on the number of threads.
 
+use crate::grouping::GroupingError;
 use crate::model::{Quasi, Schema, Table};
 
 /// A place with nobody in it: a counterfeit.
@@ -30,7 +31,7 @@ const PARALLEL: usize = 1 << 14;
 const COMPACT: usize = 1 << 12;
 
 /// The most quasi attributes that are handled.
-pub const MOST_ATTRIBUTES: usize = 256;
+const MOST_ATTRIBUTES: usize = 256;
 
 /// Their lanes.
 const MOST_LANES: usize = MOST_ATTRIBUTES / 4;
@@ -125,6 +126,14 @@ impl Lists<'_> {
     /// How often each value stands in the bucket.
     fn copies(&self) -> usize {
         self.people.first().map_or(0, |list| list.len() + self.stand_ins[0].len())
+    }
+}
+
+/// Refuses a policy with more quasi attributes than can be handled.
+pub fn refuse_too_wide(schema: &Schema) -> Result<(), GroupingError> {
+    match schema.quasi.len() {
+        attributes if attributes > MOST_ATTRIBUTES => Err(GroupingError::TooWide { attributes, most: MOST_ATTRIBUTES }),
+        _ => Ok(()),
     }
 }
 

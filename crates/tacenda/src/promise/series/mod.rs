@@ -117,8 +117,8 @@ pub trait OfSeries: Grouper + Checked {
         false
     }
 
-    /// Among whom values can be exchanged without another group, for those who try it.
-    fn exchanged_within(&self) -> Within {
+    /// Among whom values can be exchanged without another group, for those who try it on a release of `table`.
+    fn exchanged_within(&self, _: &Schema, _before: &History, _table: &Table, _: &Lots) -> Within {
         Within::ValueSet
     }
 
@@ -129,10 +129,12 @@ pub trait OfSeries: Grouper + Checked {
 }
 
 /// Among whom values can be exchanged.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Within {
     /// Everyone with one value set.
     ValueSet,
+    /// The people of one bucket; per row, its number.
+    Bucket(Vec<u32>),
     /// The people of one group.
     Group,
 }

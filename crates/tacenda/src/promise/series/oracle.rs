@@ -8,7 +8,6 @@ use crate::grouping::GroupingError;
 use crate::grouping::evolve::{SnapshotRow, after, group_values, key, schema, table, values};
 use crate::model::lots::GivenLots;
 use crate::model::{Grouping, History, Lots, Reader, RecordKey, Schema, Table, Value};
-use crate::promise::series::incremental_l_diversity::drawn;
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{GroupForming, IncrementalLDiversity, MInvariance, Surplus};
 use rayon::prelude::*;
@@ -348,15 +347,22 @@ fn eight(histogram: &'static [usize]) -> Script {
     Script { places: EIGHT, present: &[ALL_EIGHT], values: 4, histogram: Some(histogram) }
 }
 
-/// science A3.11-d: groups that are drawn within cells say nothing of who in a group has which value.
+fn in_cells(l: u32, groups: GroupForming) -> IncrementalLDiversity {
+    IncrementalLDiversity { reader: Reader::Method, groups, ..IncrementalLDiversity::new(l) }
+}
+
+/// science A3.11-d and science A3.11-e: groups that are dealt or drawn within cells leave everybody's value one of l.
 #[test]
-fn drawn_groups_leave_one_in_l() {
-    let policy =
-        IncrementalLDiversity { reader: Reader::Method, groups: GroupForming::Drawn, ..IncrementalLDiversity::new(2) };
+fn groups_within_cells_leave_one_in_l() {
+    [GroupForming::Dealt, GroupForming::Drawn].into_iter().for_each(groups_leave_one_in_l);
+}
+
+fn groups_leave_one_in_l(groups: GroupForming) {
+    let policy = in_cells(2, groups);
     // With (2, 2, 2, 2) the table is cut in two, with (4, 2, 1, 1) it is not.
     for histogram in [&[2, 2, 2, 2], &[4, 2, 1, 1]] {
         let worst = eight(histogram).worst(&policy, false, Draws::ByLot, 2);
-        assert_eq!((worst.share, worst.above), ((1, 2), 0), "{histogram:?}");
+        assert_eq!((worst.share, worst.above), ((1, 2), 0), "{groups:?}, {histogram:?}");
     }
     let grows =
         Script { places: EIGHT, present: &[&[0, 2, 5, 6], ALL_EIGHT], values: 4, histogram: Some(&[2, 2, 2, 2]) };
@@ -369,8 +375,7 @@ fn drawn_groups_leave_one_in_l() {
 #[test]
 fn drawn_groups_are_as_likely_whoever_in_them_has_which_value() {
     for (l, values) in [(2, 3), (3, 4)] {
-        let groups = GroupForming::Drawn;
-        let policy = IncrementalLDiversity { reader: Reader::Method, groups, ..IncrementalLDiversity::new(l) };
+        let policy = in_cells(l, GroupForming::Drawn);
         let present: &[&[usize]] = if l == 2 { &[&[0, 2, 3, 5], ALL] } else { &[ALL] };
         let script = Script { places: PLANE, present, values, histogram: None };
         let mut likely: BTreeMap<Seen, Vec<u128>> = BTreeMap::new();
@@ -402,7 +407,7 @@ fn a_least_number_of_people_leaves_one_in_m() {
 }
 
 /// A promise that looks at the sides of a cut, and leaves a node whole where one of them would not do.
-struct MergesUpward;
+struct MergesUpward(GroupForming);
 
 impl Grouper for MergesUpward {
     fn promise(&self) -> SeriesPromise {
@@ -410,7 +415,7 @@ impl Grouper for MergesUpward {
     }
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
-        drawn(2, schema, history, table, lots, |cut, table, m| {
+        in_cells(2, self.0).group_in_cells(schema, history, table, lots, |cut, table, m| {
             let value = |row: &u32| table.sensitive()[*row as usize];
             let times = |side: &[u32], one: u32| side.iter().filter(|row| value(row) == value(&one)).count();
             let most = |side: &[u32]| side.iter().map(|&one| times(side, one)).max().unwrap_or(0) as u64;
@@ -423,8 +428,10 @@ impl Grouper for MergesUpward {
 /// Merging cells upward where a side is not eligible tells that it is not.
 #[test]
 fn merging_cells_upward_is_caught() {
-    let worst = eight(&[3, 2, 2, 1]).worst(&MergesUpward, false, Draws::ByLot, 2);
-    assert_eq!((worst.share, worst.above, worst.outcomes), ((1, 1), 96, 432));
+    for groups in [GroupForming::Dealt, GroupForming::Drawn] {
+        let worst = eight(&[3, 2, 2, 1]).worst(&MergesUpward(groups), false, Draws::ByLot, 2);
+        assert_eq!((worst.share, worst.above, worst.outcomes), ((1, 1), 96, 432), "{groups:?}");
+    }
 }
 
 /// Every way to pair people who have different values.

@@ -84,8 +84,8 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
     limits
 }
 
-/// The ways to keep such a promise: close groups against each reader, and drawn groups. Only those of
-/// incremental-l-diversity are drawn (science A3.11-d); `of_another` says that the promise is another one.
+/// The ways to keep such a promise: close groups against each reader, and groups within cells, dealt or drawn. Only
+/// incremental-l-diversity has cells (science A3.11-d); `of_another` says that the promise is another one.
 pub(in crate::promise::series) fn ways(
     rule: SeriesPromise,
     method: (&str, SeriesPromise),
@@ -93,8 +93,11 @@ pub(in crate::promise::series) fn ways(
     of_another: bool,
 ) -> Vec<Alternative> {
     let model = if of_another { format!("model = \"incremental-l-diversity\", l = {l}, ") } else { String::new() };
-    let drawn =
-        IncrementalLDiversity { reader: Reader::Method, groups: GroupForming::Drawn, ..IncrementalLDiversity::new(l) };
+    let in_cells = |groups: GroupForming| IncrementalLDiversity {
+        reader: Reader::Method,
+        groups,
+        ..IncrementalLDiversity::new(l)
+    };
     vec![
         Alternative {
             name: "close",
@@ -109,11 +112,18 @@ pub(in crate::promise::series) fn ways(
             promise: method.1,
         },
         Alternative {
+            name: "dealt",
+            setting: format!("{model}reader = \"method\", groups = \"dealt\""),
+            about: "holds against a reader who knows this program, if values are unrelated to quasi-identifiers; records may \
+                only be added",
+            promise: in_cells(GroupForming::Dealt).into(),
+        },
+        Alternative {
             name: "drawn",
             setting: format!("{model}reader = \"method\", groups = \"drawn\""),
             about: "how groups were drawn says nothing about who in a group has which value, not even to a reader who \
                 knows this program; records may only be added",
-            promise: drawn.into(),
+            promise: in_cells(GroupForming::Drawn).into(),
         },
     ]
 }

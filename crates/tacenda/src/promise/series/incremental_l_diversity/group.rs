@@ -30,7 +30,9 @@
 //! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
 
 use crate::grouping::GroupingError;
-use crate::grouping::buckets::cells::{MayCut, by_own_histogram, draw};
+use crate::grouping::buckets::cells::{MayCut, by_own_histogram, dealt_in_cells, draw};
+use crate::grouping::buckets::cut::cut;
+use crate::grouping::buckets::split::refuse_too_wide;
 use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table};
 use crate::promise::series::incremental_l_diversity::paper;
 use crate::promise::series::m_invariance::refuse_uneven;
@@ -78,8 +80,8 @@ impl IncrementalLDiversity {
     ) -> Result<Grouping, GroupingError> {
         match self.mode {
             DiversityMode::Paper => paper::group(self.l, schema, history, table),
-            DiversityMode::Safe if self.groups == GroupForming::Drawn => {
-                drawn(self.l, schema, history, table, lots, by_own_histogram)
+            DiversityMode::Safe if self.groups != GroupForming::Close => {
+                self.group_in_cells(schema, history, table, lots, by_own_histogram)
             }
             DiversityMode::Safe => {
                 let on_ineligible = match self.reader {
@@ -95,27 +97,43 @@ impl IncrementalLDiversity {
             }
         }
     }
-}
 
-/// Groups that are drawn by lot within cells, newcomers among themselves. Those that are out stay as they are.
-pub(in crate::promise::series) fn drawn(
-    l: u32,
-    schema: &Schema,
-    history: &History,
-    table: &Table,
-    lots: &Lots,
-    may_cut: MayCut,
-) -> Result<Grouping, GroupingError> {
-    let (earlier, newcomers) = last_groups(history, table);
-    let mut counts = vec![0; table.values.len()];
-    newcomers.iter().for_each(|&row| counts[table.sensitive()[row as usize].index()] += 1);
-    refuse_uneven(&counts, l)?;
-    let mut grouping = Grouping::default();
-    for rows in earlier {
-        grouping.push(&rows.into_iter().map(Row).collect::<Vec<Row>>(), &[]);
+    /// Groups newcomers among themselves, within cells. Groups that are out stay as they are.
+    pub(in crate::promise::series) fn group_in_cells(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        lots: &Lots,
+        may_cut: MayCut,
+    ) -> Result<Grouping, GroupingError> {
+        refuse_too_wide(schema)?;
+        let (earlier, newcomers) = last_groups(history, table);
+        let mut counts = vec![0; table.values.len()];
+        newcomers.iter().for_each(|&row| counts[table.sensitive()[row as usize].index()] += 1);
+        refuse_uneven(&counts, self.l)?;
+        let mut grouping = Grouping::default();
+        for rows in earlier {
+            grouping.push(&rows.into_iter().map(Row).collect::<Vec<Row>>(), &[]);
+        }
+        let buckets = dealt_in_cells(schema, table, newcomers, lots, u64::from(self.l), may_cut);
+        match self.groups {
+            GroupForming::Drawn => draw(&buckets, &mut grouping),
+            GroupForming::Dealt | GroupForming::Close => cut(schema, table, buckets, lots, 1, &mut grouping),
+        }
+        Ok(grouping)
     }
-    draw(schema, table, newcomers, lots, u64::from(l), may_cut, &mut grouping);
-    Ok(grouping)
+
+    /// Per row, the number of the bucket that a newcomer is dealt into. Two cells may have buckets of the same value set.
+    pub(super) fn bucket_numbers(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Vec<u32> {
+        let mut numbers = vec![u32::MAX; table.len()];
+        let (_, newcomers) = last_groups(history, table);
+        let buckets = dealt_in_cells(schema, table, newcomers, lots, u64::from(self.l), by_own_histogram);
+        for (number, bucket) in (0..).zip(&buckets) {
+            bucket.lists.iter().flatten().for_each(|&row| numbers[row as usize] = number);
+        }
+        numbers
+    }
 }
 
 /// The rows of each group of the last release, and the rows of everyone else.
@@ -205,13 +223,13 @@ mod tests {
 
     /// Newcomers are grouped among themselves, and what is out stays as it is.
     #[test]
-    fn drawn_groups_stay_as_they_are_while_the_table_grows() {
+    fn groups_within_cells_stay_as_they_are_while_the_table_grows() {
+        [GroupForming::Dealt, GroupForming::Drawn].into_iter().for_each(groups_stay_as_they_are);
+    }
+
+    fn groups_stay_as_they_are(groups: GroupForming) {
         let schema = schema(&[100]);
-        let policy = IncrementalLDiversity {
-            reader: Reader::Method,
-            groups: GroupForming::Drawn,
-            ..IncrementalLDiversity::new(3)
-        };
+        let policy = IncrementalLDiversity { reader: Reader::Method, groups, ..IncrementalLDiversity::new(3) };
         let people: Vec<SnapshotRow> =
             (0..900).map(|id| (id, vec![(id * 37 % 100) as u32], (id * id % 13) as u32)).collect();
         let (mut history, mut watch, mut first) = (History::default(), Watch::default(), BTreeSet::new());

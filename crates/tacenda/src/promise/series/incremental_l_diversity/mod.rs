@@ -4,14 +4,12 @@ mod check;
 mod group;
 mod paper;
 
-use crate::model::{Hides, Reader, Release, Schema, Scope, Table, Terms};
+use crate::model::{Hides, History, Lots, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::m_invariance::{NOBODY_LEAVES, no_refusal_if};
 use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence, ways};
 use crate::promise::series::{Alternative, OfSeries, Within, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
-#[cfg(test)]
-pub(in crate::promise::series) use group::drawn;
 use serde::{Deserialize, Serialize};
 
 /// A person's sensitive value is one of `l`, while records are only added.
@@ -40,8 +38,22 @@ pub enum GroupForming {
     /// Of people who are near each other and have different values.
     #[default]
     Close,
-    /// By lot, within cells that do not depend on who in them has which value. The groups stay as they are for ever.
+    /// As close groups, but within cells that do not depend on who in them has which value: the people of a cell are dealt
+    /// into buckets by lot, and each bucket is cut into groups of neighbours. The groups stay as they are for ever.
+    Dealt,
+    /// By lot, within such cells. The groups stay as they are for ever.
     Drawn,
+}
+
+impl GroupForming {
+    /// The words for them in the policy file.
+    const WORDS: [(&str, GroupForming); 3] =
+        [("close", GroupForming::Close), ("dealt", GroupForming::Dealt), ("drawn", GroupForming::Drawn)];
+
+    fn word(self) -> &'static str {
+        let named = Self::WORDS.iter().find(|(_, forming)| *forming == self);
+        named.map_or("close", |(word, _)| word)
+    }
 }
 
 /// Which form of paper 002.
@@ -71,7 +83,7 @@ impl Parameters for IncrementalLDiversity {
     const ENTRY: &'static Entry = &Entry {
         name: "incremental-l-diversity",
         line: "records are only added, none is artificial; a sensitive value is one of l, over all releases",
-        parameters: "l; reader = rule | method; groups = close | drawn; mode = safe | paper; made_up",
+        parameters: "l; reader = rule | method; groups = close | dealt | drawn; mode = safe | paper; made_up",
         paper: "002",
         keys: &[
             key("promise", "l", "a number, at least 2", "", "the least number of values of a group"),
@@ -80,9 +92,9 @@ impl Parameters for IncrementalLDiversity {
             key(
                 "promise",
                 "groups",
-                "close, drawn",
+                "close, dealt, drawn",
                 "close",
-                "with reader = \"method\": groups of people who are near each other, or drawn by lot within cells",
+                "with reader = \"method\": groups of people who are near each other, the same within cells, or drawn by lot within cells",
             ),
             key(
                 "promise",
@@ -107,9 +119,7 @@ impl Parameters for IncrementalLDiversity {
         Some(IncrementalLDiversity {
             made_up: walk.boolean(section, "made_up").unwrap_or(false),
             reader: walk.word(section, "reader", &READERS).unwrap_or_default(),
-            groups: walk
-                .word(section, "groups", &[("close", GroupForming::Close), ("drawn", GroupForming::Drawn)])
-                .unwrap_or_default(),
+            groups: walk.word(section, "groups", &GroupForming::WORDS).unwrap_or_default(),
             mode: walk.word(section, "mode", &modes).unwrap_or(DiversityMode::Safe),
             l: walk.parameter(section, "l")?,
         })
@@ -127,7 +137,7 @@ impl Parameters for IncrementalLDiversity {
                 }
                 let more = match (reader, self.groups) {
                     (Reader::Rule, _) => " Some wait.",
-                    (Reader::Method, GroupForming::Close) => "",
+                    (Reader::Method, GroupForming::Close | GroupForming::Dealt) => "",
                     (Reader::Method, GroupForming::Drawn) => {
                         " How groups were drawn says nothing about who in a group has which of its values."
                     }
@@ -150,7 +160,7 @@ impl Parameters for IncrementalLDiversity {
                 Some(format!("l = {l}")),
                 Some(format!("mode = {}", if is_safe { "safe" } else { "paper" })),
                 (reader == Reader::Method).then(|| "reader = method".into()),
-                (self.groups == GroupForming::Drawn).then(|| "groups = drawn".into()),
+                (self.groups != GroupForming::Close).then(|| format!("groups = {}", self.groups.word())),
             ]
             .into_iter()
             .flatten()
@@ -188,12 +198,12 @@ impl Parameters for IncrementalLDiversity {
                 "take it out",
             ));
         }
-        if self.groups == GroupForming::Drawn && self.reader == Reader::Rule {
-            let message = "groups = \"drawn\" is for a reader who knows the program";
+        if self.groups != GroupForming::Close && self.reader == Reader::Rule {
+            let message = format!("groups = \"{}\" is for a reader who knows the program", self.groups.word());
             found.push(Contradiction::new(
                 FaultKind::SaysNothing,
                 "groups",
-                message,
+                &message,
                 "set reader = \"method\", or take groups out",
             ));
         }
@@ -241,9 +251,10 @@ impl OfSeries for IncrementalLDiversity {
         (self.reader == Reader::Method).then(|| no_refusal_if(NOBODY_LEAVES, table, self.l)).flatten()
     }
 
-    fn exchanged_within(&self) -> Within {
+    fn exchanged_within(&self, schema: &Schema, before: &History, table: &Table, lots: &Lots) -> Within {
         match self.groups {
             GroupForming::Close => Within::ValueSet,
+            GroupForming::Dealt => Within::Bucket(self.bucket_numbers(schema, before, table, lots)),
             GroupForming::Drawn => Within::Group,
         }
     }

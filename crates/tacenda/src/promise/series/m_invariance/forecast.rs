@@ -19,6 +19,9 @@ const FOLLOWED: u64 = 1 << 20;
 /// What is assumed to leave, and to arrive, where nothing is known yet.
 pub(crate) const ASSUMED: f64 = 0.05;
 
+/// A larger share of counterfeits within the releases that are looked at is advised against: it goes on growing.
+const RUINOUS: f64 = 0.05;
+
 /// Values with fewer people say too little about who leaves.
 const ENOUGH: u64 = 50;
 
@@ -28,8 +31,9 @@ pub(super) const COUNTERFEITS_AHEAD: Page = (
     "A warning, not an error. With reader = \"method\" newcomers fill no gaps: where people left, \
      counterfeits stand in for them. The message says how many to expect over the next releases. It comes \
      from a simulation: people leave at the rate of this release, whatever their value, and as many arrive. \
-     Small tables, and tables that many people leave, need very many. Then a new series with reader = \
-     \"rule\" is the better choice. With five or more values in a set, surplus = \"withhold\" needs fewer \
+     Small tables, and tables that many people leave, need very many. Where more than 5 % are expected, the message \
+     advises against it: the share goes on growing after these releases. Then begin a new series with reader = \
+     \"rule\". With five or more values in a set, surplus = \"withhold\" needs fewer \
      counterfeits.",
 );
 
@@ -39,7 +43,7 @@ pub(super) const LEAVING_BY_VALUE: Page = (
     "A warning, not an error. People with some sensitive values leave more often than people with others. \
      Values of fewer than 50 people are not compared. The proof of reader = \"method\" assumes that the \
      reader expects everybody to leave equally often. A reader who knows better can learn more than the bound \
-     says.",
+     says. Nothing mends that for reader = \"method\". A new series with reader = \"rule\" does not claim it.",
 );
 
 pub(super) const ALONE: Page = (
@@ -109,9 +113,16 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let shares: Vec<String> = ahead.iter().map(|&share| percent(share)).collect();
     let as_now = if stayed.is_some() { ", as now" } else { "" };
+    let advice = match ahead.iter().any(|&share| share > RUINOUS) {
+        true => {
+            "that is too many, and it will grow: reader = \"method\" is advised against for this table; begin a new series \
+                 with reader = \"rule\""
+        }
+        false => "if that is too many, begin a new series with reader = \"rule\"",
+    };
     let mut warnings = vec![format!(
         "{}: with reader = \"method\", expect about {} counterfeits in the next {AHEAD} releases, if {} of the \
-         people leave each time{as_now}; if that is too many, begin a new series with reader = \"rule\"",
+         people leave each time{as_now}; {advice}",
         COUNTERFEITS_AHEAD.0,
         shares.join(", "),
         percent(leave),
@@ -119,7 +130,7 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     if let Some((least, most)) = stayed.as_ref().and_then(Stayed::by_value) {
         warnings.push(format!(
             "{}: between {} and {} of the people left, depending on their sensitive value; a reader who knows such rates can \
-             learn more than the promise says",
+             learn more than the promise says, so reader = \"method\" is advised against for this table",
             LEAVING_BY_VALUE.0,
             percent(least),
             percent(most),
@@ -274,6 +285,14 @@ mod tests {
         let by_value = Stayed::between(&last, &people(|id, value| id % 60 < 6 * (1 + value as u64)));
         let (least, most) = by_value.by_value().unwrap();
         assert!(least < most / 2.0, "{least} {most}");
+        let leaving = people(|id, value| id % 60 < 6 * (1 + value as u64));
+        let said = warnings(&leaving, &release(1000, 3), Some(&last));
+        assert!(said[1].starts_with("R803") && said[1].ends_with("is advised against for this table"), "{said:?}");
+        // Where a third of the people leave sets of forty, it is ruinous; where a twentieth leave sets of thousands, it is not.
+        let small = warnings(&leaving, &release(40, 3), Some(&last));
+        assert!(small[0].contains("that is too many, and it will grow"), "{small:?}");
+        let said = warnings(&last, &release(5000, 3), None);
+        assert!(said[0].ends_with("if that is too many, begin a new series with reader = \"rule\""), "{said:?}");
         let said = warnings(&last, &release(1000, 3), Some(&last));
         assert!(said.len() == 1 && said[0].starts_with("R802") && said[0].contains("0.0 %"), "{said:?}");
     }

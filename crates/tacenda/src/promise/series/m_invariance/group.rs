@@ -53,16 +53,16 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
-use crate::grouping::buckets::deal::{Deck, by_lot, stand_ins};
+use crate::grouping::buckets::cut::cut;
+use crate::grouping::buckets::deal::{Deck, by_lot};
 use crate::grouping::buckets::division::divide;
 use crate::grouping::buckets::fill::Waiting;
 use crate::grouping::buckets::hilbert::Hilbert;
-use crate::grouping::buckets::split::{Costs, Groups, Lists, NOBODY, split};
-use crate::grouping::buckets::{Bucket, split, steer, updated};
+use crate::grouping::buckets::split::refuse_too_wide;
+use crate::grouping::buckets::{Bucket, steer, updated};
 use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table, Value};
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
-use rayon::prelude::*;
 
 /// One counterfeit in so many rows may be spent to keep newcomers out of new value sets.
 const SPARE: u64 = 2000;
@@ -87,9 +87,7 @@ impl MInvariance {
         lots: &Lots,
         spare: u64,
     ) -> Result<Grouping, GroupingError> {
-        if schema.quasi.len() > split::MOST_ATTRIBUTES {
-            return Err(GroupingError::TooWide { attributes: schema.quasi.len(), most: split::MOST_ATTRIBUTES });
-        }
+        refuse_too_wide(schema)?;
         let division = divide(history, table, self.m);
         let mut buckets = division.buckets;
         let mut newcomers = division.newcomers;
@@ -127,7 +125,7 @@ impl MInvariance {
             }
         }
         let people = self.k.unwrap_or(1).max(1) as usize;
-        let grouping = cut(schema, table, buckets, lots, people, withheld);
+        let grouping = cut_all(schema, table, buckets, lots, people, withheld);
         Ok(grouping)
     }
 
@@ -330,7 +328,7 @@ fn set_around(table: &Table, value: Value, m: u64) -> Result<Vec<Value>, Groupin
 }
 
 /// Cuts all buckets into groups with at least `people` people; smaller buckets are withheld.
-fn cut(
+fn cut_all(
     schema: &Schema,
     table: &Table,
     buckets: Vec<Bucket>,
@@ -340,36 +338,8 @@ fn cut(
 ) -> Grouping {
     let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
         buckets.into_iter().partition(|bucket| bucket.people() >= people);
-    let costs = Costs::new(schema);
-    let cuts: Vec<(Vec<Value>, Groups)> = buckets
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|mut bucket| {
-            bucket.lists.iter_mut().for_each(|list| list.sort_unstable());
-            let stand_ins = stand_ins(&bucket, lots);
-            let groups = split(table, &costs, Lists { people: &bucket.lists, stand_ins: &stand_ins }, people);
-            (bucket.set, groups)
-        })
-        .collect();
     let mut grouping = Grouping::default();
-    let (mut rows, mut counterfeits) = (Vec::new(), Vec::new());
-    for (set, groups) in cuts {
-        let mut at = 0;
-        for &copies in &groups.copies {
-            let end = at + copies as usize * set.len();
-            rows.clear();
-            counterfeits.clear();
-            for (place, &row) in groups.places[at..end].iter().enumerate() {
-                if row == NOBODY {
-                    counterfeits.push(set[place / copies as usize]);
-                } else {
-                    rows.push(Row(row));
-                }
-            }
-            grouping.push(&rows, &counterfeits);
-            at = end;
-        }
-    }
+    cut(schema, table, buckets, lots, people, &mut grouping);
     let small = small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied());
     grouping.withheld = withheld.into_iter().chain(small).map(Row).collect();
     grouping.withheld.sort_unstable();

@@ -1,0 +1,40 @@
+//! Cuts buckets into groups, and adds the groups to a grouping.
+
+use crate::grouping::buckets::Bucket;
+use crate::grouping::buckets::deal::stand_ins;
+use crate::grouping::buckets::split::{Costs, Groups, Lists, NOBODY, split};
+use crate::model::{Grouping, Lots, Row, Schema, Table, Value};
+use rayon::prelude::*;
+
+/// Cuts every bucket into groups with at least `people` people. Each bucket holds so many.
+pub fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, lots: &Lots, people: usize, grouping: &mut Grouping) {
+    let costs = Costs::new(schema);
+    let cuts: Vec<(Vec<Value>, Groups)> = buckets
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|mut bucket| {
+            bucket.lists.iter_mut().for_each(|list| list.sort_unstable());
+            let stand_ins = stand_ins(&bucket, lots);
+            let groups = split(table, &costs, Lists { people: &bucket.lists, stand_ins: &stand_ins }, people);
+            (bucket.set, groups)
+        })
+        .collect();
+    let (mut rows, mut counterfeits) = (Vec::new(), Vec::new());
+    for (set, groups) in cuts {
+        let mut at = 0;
+        for &copies in &groups.copies {
+            let end = at + copies as usize * set.len();
+            rows.clear();
+            counterfeits.clear();
+            for (place, &row) in groups.places[at..end].iter().enumerate() {
+                if row == NOBODY {
+                    counterfeits.push(set[place / copies as usize]);
+                } else {
+                    rows.push(Row(row));
+                }
+            }
+            grouping.push(&rows, &counterfeits);
+            at = end;
+        }
+    }
+}
