@@ -618,7 +618,8 @@ impl Asked<'_> {
         }
         let is_told = |finding: &&FindingFacts| bearing.notes.iter().any(|fault| fault.code() == finding.code);
         let told = at_two.iter().find(is_found).or_else(|| at_the_lines.iter().chain(at_two).find(is_told));
-        let told = told.map(|finding| format!("{} ({}, {})", finding.title, finding.code, people(finding.people)));
+        // Its code stands with the finding. This is for the sentence that everybody reads.
+        let told = told.map(|finding| format!("{} ({})", finding.title, people(finding.people)));
         if let Some(possible) = told.or_else(|| plain.map(String::from)) {
             return (Decision::NotPromised, Some(possible));
         }
