@@ -24,7 +24,7 @@ recipients = ["hospital"]
 columns = ["name", "job"]
 recipients = ["tax office"]
 [promise]
-model = "xy-anonymity"  # Whoever joins both views finds at least k diseases for every name and job.
+model = "xy-anonymity"  # A reader who joins both views finds at least k diseases for every name and job.
 x = ["name", "tax.job"]
 y = ["disease"]
 k = 2

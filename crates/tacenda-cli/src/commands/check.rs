@@ -32,13 +32,8 @@ fn ahead_text(report: &CheckReport) -> String {
         percent(first.leave),
         percent(first.arrive)
     );
-    let lasting = |row: &(&WhatIf, &ForecastReport)| (row.1.ends.is_none(), row.1.within, row.1.within_most);
-    let longest = foreseen.iter().map(lasting).max();
-    let shortest = foreseen.iter().map(lasting).min();
-    if longest != shortest
-        && let Some((row, _)) = foreseen.iter().rev().find(|row| Some(lasting(row)) == longest)
-    {
-        let _ = writeln!(out, "  helps most: {}", row.parameter);
+    if let Some(parameter) = &report.lasts_longest {
+        let _ = writeln!(out, "  helps most: {parameter}");
     }
     if let Some(helps) = foreseen.iter().find_map(|(row, forecast)| Some((row, forecast.helps.as_ref()?))) {
         let _ = writeln!(out, "  or, with {}: {}", helps.0.parameter, helps.1);

@@ -32,7 +32,7 @@ const ROLES: &str =
     "  identifier  names the person. It is never published; keyed hashes of it follow a person through the series
   quasi       an attacker may know it: age, postcode, sex, dates. It is generalised
   sensitive   nobody may learn it about a person: a diagnosis, a charge. It is published as it is, hidden among others
-    public      published as it is, shuffled within each group; the policy file must say why that harms no one
+  public      published as it is, shuffled within each group; the policy file must say why that harms no one
   drop        not published: names, remarks, numbers of other systems
   Enter keeps the proposal, b goes back to the question before.";
 

@@ -126,12 +126,19 @@ fn counterfeits_for_uneven_values_need_a_reason() {
     without.fails(&["publish", "1a.csv", "--yes"], 6, "R606");
     let with = project(&format!("{promise}\naccept_counterfeit = \"a study\""));
     with.ok(&["publish", "1a.csv", "--yes"]);
+    // A series that begins without it does not get there by the back door.
+    let later = project("model = \"m-invariance\"\nm = 2");
+    later.ok(&["publish", "1a.csv", "--yes"]);
+    let policy = later.read("tacenda.toml").replace("m = 2", "m = 2\non_ineligible = \"counterfeit\"");
+    later.write("tacenda.toml", &policy);
+    later.fails(&["publish", "2a.csv", "--yes"], 6, "R606");
     assert!(with.read("releases/microdata/r0001/README.md").contains("are counterfeits, the person almost certainly"));
 }
 
 #[test]
 fn the_papers_first_release_is_adopted_and_everyone_keeps_their_value_set() {
-    let project = project("model = \"m-invariance\"\nm = 2\non_ineligible = \"counterfeit\"");
+    let promise = "model = \"m-invariance\"\nm = 2\non_ineligible = \"counterfeit\"\naccept_counterfeit = \"a study\"";
+    let project = project(promise);
     let out = project.ok(&["adopt", "1b.csv", "--truth", "1a.csv", "--label", "elsewhere", "--yes"]);
     assert!(out.contains("11 people found in it, 0 not in it"), "{out}");
     assert_eq!(project.read("releases/microdata/r0001/1b.csv"), TABLE_1B);

@@ -474,3 +474,25 @@ fn a_person_has_another_name_in_every_audit() {
     let other = people(&[&["r1.csv", "r2.csv"][..], &TRUTH].concat());
     assert!(both.iter().all(|person| !other.contains(person)), "{both:?} {other:?}");
 }
+
+/// A folder that holds the files of two releases of ours: their counts of people and counterfeits are no releases.
+#[test]
+fn files_beside_the_data_of_a_release_are_not_audited_as_releases() {
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
+    for people in [240, 250] {
+        project.write("table.csv", &patients(0, people));
+        project.ok(&["publish", "table.csv", "--yes"]);
+    }
+    std::fs::create_dir(project.file("received")).unwrap();
+    for release in ["r0001", "r0002"] {
+        for kind in [".csv", ".counts.csv"] {
+            let name = format!("ward-stays-{release}{kind}");
+            let text = project.read(&format!("releases/ward-stays/{release}/{name}"));
+            project.write(&format!("received/{name}"), &text);
+        }
+    }
+    let quasi = ["--quasi", "age,sex", "--sensitive", "diagnosis", "--format", "json"];
+    let ended = project.run(&[&["audit", "received"], &quasi[..]].concat());
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(report["releases"].as_array().map(Vec::len), Some(2), "{}", ended.stderr);
+}

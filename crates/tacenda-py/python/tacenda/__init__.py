@@ -66,8 +66,8 @@ class Series:
 
     ``policy`` is a dict with the keys of a policy file, a path to one, or its text. Hierarchy files are
     looked for beside the policy file, or in ``folder``. ``seed`` makes the series reproducible: a number,
-    or the 32 bytes of a vault's seed. Whoever knows the seed can undo the keyed hashes; for real data,
-    leave it out.
+    or the 32 bytes of a vault's seed. Anyone who knows the seed can undo the keyed hashes: leave it out
+    for real data.
     """
 
     def __init__(
@@ -186,14 +186,14 @@ def audit(
     presence: bool = True,
     missing: Optional[str] = None,
 ) -> Audit:
-    """Attacks a series of releases, whoever made them: what can a reader of all of them work out?
+    """Audits releases made by any tool: what can a reader of all of them work out?
 
     ``releases`` are frames or paths (also :class:`Release` objects), in order of time; generalised cells
     in any of the usual notations. ``truth`` are the tables behind them, one per release, with the identifier
     ``id``: then people are counted. A person must be one of at least ``k``, with at least ``l`` values left;
     the attacker knows everyone's quasi values and, with ``presence``, who is in which release. ``missing``
-    says what a quasi cell without a value stands for: ``"any"`` value, or ``"value"``, one of its own; what
-    was taken for granted stands in ``report["assumptions"]``.
+    says what an empty quasi cell means: ``"any"`` value, or ``"value"``, a value of its own. ``report["assumptions"]``
+    lists the assumptions.
 
     The attacks: intersection of candidate sets over releases (Ganta, Kasiviswanathan, Smith, KDD 2008; Xiao,
     Tao, SIGMOD 2007), correspondence attacks (Fung, Wang, Fu, Pei, EDBT 2008), differences of releases,

@@ -1,8 +1,8 @@
 //! The folder's words: a Frictionless description for programs, a page for people.
 
 use crate::folder::digest::WrittenFile;
-use crate::folder::{COUNTERFEITS, COUNTS, Issue, ManifestFacts, file_stem};
-use crate::model::{Domain, GROUP_ID, PeopleCounts, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
+use crate::folder::{Issue, ManifestFacts, file_stem};
+use crate::model::{COUNTERFEITS, COUNTS, Domain, GROUP_ID, PeopleCounts, Quasi, RECORD, ROW_WEIGHT, Role, Schema};
 use crate::promise::{Format, PolicyFile, Promise, Views};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;

@@ -35,7 +35,7 @@ pub use read::{ReceivedRelease, read, read_with};
 
 use crate::folder::digest::Digesting;
 pub(crate) use crate::folder::digest::{SUMS, sums};
-use crate::model::{Release, Schema};
+use crate::model::{COUNTERFEITS, COUNTS, Release, Schema};
 use crate::promise::{Format, PolicyFile};
 use std::fs::File;
 use std::io;
@@ -135,10 +135,6 @@ pub(crate) fn write_with_digests(
     files.push(put(SUMS, &mut |out| out.write_all(list.as_bytes()))?);
     Ok(files)
 }
-
-/// How the names of the files end that say how many counterfeits each group has, and how many people have which values.
-const COUNTERFEITS: &str = ".counterfeits.csv";
-const COUNTS: &str = ".counts.csv";
 
 /// What fills a file.
 type Fill<'a> = dyn FnMut(&mut Digesting) -> io::Result<()> + 'a;

@@ -7,8 +7,8 @@
 use crate::folder::digest::SUMS;
 use crate::folder::manifest::{MANIFEST, Manifest};
 use crate::folder::order::FileColumns;
-use crate::folder::{COUNTERFEITS, COUNTS, FolderError, digest, public_schema, read_csv, read_parquet};
-use crate::model::{Regions, Release, Schema, Span, Value, Values};
+use crate::folder::{FolderError, digest, public_schema, read_csv, read_parquet};
+use crate::model::{COUNTERFEITS, COUNTS, Regions, Release, Schema, Span, Value, Values, is_data_file};
 use crate::promise::Promise;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -114,7 +114,7 @@ impl Files {
     fn named(manifest: &Manifest) -> Result<Files, FolderError> {
         let names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
         let beside = |ending: &str| names.iter().find(|name| name.ends_with(ending)).map(|name| name.to_string());
-        let is_data = |name: &str| name.ends_with(".csv") && !name.ends_with(COUNTERFEITS) && !name.ends_with(COUNTS);
+        let is_data = |name: &str| name.ends_with(".csv") && is_data_file(name);
         let csv = names.iter().find(|name| is_data(name));
         let parquet = names.iter().find(|name| name.ends_with(".parquet"));
         let data = csv.or(parquet).ok_or(FolderError::Manifest { what: "no data file is listed".into() })?;

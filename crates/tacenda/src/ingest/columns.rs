@@ -45,7 +45,7 @@ impl Plan {
         };
         if !header.iter().any(listed) {
             // Without a header the first line is a person: nothing of it is said.
-            let detail = "the first line names none of the columns of the policy file; is the header missing?";
+            let detail = "the first line names no column of the policy file: the header may be missing";
             return Err(IngestError::whole(Kind::MissingColumn, detail));
         }
         let mut problems = Vec::new();

@@ -427,7 +427,7 @@ kinds! {
     NoRowOrder, "D136", "rows of one person without an order",
         "fill in the column that orders them, order by one that tells them apart, or set rows = \"combine\" under [person]",
         "The policy file says that the first or the latest of a person's rows counts. The cell that orders a row is empty, \
-         or two rows have the same and differ in others. Which one is published may not depend on the order in the file.";
+         or two rows have the same cell there and differ elsewhere. Which one is published may not depend on the order in the file.";
     /// Rows of one person with different values where no choice was declared.
     RowsDiffer, "D137", "rows of one person differ",
         "set at the column which value is kept: combine = \"first\", \"latest\", \"least\" or \"most\"",

@@ -347,7 +347,7 @@ fn a_missing_header_shows_no_one() {
     let error = read(headless.as_bytes()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "D101 missing column: the first line names none of the columns of the policy file; is the header missing?; add \
+        "D101 missing column: the first line names no column of the policy file: the header may be missing; add \
          the column to the input, or take it out of the policy file"
     );
     let error = read(b"id,kg,kg\n").unwrap_err().to_string();

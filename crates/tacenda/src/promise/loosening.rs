@@ -49,7 +49,7 @@ impl Looser {
     pub fn unless_same<T: PartialEq + ?Sized>(key: &str, before: &T, after: &T) -> Result<(), Looser> {
         match before == after {
             true => Ok(()),
-            false => Err(Looser(format!("{key} has changed since the last release: that needs a new series"))),
+            false => Err(Looser(format!("a series cannot change its {key}: that needs a new series"))),
         }
     }
 }

@@ -60,6 +60,8 @@ pub struct Drafted {
     pub parameters: fn(u64) -> String,
     /// Whether it is about sensitive values, so that some column must be sensitive.
     pub needs_sensitive: bool,
+    /// Whether people may leave, return or change between releases: the answer that the draft assumes.
+    pub leaving: &'static str,
     /// What to consider where columns of numbers or dates have no empty cell: `{}` stands for their names.
     pub full_columns: Option<&'static str>,
 }

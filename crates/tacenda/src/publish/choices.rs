@@ -220,7 +220,7 @@ impl Tried<'_> {
         let expected = alternative.promise.inner().expects_no_refusal(self.material.table(), release, counterfeits)?;
         let instead = match alternative.promise.terms().name == self.chosen.terms().name {
             true => "",
-            false => "  instead of the present lines",
+            false => ", in place of its lines",
         };
         let Alternative { name, about, setting, .. } = alternative;
         Some(format!(
@@ -253,8 +253,7 @@ fn best(choices: &[Choice], people_leave: bool) -> Option<String> {
             format!("best for this table: {both}, with the least loss ({loss}) and the least query error ({error})")
         }
         true => format!(
-            "no way is best for this table: the least loss is {loss} ({}), the least query error is {error} \
-             ({})",
+            "no way is best for this table in both: {} with the least loss ({loss}), {} with the least query error ({error})",
             names(&|costs| is_least(costs, 0)),
             names(&|costs| is_least(costs, 1))
         ),
@@ -291,7 +290,10 @@ mod tests {
         assert!(said.contains("drawn (if nobody leaves), with"), "{said}");
         let coarse = tried("drawn", 0.077, 4.04);
         let said = best(&[close.clone(), coarse], false).unwrap();
-        assert!(said.starts_with("no way is best") && said.ends_with("27.3 % (close)"), "{said}");
+        assert!(
+            said.starts_with("no way is best") && said.ends_with("close with the least query error (27.3 %)"),
+            "{said}"
+        );
         // What lots alone may have moved makes no difference.
         let said = best(&[close.clone(), tried("method", 0.366, 0.271), tried("drawn", 0.5, 0.5)], true).unwrap();
         assert!(said.starts_with("best for this table: close and method, "), "{said}");

@@ -843,10 +843,11 @@ fn ignore_private(disk: &dyn Disk, root: &Path) -> Result<(), ProjectError> {
     Ok(write().map_err(|error| LedgerError::disk("write", &ignored, error))?)
 }
 
-/// A promise that holds per release only needs a reason for a second release; one that gives people away, for the first.
+/// A promise that holds per release only needs a reason for a second release; one that gives people away, for every one:
+/// it may have been changed into such a promise after the first.
 pub(super) fn assert_reason(file: &PolicyFile, prepared: &Prepared) -> Result<(), ProjectError> {
     let gives_away = matches!(&file.promise, Promised::Series(promise) if promise.inner().gives_people_away());
-    if gives_away && prepared.release.number == 1 && file.reasons.accept_counterfeit.is_none() {
+    if gives_away && file.reasons.accept_counterfeit.is_none() {
         return Err(ProjectError::GivesPeopleAway);
     }
     match (prepared.series_risk(), &file.reasons.accept_series_risk) {

@@ -2,7 +2,7 @@
 //!
 //! The values of everyone in a value set are exchanged: each becomes the next value of the set. Everyone who is dealt
 //! in a release takes over the lot of somebody with that value, in order. Then every random choice falls for the new
-//! holder as it fell for the old one. By the proof (science A3.11-b, A3.11-d) no group of any release may change.
+//! holder as it fell for the old one. By the proof (science A3.11-b, science A3.11-d, science A3.11-e) no group of any release may change.
 
 use crate::audit::{Exchanged, Rerun};
 use crate::model::lots::GivenLots;

@@ -219,6 +219,7 @@ struct Made<'a> {
 
 /// Makes the release of a view and has it judged. `adopted` are views made elsewhere that the history does not hold
 /// yet. Changes nothing.
+#[doc(hidden)] // Only tests and benches call it from outside.
 pub fn prepare_view(
     new: NewView<'_>,
     adopted: &[PastView],

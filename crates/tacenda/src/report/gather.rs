@@ -2,6 +2,7 @@
 
 use crate::audit::story::Story;
 use crate::audit::{Assessment, Attacker, Budget, Check, Fault, Finding, Series, Thresholds, Witness};
+use crate::model::is_data_file;
 use crate::report::claim::claim;
 use crate::report::codes::Codes;
 use crate::report::release_facts::{Lens, release_facts};
@@ -103,13 +104,7 @@ pub struct ReleaseOrigin {
 impl ReleaseOrigin {
     /// The data among the names of a release's files: neither its description nor its counts of counterfeits and people.
     pub fn data_name<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-        let is_data = |name: &&str| {
-            let plain = name.trim_end_matches(".gz").trim_end_matches(".zst");
-            [".csv", ".tsv", ".txt", ".parquet"].iter().any(|ending| plain.ends_with(ending))
-                && !plain.ends_with(".counterfeits.csv")
-                && !plain.ends_with(".counts.csv")
-        };
-        names.into_iter().find(is_data)
+        names.into_iter().find(|name| is_data_file(name))
     }
 }
 

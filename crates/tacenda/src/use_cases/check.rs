@@ -1,10 +1,8 @@
 //! Is the policy sound, and can this data meet it? Writes nothing.
 
 use crate::grouping::GroupingError;
-use crate::model::{Reader, counted, number, percent};
-use crate::promise::{
-    IncrementalKAnonymity, MInvariance, OnIneligible, PolicyFile, Promise, Promised, SeriesPromise, ShareLimits,
-};
+use crate::model::{counted, number, percent};
+use crate::promise::{PolicyFile, Promise, Promised, ShareLimits};
 use crate::publish::{
     Access, Choice, ForecastReport, Ingredients, MOST_COMPARED, NextRelease, Project, ProjectError, PublishError,
     Rehearsal,
@@ -31,6 +29,8 @@ pub struct CheckReport {
     pub summary: Option<Summary>,
     /// What would be with other parameters.
     pub what_if: Vec<WhatIf>,
+    /// The parameter of them with which the limits of the policy file hold for the most releases, if they differ.
+    pub lasts_longest: Option<String>,
 }
 
 /// The next release with another parameter.
@@ -89,6 +89,7 @@ pub fn check(
         notes: project.policy_notes().to_vec(),
         summary: None,
         what_if: Vec::new(),
+        lasts_longest: None,
     };
     let variants = what_if.map(|text| variants(file, text)).transpose()?;
     if request.data.is_none() && variants.is_none() {
@@ -126,6 +127,7 @@ pub fn check(
             }
         }
     }
+    report.lasts_longest = lasts_longest(&report.what_if);
     Ok(report)
 }
 
@@ -138,6 +140,16 @@ fn foreseen(
 ) -> Option<ForecastReport> {
     let limited = PolicyFile { limits: own.limits, ..variant.clone() };
     rehearsal.forecast(&limited, material)
+}
+
+/// The parameter with which the limits hold for the most releases; none where all are alike.
+fn lasts_longest(what_if: &[WhatIf]) -> Option<String> {
+    let foreseen = what_if.iter().filter_map(|row| Some((row, row.forecast.as_ref()?)));
+    let lasting = foreseen.map(|(row, ahead)| ((ahead.ends.is_none(), ahead.within, ahead.within_most), row));
+    let lasting: Vec<((bool, u32, u32), &WhatIf)> = lasting.collect();
+    let least = lasting.iter().map(|(releases, _)| *releases).min()?;
+    let (most, row) = lasting.iter().max_by_key(|(releases, _)| *releases)?;
+    (*most != least).then(|| row.parameter.clone())
 }
 
 /// What a steward can do before a first release where too many people have one value, with what each costs. Everything that
@@ -180,20 +192,9 @@ fn uneven(project: &Project, file: &PolicyFile, material: &Ingredients, error: &
             Err(_) => format!("{what}: not possible either"),
         });
     };
-    let with = |promise: SeriesPromise| PolicyFile { promise: promise.into(), ..file.clone() };
-    let smaller = people.checked_div(most).unwrap_or(0) as u32;
-    if let SeriesPromise::MInvariance(own) = promise {
-        if smaller >= 2 && smaller < own.m {
-            try_variant(format!("m = {smaller}"), with(MInvariance { m: smaller, ..*own }.into()));
-        }
-        if own.reader == Reader::Rule {
-            let waits = MInvariance { on_ineligible: OnIneligible::Defer, ..*own };
-            let what = "on_ineligible = \"defer\" (a person who waits mostly has a value that is too frequent)";
-            try_variant(what.into(), with(waits.into()));
-        }
+    for (what, promise) in promise.remedies(people.checked_div(most).unwrap_or(0) as u32) {
+        try_variant(what, PolicyFile { promise: promise.into(), ..file.clone() });
     }
-    let what = "model = \"incremental-k-anonymity\", k = 5 (hides who is who, not the value; nobody may leave)";
-    try_variant(what.into(), with(IncrementalKAnonymity::new(5).into()));
     notes.push(
         "other remedies change the data: a coarser level of the sensitive column, finer values in place of the \
          frequent one, or role = \"drop\""

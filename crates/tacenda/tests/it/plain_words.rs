@@ -193,6 +193,18 @@ fn screens_errors_and_help_have_no_sentence_over_thirty_words() {
     assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
 }
 
+/// What Python users and readers of the examples see first.
+#[test]
+fn the_python_package_and_the_examples_have_no_unclear_words() {
+    let mut files = sources(&root().join("crates/tacenda/examples"));
+    files.push(root().join("crates/tacenda-py/python/tacenda/__init__.py"));
+    assert!(files.len() > 5, "{files:?}");
+    for path in files {
+        let found = unclear(&fs::read_to_string(&path).unwrap());
+        assert!(found.is_empty(), "{}: {found:?}", path.display());
+    }
+}
+
 #[test]
 fn long_sentences_are_found() {
     let words = |count: usize| vec!["word"; count].join(" ");

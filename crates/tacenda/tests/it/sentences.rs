@@ -68,8 +68,11 @@ fn a_skipped_release_is_said_to_be_visible_and_outside_the_bound() {
         flat(&std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guarantees.md")).unwrap());
     for terms in [diversity.terms(), dealt.terms(), drawn.terms(), invariance.terms()] {
         let skipped = terms.limits.iter().find(|limit| limit.contains("skipped")).expect("a limit");
-        assert!(skipped.contains("can see that") && skipped.contains("not proved for such a series"), "{skipped}");
-        assert!(page.contains(&flat(skipped)), "docs/guarantees.md does not say: {skipped}");
+        assert!(skipped.contains("who sees that") && skipped.contains("does not hold for such a series"), "{skipped}");
+        let chosen = terms.limits.iter().find(|limit| limit.contains("chosen by comparing")).expect("another");
+        for limit in [skipped, chosen] {
+            assert!(page.contains(&flat(limit)), "docs/guarantees.md does not say: {limit}");
+        }
     }
     assert!(MInvariance::new(4).terms().limits.iter().all(|limit| !limit.contains("skipped")));
 }

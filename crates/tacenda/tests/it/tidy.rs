@@ -16,8 +16,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("ingest", &["model", "settings", "promise"]),
     ("keys", &["model"]),
     ("ledger", &["model", "keys"]),
-    ("folder", &["model", "promise", "measure"]),
     ("measure", &["model"]),
+    ("folder", &["model", "promise", "measure"]),
     ("made_up", &["model"]),
     ("report", &["model", "audit", "measure"]),
     (

@@ -146,6 +146,7 @@ impl JoinReading {
 }
 
 /// How many steps the kernel of one join of three or more views may take. Joins that can be taken apart take none.
+#[doc(hidden)] // Only tests and benches call it from outside.
 pub const STEPS_TOGETHER: u64 = together::STEPS;
 
 /// Judges the join of all views.

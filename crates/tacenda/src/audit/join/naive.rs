@@ -6,6 +6,7 @@ use crate::model::{Bound, Impossible, PublishedView, Requirement, Span, ViewColu
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every choice of one row per view in which all pairs can be one person.
+#[doc(hidden)] // Only tests and benches call it from outside.
 pub fn materialise(views: &[PublishedView], impossible: &[Impossible]) -> Vec<Vec<usize>> {
     let mut joined: Vec<Vec<usize>> = vec![Vec::new()];
     for (view, published) in views.iter().enumerate() {
@@ -23,6 +24,7 @@ pub fn materialise(views: &[PublishedView], impossible: &[Impossible]) -> Vec<Ve
 }
 
 /// A requirement on a join that stands row by row; the joined rows may be any selection.
+#[doc(hidden)] // Only tests and benches call it from outside.
 pub fn read_naively(views: &[PublishedView], joined: &[Vec<usize>], requirement: &Requirement) -> JoinReading {
     let cell = |chosen: &[usize], at: &ViewColumn| match at.column {
         Some(column) => views[at.view].column(column).span(chosen[at.view]),

@@ -13,7 +13,7 @@ use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, text};
 use crate::model::Role;
-use crate::promise::{Entry, ViewPromise, entries};
+use crate::promise::{Entry, SeriesPromise, ViewPromise, entries};
 use seen::Seen;
 
 /// What was found about a table, and what is proposed.
@@ -142,13 +142,8 @@ impl Draft {
     /// Whether people leave, return or change between releases, or are only added.
     pub fn set_leaving(&mut self, leave: bool) {
         let has_value = self.columns.iter().any(|column| column.role == Role::Sensitive);
-        let name = match (leave, has_value) {
-            (true, true) => "m-invariance",
-            (false, true) => "incremental-l-diversity",
-            (_, false) => return,
-        };
-        if self.even_to() >= 2 {
-            self.set_promise(name);
+        if has_value && self.even_to() >= 2 {
+            self.set_promise(SeriesPromise::usual_if(leave).name);
         }
     }
 

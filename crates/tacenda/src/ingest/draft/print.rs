@@ -99,13 +99,7 @@ fn questions(draft: &Draft, out: &mut String) {
         of_role.map(|column| said(&column.name)).collect::<Vec<_>>().join(", ")
     };
     line(out, "#\n# Three questions decide everything. What this draft assumes:");
-    let leaving = match entry.name {
-        "m-invariance" => "yes. If people are only ever added, compare incremental-l-diversity",
-        "k-anonymity" => "there is only one release",
-        "xy-anonymity" | "xy-linkability" => "no: all views show the same people",
-        _ => "no, people are only added. If that is wrong, a later release is refused, and only m-invariance helps",
-    };
-    line(out, &format!("# 1. Do people leave, return or change between releases? Here: {leaving}."));
+    line(out, &format!("# 1. Do people leave, return or change between releases? Here: {}.", entry.draft.leaving));
     let sensitive = names(Role::Sensitive);
     let sensitive = if sensitive.is_empty() { "only which row is theirs" } else { &sensitive };
     line(out, &format!("# 2. What must nobody learn about a person? Here: {sensitive}."));

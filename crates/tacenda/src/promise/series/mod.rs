@@ -122,6 +122,12 @@ pub trait OfSeries: Grouper + Checked {
         Within::ValueSet
     }
 
+    /// What can be tried with the same promise where its parameter asks for more values than the table can give: at most
+    /// one in `one_in` people has each value.
+    fn remedies(&self, _one_in: u32) -> Vec<(String, SeriesPromise)> {
+        Vec::new()
+    }
+
     /// How many people earlier releases have given away, so that no group can hide them.
     fn exposed(&self, _: &History) -> u64 {
         0
@@ -159,11 +165,29 @@ impl SeriesPromise {
         if even_values { MInvariance::ENTRY } else { IncrementalKAnonymity::ENTRY }
     }
 
+    /// The promise about sensitive values to begin with, if people leave or if they are only added.
+    pub fn usual_if(people_leave: bool) -> &'static Entry {
+        if people_leave { MInvariance::ENTRY } else { IncrementalLDiversity::ENTRY }
+    }
+
+    /// What can be tried in place of this promise where no value may be held by more than one in `one_in` people of this
+    /// table: each in words, and as a promise.
+    pub fn remedies(&self, one_in: u32) -> Vec<(String, SeriesPromise)> {
+        let mut remedies = self.inner().remedies(one_in);
+        let what = "model = \"incremental-k-anonymity\", k = 5 (hides who is who, not the value; nobody may leave)";
+        remedies.push((what.into(), IncrementalKAnonymity::new(5).into()));
+        remedies
+    }
+
     /// Judges a finished release. An empty answer means that it is true, whole, and keeps the promise.
     pub fn judge(&self, evidence: Evidence<'_>) -> Vec<Finding> {
         gate(&self.terms(), &|evidence| self.inner().check(evidence), evidence)
     }
 }
+
+/// The draft's answer to whether people leave, where they may not.
+const ONLY_ADDED: &str =
+    "no, people are only added. If that is wrong, a later release is refused, and only m-invariance helps";
 
 /// The fault of a promise about sensitive values where there are none.
 fn without_sensitive(schema: Option<&Schema>) -> Option<Contradiction> {

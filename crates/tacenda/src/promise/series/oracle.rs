@@ -7,7 +7,7 @@
 use crate::grouping::GroupingError;
 use crate::grouping::evolve::{SnapshotRow, after, group_values, key, schema, table, values};
 use crate::model::lots::GivenLots;
-use crate::model::{Grouping, History, Lots, Reader, RecordKey, Schema, Table, Value};
+use crate::model::{Grouping, History, Lots, Reader, RecordKey, Row, Schema, Table, Value};
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{GroupForming, IncrementalLDiversity, MInvariance, Surplus};
 use rayon::prelude::*;
@@ -432,6 +432,46 @@ fn merging_cells_upward_is_caught() {
         let worst = eight(&[3, 2, 2, 1]).worst(&MergesUpward(groups), false, Draws::ByLot, 2);
         assert_eq!((worst.share, worst.above, worst.outcomes), ((1, 1), 96, 432), "{groups:?}");
     }
+}
+
+/// A promise that takes dealt groups unless close ones have less loss.
+struct ChosenByLoss;
+
+impl Grouper for ChosenByLoss {
+    fn promise(&self) -> SeriesPromise {
+        in_cells(2, GroupForming::Dealt).into()
+    }
+
+    fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
+        let [dealt, close] = [GroupForming::Dealt, GroupForming::Close]
+            .map(|groups| in_cells(2, groups).group(schema, history, table, lots));
+        let (dealt, close) = (dealt?, close?);
+        let width = |rows: &[Row], attribute: usize| {
+            let codes = || rows.iter().map(|row| table.quasi(attribute)[row.index()]);
+            codes().max().unwrap_or(0) - codes().min().unwrap_or(0)
+        };
+        let loss = |grouping: &Grouping| -> u32 {
+            let of_group = |rows: &[Row]| (0..table.quasi_count()).map(|attribute| width(rows, attribute)).sum::<u32>();
+            grouping.groups().map(|group| of_group(group.rows)).sum()
+        };
+        Ok(if loss(&close) < loss(&dealt) { close } else { dealt })
+    }
+}
+
+/// science A3.11-f: which way had less loss tells of the values.
+#[test]
+fn a_choice_by_loss_is_caught() {
+    let worst = eight(&[2, 2, 2, 2]).worst(&ChosenByLoss, false, Draws::ByLot, 2);
+    assert!(2 * worst.share.0 > worst.share.1 && worst.above > 0, "{:?}, {}", worst.share, worst.above);
+}
+
+/// science CE-14: with `reader = "rule"` newcomers are placed in the order of their places.
+#[test]
+fn added_records_are_certain_to_a_reader_who_knows_the_program() {
+    let places: &[&[u32]] = &[&[0], &[2], &[1], &[18], &[6], &[10]];
+    let script = Script { places, present: &[&[0, 1], ALL], values: 3, histogram: None };
+    let worst = script.worst(&IncrementalLDiversity::new(2), false, Draws::ByLot, 2);
+    assert!(worst.share == (1, 1) && worst.above > 0, "{:?}, {}", worst.share, worst.above);
 }
 
 /// Every way to pair people who have different values.

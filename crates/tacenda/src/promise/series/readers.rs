@@ -24,8 +24,12 @@ pub(in crate::promise::series) const WAITING: &str = "A person who waits for the
     data, the waiting almost gives the value away. Others wait because of k, or because few people arrive.";
 
 /// What a refusal tells.
-pub(in crate::promise::series) const SKIPPED: &str = "Newcomers whose values are too uneven are refused, and their release is \
-    skipped. A reader can see that and learn from it. The bound is not proved for such a series.";
+pub(in crate::promise::series) const SKIPPED: &str = "A release is refused and skipped if the values of arrivals are too \
+    uneven, or if a value changed. A reader who sees that can be certain of values: the bound does not hold for such a series.";
+
+/// What choosing by results tells.
+const CHOSEN_BY_RESULT: &str = "If a parameter or the way to form groups was chosen by comparing results on these data, \
+    the bound is not proved.";
 
 /// What boxes tell.
 pub(in crate::promise::series) const TIGHT_BOXES: &str = "Without a grid, the ends of a published interval are values of \
@@ -52,8 +56,10 @@ pub(in crate::promise::series) fn value_sentence(one_in: u32, reader: Reader) ->
     format!("{bound} {knows}")
 }
 
-/// What such a promise does not cover. Drawn groups say nothing of a relation between values and quasi-identifiers.
-pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) -> Vec<&'static str> {
+/// What such a promise does not cover. Groups within cells show how values are related to quasi-identifiers; the order within
+/// drawn groups does not.
+pub(in crate::promise::series) fn value_limits(reader: Reader, groups: GroupForming) -> Vec<&'static str> {
+    let (are_drawn, are_in_cells) = (groups == GroupForming::Drawn, groups != GroupForming::Close);
     let mut limits = vec![
         "It does not hide who is in the data.",
         "It does not hide that two people share a value.",
@@ -67,18 +73,21 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
              people: in later releases, and in the first one too if values are related to quasi-identifiers.",
         ),
         Reader::Method => {
-            limits.push(match are_drawn {
-                true => {
-                    "The releases show how values are related to quasi-identifiers. A reader who works this relation \
-                     out, or knows it already, can guess better than the bound says."
-                }
-                false => {
+            if !are_drawn {
+                limits.push(
                     "If values are related to quasi-identifiers, a reader who knows this program can work the relation out from one \
-                     release, and with it the values of most people."
-                }
-            });
+                     release, and with it the values of most people.",
+                );
+            }
+            if are_in_cells {
+                limits.push(
+                    "The releases show how values are related to quasi-identifiers. A reader who works this relation \
+                     out, or knows it already, can guess better than the bound says.",
+                );
+            }
             limits.push("If people with some values leave more often than others, the bound does not hold.");
             limits.push(SKIPPED);
+            limits.push(CHOSEN_BY_RESULT);
         }
     }
     limits

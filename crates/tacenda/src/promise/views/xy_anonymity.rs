@@ -29,6 +29,7 @@ impl Parameters for XyAnonymity {
             comment: "# For an attacker who knows x, at least k values of y remain.\n",
             parameters: |k| format!("k     = {k}\n"),
             needs_sensitive: true,
+            leaving: "no: all views show the same people",
             full_columns: None,
         },
         pages: &[],

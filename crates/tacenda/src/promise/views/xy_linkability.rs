@@ -69,6 +69,7 @@ impl Parameters for XyLinkability {
             comment: "# For an attacker who knows x, no value of y has a larger share than max_confidence.\n",
             parameters: |l| format!("max_confidence = {:.3}\n", 1.0 / l as f64),
             needs_sensitive: true,
+            leaving: "no: all views show the same people",
             full_columns: None,
         },
         pages: &[],

@@ -13,7 +13,10 @@ use crate::audit::{Evidence, Finding, Traces};
 use crate::ingest::foreign::{Ask, File, Foreign};
 use crate::ingest::{ReadOptions, Source, foreign};
 use crate::ledger::{Commit, LedgerError, LineNumbers, Publication, Staging};
-use crate::model::{Grouping, History, PastGroups, Reader, Reading, Regions, Release, Schema, Scope, Table, Values};
+use crate::model::{
+    COUNTERFEITS, COUNTS, Grouping, History, PastGroups, Reader, Reading, Regions, Release, Schema, Scope, Table,
+    Values,
+};
 use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
@@ -40,12 +43,12 @@ fn kept(reading: &Reading) -> Reading {
     Reading { hierarchy: names.collect(), ..reading.clone() }
 }
 
-/// The name under which a tree is kept beside the data.
 /// Whether a name ends like that of a file that stands beside the data.
 fn ends_like_ours(name: &str) -> bool {
-    name.ends_with(".counterfeits.csv") || name.ends_with(".hierarchy.csv")
+    [COUNTERFEITS, COUNTS, ".hierarchy.csv"].iter().any(|ending| name.ends_with(ending))
 }
 
+/// The name under which a tree is kept beside the data.
 fn kept_hierarchy(at: usize) -> String {
     format!("{at}.hierarchy.csv")
 }
@@ -358,7 +361,10 @@ fn copy(staging: &Staging, adoption: &Adoption) -> Result<Vec<String>, ProjectEr
         let name = path.file_name().map_or_else(|| "release".into(), |name| name.to_string_lossy().replace('\\', "_"));
         // The data are told by their name.
         let name = match at == 0 && ends_like_ours(&name) {
-            true => name.replace(".counterfeits.csv", "-counterfeits.csv").replace(".hierarchy.csv", "-hierarchy.csv"),
+            true => name
+                .replace(COUNTERFEITS, "-counterfeits.csv")
+                .replace(COUNTS, "-counts.csv")
+                .replace(".hierarchy.csv", "-hierarchy.csv"),
             false => name,
         };
         names.push(copy_one(staging, path, &name, (at == 0).then_some(&adoption.digest))?);

@@ -1,12 +1,10 @@
 //! A folder of files, or a pattern of names, in place of a list of files.
 
 use crate::ingest::{Given, foreign};
+use crate::model::is_data_file;
 use crate::use_cases::subject::own;
 use crate::use_cases::{Order, SubjectRequest, UseCaseError};
 use std::path::{Path, PathBuf};
-
-/// Endings of files that may be releases.
-const ENDINGS: [&str; 4] = [".csv", ".tsv", ".txt", ".parquet"];
 
 /// Puts the files of folders and patterns in their place. Where there are such, files are put in the order of the dates in
 /// their names, if nothing else was said and every name has one.
@@ -63,12 +61,10 @@ fn within(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, UseCaseError> {
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     found.retain(|path| {
         let small = name(path).to_ascii_lowercase();
-        let plain = small.trim_end_matches(".gz").trim_end_matches(".zst");
-        let is_data = ENDINGS.iter().any(|ending| plain.ends_with(ending)) && !plain.ends_with(".counterfeits.csv");
         let is_release = path.is_dir() && own::folder_of(&Given::Path(path.clone())).is_some();
         matches(pattern.as_bytes(), name(path).as_bytes())
             && !small.starts_with('.')
-            && (is_release || path.is_file() && is_data)
+            && (is_release || path.is_file() && is_data_file(&small))
     });
     found.sort();
     match found.is_empty() {

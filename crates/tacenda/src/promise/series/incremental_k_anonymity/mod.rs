@@ -6,7 +6,7 @@ mod warnings;
 
 use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::TIGHT_BOXES;
-use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
+use crate::promise::series::{Alternative, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,7 @@ impl Parameters for IncrementalKAnonymity {
             comment: "# Each person is one of at least k. Records may only be added.\n",
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
+            leaving: ONLY_ADDED,
             full_columns: Some(
                 "# With cohorts = false, a column of numbers or dates is cut only if missing = \"error\".\n\
                  # If no cell of {} will ever be empty, set that before the first release. It cannot be changed later.\n",

@@ -7,7 +7,7 @@ mod paper;
 use crate::model::{Hides, History, Lots, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::m_invariance::{NOBODY_LEAVES, no_refusal_if};
 use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence, ways};
-use crate::promise::series::{Alternative, OfSeries, Within, too_few_declared, without_sensitive};
+use crate::promise::series::{Alternative, ONLY_ADDED, OfSeries, Within, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
@@ -108,6 +108,7 @@ impl Parameters for IncrementalLDiversity {
             comment: "# Each person's sensitive value is one of l, over all releases together. Records may only be added; some wait.\n",
             parameters: |l| format!("l     = {l}\n"),
             needs_sensitive: true,
+            leaving: ONLY_ADDED,
             full_columns: None,
         },
         pages: &[],
@@ -131,7 +132,7 @@ impl Parameters for IncrementalLDiversity {
         let reader = self.reader;
         let (sentence, limits): (String, Vec<&'static str>) = match self.mode {
             DiversityMode::Safe => {
-                let mut limits = value_limits(reader, self.groups == GroupForming::Drawn);
+                let mut limits = value_limits(reader, self.groups);
                 if reader == Reader::Rule {
                     limits.push(WAITING);
                 }

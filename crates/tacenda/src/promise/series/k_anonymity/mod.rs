@@ -98,6 +98,7 @@ impl Parameters for KAnonymity {
                       # together is acceptable: accept_series_risk = \"…\".\n",
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
+            leaving: "there is only one release",
             full_columns: None,
         },
         pages: &[],

@@ -87,8 +87,8 @@ pub(in crate::promise::series) fn no_refusal_if(leaving: &str, table: &Table, m:
     let arrive = 100.0 * ASSUMED;
     arrivals_stay_even(table, m).then(|| {
         format!(
-            "If {leaving}, no sensitive value changes, and {arrive:.0} % as many people arrive each time with values like \
-             these, no refusal is expected over the next {AHEAD} releases"
+            "Assumed: {leaving}, no sensitive value changes, and {arrive:.0} % as many people arrive each time, with values \
+             like these. Then no refusal is expected over the next {AHEAD} releases"
         )
     })
 }
@@ -271,7 +271,11 @@ mod tests {
             (0..3000).map(|id| (id, vec![0], if id % 2 == 0 { 0 } else { 1 + (id % 5) as u32 })).collect();
         assert!(!arrivals_stay_even(&table(&values(6), 1, &half), 2));
         assert!(!arrivals_stay_even(&even.first(20), 2), "one person alone cannot be placed");
-        assert!(no_refusal_if(NOBODY_LEAVES, &even, 3).unwrap().contains("5 % as many people arrive"));
+        assert!(
+            no_refusal_if(NOBODY_LEAVES, &even, 3)
+                .unwrap()
+                .contains("5 % as many people arrive each time, with values like these. Then")
+        );
         assert!(people_may_leave(&release(5000, 3), 0.05).contains("5 %"));
         assert_eq!(people_may_leave(&release(50, 3), 0.02), "nobody leaves");
     }

@@ -6,8 +6,8 @@ mod group;
 
 use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence, ways};
-use crate::promise::series::{Alternative, OfSeries, too_few_declared, without_sensitive};
-use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
+use crate::promise::series::{Alternative, OfSeries, SeriesPromise, too_few_declared, without_sensitive};
+use crate::promise::{Contradiction, Drafted, Entry, GroupForming, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 pub(crate) use forecast::ASSUMED as ASSUMED_CHURN;
 pub(in crate::promise::series) use forecast::{NOBODY_LEAVES, no_refusal_if};
@@ -116,6 +116,7 @@ impl Parameters for MInvariance {
                 group with counterfeits.\n",
             parameters: |m| format!("m     = {m}\nk     = 2\n"),
             needs_sensitive: true,
+            leaving: "yes. If people are only ever added, compare incremental-l-diversity",
             full_columns: None,
         },
         pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE, forecast::NO_REFUSAL_AHEAD, forecast::ALONE],
@@ -142,7 +143,7 @@ impl Parameters for MInvariance {
         let MInvariance { m, k, reader, .. } = *self;
         let people = k.map_or(String::new(), |k| format!(" Every group of a release holds at least {k} people."));
         let sentence = format!("{}{people}", value_sentence(m, reader));
-        let mut limits = value_limits(reader, false);
+        let mut limits = value_limits(reader, GroupForming::Close);
         if reader == Reader::Method {
             limits.push(
                 "A value that changes while its person is published is refused. A value that changed within its value set \
@@ -243,6 +244,18 @@ impl Parameters for MInvariance {
 }
 
 impl OfSeries for MInvariance {
+    fn remedies(&self, one_in: u32) -> Vec<(String, SeriesPromise)> {
+        let mut remedies = Vec::new();
+        if (2..self.m).contains(&one_in) {
+            remedies.push((format!("m = {one_in}"), MInvariance { m: one_in, ..*self }.into()));
+        }
+        if self.reader == Reader::Rule {
+            let what = "on_ineligible = \"defer\" (a person who waits mostly has a value that is too frequent)";
+            remedies.push((what.into(), MInvariance { on_ineligible: OnIneligible::Defer, ..*self }.into()));
+        }
+        remedies
+    }
+
     fn departures(&self) -> &'static str {
         "People who leave are published no more; counterfeits stand in for them where a group would fall short. Their value \
          set and the keyed hash of their identifier stay in the vault while the series runs, because a return must meet the \
