@@ -8,6 +8,7 @@ use tacenda::audit::Effort;
 use tacenda::ingest::Given;
 use tacenda::keys::KeyFolder;
 use tacenda::ledger::Anchors;
+use tacenda::model::Language;
 use tacenda::use_cases::{FailOn, FileOptions, Order, ProjectFolder, Said, SubjectRequest};
 
 /// Publish a changing table of people again and again, so that all releases together keep one promise.
@@ -639,8 +640,32 @@ pub struct ReportArgs {
     /// The private tables that the releases were made from, one per release, in order; the vault has the last one only
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub truth: Vec<PathBuf>,
+    /// The language of the recipients' page, as HTML [default: that of the policy file]
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub language: Option<LanguageArg>,
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+/// A language of the page for recipients.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum LanguageArg {
+    /// English.
+    En,
+    /// German.
+    De,
+    /// French.
+    Fr,
+}
+
+impl From<LanguageArg> for Language {
+    fn from(language: LanguageArg) -> Language {
+        match language {
+            LanguageArg::En => Language::English,
+            LanguageArg::De => Language::German,
+            LanguageArg::Fr => Language::French,
+        }
+    }
 }
 
 /// Whom a report is for.

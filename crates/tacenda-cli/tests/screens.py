@@ -1,4 +1,5 @@
-"""Opens the three editions of a report in headless Chromium, light and dark, and on paper.
+"""Opens the three editions of a report, and the recipients' page in German and French, in headless Chromium: light, dark and
+on paper.
 
 Usage: screens.py TACENDA [FOLDER]. Screenshots are left in FOLDER (target/screens if not given), to be looked at.
 Seen to fail: a page without its style, or without its dark colours, looks the same in the dark; a page whose body was
@@ -110,6 +111,12 @@ def main():
             text = page.read_text()
             assert not re.search(r"https?://|<script|<link|<img", text), f"{edition} loads something"
             assert page.stat().st_size < 2_000_000
+            shoot(page, folder, profile)
+        for language in ("de", "fr"):
+            page = folder / f"recipient-{language}.html"
+            words = ["report", "--edition", "recipient", "--language", language, "-o", str(page)]
+            subprocess.run([tacenda, "-C", project, *words], check=True, capture_output=True)
+            assert f'<html lang="{language}">' in page.read_text()
             shoot(page, folder, profile)
         published = Path(project) / "releases/ward-stays/r0004/report.html"
         shoot(Path(shutil.copy(published, folder / "folder.html")), folder, profile)

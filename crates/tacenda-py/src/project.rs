@@ -7,10 +7,13 @@ use pyo3::prelude::*;
 use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tacenda::audit::Effort;
 use tacenda::ingest::Given;
 use tacenda::keys::{KeyError, KeyFolder, PublicKey};
 use tacenda::ledger::Anchors;
-use tacenda::publish::{Access, ProjectError};
+use tacenda::model::Language;
+use tacenda::publish::{Access, ProjectError, ReportRequest};
+use tacenda::report::{Edition, html};
 use tacenda::use_cases;
 use tacenda::use_cases::{
     AuditRequest, Next, ProjectFolder, ReleaseRequest, SubjectRequest, UseCaseError, VerifyRequest,
@@ -98,6 +101,23 @@ impl PyProject {
             py,
             AuditRequest { subject, k, l, attacker: audit::attacker(presence), ..AuditRequest::default() },
         )
+    }
+
+    /// The report for recipients, the steward or an auditor, as one HTML page.
+    #[pyo3(signature = (edition, language=None))]
+    fn report(&self, py: Python<'_>, edition: &str, language: Option<&str>) -> PyResult<String> {
+        let refused = |what: String| error::raise(py, UseCaseError::Usage(what));
+        let editions = [Edition::Recipient, Edition::Steward, Edition::Auditor];
+        let edition = editions.into_iter().find(|known| known.word() == edition);
+        let edition = edition.ok_or_else(|| refused("edition is recipient, steward or auditor".into()))?;
+        let named =
+            |word: &str| Language::WORDS.iter().find(|(known, _)| *known == word).map(|(_, language)| *language);
+        let unknown = || refused("language is en, de or fr".into());
+        let language = language.map(|word| named(word).ok_or_else(unknown)).transpose()?;
+        let budget = use_cases::budget(Effort::default(), None);
+        let request = ReportRequest { edition, truth: Vec::new(), review_by: None, budget, language };
+        let report = py.detach(|| use_cases::report(&self.folder, request, &|_, _| {}));
+        report.map(|report| html(&report)).map_err(|fault| error::raise(py, fault))
     }
 
     /// Checks everything against its digests, and signatures against the keys that are named.

@@ -175,6 +175,11 @@ def the_command_makes_the_same_release(command: str) -> None:
         assert [line["event"] for line in project.log()] == ["init", "publish", "publish", "publish"]
         run = [command, "-C", str(two), "log", "--format", "json"]
         assert project.log() == json.loads(subprocess.run(run, check=True, capture_output=True).stdout)["events"]
+        run = [command, "-C", str(two), "report", "--edition", "recipient", "--language", "de", "--format", "html"]
+        assert project.report(language="de") == subprocess.run(run, check=True, capture_output=True, text=True).stdout
+        assert '<html lang="en">' in project.report() and '<html lang="en">' in project.report("steward")
+        refused(lambda: project.report(language="it"), "U201", 2)
+        refused(lambda: project.report("steward", language="de"), "U201", 2)
         subprocess.run([command, "-C", str(two), "verify"], check=True, capture_output=True)
 
 

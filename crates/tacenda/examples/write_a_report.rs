@@ -37,7 +37,13 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     // Only the steward's edition may use the private table.
     let editions = [(Edition::Recipient, Vec::new()), (Edition::Steward, vec![Given::Path(table)])];
     for (edition, truth) in editions {
-        let request = ReportRequest { edition, truth, review_by: Some("2027-06-30".into()), budget: Budget::default() };
+        let request = ReportRequest {
+            edition,
+            truth,
+            review_by: Some("2027-06-30".into()),
+            budget: Budget::default(),
+            language: None,
+        };
         let report = tacenda::report(&project, request, &|_, _| ())?;
         println!("{edition:?}: {}", report.verdict.sentence);
         assert_ne!(report.verdict.decision, Decision::Fail);

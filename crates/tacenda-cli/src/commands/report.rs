@@ -11,6 +11,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::{fs, io};
 use tacenda::ingest::Given;
+use tacenda::model::Language;
 use tacenda::publish::ReportRequest;
 use tacenda::report::{Edition, TextOptions};
 use tacenda::use_cases;
@@ -27,6 +28,7 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         truth,
         review_by: args.review_by.clone(),
         budget: use_cases::budget(args.work.effort(), args.work.budget),
+        language: args.language.map(Language::from),
     };
     screen.claim_output()?;
     let bar = screen.bar();

@@ -1,6 +1,7 @@
 //! Releases made elsewhere are taken in, and the series goes on from them: tables 1 and 2 of paper 003.
 
 use crate::kit::TestProject;
+use crate::languages::assert_said_in_every_language;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -203,6 +204,7 @@ fn reports_say_which_releases_were_made_elsewhere() {
     }
     assert!(project.ok(&["audit", "--fail-on", "never", "--format", "json", "-q"]).contains(sentence));
     assert!(project.read("releases/microdata/r0002/report.html").contains(sentence), "the recipients of release 2");
+    assert_said_in_every_language(&project);
 }
 
 /// An empty cell is a value where the policy file says so, and is said to be one.

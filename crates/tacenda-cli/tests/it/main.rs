@@ -9,6 +9,7 @@ mod commands;
 mod keys;
 mod kill;
 mod kit;
+mod languages;
 mod odd_files;
 mod report;
 mod scenario;

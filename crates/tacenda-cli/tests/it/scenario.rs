@@ -7,6 +7,7 @@
 //! for everything it found. `UPDATE_EXPECT=1` rewrites it.
 
 use crate::kit::TestProject;
+use crate::languages::assert_said_in_every_language;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -142,6 +143,9 @@ fn every_scenario_gives_the_expected_releases() {
             if fs::read_to_string(&expected).ok().as_ref() != Some(text) {
                 wrong.push(format!("{} table {number}:\n{text}", folder.display()));
             }
+        }
+        if releases > 0 {
+            assert_said_in_every_language(&command);
         }
         assert!(releases > 0 || folder.to_str().unwrap().contains("refused"), "{} publishes nothing", folder.display());
     }

@@ -125,6 +125,13 @@ class Project:
         """
         return Audit(*self._native.audit([_data(table) for table in _several(truth)], k, l, presence))
 
+    def report(self, edition: str = "recipient", *, language: Optional[str] = None) -> str:
+        """The report for ``recipient``, ``steward`` or ``auditor``, as one HTML page.
+
+        ``language`` (``en``, ``de``, ``fr``) is for recipients; without it, the policy file's is taken.
+        """
+        return self._native.report(edition, language)
+
     def log(self) -> List[Dict[str, Any]]:
         """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
         return self._native.log()

@@ -1,6 +1,6 @@
 //! The policy file, parsed: what a steward has decided.
 
-use crate::model::{Hides, RowRule, Schema, Terms};
+use crate::model::{Hides, Language, RowRule, Schema, Terms};
 use crate::promise::{Promise, SeriesPromise, Views};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -154,6 +154,8 @@ pub struct SeriesSettings {
     pub title: String,
     /// Whom to ask.
     pub contact: String,
+    /// The language of the page for recipients.
+    pub language: Language,
     /// What only people know, for the report.
     pub governance: Governance,
     /// Who must sign and approve.

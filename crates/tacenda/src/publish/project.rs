@@ -566,7 +566,7 @@ impl Project {
         let told = self
             .store
             .iter()
-            .flat_map(|store| series::adopted(store).into_iter().chain(retract::text(store)))
+            .flat_map(|store| series::adopted(store).into_iter().chain(retract::told(store)))
             .collect();
         let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, told);
         // The manifest lists it with its digest.

@@ -7,7 +7,7 @@
 use crate::audit::{Assessment, Attacker, Budget, Check, Rerun, Series, Thresholds, Traces, examine};
 use crate::ingest::Given;
 use crate::ledger::Store;
-use crate::model::{History, Scope, Table};
+use crate::model::{History, Language, Scope, Table};
 use crate::promise::PolicyFile;
 use crate::publish::project::now;
 use crate::publish::{Prepared, PrivateTables, Project, ProjectError, PublishedSeries, Remaking, retract, series};
@@ -33,6 +33,8 @@ pub struct ReportRequest {
     pub review_by: Option<String>,
     /// How much work the attacks may do.
     pub budget: Budget,
+    /// The language of the page for recipients; the policy file's where not given.
+    pub language: Option<Language>,
 }
 
 /// The page for recipients of one release, made before anyone has it.
@@ -88,7 +90,7 @@ pub fn series_report(
     step: &(dyn Fn(&str) + Sync),
 ) -> Result<Report, ProjectError> {
     let (policy, store) = (project.policy(), project.store().ok_or(ProjectError::NothingPublished)?);
-    let ReportRequest { edition, truth, review_by, budget } = request;
+    let ReportRequest { edition, truth, review_by, budget, language } = request;
     let is_private = edition != Edition::Recipient;
     let tables = match (is_private, truth.is_empty()) {
         (false, _) => PrivateTables::None,
@@ -124,6 +126,7 @@ pub fn series_report(
         _ => None,
     };
     let mut about = about_series(project, store, &read, edition, &thresholds);
+    about.language = language.unwrap_or(about.language);
     if budget != Budget::default() {
         about.command = about.command.map(|command| format!("{command} --budget {}", budget.steps));
     }
@@ -158,7 +161,7 @@ fn about_series(
     // Which views others hold is not for recipients.
     let not_covered = match is_private {
         true => read.not_covered.clone(),
-        false => beside(policy).into_iter().chain(retract::text(store)).collect(),
+        false => beside(policy).into_iter().chain(retract::told(store)).collect(),
     };
     About {
         software: software(),
@@ -219,6 +222,7 @@ fn names(policy: &PolicyFile) -> About {
         name: policy.series.name.clone(),
         title: policy.series.title.clone(),
         contact: policy.series.contact.clone(),
+        language: policy.series.language,
         not_covered: beside(policy),
         accepted_series_risk: policy.reasons.accept_series_risk.clone(),
         ..About::default()

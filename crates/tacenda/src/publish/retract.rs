@@ -5,12 +5,17 @@
 
 use crate::ledger::Store;
 
-/// What recipients are told of releases that were withdrawn, where some were.
-pub(super) fn text(store: &Store) -> Option<String> {
+/// What recipients are told of each release that was withdrawn.
+pub(super) fn told(store: &Store) -> Vec<String> {
     let told = store.retracted().into_iter().map(|(number, at, because)| {
         let day = at.split('T').next().unwrap_or_default();
         format!("Release {number} was withdrawn on {day}: {}. Do not use it.", because.trim_end_matches('.'))
     });
-    let told: Vec<String> = told.collect();
+    told.collect()
+}
+
+/// The same in one text, where some were.
+pub(super) fn text(store: &Store) -> Option<String> {
+    let told = told(store);
     (!told.is_empty()).then(|| told.join(" "))
 }

@@ -169,7 +169,7 @@ fn not_covered(policy: &PolicyFile, store: &Store, events: &[(&Event, &Publicati
             view.name
         )
     });
-    beside(policy).into_iter().chain(elsewhere).chain(retract::text(store)).collect()
+    beside(policy).into_iter().chain(elsewhere).chain(retract::told(store)).collect()
 }
 
 /// The people of a table who were not in the release of that number, as far as the vault knows: first published later,

@@ -5,7 +5,7 @@
 
 use crate::audit::{Severity, VerdictWord};
 use crate::measure::CountErrors;
-use crate::model::Role;
+use crate::model::{Language, Role};
 use crate::report::words::{counted, list, number, percent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,9 @@ pub struct Report {
     pub format: u32,
     /// Whom it is for.
     pub edition: Edition,
+    /// The language of the HTML page. Every other form is English.
+    #[serde(skip)]
+    pub language: Language,
     /// What was looked at.
     pub series: SeriesFacts,
     /// What came out.

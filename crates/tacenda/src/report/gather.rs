@@ -2,7 +2,7 @@
 
 use crate::audit::story::Story;
 use crate::audit::{Assessment, Attacker, Budget, Check, Fault, Finding, Series, Thresholds, Witness};
-use crate::model::is_data_file;
+use crate::model::{Language, is_data_file};
 use crate::report::claim::claim;
 use crate::report::codes::Codes;
 use crate::report::release_facts::{Lens, release_facts};
@@ -88,6 +88,8 @@ pub struct About {
     pub not_covered: Vec<String>,
     /// Why what comparing releases gives away was accepted, where the policy file says so.
     pub accepted_series_risk: Option<String>,
+    /// The language of the page for recipients.
+    pub language: Language,
 }
 
 /// Where a release comes from.
@@ -191,6 +193,7 @@ impl Report {
         Report {
             format: FORMAT,
             edition: material.edition,
+            language: if material.edition == Edition::Recipient { about.language } else { Language::English },
             series: SeriesFacts {
                 name: about.name.clone(),
                 title: about.title.clone(),

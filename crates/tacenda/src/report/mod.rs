@@ -12,6 +12,8 @@
 //! | [`sarif`] | code scanning in CI |
 //! | [`junit`] | test reports in CI |
 //!
+//! The page for recipients is written in English, and turned into other languages when it is finished ([`translated`]).
+//!
 //! An edition is a filter on the numbers, applied when the report is made: what a recipient may not
 //! see is not in a recipient's [`Report`].
 
@@ -35,6 +37,7 @@ mod markdown;
 mod sarif;
 mod junit;
 mod html;
+mod language;
 
 pub use brief::brief;
 pub use content::*;
@@ -42,6 +45,7 @@ pub use gather::{About, Gate, Material, Names, ReleaseOrigin};
 pub use html::html;
 pub use json::json;
 pub use junit::junit;
+pub use language::{Translation, translated};
 pub use markdown::markdown;
 pub use sarif::sarif;
 pub use text::{TextOptions, text};
@@ -51,5 +55,7 @@ pub use words::{number, percent};
 
 #[cfg(test)]
 mod editions;
+#[cfg(test)]
+mod every_text;
 #[cfg(test)]
 mod samples;

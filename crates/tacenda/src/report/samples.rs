@@ -139,7 +139,7 @@ fn promise() -> Terms {
     let limits = [
         "It does not hide who is in the data.",
         "It does not hide that two people share a value.",
-        "It does not resist knowledge of other people's values.",
+        "It does not resist knowledge of other people's values, or of who shares a value, such as relatives.",
         "Published tables may contain declared artificial records.",
     ];
     Terms {

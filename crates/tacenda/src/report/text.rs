@@ -411,7 +411,8 @@ mod tests {
             What this does not cover
               - It does not hide who is in the data.
               - It does not hide that two people share a value.
-              - It does not resist knowledge of other people's values.
+              - It does not resist knowledge of other people's values, or of who shares a value, such as
+                relatives.
               - Published tables may contain declared artificial records.
               - Not differential privacy.
               - No protection against other data sets about the same people published elsewhere.
@@ -482,7 +483,8 @@ mod tests {
             What this does not cover
               - It does not hide who is in the data.
               - It does not hide that two people share a value.
-              - It does not resist knowledge of other people's values.
+              - It does not resist knowledge of other people's values, or of who shares a value, such as
+                relatives.
               - Published tables may contain declared artificial records.
               - Not differential privacy.
               - No protection against other data sets about the same people published elsewhere.

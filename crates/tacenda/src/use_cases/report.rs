@@ -14,6 +14,10 @@ pub fn report(project: &ProjectFolder, request: ReportRequest, progress: Progres
         let message = "--truth is private: the recipients' edition says nothing that needs it";
         return Err(UseCaseError::usage(message));
     }
+    if request.edition != Edition::Recipient && request.language.is_some() {
+        let message = "--language is for the recipients' edition: the others are English";
+        return Err(UseCaseError::usage(message));
+    }
     let project = project.open(Access::Look)?;
     let releases = project.store().map_or(0, |store| store.releases()) as usize;
     // Every release and every private table is read, every check made, and everything gathered.

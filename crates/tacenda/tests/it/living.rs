@@ -472,8 +472,13 @@ fn what_left_is_read_without_the_vault() {
     let verified = use_cases::verify(&VerifyRequest::of(lab.root()), &quiet).unwrap();
     assert!(verified.whole && !verified.vault && verified.releases == 2);
     let project = lab.request().project;
-    let request =
-        ReportRequest { edition: Edition::Auditor, truth: Vec::new(), review_by: None, budget: Budget::default() };
+    let request = ReportRequest {
+        edition: Edition::Auditor,
+        truth: Vec::new(),
+        review_by: None,
+        budget: Budget::default(),
+        language: None,
+    };
     use_cases::report(&project, request, &quiet).unwrap();
     assert_eq!(audit(SubjectRequest { project, ..SubjectRequest::default() }), 2);
     // Nothing is published from here, and a changed release is seen.

@@ -20,6 +20,7 @@ mod inference_table;
 mod k_anonymity_measured;
 mod kit;
 mod known_attacks;
+mod languages;
 mod living;
 mod oracle_audit;
 mod peers;

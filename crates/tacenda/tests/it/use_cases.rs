@@ -111,7 +111,13 @@ fn everything_up_to_a_release_says_how_many_steps_it_has() {
     done();
     let project = release(folder).project;
     for truth in [vec![], vec![Given::Path(folder.join("table.csv"))]] {
-        let request = ReportRequest { edition: Edition::Steward, truth, review_by: None, budget: Budget::default() };
+        let request = ReportRequest {
+            edition: Edition::Steward,
+            truth,
+            review_by: None,
+            budget: Budget::default(),
+            language: None,
+        };
         use_cases::report(&project, request, &tell).unwrap();
         done();
     }

@@ -37,6 +37,7 @@ const KEYS: &[Key] = &[
     key("series", "name", "lower case letters, digits, dashes", "", "used for folders and files"),
     key("series", "title", "text", "empty", "a title for people"),
     key("series", "contact", "text", "empty", "whom to ask"),
+    key("series", "language", "en, de, fr", "en", "the language of the page for recipients; it may change at any time"),
     key(
         "person",
         "rows",

@@ -15,7 +15,7 @@ pub use keys::keys;
 pub use promise::faults_of;
 pub use remembered::{AddedLeaves, Remembered};
 
-use crate::model::{Page, hex};
+use crate::model::{Language, Page, hex};
 use crate::promise::{Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules};
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use sha2::Digest;
@@ -268,6 +268,7 @@ fn read_series(section: &Section<'_, '_>, governance: Governance, walk: &mut Wal
         name: name.map_or(String::new(), |(name, _)| name),
         title: text(walk, "title"),
         contact: text(walk, "contact"),
+        language: walk.word(section, "language", &Language::WORDS).unwrap_or_default(),
         governance,
         signatures: SignatureRules::default(),
     }

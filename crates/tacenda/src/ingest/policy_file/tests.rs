@@ -269,7 +269,7 @@ fn an_unknown_key_is_pointed_at_and_the_nearest_named() {
     assert_eq!(error.faults[0].help, "did you mean weight?");
     assert!(error.to_string().contains("tacenda.toml:11: unknown key wieght in column age"), "{error}");
     let error = parse(&with("title ", "colour ")).unwrap_err();
-    assert_eq!(error.faults[0].help, "known here: name, title, contact");
+    assert_eq!(error.faults[0].help, "known here: name, title, contact, language");
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use crate::model::Role;
 use crate::report::html::parts::{N, W, row};
-use crate::report::html::plots::Caption;
+use crate::report::html::plots::{Caption, Phrase};
 use crate::report::html::{Page, Section, parts, plots};
 use crate::report::words::{clip, counted, number};
 use maud::{Markup, html};
 
 impl Page<'_> {
     /// A caption with a name of its own on the page.
-    pub(super) fn caption(&mut self, title: &str, description: String) -> Caption {
+    pub(super) fn caption(&mut self, title: &str, description: Vec<Phrase>) -> Caption {
         self.plots += 1;
         Caption { id: self.plots, title: title.into(), description }
     }
@@ -46,9 +46,12 @@ impl Page<'_> {
 
     fn timeline(&mut self) -> Markup {
         let releases = &self.report.releases;
-        let numbers: Vec<String> =
-            releases.iter().take(40).map(|release| format!("{}: {}", release.label, number(release.people))).collect();
-        let description = format!("People in each release. {}", numbers.join("; "));
+        let mut description = vec![Phrase::said("People in each release. ")];
+        for (at, release) in releases.iter().take(40).enumerate() {
+            description.extend((at > 0).then(|| Phrase::said("; ")));
+            description.push(Phrase::data(&release.label));
+            description.push(Phrase::said(format!(": {}", number(release.people))));
+        }
         let caption = self.caption("Timeline of the releases", description);
         let drawn = &releases[releases.len().saturating_sub(60)..];
         let skipped = releases.len() - drawn.len();
@@ -71,9 +74,12 @@ impl Page<'_> {
         let releases = &self.report.releases;
         let all = releases.iter().flat_map(|release| release.files.iter().map(move |file| (release.number, file)));
         let most = self.cap(1000);
-        let hash = |text: &str| html! { span class="hash nw" { (clip(text, 64)) } };
-        let rows: Vec<Vec<Markup>> =
-            all.clone().take(most).map(|(at, file)| row![at, clip(&file.name, 120), hash(&file.sha256)]).collect();
+        let hash = |text: &str| html! { span class="hash nw" translate="no" { (clip(text, 64)) } };
+        let rows: Vec<Vec<Markup>> = all
+            .clone()
+            .take(most)
+            .map(|(at, file)| row![at, parts::data(&clip(&file.name, 120)), hash(&file.sha256)])
+            .collect();
         let columns = [("No.", N), ("File", W), ("SHA-256", W)];
         html! {
             @if !rows.is_empty() {

@@ -20,7 +20,7 @@ impl Page<'_> {
                 row![
                     parts::column_name(&column.name),
                     column.role.word(),
-                    clip(&column.values, 120),
+                    values(&column.values),
                     clip(&column.technique, 240),
                 ]
             })
@@ -85,7 +85,9 @@ impl Page<'_> {
         rows.push((
             "Promise",
             match &series.promise {
-                Some(promise) => html! { code { (promise.model) } ", " (clip(&promise.parameters.join(", "), 400)) },
+                Some(promise) => {
+                    html! { code { (promise.model) } ", " (parts::data(&clip(&promise.parameters.join(", "), 400))) }
+                }
                 None => text("not known: the files were judged without a promise"),
             },
         ));
@@ -119,10 +121,10 @@ impl Page<'_> {
             ("Ledger head", &facts.ledger_head),
         ] {
             if let Some(hash) = hash.as_ref().filter(|hash| !hash.is_empty()) {
-                rows.push((name, html! { span class="hash" { (clip(hash, 128)) } }));
+                rows.push((name, html! { span class="hash" translate="no" { (clip(hash, 128)) } }));
             }
         }
-        rows.push(("Software", text(&facts.software)));
+        rows.push(("Software", parts::data(&facts.software)));
         let body = html! {
             (parts::facts(&rows))
             @if !facts.notes.is_empty() {
@@ -151,5 +153,15 @@ impl Page<'_> {
             (parts::bullets(&report.not_covered, self.cap(60)))
         };
         Some(Section { id: "threat", clause: "Data", title: "The promise and its limits", body })
+    }
+}
+
+/// What a column can hold. Bounds are written in every language as the data write them.
+fn values(text: &str) -> Markup {
+    let (bounds, rest) =
+        text.strip_prefix('[').and_then(|inside| inside.find(')')).map_or(("", text), |end| text.split_at(end + 2));
+    html! {
+        @if !bounds.is_empty() { (parts::data(&clip(bounds, 120))) }
+        (clip(rest, 120))
     }
 }

@@ -1,6 +1,7 @@
 //! Identifiability: how exposed people are in each release, in numbers and pictures.
 
 use crate::report::html::parts::{N, W, row};
+use crate::report::html::plots::Phrase;
 use crate::report::html::{Page, Section, parts, plots};
 use crate::report::words::{clip, counted, number, percent};
 use crate::report::{Edition, ReleaseFacts, RiskFacts, RiskKind, sequence};
@@ -45,7 +46,7 @@ impl Page<'_> {
                             .filter(|(_, count)| **count > 0)
                             .map(|(at, count)| format!("up to {}: {}", percent((at + 1) as f64 / 20.0), number(*count)))
                             .collect();
-                        @let description = format!("People by risk. {}", counts.join("; "));
+                        @let description = vec![Phrase::said(format!("People by risk. {}", counts.join("; ")))];
                         @let caption = self.caption("Risk distribution", description);
                         (panel(&release.label, plots::risk(&release.risk_classes, one_in, &caption)))
                     }
@@ -204,7 +205,7 @@ impl Page<'_> {
                     @for release in drawn {
                         @let counts: Vec<String> =
                             release.group_sizes.iter().filter(|bar| bar.count > 0).map(plots::bar_in_words).collect();
-                        @let description = format!("Groups by number of people. {}", counts.join("; "));
+                        @let description = vec![Phrase::said(format!("Groups by number of people. {}", counts.join("; ")))];
                         @let caption = self.caption("Group sizes", description);
                         (panel(&release.label, plots::sizes(&release.group_sizes, least, &caption)))
                     }
@@ -223,13 +224,14 @@ impl Page<'_> {
             figure {
                 div class="panels wide" {
                     @for facts in &picture.panels {
-                        @let description = format!(
-                            "Regions of {} of {} groups: {} from left to right, {} from bottom to top.",
-                            number(facts.boxes.len().min(most) as u64),
-                            number(facts.groups),
-                            picture.across,
-                            picture.up
-                        );
+                        @let (drawn, of) = (number(facts.boxes.len().min(most) as u64), number(facts.groups));
+                        @let description = vec![
+                            Phrase::said(format!("Regions of {drawn} of {of} groups: ")),
+                            Phrase::data(&picture.across),
+                            Phrase::said(" from left to right, "),
+                            Phrase::data(&picture.up),
+                            Phrase::said(" from bottom to top."),
+                        ];
                         @let caption = self.caption("Picture of the partition", description);
                         (panel(&facts.label, plots::regions(picture, facts, most, &caption)))
                     }
@@ -249,7 +251,7 @@ impl Page<'_> {
 }
 
 fn panel(label: &str, plot: Markup) -> Markup {
-    html! { div class="panel" { h4 { (clip(label, 60)) } (plot) } }
+    html! { div class="panel" { h4 translate="no" { (clip(label, 60)) } (plot) } }
 }
 
 /// The releases that are drawn: all, or an even choice with the first and the last.

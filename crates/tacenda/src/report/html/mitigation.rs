@@ -2,6 +2,7 @@
 
 use crate::measure::CountErrors;
 use crate::report::html::parts::{N, TableColumn, W, row};
+use crate::report::html::plots::Phrase;
 use crate::report::html::{Page, Section, parts, plots};
 use crate::report::words::{clip, decimal, number, percent};
 use maud::{Markup, html};
@@ -80,9 +81,12 @@ impl Page<'_> {
         let releases = &self.report.releases;
         let last = releases.last()?;
         let attributes = &last.loss.attributes[..last.loss.attributes.len().min(MOST_ATTRIBUTES)];
-        let words: Vec<String> =
-            attributes.iter().map(|attribute| format!("{} {}", attribute.name, percent(attribute.precision))).collect();
-        let description = format!("Precision of each attribute; in the last release: {}", words.join(", "));
+        let mut description = vec![Phrase::said("Precision of each attribute; in the last release: ")];
+        for (at, attribute) in attributes.iter().enumerate() {
+            description.extend((at > 0).then(|| Phrase::said(", ")));
+            description.push(Phrase::data(&attribute.name));
+            description.push(Phrase::said(format!(" {}", percent(attribute.precision))));
+        }
         let caption = self.caption("Precision per attribute", description);
         // As many releases as a line can show.
         let drawn = &releases[releases.len().saturating_sub(200)..];
@@ -114,12 +118,12 @@ impl Page<'_> {
                 div class="scroll" { table {
                     thead { tr {
                         th scope="col" { "Release" }
-                        @for attribute in names { th scope="col" class="n" { (clip(&attribute.name, 40)) } }
+                        @for attribute in names { th scope="col" class="n" translate="no" { (clip(&attribute.name, 40)) } }
                     } }
                     tbody {
                         @for release in releases.iter().take(self.cap(100)) {
                             tr {
-                                td { (clip(&release.label, 60)) }
+                                td translate="no" { (clip(&release.label, 60)) }
                                 @for attribute in release.loss.attributes.iter().take(shown) {
                                     td class="n" { (percent(attribute.precision)) }
                                 }
@@ -175,13 +179,13 @@ impl Page<'_> {
             };
         };
         let shares = [("median", error.median), ("mean", error.mean), ("nine in ten within", error.ninth_decile)];
-        let description = format!(
+        let description = vec![Phrase::said(format!(
             "Relative error of {} random count queries: median {}, mean {}, nine in ten within {}.",
             number(u64::from(error.queries)),
             percent(error.median),
             percent(error.mean),
             percent(error.ninth_decile)
-        );
+        ))];
         let caption = self.caption("Accuracy of count queries", description);
         let most = self.cap(200);
         let rows: Vec<Vec<Markup>> = asked

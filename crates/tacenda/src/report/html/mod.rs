@@ -16,7 +16,9 @@ mod mitigation;
 mod governance;
 
 use crate::audit::Severity;
+use crate::model::Language;
 use crate::report::html::parts::{Tone, icon};
+use crate::report::language::translated;
 use crate::report::words::{capital, clip, counted, number, percent};
 use crate::report::{Report, RiskKind};
 use maud::{DOCTYPE, Markup, PreEscaped};
@@ -32,6 +34,9 @@ pub fn html(report: &Report) -> String {
         // A control character is no text: it may steer a terminal in which the page is shown.
         if page.contains(is_control) {
             page = page.replace(is_control, "\u{fffd}");
+        }
+        if report.language != Language::English {
+            page = translated(&page, report.language).page;
         }
         if page.len() < MOST_BYTES {
             break;
@@ -84,7 +89,7 @@ impl Page<'_> {
         .collect();
         maud::html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang=(self.report.language.word()) {
                 (self.head())
                 body { main {
                     (self.opening())
@@ -111,11 +116,14 @@ impl Page<'_> {
         let facts = &self.report.provenance;
         maud::html! {
             footer {
-                "Made by " (facts.software)
+                "Made by " (parts::data(&facts.software))
                 @if let Some(at) = &facts.made_at { ", " (at) }
                 ". " (capital(self.report.edition.word())) " edition."
                 @if let Some(command) = &facts.command {
                     " The same numbers for programs: " code { (clip(command, 600)) " --format json" } "."
+                }
+                @if self.report.language != Language::English {
+                    p { "This page is a translation. The English promise in the manifest is the binding text." }
                 }
             }
         }
@@ -148,7 +156,7 @@ impl Page<'_> {
         maud::html! {
             header {
                 p class="eyebrow" { "Privacy report · " (report.edition.word()) " edition" }
-                h1 { (self.title()) }
+                h1 translate="no" { (self.title()) }
                 p class="lead" { (self.subtitle()) }
             }
             div class={ "verdict " (tone.class()) } {
@@ -172,13 +180,13 @@ impl Page<'_> {
             "Series " code { (clip(&series.name, 120)) } " · "
             @match releases {
                 [] => { "no releases" }
-                [only] => { "release " (only.number) ", " (clip(&only.label, 120)) }
+                [only] => { "release " (only.number) ", " (parts::data(&clip(&only.label, 120))) }
                 [first, .., last] => {
                     (counted(releases.len() as u64, "release", "releases"))
-                    " from " (clip(&first.label, 120)) " to " (clip(&last.label, 120))
+                    " from " (parts::data(&clip(&first.label, 120))) " to " (parts::data(&clip(&last.label, 120)))
                 }
             }
-            @if !series.contact.is_empty() { " · " (clip(&series.contact, 120)) }
+            @if !series.contact.is_empty() { " · " (parts::data(&clip(&series.contact, 120))) }
         }
     }
 

@@ -89,17 +89,20 @@ pub fn table_without(
     table(&columns, &rows, left_off)
 }
 
+/// What comes from the data or from the policy file: it stands in every language as it is.
+pub fn data(text: &str) -> Markup {
+    html! { span translate="no" { (text) } }
+}
+
 /// A label, kept on one line where it is short.
 pub fn label(text: &str) -> Markup {
-    let shown = clip(text, 60);
-    html! {
-        @if text.chars().count() <= 24 { span class="nw" { (shown) } } @else { (shown) }
-    }
+    let is_short = text.chars().count() <= 24;
+    html! { span class=[is_short.then_some("nw")] translate="no" { (clip(text, 60)) } }
 }
 
 /// The name of a column.
 pub fn column_name(name: &str) -> Markup {
-    html! { code class="nw" { (clip(name, 40)) } }
+    html! { code class="nw" translate="no" { (clip(name, 40)) } }
 }
 
 /// A line to write on.

@@ -1,9 +1,10 @@
 //! Plots: inline SVG with a title and a description, coloured by the page's style.
 
 use crate::report::html::context::day;
+use crate::report::html::parts::data;
 use crate::report::words::{clip, counted, number, percent};
 use crate::report::{Bar, Panel, Picture, ReleaseFacts};
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 /// What a plot is called, for those who do not see it.
 pub struct Caption {
@@ -11,8 +12,46 @@ pub struct Caption {
     pub id: u32,
     /// Its title.
     pub title: String,
-    /// What it shows, in a sentence.
-    pub description: String,
+    /// What it shows, in sentences.
+    pub description: Vec<Phrase>,
+}
+
+/// A piece of a description.
+pub struct Phrase {
+    text: String,
+    is_data: bool,
+}
+
+impl Phrase {
+    /// Our own words.
+    pub fn said(text: impl Into<String>) -> Phrase {
+        Phrase { text: text.into(), is_data: false }
+    }
+
+    /// A label or a name, which stands in every language as it is.
+    pub fn data(text: &str) -> Phrase {
+        Phrase { text: text.into(), is_data: true }
+    }
+}
+
+/// The most letters of a description: it holds labels, and labels may be of any length.
+const MOST_LETTERS: usize = 2000;
+
+/// As much of a description as there is room for.
+fn described(phrases: &[Phrase]) -> Markup {
+    let mut left = MOST_LETTERS;
+    let shown = phrases.iter().map_while(|phrase| {
+        let room = left;
+        left = left.saturating_sub(phrase.text.chars().count());
+        (room > 0).then(|| {
+            if phrase.is_data {
+                data(&clip(&phrase.text, room))
+            } else {
+                html! { (clip(&phrase.text, room)) }
+            }
+        })
+    });
+    html! { @for phrase in shown { (phrase) } }
 }
 
 /// How attributes' lines are distinguished besides by their words.
@@ -23,8 +62,7 @@ fn svg(width: u32, height: u32, caption: &Caption, body: Markup) -> Markup {
     html! {
         svg class="plot" viewBox={ "0 0 " (width) " " (height) } role="img" aria-labelledby={ (title) " " (about) } {
             title id=(title) { (caption.title) }
-            // A description holds labels, and labels may be of any length.
-            desc id=(about) { (clip(&caption.description, 2000)) }
+            desc id=(about) { (described(&caption.description)) }
             (body)
         }
     }
@@ -55,13 +93,18 @@ enum Anchor {
     End,
 }
 
-fn text(class: Option<&str>, (x, y): (f64, f64), anchor: Anchor, words: &str) -> Markup {
+fn text(class: Option<&str>, (x, y): (f64, f64), anchor: Anchor, words: impl Render) -> Markup {
     let anchor = match anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",
         Anchor::End => "end",
     };
     html! { text class=[class] x=(px(x)) y=(px(y)) text-anchor=(anchor) { (words) } }
+}
+
+/// A label or a name in a plot.
+fn named(text: &str) -> Markup {
+    html! { tspan translate="no" { (text) } }
 }
 
 const STRONG: Option<&str> = Some("strong");
@@ -87,9 +130,9 @@ pub fn timeline(releases: &[ReleaseFacts], caption: &Caption) -> Markup {
                 (rect("hatch", (left, base - people - added.max(2.0)), (bar, added.max(2.0))))
             }
             @if has_words(at) {
-                (text(STRONG, (middle, base - people - added - 8.0), Anchor::Middle, &number(release.people)))
-                (text(STRONG, (middle, 160.0), Anchor::Middle, &clip(&release.label, 14)))
-                (text(None, (middle, 177.0), Anchor::Middle, release.at.as_deref().map_or("", day)))
+                (text(STRONG, (middle, base - people - added - 8.0), Anchor::Middle, number(release.people)))
+                (text(STRONG, (middle, 160.0), Anchor::Middle, named(&clip(&release.label, 14))))
+                (text(None, (middle, 177.0), Anchor::Middle, named(release.at.as_deref().map_or("", day))))
             }
         }
     };
@@ -118,7 +161,7 @@ pub fn risk(classes: &[u64], one_in: Option<u32>, caption: &Caption) -> Markup {
             @let at = left + whole / f64::from(one_in);
             @let (anchor, shift) = if one_in == 1 { (Anchor::End, -4.0) } else { (Anchor::Start, 4.0) };
             (line("promise", (at, 4.0), (at, base)))
-            (text(Some("promise-word"), (at + shift, 13.0), anchor, &format!("1 in {one_in}")))
+            (text(Some("promise-word"), (at + shift, 13.0), anchor, format!("1 in {one_in}")))
         }
     };
     svg(width, height, caption, body)
@@ -143,7 +186,7 @@ pub fn sizes(bars: &[Bar], least: Option<u32>, caption: &Caption) -> Markup {
             @let left = step * at as f64;
             (rect(if under { "over" } else { "bar" }, (left + step * 0.1, base - tall), (step * 0.8, tall)))
             @if at % every == 0 {
-                (text(None, (left + step / 2.0, 119.0), Anchor::Middle, &word(bar)))
+                (text(None, (left + step / 2.0, 119.0), Anchor::Middle, word(bar)))
             }
         }
         (line("axis", (0.0, base), (f64::from(width), base)))
@@ -185,7 +228,7 @@ pub fn precision(releases: &[ReleaseFacts], attributes: usize, caption: &Caption
             (text(None, (left - 8.0, y(at) + 4.0), Anchor::End, word))
         }
         @for (at, release) in releases.iter().enumerate().step_by(every) {
-            (text(None, (x(at), top + tall + 20.0), Anchor::Middle, &clip(&release.label, 12)))
+            (text(None, (x(at), top + tall + 20.0), Anchor::Middle, named(&clip(&release.label, 12))))
         }
         @for (place, &attribute) in order.iter().enumerate() {
             @let facts = |release: &ReleaseFacts| release.loss.attributes[attribute].precision;
@@ -200,8 +243,8 @@ pub fn precision(releases: &[ReleaseFacts], attributes: usize, caption: &Caption
                     circle class="dot" cx=(px(x(at))) cy=(px(y(facts(release)))) r="3" {}
                 }
             }
-            @let word = format!("{} {}", clip(&last.loss.attributes[attribute].name, 16), percent(facts(last)));
-            (text(STRONG, (left + across + 12.0, words[place] - below), Anchor::Start, &word))
+            @let word = html! { (named(&clip(&last.loss.attributes[attribute].name, 16))) " " (percent(facts(last))) };
+            (text(STRONG, (left + across + 12.0, words[place] - below), Anchor::Start, word))
         }
     };
     svg(width, height, caption, body)
@@ -214,10 +257,10 @@ pub fn shares(rows: &[(&str, f64)], caption: &Caption) -> Markup {
     let body = html! {
         @for (at, &(word, share)) in rows.iter().enumerate() {
             @let top = f64::from(tall) * at as f64;
-            (text(STRONG, (left - 12.0, top + 19.0), Anchor::End, &clip(word, 26)))
+            (text(STRONG, (left - 12.0, top + 19.0), Anchor::End, named(&clip(word, 26))))
             (rounded("field", (left, top + 8.0), (across, 14.0), 3))
             (rounded("bar", (left, top + 8.0), (across * share.clamp(0.0, 1.0), 14.0), 3))
-            (text(None, (left + across + 10.0, top + 19.0), Anchor::Start, &percent(share)))
+            (text(None, (left + across + 10.0, top + 19.0), Anchor::Start, percent(share)))
         }
     };
     svg(width, (tall * rows.len() as u32).max(tall) + 4, caption, body)
@@ -237,13 +280,13 @@ pub fn regions(picture: &Picture, panel: &Panel, most: usize, caption: &Caption)
             @let (wide, tall) = (scale(to.saturating_sub(from)).max(1.0), scale(high.saturating_sub(low)).max(1.0));
             (rect("region", (left + scale(from), top + size - scale(high)), (wide, tall)))
         }
-        (text(None, (left, under), Anchor::Start, &clip(&across.0, 10)))
-        (text(None, (right, under), Anchor::End, &clip(&across.1, 10)))
-        (text(STRONG, (middle, under), Anchor::Middle, &clip(&picture.across, 16)))
+        (text(None, (left, under), Anchor::Start, named(&clip(&across.0, 10))))
+        (text(None, (right, under), Anchor::End, named(&clip(&across.1, 10))))
+        (text(STRONG, (middle, under), Anchor::Middle, named(&clip(&picture.across, 16))))
         g transform="rotate(-90)" {
-            (text(None, (-bottom, 18.0), Anchor::Start, &clip(&up.0, 10)))
-            (text(None, (-top, 18.0), Anchor::End, &clip(&up.1, 10)))
-            (text(STRONG, (-center, 18.0), Anchor::Middle, &clip(&picture.up, 16)))
+            (text(None, (-bottom, 18.0), Anchor::Start, named(&clip(&up.0, 10))))
+            (text(None, (-top, 18.0), Anchor::End, named(&clip(&up.1, 10))))
+            (text(STRONG, (-center, 18.0), Anchor::Middle, named(&clip(&picture.up, 16))))
         }
     };
     svg(270, 264, caption, body)
