@@ -190,6 +190,8 @@ pub enum Command {
     Key(KeyArgs),
     /// Approve a plan with your key, as a second person
     Approve(ApproveArgs),
+    /// The private vault: encrypt it, decrypt it, change its key
+    Vault(VaultArgs),
     /// Count people in a release: estimate, lowest and highest possible number
     Count(CountArgs),
     /// What can anyone learn from these releases? Any tool may have made them
@@ -377,6 +379,25 @@ pub struct NewKeyArgs {
     /// Make a key without a passphrase: anybody who reads its file can sign
     #[arg(long)]
     pub no_passphrase: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct VaultArgs {
+    #[command(subcommand)]
+    pub what: VaultCommand,
+}
+
+/// What can be done with a vault.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum VaultCommand {
+    /// Encrypt the vault of a project from an earlier version. New projects have an encrypted one
+    Lock,
+    /// Decrypt the vault: a person who reads its files can then re-identify everyone
+    Unlock,
+    /// Encrypt the vault with a new key
+    Rekey,
+    /// Encrypt the key that opens your vaults with a passphrase
+    Passphrase(NewKeyArgs),
 }
 
 #[derive(Args, Debug)]

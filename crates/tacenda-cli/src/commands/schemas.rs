@@ -8,7 +8,7 @@ use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
     AdoptReport, ApproveReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, KeyReport,
-    LogReport, NewReport, Plan, PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
+    LogReport, NewReport, Plan, PlanReport, PublishReport, RetractReport, ShowReport, VaultReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -33,6 +33,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "report": schema_for!(Report),
         "retract": schema_for!(RetractReport),
         "show": schema_for!(ShowReport),
+        "vault": schema_for!(VaultReport),
         "verify": schema_for!(VerifyReport),
     });
     let text = serde_json::to_string_pretty(&schemas).map_err(Failure::bug)?;

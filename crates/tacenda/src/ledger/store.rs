@@ -2,7 +2,9 @@
 
 use crate::keys::{Introduction, KeyError, Signer, Trust};
 use crate::ledger::head::Head;
-use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
+use crate::ledger::line::{FORMAT, LEDGER, NO_HASH, PLAIN_FORMAT};
+use crate::ledger::reseal::write_key;
+use crate::ledger::sealed::{KEY, is_sealed};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
@@ -24,6 +26,8 @@ pub struct NewProject<'a> {
     pub series: &'a str,
     /// The secret all randomness comes from.
     pub seed: Seed,
+    /// The key of the vault, wrapped for those who may open it. The disk seals with it. `None` for a vault in the clear.
+    pub wrapped_key: Option<&'a [u8]>,
     /// The digest of the policy.
     pub policy_digest: &'a str,
     /// The policy in its canonical form; kept in the vault.
@@ -107,6 +111,10 @@ impl Store {
         recover::clear_for_init(&*disk, root, new.series)?;
         let vault = Vault::new(&*disk, root, &new.seed);
         let attempt = FIRST_ATTEMPT.to_string();
+        if let Some(wrapped) = new.wrapped_key {
+            assert!(disk.opens_vault(), "what is written is sealed with the key that is kept");
+            write_key(&*disk, root, KEY, wrapped)?;
+        }
         Head::none().prepare(&*disk, root, &attempt)?;
         Head::take(&*disk, root, &attempt)?;
         let policy = vault::name("policy", 0, &attempt);
@@ -115,7 +123,7 @@ impl Store {
             (policy.clone(), vault.write(&policy, &|out| Ok(out.write_all(new.policy_canonical.as_bytes())?))?),
         ]);
         let init = Init {
-            format: FORMAT,
+            format: if new.wrapped_key.is_some() { FORMAT } else { PLAIN_FORMAT },
             series: new.series.into(),
             seed_commitment: vault::commitment(&new.seed),
             policy_digest: new.policy_digest.into(),
@@ -160,6 +168,11 @@ impl Store {
     pub fn open_look(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
         let vault = root.join(VAULT);
         let has_vault = disk.exists(&vault).map_err(|error| LedgerError::disk("read", &vault, error))?;
+        if has_vault && !disk.opens_vault() && is_sealed(&*disk, root) {
+            // How far the ledger went is known without the key.
+            let found = recover::look(&*disk, root)?;
+            return Ok(Store::looking(disk, root, found));
+        }
         match has_vault.then(|| Store::open_read(Arc::clone(&disk), root)) {
             // Somebody else's vault is closed to us, and its releases are not.
             Some(Err(LedgerError::Disk { source, .. })) if source.kind() == io::ErrorKind::PermissionDenied => {}
@@ -198,6 +211,10 @@ impl Store {
             recover::look(&*disk, root)?;
         }
         let lock = recover::lock(&*disk, root)?;
+        if disk.opens_vault() && !is_sealed(&*disk, root) {
+            // Unlocked since the key was read: nobody would have the key of what this writer seals.
+            return Err(LedgerError::Overtaken);
+        }
         let found = recover::look(&*disk, root)?;
         let seed = vault::read_seed(&*disk, root, &found.events)?;
         let attempt = new_attempt(root)?;
@@ -671,6 +688,7 @@ mod tests {
         NewProject {
             series: "wards",
             seed: Seed([7; 32]),
+            wrapped_key: None,
             policy_digest: "p0",
             policy_canonical: "policy = 1",
             at: "now",

@@ -31,6 +31,7 @@ mod readings;
 mod recode;
 mod rerun;
 mod round_trip;
+mod sealed_vault;
 mod sentences;
 mod signatures;
 mod simulated_disk;
