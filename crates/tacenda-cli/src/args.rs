@@ -192,6 +192,10 @@ pub enum Command {
     Approve(ApproveArgs),
     /// The private vault: encrypt it, decrypt it, change its key
     Vault(VaultArgs),
+    /// Write the project into one file, encrypted for your key and the recovery key
+    Backup(BackupArgs),
+    /// Put a backup back into a folder that has no project
+    Restore(BackupArgs),
     /// Count people in a release: estimate, lowest and highest possible number
     Count(CountArgs),
     /// What can anyone learn from these releases? Any tool may have made them
@@ -293,6 +297,16 @@ pub struct PublishArgs {
     /// Publish although the project was restored or copied (L511). The ledger keeps the reason
     #[arg(long, value_name = "REASON")]
     pub accept_rollback: Option<String>,
+    /// Write a backup of the project first; if that fails, nothing is published
+    #[arg(long, value_name = "FILE")]
+    pub backup: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct BackupArgs {
+    /// The backup
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 #[derive(Args, Debug)]

@@ -18,6 +18,7 @@ mod retract;
 mod key;
 mod approve;
 mod vault;
+mod backup;
 mod new;
 mod promises;
 mod completions;
@@ -63,6 +64,8 @@ fn dispatch(cli: &Cli, screen: &Screen) -> Result<u8, Failure> {
         Command::Key(args) => key::run(args, &cli.common, screen),
         Command::Approve(args) => approve::run(args, &cli.common, screen),
         Command::Vault(args) => vault::run(args, &cli.common, screen),
+        Command::Backup(args) => backup::run(args, &cli.common, screen),
+        Command::Restore(args) => backup::restore(args, &cli.common, screen),
         Command::Count(args) => count::run(args, &cli.common, screen),
         Command::Audit(args) => audit::run(args, &cli.common, screen),
         Command::Explain(args) => explain::run(args, &cli.common, screen),

@@ -22,10 +22,12 @@ mod staging;
 mod sealed;
 mod reseal;
 mod store;
+mod backup;
 mod recover;
 mod verify;
 
 pub use anchor::{Anchor, Anchors};
+pub use backup::unpack;
 pub use disk::{Disk, DiskFile, FileKind, Folder, Lock, RealDisk, Status};
 pub use error::LedgerError;
 pub use line::{Amendment, Approval, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What};

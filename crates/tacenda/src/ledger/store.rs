@@ -1,6 +1,7 @@
 //! A project folder: its ledger, its vault, its releases.
 
 use crate::keys::{Introduction, KeyError, Signer, Trust};
+use crate::ledger::anchor::digest_of;
 use crate::ledger::head::Head;
 use crate::ledger::line::{FORMAT, LEDGER, NO_HASH, PLAIN_FORMAT};
 use crate::ledger::reseal::write_key;
@@ -82,6 +83,8 @@ pub struct Store {
     anchors: Option<Anchors>,
     /// Signs every line from now on.
     signer: Option<Arc<Signer>>,
+    /// Where the ledger is behind its anchor: the anchor, and the releases that may follow, by their digests.
+    owed: Option<(Anchor, Vec<String>)>,
     /// Marks the files that this store writes: another writer, unseen, writes others.
     attempt: String,
     pub(super) poisoned: bool,
@@ -138,6 +141,7 @@ impl Store {
             lock: Some(lock),
             anchors: None,
             signer: None,
+            owed: None,
             attempt,
             poisoned: false,
         };
@@ -159,6 +163,7 @@ impl Store {
             lock: None,
             anchors: None,
             signer: None,
+            owed: None,
             attempt: String::new(),
             poisoned: false,
         })
@@ -194,6 +199,7 @@ impl Store {
             lock: None,
             anchors: None,
             signer: None,
+            owed: None,
             attempt: String::new(),
             poisoned: false,
         }
@@ -228,6 +234,7 @@ impl Store {
             lock: Some(lock),
             anchors: None,
             signer: None,
+            owed: None,
             attempt,
             poisoned: false,
         })
@@ -242,7 +249,15 @@ impl Store {
                 self.anchors = Some(anchors.clone());
                 self.anchor()
             }
-            (Some(anchor), None) => Err(self.rolled_back(&anchor)),
+            (Some(anchor), None) => match anchor.lacking(&self.events) {
+                // Only what followed then may follow now; the anchor stays where it is until all of it is here again.
+                Some(releases) => {
+                    self.anchors = Some(anchors.clone());
+                    self.owed = Some((anchor, releases));
+                    Ok(())
+                }
+                None => Err(self.rolled_back(&anchor)),
+            },
             (Some(anchor), Some(because)) => {
                 self.anchors = Some(anchors.clone());
                 let (lines, head) = (anchor.lines, anchor.head);
@@ -275,12 +290,27 @@ impl Store {
         }
     }
 
-    /// Moves the anchor to the last line.
-    fn anchor(&self) -> Result<(), LedgerError> {
-        match (&self.anchors, self.events.last()) {
-            (Some(anchors), Some(last)) => anchors.write(self.seed_commitment(), self.series(), last),
-            _ => Ok(()),
+    /// Refuses a line that did not follow when the ledger went this far before.
+    fn refuse_other(&self, what: &What) -> Result<(), LedgerError> {
+        let Some((anchor, releases)) = &self.owed else { return Ok(()) };
+        let is_it = match what {
+            What::Publish(publication) | What::Adopt(publication) => digest_of(publication) == releases[0],
+            What::Init(_) | What::Erratum { .. } | What::Retract { .. } | What::Rollback { .. } => false,
+        };
+        if is_it { Ok(()) } else { Err(self.rolled_back(anchor)) }
+    }
+
+    /// Moves the anchor to the last line, unless releases are still lacking that it knows of.
+    fn anchor(&mut self) -> Result<(), LedgerError> {
+        if let Some((_, releases)) = &mut self.owed {
+            releases.remove(0);
+            if !releases.is_empty() {
+                return Ok(());
+            }
+            self.owed = None;
         }
+        let anchors = self.anchors.as_ref();
+        anchors.map_or(Ok(()), |anchors| anchors.write(self.seed_commitment(), self.series(), &self.events))
     }
 
     /// Signs every line from now on.
@@ -527,7 +557,8 @@ impl Store {
         let signer = self.signer.clone();
         let signer = signer.as_deref().map(|signer| (signer, self.introduction(signer)));
         let (event, bytes) = Event::next(seq, self.head(), at, what, signer);
-        let prepared = self.prepare(&event).and_then(|()| self.refuse_overtaken());
+        let prepared = self.refuse_other(&event.what);
+        let prepared = prepared.and_then(|()| self.prepare(&event)).and_then(|()| self.refuse_overtaken());
         prepared.inspect_err(|_| self.discard())?;
         let ledger = self.root.join(LEDGER);
         if let Some(staging) = &mut staging {
@@ -620,7 +651,7 @@ impl Store {
         result
     }
 
-    fn assert_writer(&self) {
+    pub(super) fn assert_writer(&self) {
         assert!(self.lock.is_some(), "a project that is open for reading is not written to");
     }
 }

@@ -19,6 +19,7 @@ use crate::model::{
 };
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::amend::{self, Amended};
+use crate::publish::backup::back_up;
 use crate::publish::forecast::forecast;
 use crate::publish::report::{page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
@@ -82,6 +83,9 @@ pub struct Project {
     throwaway: Seed,
     /// Why the vault stayed closed to somebody who only looks.
     closed: Option<KeyError>,
+    policy_path: PathBuf,
+    /// Where a backup is written before the next release is committed.
+    backup: Option<PathBuf>,
 }
 
 /// What a release is made from.
@@ -308,7 +312,9 @@ impl Project {
             ignore_private(&*machine.disk, root)?;
         }
         let (throwaway, amended) = (Seed([0; 32]), Amended::default());
-        let mut project = Project { root: root.to_path_buf(), machine, loaded, store, amended, throwaway, closed };
+        let root = root.to_path_buf();
+        let mut project =
+            Project { root, machine, loaded, store, amended, throwaway, closed, policy_path, backup: None };
         project.continue_policy()?;
         Ok(project)
     }
@@ -326,6 +332,11 @@ impl Project {
             (Some(store), Access::Rehearse) if accepted.is_none() => Ok(store.compare_with(anchors)?),
             _ => Ok(()),
         }
+    }
+
+    /// Writes a backup of the state before each release, right before that is committed.
+    pub fn back_up_to(&mut self, file: &Path) {
+        self.backup = Some(file.into());
     }
 
     /// Refuses to go on where the vault stayed closed.
@@ -600,6 +611,9 @@ impl Project {
         let mut files: Vec<String> = written.iter().map(|file| file.name.clone()).collect();
         if let Some(signer) = store.signer() {
             files.extend(sign_staged(&staging, signer, &written, (store.series(), release), &facts)?);
+        }
+        if let (Some(file), Some(keys)) = (&self.backup, &self.machine.keys) {
+            back_up(store, &*self.machine.disk, keys, &self.policy_path, file)?;
         }
         step("committing");
         let commit = Commit {

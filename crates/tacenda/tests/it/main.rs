@@ -32,6 +32,7 @@ mod recode;
 mod rerun;
 mod round_trip;
 mod sealed_vault;
+mod backup;
 mod sentences;
 mod signatures;
 mod simulated_disk;
