@@ -288,6 +288,11 @@ fn files_of_every_length_read_back_and_lose_no_chunk() {
         file.sync_and_close().unwrap();
         assert!(disk.read(&path).unwrap() == text, "{length} bytes");
         let sealed = fs::read(&path).unwrap();
+        // Under another name, or as that of another release, it cannot be opened.
+        for name in ["cells-0001.00000000.parquet", "keys-0002.00000000.parquet"] {
+            fs::write(vault.join(name), &sealed).unwrap();
+            assert!(disk.read(&vault.join(name)).is_err(), "{name}");
+        }
         for cut in (43..sealed.len()).step_by(65_536 + 16).filter(|&cut| cut < sealed.len()) {
             fs::write(&path, &sealed[..cut]).unwrap();
             assert!(disk.read(&path).is_err(), "{length} bytes cut to {cut}");
