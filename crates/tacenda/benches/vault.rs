@@ -55,10 +55,10 @@ fn main() {
         };
         let (plain, sealed) = (of("plain", "cpu_seconds"), of("sealed", "cpu_seconds"));
         println!(
-            "{people} people, {task}: least {:.3} s and {:.3} s ({:+.1} %), median {:.3} s and {:.3} s, vault {} and {} bytes",
+            "{people} people, {task}: least {:.3} s and {:.3} s (ratio {:.3}), median {:.3} s and {:.3} s, vault {} and {} bytes",
             plain[0],
             sealed[0],
-            100.0 * (sealed[0] / plain[0] - 1.0),
+            sealed[0] / plain[0],
             plain[plain.len() / 2],
             sealed[sealed.len() / 2],
             of("plain", "vault_bytes")[0],
