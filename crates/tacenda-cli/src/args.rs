@@ -190,6 +190,12 @@ pub enum Command {
     Key(KeyArgs),
     /// Approve a plan with your key, as a second person
     Approve(ApproveArgs),
+    /// The private vault: encrypt it, decrypt it, change its key
+    Vault(VaultArgs),
+    /// Write the project into one file, encrypted for your key and the recovery key
+    Backup(BackupArgs),
+    /// Put a backup back into a folder that has no project
+    Restore(BackupArgs),
     /// Count people in a release: estimate, lowest and highest possible number
     Count(CountArgs),
     /// What can anyone learn from these releases? Any tool may have made them
@@ -291,6 +297,16 @@ pub struct PublishArgs {
     /// Publish although the project was restored or copied (L511). The ledger keeps the reason
     #[arg(long, value_name = "REASON")]
     pub accept_rollback: Option<String>,
+    /// Write a backup of the project first; if that fails, nothing is published
+    #[arg(long, value_name = "FILE")]
+    pub backup: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct BackupArgs {
+    /// The backup
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -377,6 +393,25 @@ pub struct NewKeyArgs {
     /// Make a key without a passphrase: anybody who reads its file can sign
     #[arg(long)]
     pub no_passphrase: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct VaultArgs {
+    #[command(subcommand)]
+    pub what: VaultCommand,
+}
+
+/// What can be done with a vault.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum VaultCommand {
+    /// Encrypt the vault of a project from an earlier version. New projects have an encrypted one
+    Lock,
+    /// Decrypt the vault: a person who reads its files can then re-identify everyone
+    Unlock,
+    /// Encrypt the vault with a new key
+    Rekey,
+    /// Encrypt the key that opens your vaults with a passphrase
+    Passphrase(NewKeyArgs),
 }
 
 #[derive(Args, Debug)]

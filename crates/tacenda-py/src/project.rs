@@ -125,8 +125,8 @@ impl PyProject {
     fn verify<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
         let named = keys.iter().map(|key| PublicKey::named(key)).collect::<Result<Vec<PublicKey>, KeyError>>();
         let named = named.map_err(|fault| error::raise(py, fault))?;
-        let ProjectFolder { root, anchors, .. } = &self.folder;
-        let request = VerifyRequest { root, anchors: anchors.as_ref(), keys: &named };
+        let ProjectFolder { root, anchors, keys: own, .. } = &self.folder;
+        let request = VerifyRequest { root, anchors: anchors.as_ref(), keys: &named, own: own.as_ref() };
         let report = py.detach(|| use_cases::verify(&request, &|_, _| {})).map_err(|fault| error::raise(py, fault))?;
         plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
     }

@@ -26,7 +26,7 @@ pub fn folder(common: &Common) -> Result<KeyFolder, Failure> {
 }
 
 /// The passphrase of a new key, said twice where a person says it.
-fn new_passphrase(args: NewKeyArgs) -> Result<Option<String>, Failure> {
+pub fn new_passphrase(args: NewKeyArgs) -> Result<Option<String>, Failure> {
     if args.no_passphrase {
         return Ok(None);
     }

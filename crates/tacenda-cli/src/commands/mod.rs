@@ -17,6 +17,8 @@ mod report;
 mod retract;
 mod key;
 mod approve;
+mod vault;
+mod backup;
 mod new;
 mod promises;
 mod completions;
@@ -36,29 +38,42 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
     }
     refuse_format(&cli)?;
     let screen = Screen::new(&cli.common);
+    let keys = cli.common.keys().filter(|keys| !keys.has_vault_identity());
+    let ended = dispatch(&cli, &screen);
+    // The first project of a user makes the key of vaults; the commands about vaults say so themselves.
+    if let Some(keys) = keys.filter(|keys| keys.has_vault_identity() && !matches!(cli.command, Command::Vault(_))) {
+        screen.note(&vault::made_key(keys.path()));
+    }
+    ended
+}
+
+fn dispatch(cli: &Cli, screen: &Screen) -> Result<u8, Failure> {
     match &cli.command {
-        Command::Demo(args) => demo::run(args, &cli.common, &screen),
-        Command::Init(args) => init::run(args, &cli.common, &screen),
-        Command::Check(args) => check::run(args, &cli.common, &screen),
-        Command::Plan(args) => plan::run(args, &cli.common, &screen),
-        Command::Publish(args) => publish::run(args, &cli.common, &screen),
-        Command::Adopt(args) => adopt::run(args, &cli.common, &screen),
-        Command::Log => log::run(&cli.common, &screen),
-        Command::Show(args) => show::run(args, &cli.common, &screen),
-        Command::Diff(args) => diff::run(args, &cli.common, &screen),
-        Command::Retract(args) => retract::run(args, &cli.common, &screen),
-        Command::New(args) => new::run(args, &cli.common, &screen),
-        Command::Verify(args) => verify::run(args, &cli.common, &screen),
-        Command::Key(args) => key::run(args, &cli.common, &screen),
-        Command::Approve(args) => approve::run(args, &cli.common, &screen),
-        Command::Count(args) => count::run(args, &cli.common, &screen),
-        Command::Audit(args) => audit::run(args, &cli.common, &screen),
-        Command::Explain(args) => explain::run(args, &cli.common, &screen),
-        Command::Report(args) => report::run(args, &cli.common, &screen),
-        Command::Promises => promises::run(&screen),
-        Command::Completions(args) => completions::run(args, &screen),
-        Command::Man => man::run(&screen),
-        Command::Schemas => schemas::run(&screen),
+        Command::Demo(args) => demo::run(args, &cli.common, screen),
+        Command::Init(args) => init::run(args, &cli.common, screen),
+        Command::Check(args) => check::run(args, &cli.common, screen),
+        Command::Plan(args) => plan::run(args, &cli.common, screen),
+        Command::Publish(args) => publish::run(args, &cli.common, screen),
+        Command::Adopt(args) => adopt::run(args, &cli.common, screen),
+        Command::Log => log::run(&cli.common, screen),
+        Command::Show(args) => show::run(args, &cli.common, screen),
+        Command::Diff(args) => diff::run(args, &cli.common, screen),
+        Command::Retract(args) => retract::run(args, &cli.common, screen),
+        Command::New(args) => new::run(args, &cli.common, screen),
+        Command::Verify(args) => verify::run(args, &cli.common, screen),
+        Command::Key(args) => key::run(args, &cli.common, screen),
+        Command::Approve(args) => approve::run(args, &cli.common, screen),
+        Command::Vault(args) => vault::run(args, &cli.common, screen),
+        Command::Backup(args) => backup::run(args, &cli.common, screen),
+        Command::Restore(args) => backup::restore(args, &cli.common, screen),
+        Command::Count(args) => count::run(args, &cli.common, screen),
+        Command::Audit(args) => audit::run(args, &cli.common, screen),
+        Command::Explain(args) => explain::run(args, &cli.common, screen),
+        Command::Report(args) => report::run(args, &cli.common, screen),
+        Command::Promises => promises::run(screen),
+        Command::Completions(args) => completions::run(args, screen),
+        Command::Man => man::run(screen),
+        Command::Schemas => schemas::run(screen),
     }
 }
 

@@ -9,6 +9,7 @@ use tacenda::use_cases::{Next, PublishReport};
 pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let mut request = shared::release(&args.data, args.label.as_ref(), args.view.as_ref(), common);
     request.project.accept_rollback = args.accept_rollback.clone();
+    request.backup = args.backup.clone();
     screen.claim_output()?;
     let failed = |error| shared::failure(error, screen);
     let bar = screen.bar();

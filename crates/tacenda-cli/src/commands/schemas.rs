@@ -7,8 +7,9 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, ApproveReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, KeyReport,
-    LogReport, NewReport, Plan, PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
+    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport,
+    InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, RetractReport, ShowReport,
+    VaultReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -16,6 +17,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "adopt": schema_for!(AdoptReport),
         "approve": schema_for!(ApproveReport),
         "audit": schema_for!(Report),
+        "backup": schema_for!(BackupReport),
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),
@@ -33,6 +35,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "report": schema_for!(Report),
         "retract": schema_for!(RetractReport),
         "show": schema_for!(ShowReport),
+        "vault": schema_for!(VaultReport),
         "verify": schema_for!(VerifyReport),
     });
     let text = serde_json::to_string_pretty(&schemas).map_err(Failure::bug)?;

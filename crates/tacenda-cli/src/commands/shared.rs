@@ -26,6 +26,7 @@ pub fn release(data: &DataArgs, label: Option<&String>, view: Option<&String>, c
         show_values: data.show_values,
         memory: common.memory,
         threads: common.threads.unwrap_or(0),
+        backup: None,
     }
 }
 

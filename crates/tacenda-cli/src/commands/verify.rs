@@ -16,13 +16,16 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     let keys = args.trusted.iter().map(|key| PublicKey::named(key)).collect::<Result<Vec<PublicKey>, KeyError>>();
     let keys = keys.map_err(|error| failed(error.into()))?;
     let anchors = common.anchors();
-    let request = VerifyRequest { root: folder, anchors: anchors.as_ref(), keys: &keys };
+    let own = common.keys();
+    let request = VerifyRequest { root: folder, anchors: anchors.as_ref(), keys: &keys, own: own.as_ref() };
     let report = use_cases::verify(&request, &telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
     let releases = counted(u64::from(report.releases), "release", "releases");
     let mut text = match report.whole {
         true if report.vault => format!("intact: the ledger, the vault and {releases} are as they were published\n"),
-        true => format!("intact: {releases} as published; there is no vault here, so none was checked\n"),
+        true => {
+            format!("intact: {releases} as published; the vault was not checked: it is not here, or closed to you\n")
+        }
         false if report.unfinished => {
             "a publish is not finished: run tacenda plan or publish, which finishes it\n".into()
         }

@@ -68,6 +68,7 @@ impl TestProject {
         let new = NewProject {
             series: &loaded.policy.series.name,
             seed: Seed([42; 32]),
+            wrapped_key: None,
             policy_digest: &loaded.digest,
             policy_canonical: &ingest::Remembered::of(&loaded.policy).write(),
             at: "2026-01-01T00:00:00Z",

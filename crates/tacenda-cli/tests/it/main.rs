@@ -15,5 +15,6 @@ mod report;
 mod scenario;
 mod schema;
 mod trust;
+mod vault;
 mod views;
 mod ways;

@@ -101,6 +101,18 @@ coded! {
         } = "K604", "not one of the signers",
             "The policy file lists the public keys that releases are signed with, under [signatures]. This release would not \
              be signed by one of them. Nothing was published.";
+        #[error("the vault is encrypted, and no key in {} opens it; name the folder with the key by --keys, or put the recovery key there", folder.display())]
+        NoVaultKey {
+            /// The folder of keys.
+            folder: PathBuf,
+        } = "K605", "the vault is closed",
+            "The vault is encrypted, and its key is apart from it: in the configuration folder of the user who set up the \
+             project. Name that folder with --keys. If the key is lost, copy recovery.key into your folder of keys, from the \
+             safe place where it was put. Without either, nobody can open the vault.";
+        #[error("this is no file that age encrypted, or it is damaged; take another copy of it")]
+        NotAge = "K507", "no age file",
+            "A file that should be encrypted in the format of age is not, or its header was changed. The wrapped key of a \
+             vault (key.age) and backups are such files. Put a copy from a backup in its place.";
         #[error("cannot {action} {}: {source}", path.display())]
         Disk {
             /// What was tried.
@@ -121,6 +133,11 @@ impl KeyError {
     /// What the process ends with: 2 for use, 5 for integrity, 6 where a person is missing, 7 for the environment.
     pub fn exit_code(&self) -> u8 {
         exit_of(self.code())
+    }
+
+    /// Whether all that is wrong is that a vault stays closed.
+    pub(crate) fn leaves_vault_closed(&self) -> bool {
+        matches!(self, KeyError::NoVaultKey { .. } | KeyError::NeedsPassphrase { .. })
     }
 
     /// The error of a failed disk operation.

@@ -1,4 +1,4 @@
-//! Keys: who signed, and who approved.
+//! Keys: who signed, who approved, and who may open the vault.
 //!
 //! A person's keys lie in a folder of that person, apart from every project ([`KeyFolder`]). The library is given the place;
 //! only the command and the Python package choose the user's. A signing key is minisign's: `minisign -V` checks what it
@@ -13,6 +13,9 @@ mod signer;
 mod trust;
 mod statement;
 mod place;
+mod stream;
+mod age_file;
+mod vault_key;
 
 pub use error::KeyError;
 pub use place::{AskPassphrase, KeyFolder, NewKey};
@@ -20,7 +23,9 @@ pub use public::PublicKey;
 pub(crate) use public::untrusted_comment;
 pub use signer::Signer;
 pub use statement::{ReleaseStatement, STATEMENT, StatementFacts};
+pub(crate) use stream::{ChunkReader, ChunkWriter, Chunks};
 pub use trust::{Introduction, Succession, Trust};
+pub use vault_key::{VaultIdentity, VaultKey};
 
 /// The name of the file that introduces the signer of a release.
 pub const SIGNER: &str = "signer.json";

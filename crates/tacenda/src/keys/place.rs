@@ -195,15 +195,28 @@ impl KeyFolder {
     /// Writes a file of the folder, whole or not at all, for its owner only.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
         let path = self.folder.join(name);
-        let write = || -> io::Result<()> {
-            make_private(&self.folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-            file.write_all(bytes)?;
-            file.as_file().sync_all()?;
-            file.persist(&path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(KeyError::disk("write", &path))
+        let written = self.beside(bytes).and_then(|file| Ok(file.persist(&path).map(drop)?));
+        written.map_err(KeyError::disk("write", &path))
+    }
+
+    /// The same where there is no such file. Says whether it was written.
+    pub(super) fn write_new(&self, name: &str, bytes: &[u8]) -> Result<bool, KeyError> {
+        let path = self.folder.join(name);
+        let written = self.beside(bytes).and_then(|file| match file.persist_noclobber(&path) {
+            Ok(_) => Ok(true),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.error),
+        });
+        written.map_err(KeyError::disk("write", &path))
+    }
+
+    /// A file without its name yet.
+    fn beside(&self, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+        make_private(&self.folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        Ok(file)
     }
 }
 

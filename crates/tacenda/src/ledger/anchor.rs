@@ -7,7 +7,8 @@
 //! One file per series, named by the commitment to its seed: a JSON object with the number of lines and the hash of the last.
 //! It holds nothing private.
 
-use crate::ledger::{Event, LedgerError};
+use crate::ledger::{Event, LedgerError, Publication};
+use crate::model::hex;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ pub struct Anchor {
     pub head: String,
     /// When that line was written.
     pub at: String,
+    /// A digest of each release so far and of its table, which is keyed: a release that is made again is recognised.
+    #[serde(default)]
+    pub releases: Vec<String>,
 }
 
 impl Anchors {
@@ -66,9 +70,16 @@ impl Anchors {
     }
 
     /// Moves the anchor of a series to the end of its ledger, whole or not at all.
-    pub(super) fn write(&self, commitment: &str, series: &str, last: &Event) -> Result<(), LedgerError> {
+    pub(super) fn write(&self, commitment: &str, series: &str, events: &[Event]) -> Result<(), LedgerError> {
+        let Some(last) = events.last() else { return Ok(()) };
         let path = self.path(commitment);
-        let anchor = Anchor { series: series.into(), lines: last.seq, head: last.hash.clone(), at: last.at.clone() };
+        let anchor = Anchor {
+            series: series.into(),
+            lines: last.seq,
+            head: last.hash.clone(),
+            at: last.at.clone(),
+            releases: digests_of(events),
+        };
         let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
         let write = || {
             fs::create_dir_all(&self.folder)?;
@@ -87,4 +98,28 @@ impl Anchor {
     pub(super) fn is_reached_by(&self, events: &[Event]) -> bool {
         self.lines == 0 || events.get(self.lines as usize - 1).is_some_and(|event| event.hash == self.head)
     }
+
+    /// The releases that a ledger lacks, where it lacks nothing else: made again as they were, they give nothing away.
+    pub(super) fn lacking(&self, events: &[Event]) -> Option<Vec<String>> {
+        let here = digests_of(events);
+        let lines = self.lines.checked_sub(events.len() as u64)?;
+        let lacking = self.releases.strip_prefix(&here[..])?;
+        (lines > 0 && lacking.len() as u64 == lines && lacking.iter().all(|digest| !digest.is_empty()))
+            .then(|| lacking.to_vec())
+    }
+}
+
+fn digests_of(events: &[Event]) -> Vec<String> {
+    events.iter().filter_map(Event::publication).map(digest_of).collect()
+}
+
+/// A digest of the rows of a release and of the table it was made from: other people can give the same rows. What is written
+/// about a release has its date and its place in the ledger in it, and these differ when it is made again. Empty where the
+/// ledger does not know the table, as for releases made elsewhere.
+pub(super) fn digest_of(publication: &Publication) -> String {
+    let Some(table) = &publication.input else { return String::new() };
+    let is_data = |name: &str| name.ends_with(".csv") || name.ends_with(".parquet");
+    let files = publication.files.iter().filter(|(name, _)| is_data(name));
+    let lines: String = files.map(|(name, digest)| format!("{name} {}\n", digest.sha256)).collect();
+    hex(blake3::hash(format!("{table}\n{lines}").as_bytes()).as_bytes())
 }

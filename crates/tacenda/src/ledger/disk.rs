@@ -79,6 +79,10 @@ pub trait Disk: Send + Sync {
     fn exists(&self, path: &Path) -> io::Result<bool>;
     /// What a name stands for.
     fn status(&self, path: &Path) -> io::Result<Status>;
+    /// Whether it opens files of the vault that are encrypted.
+    fn opens_vault(&self) -> bool {
+        false
+    }
     /// Takes a lock that lasts as long as what is returned; `None` where another holds it.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
 }

@@ -141,8 +141,9 @@ coded! {
             "A file outside the project records how far the ledger had come. This ledger ends before that, or has \
              other lines. The folder was restored from a backup, copied, or checked out from version control. A second \
              release with the same number can be compared with the first: in a test nine people's values became \
-             certain. Continue with the folder that has all lines, or restore the newest backup. If nobody ever \
-             received the releases after this point, publish with --accept-rollback \"reason\". The ledger keeps the reason.";
+             certain. Continue with the folder that has all lines, or restore the newest backup. A release that comes out \
+             as it was published then is accepted: publish the same tables again, in order. If nobody ever received the \
+             releases after this point, publish with --accept-rollback \"reason\". The ledger keeps the reason.";
         #[error("{} is damaged; compare the ledger with what recipients have, then remove the file", file.display())]
         BadAnchor {
             /// The file.
@@ -150,6 +151,13 @@ coded! {
         } = "L512", "the anchor is damaged",
             "The file that records how far a series has come cannot be read. Compare tacenda log with the newest \
              release that recipients have. If the project has it, remove the damaged file: Tacenda writes it anew.";
+        #[error("this is no backup of a project: {fault}; take another copy of it")]
+        BadBackup {
+            /// What is wrong with it.
+            fault: &'static str,
+        } = "L514", "not a backup of a project",
+            "tacenda restore reads what tacenda backup wrote: an encrypted archive of the ledger, the vault and the releases. \
+             This file is damaged, cut short or something else. Nothing was restored.";
         #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
         Locked {
             /// The project folder.
@@ -248,6 +256,7 @@ mod tests {
             LedgerError::Loose { file: "x".into() },
             LedgerError::RolledBack { found: 1, wanted: 2, at: "y".into(), next: 2 },
             LedgerError::BadAnchor { file: "x".into() },
+            LedgerError::BadBackup { fault: "y" },
             LedgerError::Locked { root: "x".into() },
             LedgerError::Full { path: "x".into() },
             LedgerError::Disk { action: "read", path: "x".into(), source: io::Error::other("y") },

@@ -32,8 +32,9 @@ pub(super) const LEDGER: &str = ".tacenda/ledger.jsonl";
 /// The hash before the first line.
 pub(super) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The version of the files this room writes.
-pub(super) const FORMAT: u32 = 1;
+/// The version of the files this room writes: 2 where the vault is encrypted from the start, else 1.
+pub(super) const FORMAT: u32 = 2;
+pub(super) const PLAIN_FORMAT: u32 = 1;
 
 const ENDING: &str = ",\"hash\":\"";
 const SIGNATURE: &str = ",\"signature\":\"";

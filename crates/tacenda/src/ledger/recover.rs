@@ -106,7 +106,7 @@ fn list_folder(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, LedgerError>
 /// Refuses a vault that others than its owner may read or write, as ssh does with its keys.
 fn refuse_loose(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     let vault = root.join(VAULT);
-    let files = list_folder(disk, &vault)?.into_iter().filter(|name| vault::is_state(name) || name == HEAD);
+    let files = list_folder(disk, &vault)?.into_iter().filter(|name| vault::is_private(name));
     for path in std::iter::once(vault.clone()).chain(files.map(|name| vault.join(name))) {
         let status = disk.status(&path).map_err(|error| LedgerError::disk("read", &path, error))?;
         if status.kind == FileKind::Other {

@@ -1,8 +1,11 @@
 //! A project folder: its ledger, its vault, its releases.
 
 use crate::keys::{Introduction, KeyError, Signer, Trust};
+use crate::ledger::anchor::digest_of;
 use crate::ledger::head::Head;
-use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
+use crate::ledger::line::{FORMAT, LEDGER, NO_HASH, PLAIN_FORMAT};
+use crate::ledger::reseal::write_key;
+use crate::ledger::sealed::{KEY, is_sealed};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
@@ -24,6 +27,8 @@ pub struct NewProject<'a> {
     pub series: &'a str,
     /// The secret all randomness comes from.
     pub seed: Seed,
+    /// The key of the vault, wrapped for those who may open it. The disk seals with it. `None` for a vault in the clear.
+    pub wrapped_key: Option<&'a [u8]>,
     /// The digest of the policy.
     pub policy_digest: &'a str,
     /// The policy in its canonical form; kept in the vault.
@@ -78,6 +83,8 @@ pub struct Store {
     anchors: Option<Anchors>,
     /// Signs every line from now on.
     signer: Option<Arc<Signer>>,
+    /// Where the ledger is behind its anchor: the anchor, and the releases that may follow, by their digests.
+    owed: Option<(Anchor, Vec<String>)>,
     /// Marks the files that this store writes: another writer, unseen, writes others.
     attempt: String,
     pub(super) poisoned: bool,
@@ -107,6 +114,10 @@ impl Store {
         recover::clear_for_init(&*disk, root, new.series)?;
         let vault = Vault::new(&*disk, root, &new.seed);
         let attempt = FIRST_ATTEMPT.to_string();
+        if let Some(wrapped) = new.wrapped_key {
+            assert!(disk.opens_vault(), "what is written is sealed with the key that is kept");
+            write_key(&*disk, root, KEY, wrapped)?;
+        }
         Head::none().prepare(&*disk, root, &attempt)?;
         Head::take(&*disk, root, &attempt)?;
         let policy = vault::name("policy", 0, &attempt);
@@ -115,7 +126,7 @@ impl Store {
             (policy.clone(), vault.write(&policy, &|out| Ok(out.write_all(new.policy_canonical.as_bytes())?))?),
         ]);
         let init = Init {
-            format: FORMAT,
+            format: if new.wrapped_key.is_some() { FORMAT } else { PLAIN_FORMAT },
             series: new.series.into(),
             seed_commitment: vault::commitment(&new.seed),
             policy_digest: new.policy_digest.into(),
@@ -130,6 +141,7 @@ impl Store {
             lock: Some(lock),
             anchors: None,
             signer: None,
+            owed: None,
             attempt,
             poisoned: false,
         };
@@ -151,6 +163,7 @@ impl Store {
             lock: None,
             anchors: None,
             signer: None,
+            owed: None,
             attempt: String::new(),
             poisoned: false,
         })
@@ -160,6 +173,11 @@ impl Store {
     pub fn open_look(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
         let vault = root.join(VAULT);
         let has_vault = disk.exists(&vault).map_err(|error| LedgerError::disk("read", &vault, error))?;
+        if has_vault && !disk.opens_vault() && is_sealed(&*disk, root) {
+            // How far the ledger went is known without the key.
+            let found = recover::look(&*disk, root)?;
+            return Ok(Store::looking(disk, root, found));
+        }
         match has_vault.then(|| Store::open_read(Arc::clone(&disk), root)) {
             // Somebody else's vault is closed to us, and its releases are not.
             Some(Err(LedgerError::Disk { source, .. })) if source.kind() == io::ErrorKind::PermissionDenied => {}
@@ -181,6 +199,7 @@ impl Store {
             lock: None,
             anchors: None,
             signer: None,
+            owed: None,
             attempt: String::new(),
             poisoned: false,
         }
@@ -198,6 +217,10 @@ impl Store {
             recover::look(&*disk, root)?;
         }
         let lock = recover::lock(&*disk, root)?;
+        if disk.opens_vault() && !is_sealed(&*disk, root) {
+            // Unlocked since the key was read: nobody would have the key of what this writer seals.
+            return Err(LedgerError::Overtaken);
+        }
         let found = recover::look(&*disk, root)?;
         let seed = vault::read_seed(&*disk, root, &found.events)?;
         let attempt = new_attempt(root)?;
@@ -211,6 +234,7 @@ impl Store {
             lock: Some(lock),
             anchors: None,
             signer: None,
+            owed: None,
             attempt,
             poisoned: false,
         })
@@ -225,7 +249,15 @@ impl Store {
                 self.anchors = Some(anchors.clone());
                 self.anchor()
             }
-            (Some(anchor), None) => Err(self.rolled_back(&anchor)),
+            (Some(anchor), None) => match anchor.lacking(&self.events) {
+                // Only what followed then may follow now; the anchor stays where it is until all of it is here again.
+                Some(releases) => {
+                    self.anchors = Some(anchors.clone());
+                    self.owed = Some((anchor, releases));
+                    Ok(())
+                }
+                None => Err(self.rolled_back(&anchor)),
+            },
             (Some(anchor), Some(because)) => {
                 self.anchors = Some(anchors.clone());
                 let (lines, head) = (anchor.lines, anchor.head);
@@ -258,12 +290,27 @@ impl Store {
         }
     }
 
-    /// Moves the anchor to the last line.
-    fn anchor(&self) -> Result<(), LedgerError> {
-        match (&self.anchors, self.events.last()) {
-            (Some(anchors), Some(last)) => anchors.write(self.seed_commitment(), self.series(), last),
-            _ => Ok(()),
+    /// Refuses a line that did not follow when the ledger went this far before.
+    fn refuse_other(&self, what: &What) -> Result<(), LedgerError> {
+        let Some((anchor, releases)) = &self.owed else { return Ok(()) };
+        let is_it = match what {
+            What::Publish(publication) | What::Adopt(publication) => digest_of(publication) == releases[0],
+            What::Init(_) | What::Erratum { .. } | What::Retract { .. } | What::Rollback { .. } => false,
+        };
+        if is_it { Ok(()) } else { Err(self.rolled_back(anchor)) }
+    }
+
+    /// Moves the anchor to the last line, unless releases are still lacking that it knows of.
+    fn anchor(&mut self) -> Result<(), LedgerError> {
+        if let Some((_, releases)) = &mut self.owed {
+            releases.remove(0);
+            if !releases.is_empty() {
+                return Ok(());
+            }
+            self.owed = None;
         }
+        let anchors = self.anchors.as_ref();
+        anchors.map_or(Ok(()), |anchors| anchors.write(self.seed_commitment(), self.series(), &self.events))
     }
 
     /// Signs every line from now on.
@@ -510,7 +557,8 @@ impl Store {
         let signer = self.signer.clone();
         let signer = signer.as_deref().map(|signer| (signer, self.introduction(signer)));
         let (event, bytes) = Event::next(seq, self.head(), at, what, signer);
-        let prepared = self.prepare(&event).and_then(|()| self.refuse_overtaken());
+        let prepared = self.refuse_other(&event.what);
+        let prepared = prepared.and_then(|()| self.prepare(&event)).and_then(|()| self.refuse_overtaken());
         prepared.inspect_err(|_| self.discard())?;
         let ledger = self.root.join(LEDGER);
         if let Some(staging) = &mut staging {
@@ -603,7 +651,7 @@ impl Store {
         result
     }
 
-    fn assert_writer(&self) {
+    pub(super) fn assert_writer(&self) {
         assert!(self.lock.is_some(), "a project that is open for reading is not written to");
     }
 }
@@ -671,6 +719,7 @@ mod tests {
         NewProject {
             series: "wards",
             seed: Seed([7; 32]),
+            wrapped_key: None,
             policy_digest: "p0",
             policy_canonical: "policy = 1",
             at: "now",

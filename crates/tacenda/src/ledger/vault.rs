@@ -19,11 +19,14 @@
 //! two releases (nobody's value changed, say) have different digests.
 //! Keys are stored once: everyone in the snapshot is in the history too.
 //!
+//! Where the project has a key, every file but `head` is encrypted (`sealed.rs`); the digests are of what they hold.
+//!
 //! The number in a name is followed by the attempt that wrote the file, as in `keys-0002.3fa9c1d2.parquet`: two writers
 //! that do not see each other's lock never write the same file. Earlier versions wrote names without it.
 
 use crate::ledger::columns::{Column, ColumnFile};
-use crate::ledger::head::NEXT;
+use crate::ledger::head::{HEAD, NEXT};
+use crate::ledger::sealed::{KEY, NEXT_KEY, RESEALED, looks_sealed};
 use crate::ledger::{Disk, DiskFile, Event, LedgerError, What, columns};
 use crate::model::{
     History, Met, PastGroups, PastView, PeopleCounts, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId,
@@ -36,6 +39,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 /// The vault, as seen from the project folder.
 pub(super) const VAULT: &str = ".tacenda/vault";
@@ -44,6 +48,7 @@ pub(super) const VAULT: &str = ".tacenda/vault";
 pub(super) const SEED: &str = "seed";
 
 const DAMAGED: &str = "it is damaged (its digest is not the one in the ledger)";
+const UNOPENED: &str = "it cannot be decrypted: it is damaged, another file, or encrypted with another key";
 const UNREADABLE: &str = "its digest is right but it cannot be read; it was written by another version";
 
 type Texts = Vec<Box<[Box<str>]>>;
@@ -105,8 +110,29 @@ pub(super) fn is_state(name: &str) -> bool {
     ];
     let release = name.split(['-', '.']).nth(1).and_then(|digits| digits.parse().ok());
     name == SEED
+        || name.ends_with(RESEALED)
         || name.starts_with(NEXT)
         || release.is_some_and(|release| kinds.iter().any(|kind| attempt_in(name, kind, release).is_some()))
+}
+
+/// Whether a file of the vault holds what is private, the tables of plans included.
+pub(super) fn is_sealable(name: &str) -> bool {
+    let is_ours = is_state(name) || name.starts_with(PLANNED);
+    is_ours && !name.ends_with(RESEALED) && !name.starts_with(NEXT)
+}
+
+/// Whether a file of the vault must be private.
+pub(super) fn is_private(name: &str) -> bool {
+    is_state(name) || [HEAD, KEY, NEXT_KEY].contains(&name) || name.starts_with(PLANNED)
+}
+
+/// The error of a file that could not be read: gone, damaged, or refused by the disk.
+pub(super) fn unread(name: &str, path: &Path, error: io::Error) -> LedgerError {
+    match error.kind() {
+        io::ErrorKind::NotFound => LedgerError::VaultMissing { file: shown(name) },
+        io::ErrorKind::InvalidData => LedgerError::Vault { file: shown(name), fault: UNOPENED },
+        _ => LedgerError::disk("read", path, error),
+    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -225,10 +251,7 @@ impl<'a> Vault<'a> {
         let Some(digest) = files.get(name) else {
             return Err(LedgerError::VaultMissing { file: shown(name) });
         };
-        let bytes = self.disk.read(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => LedgerError::VaultMissing { file: shown(name) },
-            _ => LedgerError::disk("read", &path, error),
-        })?;
+        let bytes = self.disk.read(&path).map_err(|error| unread(name, &path, error))?;
         if hex(blake3::keyed_hash(&self.key(name), &bytes).as_bytes()) != *digest {
             return Err(LedgerError::Vault { file: shown(name), fault: DAMAGED });
         }
@@ -386,11 +409,11 @@ pub(crate) fn commitment(seed: &Seed) -> String {
 /// The seed, if it is the one that the first line commits to.
 pub(super) fn read_seed(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<Seed, LedgerError> {
     let path = root.join(VAULT).join(SEED);
-    let bytes = disk.read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => LedgerError::VaultMissing { file: shown(SEED) },
-        _ => LedgerError::disk("read", &path, error),
-    })?;
+    let bytes = Zeroizing::new(disk.read(&path).map_err(|error| unread(SEED, &path, error))?);
     let fault = |fault| LedgerError::Vault { file: shown(SEED), fault };
+    if looks_sealed(&bytes) {
+        return Err(fault("it is encrypted, and no key was given"));
+    }
     let (seed, check) = bytes.split_first_chunk::<32>().ok_or_else(|| fault("it is cut short"))?;
     if check != blake3::hash(seed).as_bytes() {
         return Err(fault("it is damaged (its hash is not that of its bytes)"));

@@ -6,7 +6,7 @@ use crate::grouping::GroupingError;
 use crate::grouping::views::ViewsError;
 use crate::ingest::{self, IngestError, PolicyFileError, policy_file};
 use crate::keys::KeyError;
-use crate::ledger::LedgerError;
+use crate::ledger::{LedgerError, ResealError};
 use crate::model::{Page, coded, exit_of, people};
 use crate::promise::{Reasons, entries};
 
@@ -259,6 +259,15 @@ coded! {
         #[error("the system provides no random numbers, and the seed of a series must be random")]
         NoRandomness = "R702", "no randomness",
             "The seed of a series must be unpredictable. The system did not provide random numbers.";
+    }
+}
+
+impl From<ResealError> for ProjectError {
+    fn from(error: ResealError) -> ProjectError {
+        match error {
+            ResealError::Key(error) => error.into(),
+            ResealError::Ledger(error) => error.into(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod recode;
 mod counts;
 mod amend;
+mod backup;
 mod formulas;
 mod staged;
 mod signed;
@@ -26,6 +27,7 @@ mod comparison;
 
 pub use crate::model::Reading;
 pub use adopt::{Adoption, Foundling};
+pub(crate) use backup::back_up;
 pub(crate) use choices::MOST_COMPARED;
 pub use choices::{Choice, Ways};
 pub use comparison::{Against, Compared, ComparisonReport};

@@ -8,9 +8,10 @@ use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
 use crate::grouping::ENGINE;
 use crate::ingest::{Given, IngestError, Loaded, ReadOptions, Remembered, Snapshot, Source};
-use crate::keys::{KeyError, Signer};
+use crate::keys::{KeyError, KeyFolder, Signer, VaultKey};
 use crate::ledger::{
-    Anchors, Approval, Commit, Disk, LedgerError, LineNumbers, NewProject, Publication, RealDisk, Store,
+    Anchors, Approval, Commit, Disk, LedgerError, LineNumbers, NewProject, Publication, RealDisk, SealedDisk, Store,
+    unsealed,
 };
 use crate::measure::{CountErrors, Loss, QueryError, Workload, count_errors, loss, query_error};
 use crate::model::{
@@ -18,6 +19,7 @@ use crate::model::{
 };
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::amend::{self, Amended};
+use crate::publish::backup::back_up;
 use crate::publish::forecast::forecast;
 use crate::publish::report::{page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
@@ -59,11 +61,13 @@ pub struct Machine {
     pub disk: Arc<dyn Disk>,
     /// Now, as text.
     pub clock: fn() -> String,
+    /// Whose keys open the vault. Without them a new vault is not encrypted, and one that is stays closed.
+    pub keys: Option<KeyFolder>,
 }
 
 impl Default for Machine {
     fn default() -> Machine {
-        Machine { disk: Arc::new(RealDisk), clock: now }
+        Machine { disk: Arc::new(RealDisk), clock: now, keys: None }
     }
 }
 
@@ -77,6 +81,11 @@ pub struct Project {
     amended: Amended,
     /// Stands in for the vault's seed where there is no vault yet and nothing is written.
     throwaway: Seed,
+    /// Why the vault stayed closed to somebody who only looks.
+    closed: Option<KeyError>,
+    policy_path: PathBuf,
+    /// Where a backup is written before the next release is committed.
+    backup: Option<PathBuf>,
 }
 
 /// What a release is made from.
@@ -263,6 +272,7 @@ pub struct PublishedRelease {
 
 impl Project {
     /// Opens the project in `root`. `policy_path` is the policy file, `tacenda.toml` in `root` if not given.
+    /// A vault that is encrypted stays closed, and a new one is not encrypted.
     pub fn open(root: &Path, policy_path: Option<&Path>, access: Access) -> Result<Project, ProjectError> {
         Project::open_on(Machine::default(), root, policy_path, access)
     }
@@ -283,7 +293,13 @@ impl Project {
             machine.disk.exists(&path).map_err(|error| LedgerError::disk("read", &path, error))
         };
         let exists = is_there("ledger.jsonl")? || is_there("vault")?;
-        let disk = Arc::clone(&machine.disk);
+        let (disk, closed) = match unsealed(Arc::clone(&machine.disk), root, machine.keys.as_ref()) {
+            // An auditor looks at what left, with or without the keys.
+            Err(error) if access == Access::Look && error.leaves_vault_closed() => {
+                (Arc::clone(&machine.disk), Some(error))
+            }
+            opened => (opened?, None),
+        };
         let store = match access {
             Access::Look if !exists => None,
             Access::Look => Some(Store::open_look(disk, root)?),
@@ -296,7 +312,9 @@ impl Project {
             ignore_private(&*machine.disk, root)?;
         }
         let (throwaway, amended) = (Seed([0; 32]), Amended::default());
-        let mut project = Project { root: root.to_path_buf(), machine, loaded, store, amended, throwaway };
+        let root = root.to_path_buf();
+        let mut project =
+            Project { root, machine, loaded, store, amended, throwaway, closed, policy_path, backup: None };
         project.continue_policy()?;
         Ok(project)
     }
@@ -314,6 +332,16 @@ impl Project {
             (Some(store), Access::Rehearse) if accepted.is_none() => Ok(store.compare_with(anchors)?),
             _ => Ok(()),
         }
+    }
+
+    /// Writes a backup of the state before each release, right before that is committed.
+    pub fn back_up_to(&mut self, file: &Path) {
+        self.backup = Some(file.into());
+    }
+
+    /// Refuses to go on where the vault stayed closed.
+    pub fn need_vault(&mut self) -> Result<(), KeyError> {
+        self.closed.take().map_or(Ok(()), Err)
     }
 
     /// Signs releases and ledger lines from now on.
@@ -584,6 +612,9 @@ impl Project {
         if let Some(signer) = store.signer() {
             files.extend(sign_staged(&staging, signer, &written, (store.series(), release), &facts)?);
         }
+        if let (Some(file), Some(keys)) = (&self.backup, &self.machine.keys) {
+            back_up(store, &*self.machine.disk, keys, &self.policy_path, file)?;
+        }
         step("committing");
         let commit = Commit {
             label: &release.label,
@@ -817,16 +848,24 @@ pub(super) fn free_label<'a>(
     }
 }
 
-/// Sets up ledger and vault with a fresh seed.
+/// Sets up ledger and vault with a fresh seed; where there are keys, the vault is encrypted with a fresh key.
 fn create_store(machine: &Machine, root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
+    let mut disk = Arc::clone(&machine.disk);
+    let mut wrapped = None;
+    if let Some(keys) = &machine.keys {
+        let key = VaultKey::random()?;
+        wrapped = Some(keys.wrap(&key)?);
+        disk = Arc::new(SealedDisk::new(disk, key));
+    }
     let new = NewProject {
         series: &loaded.policy.series.name,
         seed: random_seed()?,
+        wrapped_key: wrapped.as_deref(),
         policy_digest: &loaded.digest,
         policy_canonical: &Remembered::of(&loaded.policy).write(),
         at: &(machine.clock)(),
     };
-    Ok(Store::init(Arc::clone(&machine.disk), root, new)?)
+    Ok(Store::init(disk, root, new)?)
 }
 
 /// Keeps what is private out of version control: the ledger may be shared, what lies beside it may not.

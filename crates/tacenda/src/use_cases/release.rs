@@ -28,6 +28,8 @@ pub struct ReleaseRequest {
     pub memory: Option<u64>,
     /// How many threads read; 0 for as many as the machine has.
     pub threads: usize,
+    /// Where to write a backup of the state before the release, right before that is committed.
+    pub backup: Option<PathBuf>,
 }
 
 /// A release that could be published now. Nothing is written yet. Private.
@@ -100,7 +102,13 @@ impl ReleaseRequest {
             (self.delta, self.label, self.view) = (plan.delta, Some(plan.label.clone()), plan.view.clone());
         }
         let input = self.input()?;
-        let project = self.project.open(Access::Publish)?;
+        if self.backup.is_some() && self.project.keys.is_none() {
+            return Err(UseCaseError::usage(
+                "a backup is encrypted, and there is no folder for keys; name one with --keys",
+            ));
+        }
+        let mut project = self.project.open(Access::Publish)?;
+        self.backup.iter().for_each(|file| project.back_up_to(file));
         let step = |what: &str| progress(REHEARSED, what);
         let done = plan.as_ref().and_then(|plan| project.published_with(&plan.label, &plan.input));
         if let Some(number) = done {

@@ -1,8 +1,8 @@
 //! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
 
 use crate::folder::ReceivedRelease;
-use crate::keys::{KeyError, PublicKey, Trust};
-use crate::ledger::{Amendment, Anchors, Event, LedgerError, PublishedTo, RealDisk, Store, What};
+use crate::keys::{KeyError, KeyFolder, PublicKey, Trust};
+use crate::ledger::{Amendment, Anchors, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed};
 use crate::measure::Loss;
 use crate::publish::{SIGNATURE, check_signed};
 use crate::use_cases::{Progress, UseCaseError};
@@ -130,12 +130,14 @@ pub struct VerifyRequest<'a> {
     pub anchors: Option<&'a Anchors>,
     /// The public keys that count. Without any, signatures are not checked.
     pub keys: &'a [PublicKey],
+    /// Where the user's own keys are: they open the vault, so that it can be checked.
+    pub own: Option<&'a KeyFolder>,
 }
 
 impl<'a> VerifyRequest<'a> {
     /// A folder, by its digests alone.
     pub fn of(root: &'a Path) -> VerifyRequest<'a> {
-        VerifyRequest { root, anchors: None, keys: &[] }
+        VerifyRequest { root, anchors: None, keys: &[], own: None }
     }
 }
 
@@ -225,12 +227,16 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
 /// project is checked as far as it left the house. A release folder alone is checked against its own checksums.
 /// The ledger is held against its anchor, if one is given, and signatures against the keys that are named.
 pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
-    let VerifyRequest { root, anchors, keys } = *request;
+    let VerifyRequest { root, anchors, keys, own } = *request;
     if root.join(folder::MANIFEST).exists() {
         progress(1, "reading the release");
         return Ok(verify_folder(root, keys));
     }
-    let store = open(root)?;
+    let store = match unsealed(Arc::new(RealDisk), root, own) {
+        // Somebody else's vault is closed to us, and its releases are not.
+        Err(error) if error.leaves_vault_closed() => open(root)?,
+        disk => Store::open_look(disk?, root)?,
+    };
     let made_here = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
     let made_here: Vec<u32> = made_here.map(|publication| publication.number).collect();
     let step = |what: &str| progress(made_here.len() + 1, what);

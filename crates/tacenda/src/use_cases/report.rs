@@ -18,7 +18,8 @@ pub fn report(project: &ProjectFolder, request: ReportRequest, progress: Progres
         let message = "--language is for the recipients' edition: the others are English";
         return Err(UseCaseError::usage(message));
     }
-    let project = project.open(Access::Look)?;
+    let mut project = project.open(Access::Look)?;
+    project.need_vault()?;
     let releases = project.store().map_or(0, |store| store.releases()) as usize;
     // Every release and every private table is read, every check made, and everything gathered.
     let steps = releases + request.truth.len() + Check::ALL.len() + 1;

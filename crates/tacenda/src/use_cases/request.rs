@@ -2,11 +2,12 @@
 
 use crate::ingest::foreign::Notation;
 use crate::keys::{KeyError, KeyFolder, Signer};
-use crate::ledger::Anchors;
+use crate::ledger::{Anchors, Disk, RealDisk, unsealed};
 use crate::model::Reading;
-use crate::publish::{Access, Project, ProjectError};
+use crate::publish::{Access, Machine, Project, ProjectError};
 use crate::use_cases::UseCaseError;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Called before each step, with the number of steps and what is done.
 pub type Progress<'a> = &'a (dyn Fn(usize, &str) + Sync);
@@ -20,7 +21,7 @@ pub struct ProjectFolder {
     pub policy: Option<PathBuf>,
     /// Where it is remembered, outside of the project, how far its series went. Nowhere if left out.
     pub anchors: Option<Anchors>,
-    /// Where the user's keys are. Nothing is signed if left out, or if there is no signing key.
+    /// Where the user's keys are. Without them nothing is signed, a new vault is not encrypted, and one that is stays closed.
     pub keys: Option<KeyFolder>,
     /// Why a project that is behind its anchor may go on.
     pub accept_rollback: Option<String>,
@@ -31,12 +32,18 @@ impl ProjectFolder {
     pub fn open(&self, access: Access) -> Result<Project, ProjectError> {
         // Before the lock is taken: a person may have to be asked.
         let signer = if access == Access::Publish { self.signer()? } else { None };
-        let mut project = Project::open(&self.root, self.policy.as_deref(), access)?;
+        let machine = Machine { keys: self.keys.clone(), ..Machine::default() };
+        let mut project = Project::open_on(machine, &self.root, self.policy.as_deref(), access)?;
         signer.into_iter().for_each(|signer| project.sign_with(signer));
         if let Some(anchors) = &self.anchors {
             project.hold_against(anchors, access, self.accept_rollback.as_deref())?;
         }
         Ok(project)
+    }
+
+    /// The disk that opens the project's vault.
+    pub(super) fn disk(&self) -> Result<Arc<dyn Disk>, KeyError> {
+        unsealed(Arc::new(RealDisk), &self.root, self.keys.as_ref())
     }
 
     /// The user's signing key, if there is one.

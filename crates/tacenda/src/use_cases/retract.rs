@@ -1,6 +1,6 @@
 //! Declares a release withdrawn.
 
-use crate::ledger::{RealDisk, Store};
+use crate::ledger::Store;
 use crate::publish::now;
 use crate::use_cases::{ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<
         return Err(UseCaseError::usage("give the reason in one line: --because \"…\"; recipients will read it"));
     }
     // Whatever the policy file says now: a release must be withdrawn in a hurry.
-    let mut store = Store::open_write(Arc::new(RealDisk), &project.root)?;
+    let mut store = Store::open_write(project.disk()?, &project.root)?;
     project.signer()?.into_iter().for_each(|signer| store.sign_with(Arc::new(signer)));
     if let Some(anchors) = &project.anchors {
         store.hold_against(anchors, &now(), project.accept_rollback.as_deref())?;

@@ -5,13 +5,12 @@
 //! command still works on it. What was published stays published: the new series knows nothing of it, and the answer says so.
 //! The moves are renames, in an order that a second run completes.
 
-use crate::ledger::{RealDisk, Store};
+use crate::ledger::Store;
 use crate::publish::POLICY_FILE;
 use crate::use_cases::{ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::{fs, io};
 use toml::de::{DeTable, DeValue};
 
@@ -54,7 +53,7 @@ pub fn start_over(project: &ProjectFolder, name: Option<&str>) -> Result<StartOv
         let message = format!("{} has no series yet; tacenda publish begins one", root.display());
         return Err(UseCaseError::Exists(message));
     }
-    let store = Store::open_write(Arc::new(RealDisk), root)?;
+    let store = Store::open_write(project.disk()?, root)?;
     let old_series = store.series().to_string();
     let releases = store.publications().count() as u32;
     let new_series = match name {

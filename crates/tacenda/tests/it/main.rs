@@ -31,6 +31,8 @@ mod readings;
 mod recode;
 mod rerun;
 mod round_trip;
+mod sealed_vault;
+mod backup;
 mod sentences;
 mod signatures;
 mod simulated_disk;

@@ -14,7 +14,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::{env, fs, thread};
 use tacenda::ingest::{Given, Remembered, read_policy};
-use tacenda::ledger::{Anchors, Disk, Folder, LedgerError, NewProject, Store, verify};
+use tacenda::keys::{KeyFolder, VaultKey};
+use tacenda::ledger::{Anchors, Disk, Folder, LedgerError, NewProject, SealedDisk, Store, unsealed, verify};
 use tacenda::model::{History, Rng, Seed, Table};
 use tacenda::publish::{Access, Input, Machine, NextRelease, Project, ProjectError};
 use tempfile::TempDir;
@@ -77,6 +78,16 @@ fn inputs() -> &'static Path {
         .path()
 }
 
+/// The keys of the user, which are on no simulated disk either.
+fn keys() -> KeyFolder {
+    KeyFolder::at(&inputs().join("keys"))
+}
+
+/// The disk, with the vault open where it is encrypted.
+fn opened(disk: &Arc<CrashDisk>) -> Result<Arc<dyn Disk>, String> {
+    unsealed(Arc::clone(disk) as Arc<dyn Disk>, root(), Some(&keys())).map_err(|error| error.to_string())
+}
+
 /// A release as it was made: what the vault knows after it.
 type Made = (History, Table);
 
@@ -92,13 +103,18 @@ struct Attempt {
 
 /// Opens the project and publishes the next release of the series: everything that the command does.
 fn publish(disk: Arc<dyn Disk>, anchors: &Anchors) -> Attempt {
+    publish_table(disk, anchors, 1)
+}
+
+/// The same from a table further on.
+fn publish_table(disk: Arc<dyn Disk>, anchors: &Anchors, ahead: usize) -> Attempt {
     let mut attempt = Attempt::default();
     let all = || -> Result<(), ProjectError> {
         let policy = inputs().join("tacenda.toml");
-        let machine = Machine { disk, clock };
+        let machine = Machine { disk, clock, keys: Some(keys()) };
         let mut project = Project::open_on(machine, root(), Some(&policy), Access::Publish)?;
         project.hold_against(anchors, Access::Publish, None)?;
-        let table = inputs().join(format!("{}.csv", project.publications().len() + 1));
+        let table = inputs().join(format!("{}.csv", project.publications().len() + ahead));
         let input = Input { table: Given::Path(table), delta: false, show_values: false, memory: None, threads: 1 };
         let material = project.material(input, &|_| {})?;
         let rehearsal = project.rehearse(&material, NextRelease::default(), &|_| {})?;
@@ -170,21 +186,28 @@ fn broken<T>(what: impl Into<String>) -> Result<T, Broken> {
 }
 
 impl Life {
-    /// A project that was just set up.
+    /// A project that was just set up, every other one with an encrypted vault.
     fn new(seed: u64, planted: Planted) -> Life {
         HOURS.set(0);
         let disk = Arc::new(CrashDisk::new());
         disk.create_folder(root(), Folder::Plain).unwrap();
         disk.sync_folder(root().parent().unwrap()).unwrap();
         let loaded = read_policy(&inputs().join("tacenda.toml")).unwrap();
+        let key = (seed % 2 == 1).then(|| VaultKey::random().unwrap());
+        let wrapped = key.as_ref().map(|key| keys().wrap(key).unwrap());
+        let place: Arc<dyn Disk> = match key {
+            Some(key) => Arc::new(SealedDisk::new(Arc::clone(&disk) as Arc<dyn Disk>, key)),
+            None => Arc::clone(&disk) as Arc<dyn Disk>,
+        };
         let new = NewProject {
             series: "wards",
             seed: Seed([7; 32]),
+            wrapped_key: wrapped.as_deref(),
             policy_digest: &loaded.digest,
             policy_canonical: &Remembered::of(&loaded.policy).write(),
             at: &clock(),
         };
-        drop(Store::init(Arc::clone(&disk) as Arc<dyn Disk>, root(), new).unwrap());
+        drop(Store::init(place, root(), new).unwrap());
         let outside = tempfile::tempdir().unwrap();
         Life {
             rng: Rng::from_number(seed),
@@ -370,22 +393,23 @@ impl Life {
         }
         self.story.push(format!("the state with {then} releases is restored"));
         let newest = std::mem::replace(&mut self.disk, backup.copy(DiskFault::Never));
-        let attempt = publish(Arc::new(self.simulated(Mishap::None)), &self.anchors);
         if then == self.releases.len() {
+            let attempt = publish(Arc::new(self.simulated(Mishap::None)), &self.anchors);
             return self.settle(&[attempt]);
         }
+        // Another table than the one that followed then.
+        let attempt = publish_table(Arc::new(self.simulated(Mishap::None)), &self.anchors, 2);
         self.disk = newest;
-        // What was rehearsed was taken for the newest state.
-        match attempt.made {
-            Some(_) => broken("a restored state was gone on from"),
-            None => self.settle(&[]),
+        match attempt.is_acknowledged {
+            true => broken("a restored state was gone on from"),
+            false => self.settle(&[]),
         }
     }
 
     /// Whether everything on the disk is as the ledger says.
     fn look(&self) -> Result<(), String> {
         // A writer may tidy up before it sees the damage: it does so elsewhere.
-        let trial: Arc<dyn Disk> = self.disk.copy(DiskFault::Never);
+        let trial = opened(&self.disk.copy(DiskFault::Never))?;
         let store = Store::open_write(trial, root()).map_err(|error| error.to_string())?;
         store.history().and_then(|_| store.snapshot()).map_err(|error| error.to_string())?;
         store.policy().map_err(|error| error.to_string())?;
@@ -395,7 +419,8 @@ impl Life {
     /// Holds what is on the disk against what may be there after these attempts, and takes it for the truth.
     fn settle(&mut self, attempts: &[Attempt]) -> Result<(), Broken> {
         let told = |error: LedgerError| Broken::Promise(format!("it does not open: {error}"));
-        let store = Store::open_write(Arc::clone(&self.disk) as Arc<dyn Disk>, root()).map_err(told)?;
+        let disk = opened(&self.disk).map_err(Broken::Promise)?;
+        let store = Store::open_write(disk, root()).map_err(told)?;
         if let Some(fault) = verify(&store).first() {
             return broken(format!("it is damaged: {fault}"));
         }

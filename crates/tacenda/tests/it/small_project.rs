@@ -19,6 +19,7 @@ pub fn init(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
     let new = NewProject {
         series: "wards",
         seed: Seed([7; 32]),
+        wrapped_key: None,
         policy_digest: "digest of the policy",
         policy_canonical: "policy = 1\n",
         at: "2026-01-01T00:00:00Z",

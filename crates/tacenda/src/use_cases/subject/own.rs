@@ -141,6 +141,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
     let read = project.published(tables, &|what| progress(steps, what))?;
     let note = match read.tables.iter().all(Option::is_some) {
         true => "a person who was published before and after a release counts as published in it",
+        false if !store.has_vault() => "the vault was not opened: give all snapshots with --truth to count people",
         false => "the vault has the last snapshot only: give all snapshots with --truth to count people exactly",
     };
     let about = About {

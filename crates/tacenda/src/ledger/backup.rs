@@ -1,0 +1,94 @@
+//! A project's state in one archive, and the way back.
+//!
+//! The archive is a tar file: the ledger, what its last line relies on in the vault, as it lies there, every release, and files
+//! that the caller adds. Whoever packs it encrypts it. Anybody can encrypt something for a reader, so an archive is not
+//! trusted: it is unpacked beside the project, names that lead elsewhere are refused, and the ledger is checked as always.
+
+use crate::ledger::head::HEAD;
+use crate::ledger::line::LEDGER;
+use crate::ledger::sealed::{KEY, NEXT_KEY};
+use crate::ledger::store::release_name;
+use crate::ledger::vault::VAULT;
+use crate::ledger::{Disk, Folder, LedgerError, Store};
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+impl Store {
+    /// Packs the project as it was committed. `disk` is the one below encryption: sealed files stay sealed. `more` are
+    /// files from the project folder that belong to it, such as the policy.
+    ///
+    /// # Panics
+    /// If the project is open for reading: a writer might change it meanwhile.
+    pub fn pack(&self, disk: &dyn Disk, more: &[PathBuf], out: &mut dyn Write) -> Result<u64, LedgerError> {
+        self.assert_writer();
+        let mut names: Vec<String> = more.iter().map(|path| path.display().to_string()).collect();
+        names.push(LEDGER.into());
+        for name in [HEAD, KEY, NEXT_KEY].into_iter().chain(self.state().keys().map(String::as_str)) {
+            names.push(format!("{VAULT}/{name}"));
+        }
+        for publication in self.publications() {
+            let folder = release_name(self.series(), publication.number);
+            names.extend(publication.files.keys().map(|name| format!("{folder}/{name}")));
+        }
+        let mut archive = tar::Builder::new(out);
+        let mut packed = 0;
+        for name in names {
+            let path = self.root.join(&name);
+            let bytes = match disk.read(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && name.ends_with(".age") => continue,
+                read => read.map_err(|error| LedgerError::disk("read", &path, error))?,
+            };
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o600);
+            let added = archive.append_data(&mut header, &name, &bytes[..]);
+            added.map_err(|error| LedgerError::disk("write", &path, error))?;
+            packed += 1;
+        }
+        let finished = archive.into_inner().and_then(|out| out.flush());
+        finished.map_err(|error| LedgerError::disk("write", &self.root, error))?;
+        Ok(packed)
+    }
+}
+
+/// Unpacks an archive into a folder that nobody uses yet. Returns the names of its files.
+pub fn unpack(disk: &dyn Disk, input: &mut dyn Read, into: &Path) -> Result<Vec<PathBuf>, LedgerError> {
+    let unread = |error: io::Error| match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::Other => {
+            LedgerError::BadBackup { fault: "it is damaged, or no backup" }
+        }
+        _ => LedgerError::disk("read", into, error),
+    };
+    let mut names = Vec::new();
+    let mut archive = tar::Archive::new(&mut *input);
+    for entry in archive.entries().map_err(unread)? {
+        let mut entry = entry.map_err(unread)?;
+        let name = entry.path().map_err(unread)?.into_owned();
+        let stays_inside = name.components().all(|part| matches!(part, Component::Normal(_)));
+        if !stays_inside || !entry.header().entry_type().is_file() || name.as_os_str().is_empty() {
+            return Err(LedgerError::BadBackup { fault: "it holds something that does not belong into a project" });
+        }
+        let path = into.join(&name);
+        let parent = path.parent().expect("a file has a folder");
+        let kind = if name.starts_with(VAULT) { Folder::Private } else { Folder::Plain };
+        let faulty = |error| LedgerError::disk("write", &path, error);
+        disk.create_folder(parent, kind).map_err(faulty)?;
+        let mut file = disk.create(&path).map_err(faulty)?;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let read = match entry.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.map_err(unread)?,
+            };
+            if read == 0 {
+                break;
+            }
+            file.write_all(&buffer[..read]).map_err(faulty)?;
+        }
+        file.sync_and_close().map_err(faulty)?;
+        names.push(name);
+    }
+    // Only at its end is an encrypted text known to be whole.
+    io::copy(&mut input.take(1 << 20), &mut io::sink()).map_err(unread)?;
+    Ok(names)
+}

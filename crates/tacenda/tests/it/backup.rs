@@ -1,0 +1,189 @@
+//! A backup is whole and closed to others. A restored project goes on as it did before, or a person says why not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use tacenda::ingest::Given;
+use tacenda::keys::KeyFolder;
+use tacenda::ledger::Anchors;
+use tacenda::use_cases;
+use tacenda::use_cases::{ProjectFolder, PublishReport, ReleaseRequest, UseCaseError, VerifyRequest};
+use tempfile::TempDir;
+
+const POLICY: &str = "policy = 1\n[series]\nname = 'wards'\n[columns]\nid = { role = 'identifier' }\n\
+    age = { role = 'quasi', type = 'integer', domain = [0, 120] }\nillness = { role = 'sensitive', type = 'category' }\n\
+    [promise]\nmodel = 'm-invariance'\nm = 2\n[counterfeits]\nmax_share = 0.5\n[withheld]\nmax_share = 0.5\n";
+
+/// A house with keys and anchors, a project, and a place for backups.
+struct House(TempDir);
+
+impl House {
+    fn new() -> House {
+        let house = House(tempfile::tempdir().unwrap());
+        fs::create_dir(house.place("project")).unwrap();
+        fs::write(house.place("project/tacenda.toml"), POLICY).unwrap();
+        house
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn keys(&self) -> KeyFolder {
+        KeyFolder::at(&self.place("keys"))
+    }
+
+    fn project(&self, name: &str) -> ProjectFolder {
+        ProjectFolder {
+            root: self.place(name),
+            anchors: Some(Anchors::at(&self.place("anchors"))),
+            keys: Some(self.keys()),
+            ..ProjectFolder::default()
+        }
+    }
+
+    fn request(&self, name: &str, table: usize) -> ReleaseRequest {
+        let row = |id: usize| format!("p{id},{},{}\n", 20 + id % 50, ["flu", "gout", "asthma"][id % 3]);
+        let path = self.place("table.csv");
+        let rows: String = (table * 4..table * 4 + 30).map(row).collect();
+        fs::write(&path, format!("id,age,illness\n{rows}")).unwrap();
+        ReleaseRequest { project: self.project(name), data: Some(Given::Path(path)), ..ReleaseRequest::default() }
+    }
+
+    /// Publishes the table of a number.
+    fn publish(&self, name: &str, table: usize) -> Result<PublishReport, UseCaseError> {
+        self.request(name, table).prepare(None, &|_, _| {})?.publish(&|_, _| {})
+    }
+
+    fn rows(&self, name: &str, number: usize) -> Vec<u8> {
+        let release = self.place(name).join(format!("releases/wards/r{number:04}"));
+        let mut files: Vec<PathBuf> = fs::read_dir(release).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let is_data = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "csv" || ending == "parquet");
+        files.iter().filter(|path| is_data(path)).flat_map(|path| fs::read(path).unwrap()).collect()
+    }
+
+    fn is_whole(&self, name: &str) -> bool {
+        let (root, own) = (self.place(name), self.keys());
+        let verified =
+            use_cases::verify(&VerifyRequest { own: Some(&own), ..VerifyRequest::of(&root) }, &|_, _| {}).unwrap();
+        verified.whole && verified.vault
+    }
+}
+
+fn code(result: Result<PublishReport, UseCaseError>) -> &'static str {
+    result.err().map_or("published", |error| error.code())
+}
+
+/// Every earlier state is restored and gone on from: with what followed then, with something else, and with a reason.
+#[test]
+fn a_restored_state_goes_on_as_it_did_or_not_at_all() {
+    let house = House::new();
+    const STATES: usize = 4;
+    for number in 1..=STATES {
+        // Written right before release `number` is committed.
+        let request = ReleaseRequest {
+            backup: Some(house.place(&format!("{}.age", number - 1))),
+            ..house.request("project", number)
+        };
+        request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    }
+    use_cases::backup(&house.project("project"), &house.place(&format!("{STATES}.age"))).unwrap();
+    let anchors = fs::read_dir(house.place("anchors")).unwrap().next().unwrap().unwrap().path();
+    let newest = fs::read(&anchors).unwrap();
+    for state in 0..=STATES {
+        fs::write(&anchors, &newest).unwrap();
+        let name = format!("restored-{state}");
+        let report = use_cases::restore(&house.project(&name), &house.place(&format!("{state}.age"))).unwrap();
+        assert_eq!((report.releases as usize, report.behind.is_some()), (state, state < STATES));
+        assert!(house.is_whole(&name) && house.place(&name).join("tacenda.toml").exists());
+        if state < STATES {
+            // Something else than what followed then, or a line that did not.
+            assert_eq!(code(house.publish(&name, state + 2)), "L511");
+            if state > 0 {
+                let retracted = use_cases::retract(&house.project(&name), "1", "a test").unwrap_err();
+                assert_eq!(retracted.code(), "L511");
+            }
+            assert!(fs::read(&anchors).unwrap() == newest, "the anchor stays");
+        }
+        for number in state + 1..=STATES {
+            house.publish(&name, number).unwrap_or_else(|error| panic!("{state}, {number}: {error}"));
+            assert!(
+                house.rows(&name, number) == house.rows("project", number),
+                "{state}: release {number} is the same"
+            );
+        }
+        // All is here again: from now on anything may follow.
+        house.publish(&name, STATES + 3).unwrap();
+        assert!(house.is_whole(&name));
+        // The folder it was restored from is now the one that is behind.
+        assert_eq!(code(house.publish("project", STATES + 1)), "L511");
+    }
+    // With a reason anything may follow, and the ledger keeps it.
+    fs::write(&anchors, &newest).unwrap();
+    use_cases::restore(&house.project("accepted"), &house.place("2.age")).unwrap();
+    let mut request = house.request("accepted", 9);
+    request.project.accept_rollback = Some("releases 3 and 4 never left".into());
+    request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    assert!(fs::read_to_string(house.place("accepted/.tacenda/ledger.jsonl")).unwrap().contains("never left"));
+}
+
+#[test]
+fn a_backup_shows_nothing_and_opens_with_either_key_alone() {
+    let house = House::new();
+    house.publish("project", 1).unwrap();
+    let file = house.place("all.age");
+    use_cases::backup(&house.project("project"), &file).unwrap();
+    let bytes = fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"age-encryption.org/v1\n"));
+    for canary in ["asthma", "wards", "ledger.jsonl", "seed_commitment"] {
+        assert!(!bytes.windows(canary.len()).any(|found| found == canary.as_bytes()), "{canary}");
+    }
+    for (at, name) in ["vault.key", "recovery.key"].into_iter().enumerate() {
+        let keys = house.place(&format!("only-{name}"));
+        let project = ProjectFolder { keys: Some(KeyFolder::at(&keys)), ..house.project(&format!("by-{at}")) };
+        KeyFolder::at(&keys).make_vault_identity().unwrap();
+        assert_eq!(use_cases::restore(&project, &file).unwrap_err().code(), "K605");
+        fs::remove_file(keys.join("recovery.key")).unwrap();
+        fs::copy(house.keys().path().join(name), keys.join(name)).unwrap();
+        assert_eq!(use_cases::restore(&project, &file).unwrap().releases, 1);
+    }
+}
+
+#[test]
+fn a_damaged_or_hostile_backup_restores_nothing() {
+    let house = House::new();
+    house.publish("project", 1).unwrap();
+    let file = house.place("all.age");
+    use_cases::backup(&house.project("project"), &file).unwrap();
+    // Not over a project.
+    assert_eq!(use_cases::restore(&house.project("project"), &file).unwrap_err().exit_code(), 2);
+    let good = fs::read(&file).unwrap();
+    let bad = house.place("bad.age");
+    let refused = |bytes: &[u8]| {
+        fs::write(&bad, bytes).unwrap();
+        let error = use_cases::restore(&house.project("nothing"), &bad).unwrap_err();
+        assert!(!house.place("nothing/.tacenda").exists() && !house.place("nothing/releases").exists());
+        error.code()
+    };
+    for at in (0..good.len()).step_by(good.len() / 40) {
+        let mut flipped = good.clone();
+        flipped[at] ^= 1;
+        let codes = [refused(&flipped), refused(&good[..at])];
+        assert!(codes.iter().all(|code| ["K507", "K605", "L514"].contains(code)), "{at}: {codes:?}");
+    }
+    assert_eq!(refused(b"no backup at all"), "K507");
+    assert!(!fs::read_dir(house.place("nothing")).unwrap().any(|left| left.is_ok()), "nothing is left behind");
+}
+
+/// A failed backup stops the release.
+#[test]
+fn without_its_backup_nothing_is_published() {
+    let house = House::new();
+    house.publish("project", 1).unwrap();
+    let backup = Some(Path::new("/nowhere/at/all.age").to_path_buf());
+    let request = ReleaseRequest { backup, ..house.request("project", 2) };
+    let failed = request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap_err();
+    assert_eq!(failed.exit_code(), 7);
+    assert!(!house.place("project/releases/wards/r0002").exists());
+    house.publish("project", 2).unwrap();
+}
