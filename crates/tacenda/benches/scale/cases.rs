@@ -316,6 +316,7 @@ impl Files {
             promise: None,
             knowledge: knowledge.as_ref(),
             permanent: &[],
+            population: None,
             rerun: None,
         };
         let (attacker, thresholds, budget) =

@@ -132,6 +132,14 @@ coded! {
         SmallGroup = "A702", "a group has fewer people than the threshold",
             "The threshold k is the least number of people in a group. In a smaller group each person is easier to \
              single out.";
+        OneOfPopulation = "A707", "one person of the population fits a group",
+            "The table of the population (--population) has one person whose quasi-identifiers fit this group. A reader who \
+             has that table then knows who is in the row, without knowing beforehand that the person is in the release. Publish \
+             larger groups, or coarser values.";
+        FewOfPopulation = "A708", "fewer people of the population than the threshold fit a group",
+            "The table of the population (--population) has fewer than k people whose quasi-identifiers fit this group. A \
+             reader who has that table finds the person among them (k-map, journalist risk). Publish larger groups, or coarser \
+             values.";
         OneValue = "A703", "a group has one sensitive value",
             "Everyone in the group has this value. An attacker who finds the group learns it.";
         FewValues = "A704", "a group has fewer sensitive values than the threshold",

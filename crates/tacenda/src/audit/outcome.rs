@@ -484,6 +484,7 @@ impl Fault {
     pub fn severity(self) -> Severity {
         match self {
             Fault::SmallGroup
+            | Fault::FewOfPopulation
             | Fault::FewValues
             | Fault::TooFarFromWhole
             | Fault::LinkedTooFew

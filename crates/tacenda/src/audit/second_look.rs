@@ -32,6 +32,7 @@ pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
         promise: Some(terms),
         knowledge: None,
         permanent: &[],
+        population: None,
         rerun: None,
     };
     let lines = Thresholds::of(terms);

@@ -7,6 +7,7 @@
 use crate::audit::Rerun;
 use crate::audit::knowledge::Knowledge;
 use crate::model::{Reader, Release, Schema, Terms, Traces, Value};
+use std::fmt;
 
 /// A series of releases, its own or anybody else's.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +24,25 @@ pub struct Series<'a> {
     pub knowledge: Option<&'a Knowledge<'a>>,
     /// Sensitive values that nobody who has one ever loses.
     pub permanent: &'a [Value],
+    /// Everyone whom the releases might be about, where a table of them was given.
+    pub population: Option<&'a Population>,
     /// The publisher, who can make the releases again, where that is asked.
     pub rerun: Option<&'a dyn Rerun>,
+}
+
+/// The people of whom those in the releases are a part: only their quasi codes.
+#[derive(Clone, Default)]
+pub struct Population {
+    /// Per quasi attribute, one code a person. Whoever has a value that no release can hold is left out.
+    pub quasi: Vec<Vec<u32>>,
+    /// How many people there are, those left out included.
+    pub people: u64,
+}
+
+impl fmt::Debug for Population {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Population({} people)", self.people)
+    }
 }
 
 /// What the attacker knows besides everyone's quasi values.

@@ -9,6 +9,8 @@
 pub enum Statement {
     /// The rows of the group, without its counterfeits, are `number`: fewer than k.
     FewPeople,
+    /// `number` people of the population fit the group: fewer than k.
+    FewOfPopulation,
     /// The distinct values of the group are the values given, `number` of them: fewer than l.
     FewValues,
     /// The value occurs `number` times in the group: more than one row in l.

@@ -46,6 +46,14 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             people(count)
         ),
         Statement::FewPeople => format!("{} holds {}: {k}.", capital(&groups()), people(count)),
+        Statement::FewOfPopulation => {
+            format!(
+                "{} of the population {} {}: {k}.",
+                capital(&people(count)),
+                if count == 1 { "fits" } else { "fit" },
+                groups()
+            )
+        }
         Statement::FewValues => format!("{} hold {}: {l}.", capital(&rows_of()), values()),
         Statement::FrequentValue => format!(
             "{} of {} {} {}: {one_in}.",

@@ -195,6 +195,7 @@ impl Sample {
             promise: self.promise.as_ref(),
             knowledge: None,
             permanent: &[],
+            population: None,
             rerun: None,
         };
         Report::new(&Material {

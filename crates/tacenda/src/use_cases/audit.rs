@@ -1,9 +1,9 @@
 //! What can anyone learn from these releases, by whatever tool they were made?
 
 use crate::audit;
-use crate::audit::{Attacker, Budget, Check, Effort, Severity, Thresholds};
-use crate::ingest::Given;
-use crate::model::{Reader, Value};
+use crate::audit::{Attacker, Budget, Check, Effort, Population, Severity, Thresholds};
+use crate::ingest::{Given, foreign};
+use crate::model::{Reader, Value, people as counted_people};
 use crate::report::{Decision, Edition, Material, Names, Report};
 use crate::use_cases::{Order, Progress, Said, Subject, SubjectRequest, UseCaseError};
 
@@ -27,6 +27,8 @@ pub struct AuditRequest {
     pub reader: Option<String>,
     /// Sensitive values that nobody who has one ever loses, as they are written; several columns with `,` between.
     pub permanent: Vec<String>,
+    /// A table of everyone whom the releases might be about, for journalist risk and k-map.
+    pub population: Option<Given>,
     /// How hard to try.
     pub effort: Effort,
     /// The steps that each search may take, instead of those of the effort.
@@ -42,6 +44,7 @@ pub struct Audit {
     thresholds: Thresholds,
     checks: Vec<Check>,
     permanent: Vec<Value>,
+    population: Option<Population>,
     budget: Budget,
     names: Names,
 }
@@ -102,9 +105,10 @@ impl AuditRequest {
         // A promise that says nothing of values is not judged by them. What two people and two values find is told beside it.
         let thresholds = Thresholds { k: self.k.unwrap_or(promised.k), l: self.l.unwrap_or(promised.l), t: self.t };
         let permanent = permanent(&subject, &self.permanent)?;
+        let population = self.population.map(|given| population(given, &mut subject)).transpose()?;
         subject.about.reproduce = command.as_ref().map_or_else(Vec::new, |command| reproduce(command, &thresholds));
         subject.about.command = command;
-        Ok(Audit { subject, attacker, thresholds, checks, permanent, budget, names: self.names })
+        Ok(Audit { subject, attacker, thresholds, checks, permanent, population, budget, names: self.names })
     }
 
     /// The checks that were named, or all of them.
@@ -169,6 +173,9 @@ impl AuditRequest {
             words.extend(truth);
             subject.id.iter().for_each(|id| words.extend(["--id".to_string(), id.clone()]));
         }
+        if let Some(given) = &self.population {
+            words.extend(["--population".into(), path(given)?]);
+        }
         if !self.permanent.is_empty() {
             words.push("--permanent".into());
             words.extend(self.permanent.iter().cloned());
@@ -196,7 +203,7 @@ impl Audit {
         let knowledge = self.subject.knowledge();
         let rerun = self.subject.remaking();
         let series = self.subject.series(knowledge.as_ref(), rerun.as_ref());
-        let series = audit::Series { permanent: &self.permanent, ..series };
+        let series = audit::Series { permanent: &self.permanent, population: self.population.as_ref(), ..series };
         let ask = |check: Check| progress(self.checks.len(), check.question());
         let assessment =
             audit::examine_only(&series, self.attacker, &self.thresholds, &self.budget, &ask, &self.checks);
@@ -227,6 +234,17 @@ impl Audit {
 /// The steps of an effort, or as many as were asked for.
 pub fn budget(effort: Effort, steps: Option<u64>) -> Budget {
     Budget { steps: steps.unwrap_or(effort.steps()), ..Budget::default() }
+}
+
+/// Reads everyone whom the releases might be about.
+fn population(given: Given, subject: &mut Subject) -> Result<Population, UseCaseError> {
+    let (quasi, people) = foreign::read_population(&given.open()?, &subject.schema)?;
+    let outside = people - quasi.first().map_or(0, Vec::len) as u64;
+    if outside > 0 {
+        let note = format!("the population has {} with a value that no release can hold", counted_people(outside));
+        subject.about.notes.push(note);
+    }
+    Ok(Population { quasi, people })
 }
 
 /// The values that were named as permanent.

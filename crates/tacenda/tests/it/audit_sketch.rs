@@ -73,6 +73,7 @@ impl Case {
             promise: self.promise.as_ref(),
             knowledge: knowledge.as_ref(),
             permanent: &[],
+            population: None,
             rerun: None,
         })
     }

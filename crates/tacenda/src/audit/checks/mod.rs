@@ -21,6 +21,7 @@ pub(super) mod learned;
 pub(super) mod linked_ids;
 pub(super) mod matching;
 pub(super) mod moved_regions;
+mod network;
 mod pairs;
 mod places;
 pub(super) mod posterior;

@@ -154,6 +154,7 @@ impl Subject {
             promise: self.promise.as_ref(),
             knowledge,
             permanent: &[],
+            population: None,
             rerun: rerun.map(|rerun| rerun as &dyn Rerun),
         }
     }
