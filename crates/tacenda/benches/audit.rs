@@ -140,6 +140,7 @@ fn audit_folder(name: &str, root: &Path) -> Json {
         knowledge: (!tables.is_empty()).then_some(&knowledge),
         permanent: &[],
         population: None,
+        households: None,
         rerun: None,
     };
     let steps: Mutex<Vec<(&str, f64, Instant)>> = Mutex::new(Vec::new());

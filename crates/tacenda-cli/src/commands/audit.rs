@@ -21,6 +21,7 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         reader: args.reader.clone(),
         permanent: args.permanent.clone(),
         population: args.population.clone().map(Given::Path),
+        household: args.household.clone(),
         effort: args.work.effort(),
         budget: args.work.budget,
         names: names(args.show_values, common, screen),

@@ -317,6 +317,7 @@ impl Files {
             knowledge: knowledge.as_ref(),
             permanent: &[],
             population: None,
+            households: None,
             rerun: None,
         };
         let (attacker, thresholds, budget) =

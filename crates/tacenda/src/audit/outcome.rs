@@ -485,6 +485,8 @@ impl Fault {
         match self {
             Fault::SmallGroup
             | Fault::FewOfPopulation
+            | Fault::OneHousehold
+            | Fault::HouseholdGivesAway
             | Fault::FewValues
             | Fault::TooFarFromWhole
             | Fault::LinkedTooFew

@@ -33,6 +33,7 @@ pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
         knowledge: None,
         permanent: &[],
         population: None,
+        households: None,
         rerun: None,
     };
     let lines = Thresholds::of(terms);

@@ -69,6 +69,7 @@ pub fn page(
             knowledge: None,
             permanent: &[],
             population: None,
+            households: None,
             rerun: None,
         },
         assessment: &Assessment::default(),
@@ -113,6 +114,7 @@ pub fn series_report(
         knowledge: knowledge.as_ref(),
         permanent: &[],
         population: None,
+        households: None,
         rerun: rerun.as_ref().map(|rerun| rerun as &dyn Rerun),
     };
     let attacker = Attacker::of(&terms);

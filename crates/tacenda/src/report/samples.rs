@@ -196,6 +196,7 @@ impl Sample {
             knowledge: None,
             permanent: &[],
             population: None,
+            households: None,
             rerun: None,
         };
         Report::new(&Material {

@@ -214,6 +214,7 @@ fn audits(policy: &dyn Grouper, snapshots: &[Vec<TestPerson>]) -> Vec<Assessment
             knowledge,
             permanent: &[],
             population: None,
+            households: None,
             rerun: None,
         };
         let lines = Thresholds::of(&promise);
@@ -272,7 +273,8 @@ proptest! {
         let knowledge = Knowledge::from_published(done.iter().map(|(table, prepared)| (table, &prepared.membership)));
         let (schema, promise) = (kit::schema(), policy.promise().terms());
         let series = Series {
-            schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge), permanent: &[], population: None, rerun: None };
+            schema: &schema, releases: &releases, traces: &traces, promise: Some(&promise), knowledge: Some(&knowledge), permanent: &[], population: None,
+            households: None, rerun: None };
         let assessment =
             audit::examine(&series, Attacker::default(), &Thresholds::of(&promise), &Budget::default(), &|_| {});
         let distinct = values.iter().collect::<std::collections::BTreeSet<_>>().len();

@@ -74,6 +74,7 @@ impl Case {
             knowledge: knowledge.as_ref(),
             permanent: &[],
             population: None,
+            households: None,
             rerun: None,
         })
     }

@@ -109,6 +109,7 @@ fn betrayed(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, pr
         knowledge: Some(knowledge),
         permanent: &[],
         population: None,
+        households: None,
         rerun: None,
     };
     let thresholds = Thresholds { k: 2, l: 3, t: None };

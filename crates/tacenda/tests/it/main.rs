@@ -17,6 +17,7 @@ mod doubt;
 mod examples;
 mod fuzz;
 mod gate;
+mod households;
 mod incremental_k_anonymity;
 mod inference_table;
 mod k_anonymity_measured;

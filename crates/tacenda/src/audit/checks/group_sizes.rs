@@ -8,8 +8,8 @@
 //! counted too (k-map). Who knows somebody's quasi-identifiers, but not whether they are in the release, finds them with a
 //! chance of one over that number (journalist risk). If fewer fit a group than are in it, the table is not one of everyone.
 
-use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, households};
 use crate::audit::{Check, Fault, Outcome, Population, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::Classes;
 use crate::space::stab::Stab;
@@ -59,6 +59,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     if let Some(population) = ask.series.population {
         of_population(ask, population, &mut outcome);
     }
+    households::alone_in_groups(ask, &mut outcome);
     outcome
 }
 

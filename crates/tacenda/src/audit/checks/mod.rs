@@ -16,6 +16,7 @@ mod flows;
 pub(super) mod frequency;
 pub(super) mod group_names;
 pub(super) mod group_sizes;
+mod households;
 pub(super) mod joins;
 pub(super) mod learned;
 pub(super) mod linked_ids;

@@ -241,6 +241,7 @@ fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
         knowledge: Some(&knowledge),
         permanent: &[],
         population: None,
+        households: None,
         rerun: None,
     };
     // One value left is what gives a person away; the promise itself draws no line for values.

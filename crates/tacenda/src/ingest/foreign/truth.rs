@@ -84,6 +84,23 @@ pub fn read_population(source: &Source, schema: &Schema) -> Result<(Vec<Vec<u32>
     Ok((quasi, file.rows as u64))
 }
 
+/// Reads who lives where, off a table of the truth: keys, and the names of households.
+pub fn read_households(
+    source: &Source,
+    identifier: &str,
+    household: &str,
+    key: &dyn Fn(&str) -> RecordKey,
+) -> Result<Vec<(RecordKey, Box<str>)>, IngestError> {
+    let (sensitive, identifier) = (vec![household.to_string()], Some(identifier.to_string()));
+    let ask = Ask { sensitive, identifier, ..Ask::default() };
+    let names = Names::new(&ask, None, None);
+    let file = RawFile::read(source, &names.wanted(), 0)?;
+    names.refuse_absent(&[], std::slice::from_ref(&file))?;
+    let keys = keys(0, &file, &names, key)?;
+    let column = file.columns[names.sensitive().start].as_ref().expect("a truth without this column was refused");
+    Ok(keys.into_iter().zip(column.codes.iter().map(|&text| column.texts[text as usize].clone())).collect())
+}
+
 /// Replaces sensitive cells by the coarser labels that are published, where the schema has such.
 fn coarsen(file: &mut RawFile, schema: &Schema, names: &Names<'_>) {
     for (at, sensitive) in names.sensitive().zip(&schema.sensitive) {

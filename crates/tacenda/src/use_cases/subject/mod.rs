@@ -155,6 +155,7 @@ impl Subject {
             knowledge,
             permanent: &[],
             population: None,
+            households: None,
             rerun: rerun.map(|rerun| rerun as &dyn Rerun),
         }
     }
