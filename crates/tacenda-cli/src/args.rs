@@ -468,6 +468,12 @@ pub struct AuditArgs {
     /// Sensitive values that nobody ever loses, such as a chronic disease
     #[arg(long, value_name = "VALUE", num_args = 1..)]
     pub permanent: Vec<String>,
+    /// A table of everyone whom the releases might be about, for journalist risk and k-map
+    #[arg(long, value_name = "FILE")]
+    pub population: Option<PathBuf>,
+    /// The column of the private tables that is the same for people who live together
+    #[arg(long, value_name = "COLUMN", requires = "truth")]
+    pub household: Option<String>,
     #[command(flatten)]
     pub work: WorkArgs,
     /// What makes the exit code 1 (a finding) or 6 (a question that is NOT ASSESSED and may hide a finding)

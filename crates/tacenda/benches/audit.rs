@@ -139,6 +139,8 @@ fn audit_folder(name: &str, root: &Path) -> Json {
         promise: (name == "m-invariance").then_some(&promise),
         knowledge: (!tables.is_empty()).then_some(&knowledge),
         permanent: &[],
+        population: None,
+        households: None,
         rerun: None,
     };
     let steps: Mutex<Vec<(&str, f64, Instant)>> = Mutex::new(Vec::new());

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::screen::{Screen, telling};
 use std::io;
 use std::io::IsTerminal;
+use tacenda::ingest::Given;
 use tacenda::report::{Names, TextOptions};
 use tacenda::use_cases::AuditRequest;
 
@@ -19,6 +20,8 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         checks: args.checks.clone(),
         reader: args.reader.clone(),
         permanent: args.permanent.clone(),
+        population: args.population.clone().map(Given::Path),
+        household: args.household.clone(),
         effort: args.work.effort(),
         budget: args.work.budget,
         names: names(args.show_values, common, screen),

@@ -316,6 +316,8 @@ impl Files {
             promise: None,
             knowledge: knowledge.as_ref(),
             permanent: &[],
+            population: None,
+            households: None,
             rerun: None,
         };
         let (attacker, thresholds, budget) =

@@ -132,6 +132,16 @@ coded! {
         SmallGroup = "A702", "a group has fewer people than the threshold",
             "The threshold k is the least number of people in a group. In a smaller group each person is easier to \
              single out.";
+        OneOfPopulation = "A707", "one person of the population fits a group",
+            "The table of the population (--population) has one person whose quasi-identifiers fit this group. A reader who \
+             has that table then knows who is in the row, without knowing beforehand that the person is in the release. Publish \
+             larger groups, or coarser values.";
+        FewOfPopulation = "A708", "fewer people of the population than the threshold fit a group",
+            "The table of the population (--population) has fewer than k people whose quasi-identifiers fit this group. A \
+             reader who has that table finds the person among them (k-map, journalist risk). Publish larger groups, or coarser \
+             values.";
+        OneHousehold = "A709", "a group has people of one household only",
+            "The private tables name households (--household). Only people of one household fit this group. So a reader who              knows them knows that all values of the group are theirs, although the group has k people. Publish larger groups,              or keep the people of a household in different groups.";
         OneValue = "A703", "a group has one sensitive value",
             "Everyone in the group has this value. An attacker who finds the group learns it.";
         FewValues = "A704", "a group has fewer sensitive values than the threshold",
@@ -184,6 +194,8 @@ coded! {
         OneKnownGivesAway = "A734", "knowing some people's values reveals another's",
             "An attacker who also knows the sensitive values of a few other people can rule out every value of this \
              person but one. --attacker known=B says how many others that may be.";
+        HouseholdGivesAway = "A735", "knowing a household reveals a person's value",
+            "The private tables name households (--household). A reader knows the values of everyone else in the person's              household, or of another household in the same groups. All other values are theirs, and one is left for the              person. Publish larger groups with more values.";
         FewCorresponding = "A741", "few rows of the later release can belong to a person of the earlier",
             "Everyone in the earlier release is in the later one, with the same value. If all are matched to rows at \
              once, fewer than k rows remain possible for the person.";

@@ -49,6 +49,6 @@ pub use outcome::{Assessment, Check, Coverage, Measure, Outcome, Severity, Theor
 pub use quantity::Quantity;
 pub use reason::{Reason, WayOut};
 pub use rerun::{Exchanged, Rerun};
-pub use series::{Attacker, Budget, Effort, Series, Thresholds};
+pub use series::{Attacker, Budget, Effort, Households, Population, Series, Thresholds};
 pub use statement::Statement;
 pub use views::{ViewEvidence, ViewVerdict, gate_view};

@@ -484,6 +484,9 @@ impl Fault {
     pub fn severity(self) -> Severity {
         match self {
             Fault::SmallGroup
+            | Fault::FewOfPopulation
+            | Fault::OneHousehold
+            | Fault::HouseholdGivesAway
             | Fault::FewValues
             | Fault::TooFarFromWhole
             | Fault::LinkedTooFew

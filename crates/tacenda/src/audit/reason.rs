@@ -90,6 +90,8 @@ reasons! {
     NotPermanent = "somebody lost a value that was named as permanent",
     /// Releases that are not neighbours were not compared.
     PairsLeftOut = "not all pairs of releases were compared",
+    /// The table of the population lacks people who are in the releases.
+    PopulationTooSmall = "the population has fewer people for a group than the release, so it is not a table of everyone",
     /// Only a sample was looked at.
     SampledPeople = "only a random sample of the people was examined",
 }
@@ -127,6 +129,9 @@ impl Reason {
             Reason::Contradiction | Reason::Uncovered | Reason::ReadingDoubted => WayOut::Said(
                 "check that these are the tables that the releases were made from, and that every column is read as it is \
                  meant (--notation, --hierarchies, --missing)",
+            ),
+            Reason::PopulationTooSmall => WayOut::Said(
+                "give a table of everyone whom the releases might be about, those in them included (--population)",
             ),
             Reason::NotPermanent => WayOut::Said("name only values that nobody loses (--permanent)"),
             Reason::SeedUnknown => WayOut::Said("audit in the project that made the releases, with all private tables"),

@@ -32,6 +32,8 @@ pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
         promise: Some(terms),
         knowledge: None,
         permanent: &[],
+        population: None,
+        households: None,
         rerun: None,
     };
     let lines = Thresholds::of(terms);

@@ -6,7 +6,9 @@
 
 use crate::audit::Rerun;
 use crate::audit::knowledge::Knowledge;
-use crate::model::{Reader, Release, Schema, Terms, Traces, Value};
+use crate::model::{Reader, RecordKey, Release, Schema, Terms, Traces, Value};
+use rustc_hash::FxHashMap;
+use std::fmt;
 
 /// A series of releases, its own or anybody else's.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +25,68 @@ pub struct Series<'a> {
     pub knowledge: Option<&'a Knowledge<'a>>,
     /// Sensitive values that nobody who has one ever loses.
     pub permanent: &'a [Value],
+    /// Everyone whom the releases might be about, where a table of them was given.
+    pub population: Option<&'a Population>,
+    /// Who lives with whom, of the people of the private tables, where that was said.
+    pub households: Option<&'a Households>,
     /// The publisher, who can make the releases again, where that is asked.
     pub rerun: Option<&'a dyn Rerun>,
+}
+
+/// The people of whom those in the releases are a part: only their quasi codes.
+#[derive(Clone, Default)]
+pub struct Population {
+    /// Per quasi attribute, one code a person. Whoever has a value that no release can hold is left out.
+    pub quasi: Vec<Vec<u32>>,
+    /// How many people there are, those left out included.
+    pub people: u64,
+}
+
+impl fmt::Debug for Population {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Population({} people)", self.people)
+    }
+}
+
+/// People who live together, by number. Who is in none lives alone, or where is not known.
+#[derive(Clone, Default)]
+pub struct Households {
+    numbers: FxHashMap<RecordKey, u32>,
+    count: u32,
+}
+
+impl Households {
+    /// From the name of everyone's household, table after table. An empty name is none. Somebody with different households in
+    /// different tables has none either: nothing is concluded from who moved. Answers also how many people that are.
+    pub fn new<'a>(named: impl IntoIterator<Item = (RecordKey, &'a str)>) -> (Households, u64) {
+        let mut of_name: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<RecordKey, Option<u32>> = FxHashMap::default();
+        for (person, name) in named.into_iter().filter(|(_, name)| !name.is_empty()) {
+            let next = of_name.len() as u32;
+            let home = *of_name.entry(name).or_insert(next);
+            let own = numbers.entry(person).or_insert(Some(home));
+            *own = own.filter(|&own| own == home);
+        }
+        let moved = numbers.values().filter(|home| home.is_none()).count() as u64;
+        let numbers = numbers.into_iter().filter_map(|(person, home)| Some((person, home?))).collect();
+        (Households { numbers, count: of_name.len() as u32 }, moved)
+    }
+
+    /// The household of a person.
+    pub(super) fn of(&self, person: RecordKey) -> Option<u32> {
+        self.numbers.get(&person).copied()
+    }
+
+    /// One more than the highest number.
+    pub(super) fn len(&self) -> u32 {
+        self.count
+    }
+}
+
+impl fmt::Debug for Households {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Households({} people)", self.numbers.len())
+    }
 }
 
 /// What the attacker knows besides everyone's quasi values.

@@ -9,6 +9,15 @@
 pub enum Statement {
     /// The rows of the group, without its counterfeits, are `number`: fewer than k.
     FewPeople,
+    /// `number` people of the population fit the group: fewer than k.
+    FewOfPopulation,
+    /// Only people of one household fit the group, which has `number` people.
+    OneHousehold,
+    /// A household is known, and each of its people has a row of their own. That leaves the person the value given.
+    CertainByHousehold {
+        /// The person's own household, but the person; otherwise another one.
+        own: bool,
+    },
     /// The distinct values of the group are the values given, `number` of them: fewer than l.
     FewValues,
     /// The value occurs `number` times in the group: more than one row in l.

@@ -8,14 +8,18 @@
 //! value is the share of worlds in which the person has it.
 //!
 //! Rows of a group with the same value are not distinguished here, so a world is counted with the number
-//! of ways to do so. Components, people who can never get into each other's way, are counted apart
-//! and multiplied. Worlds are counted together where the same rows are free (`sweep`). They are listed one by one only
-//! where the values that people have together are asked for.
+//! of ways to do so. What no seating of everyone in one release allows is left out first. Components, people who can never
+//! get into each other's way, are then counted apart and multiplied. Worlds are counted together where the same rows are
+//! free (`sweep`). They are listed one by one only where the values that people have together are asked for.
 
 use crate::audit::sweep;
 use crate::audit::sweep::Counted;
 use crate::model::{Release, Value};
+use crate::space::matching::{Asked, Crowd, Wishes, keep_usable};
+use crate::space::ties::Ties;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// A person as the attacker knows them: their quasi codes in each release, `None` where absent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -59,7 +63,7 @@ pub enum WorldsError {
     TooMany,
 }
 
-/// An exact share, not reduced.
+/// A share, exact where its smallest numbers fit 128 bits. Others are rounded in the last of these bits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Share {
     /// How many.
@@ -71,14 +75,15 @@ pub struct Share {
 impl Share {
     /// Whether it equals `part / whole`.
     pub fn is(self, part: u128, whole: u128) -> bool {
-        self.part * whole == part * self.whole
+        self.part.checked_mul(whole).zip(part.checked_mul(self.whole)).is_some_and(|(one, other)| one == other)
     }
 }
 
 /// All worlds, counted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Worlds {
-    /// How many there are, with rows of a group alike in value not distinguished.
+    /// How many there are, with rows of a group alike in value not distinguished; the largest number there is where there
+    /// are more.
     pub count: u128,
     /// Per person, in how many worlds of their component they have each value, and of how many;
     /// rows alike in value are distinguished here.
@@ -127,34 +132,40 @@ impl Worlds {
             Stop::Steps => WorldsError::TooLarge { limit },
             Stop::Overflow => WorldsError::TooMany,
         };
-        let mut options: Vec<Vec<Choice>> = Vec::with_capacity(people.len());
-        for person in people {
-            options.push(choices(releases, &places, person, counting, budget).map_err(too_large)?);
-        }
+        let mut options: Vec<Vec<Tag>> =
+            people.iter().map(|person| tags(releases, &places, person, counting)).collect();
         let mut worlds = Worlds {
             count: 1,
             shares: vec![(BTreeMap::new(), 0); people.len()],
             always_equal: Vec::new(),
             assignments: Vec::new(),
         };
-        let mut covered = vec![false; places.groups.len()];
         let is_present = |&person: &u32| people[person as usize].points.iter().any(Option::is_some);
-        for component in components(&places, &options, (0..people.len() as u32).filter(is_present)) {
-            let of_component: Vec<&[Choice]> = component.iter().map(|&person| &options[person as usize][..]).collect();
-            for &(group, _) in of_component.iter().flat_map(|choices| choices.iter()).flat_map(|choice| &choice.spots) {
-                covered[group as usize] = true;
-            }
+        let present: Vec<u32> = (0..people.len() as u32).filter(is_present).collect();
+        if !prune(&places, releases, &mut options, &present, budget).map_err(too_large)? {
+            worlds.count = 0;
+            return Ok(worlds);
+        }
+        let mut covered = vec![false; places.groups.len()];
+        for component in components(&places, &options, &present) {
+            let of_component: Vec<&[Tag]> = component.iter().map(|&person| &options[person as usize][..]).collect();
+            let spots = of_component.iter().flat_map(|tags| tags.iter()).flat_map(|tag| tag.spots.iter().flatten());
+            spots.for_each(|&(group, _)| covered[group as usize] = true);
             if keep == Keep::Counts {
                 let counted = sweep::count(&places, &of_component, budget).map_err(too_large)?;
-                worlds.add(&component, counted)?;
+                worlds.add(&component, counted);
                 continue;
             }
-            let mut search = Search::new(&places, &options, &component, budget);
+            let choices: Result<Vec<Vec<Choice>>, Stop> =
+                of_component.iter().map(|tags| choices(tags, budget)).collect();
+            let choices = choices.map_err(too_large)?;
+            let mut search = Search::new(&places, &choices, budget);
             search.run().map_err(too_large)?;
             let equal = search.equal_pairs();
-            let Search { count, whole, parts, people, assignments, .. } = search;
-            worlds.add(&people, Counted { count, whole, parts, equal })?;
-            worlds.assignments.push((people, assignments));
+            let Search { count, whole, parts, assignments, .. } = search;
+            let parts = parts.into_iter().map(|parts| (parts, whole)).collect();
+            worlds.add(&component, Counted { count, parts, equal });
+            worlds.assignments.push((component, assignments));
         }
         // A group that nobody can be in must be all counterfeits.
         if covered.iter().zip(&places.groups).any(|(&covered, group)| !covered && group.people > 0) {
@@ -176,13 +187,12 @@ impl Worlds {
         self.shares[person as usize].0.keys().copied().collect()
     }
 
-    fn add(&mut self, people: &[u32], counted: Counted) -> Result<(), WorldsError> {
-        self.count = self.count.checked_mul(counted.count).ok_or(WorldsError::TooMany)?;
+    fn add(&mut self, people: &[u32], counted: Counted) {
+        self.count = self.count.saturating_mul(counted.count);
         for (&person, parts) in people.iter().zip(counted.parts) {
-            self.shares[person as usize] = (parts, counted.whole);
+            self.shares[person as usize] = parts;
         }
         self.always_equal.extend(counted.equal.iter().map(|&(a, b)| (people[a as usize], people[b as usize])));
-        Ok(())
     }
 
     /// Adds the pairs of certain people: across components no others are always equal.
@@ -235,67 +245,220 @@ impl Seats {
         }
         places
     }
+
+    /// How many counterfeits a group has.
+    pub(super) fn counterfeits(&self, group: u32) -> u32 {
+        let group = &self.groups[group as usize];
+        let rows: u32 = group.values.iter().map(|&(_, cell)| self.cells[cell as usize]).sum();
+        rows.saturating_sub(group.people)
+    }
+
+    /// The groups of a release.
+    fn of_release(&self, release: usize) -> Range<u32> {
+        self.starts[release]..self.starts.get(release + 1).copied().unwrap_or(self.groups.len() as u32)
+    }
+}
+
+/// What a person may be: a value, and the groups that go with it. A way to be in all their releases is a row of it in each.
+#[derive(Clone, Debug)]
+pub(super) struct Tag {
+    pub(super) value: Value,
+    /// The releases they are in.
+    pub(super) releases: Vec<u32>,
+    /// For each of these, group and cell.
+    pub(super) spots: Vec<Vec<(u32, u32)>>,
 }
 
 /// One way for a person to be in all their releases.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
-    pub(super) value: Value,
+struct Choice {
+    value: Value,
     /// Group and cell, one per release they are in.
-    pub(super) spots: Vec<(u32, u32)>,
+    spots: Vec<(u32, u32)>,
+}
+
+/// Everything a person may be.
+fn tags(releases: &[Release], places: &Seats, person: &Person, counting: Counting) -> Vec<Tag> {
+    let mut all: Vec<(Tag, u32)> = Vec::new();
+    let here = |(index, release)| {
+        let point: &Option<Vec<u32>> = &person.points[index];
+        Some((index, release, point.as_ref()?))
+    };
+    for (turn, (index, release, point)) in releases.iter().enumerate().filter_map(here).enumerate() {
+        let covers = |group: &u32| {
+            let region = release.region((group - places.starts[index]) as usize);
+            region.iter().zip(point).all(|(span, &code)| span.contains(code))
+        };
+        let groups: Vec<u32> = places.of_release(index).filter(covers).collect();
+        if turn == 0 {
+            for &group in &groups {
+                let own = (group - places.starts[index]) as usize;
+                if counting == Counting::Cohorts && index > 0 && !is_new(&releases[index - 1], release, own) {
+                    continue;
+                }
+                for &(value, _) in &places.groups[group as usize].values {
+                    let is_there = |(tag, home): &(Tag, u32)| {
+                        tag.value == value && goes_with(releases, places, *home, group, counting)
+                    };
+                    if !all.iter().any(is_there) {
+                        all.push((Tag { value, releases: Vec::new(), spots: Vec::new() }, group));
+                    }
+                }
+            }
+        }
+        for (tag, home) in &mut all {
+            let spot = |&group: &u32| {
+                let values = &places.groups[group as usize].values;
+                let place = values.binary_search_by_key(&tag.value, |entry| entry.0).ok()?;
+                goes_with(releases, places, *home, group, counting).then_some((group, values[place].1))
+            };
+            tag.releases.push(index as u32);
+            tag.spots.push(groups.iter().filter_map(spot).collect());
+        }
+        all.retain(|(tag, _)| tag.spots.last().is_some_and(|spots| !spots.is_empty()));
+    }
+    all.into_iter().map(|(tag, _)| tag).collect()
+}
+
+/// Whether somebody who was first in one group may be in another.
+fn goes_with(releases: &[Release], places: &Seats, home: u32, group: u32, counting: Counting) -> bool {
+    match counting {
+        Counting::Blind => true,
+        Counting::Principled => value_set(places, home).eq(value_set(places, group)),
+        Counting::Cohorts => {
+            let find = |group: u32| {
+                let release = places.starts.partition_point(|&start| start <= group) - 1;
+                (&releases[release], (group - places.starts[release]) as usize)
+            };
+            let ((one, at), (other, there)) = (find(home), find(group));
+            is_alike(one, at, other, there)
+        }
+    }
 }
 
 /// All ways for a person to be in all their releases.
-fn choices(
-    releases: &[Release],
-    places: &Seats,
-    person: &Person,
-    counting: Counting,
-    steps: &mut u64,
-) -> Result<Vec<Choice>, Stop> {
+fn choices(tags: &[Tag], steps: &mut u64) -> Result<Vec<Choice>, Stop> {
     let mut all: Vec<Choice> = Vec::new();
-    let mut is_first = true;
-    for (index, release) in releases.iter().enumerate() {
-        let Some(point) = &person.points[index] else { continue };
-        let mut longer = Vec::new();
-        for group in 0..release.group_count() {
-            if !release.region(group).iter().zip(point).all(|(span, &code)| span.contains(code)) {
-                continue;
-            }
-            if is_first && counting == Counting::Cohorts && index > 0 && !is_new(&releases[index - 1], release, group) {
-                continue;
-            }
-            let number = places.starts[index] + group as u32;
-            for &(value, cell) in &places.groups[number as usize].values {
-                if is_first {
-                    longer.push(Choice { value, spots: vec![(number, cell)] });
-                    continue;
-                }
-                let fitting = all.iter().filter(|choice| {
-                    let first = choice.spots[0].0;
-                    choice.value == value
-                        && match counting {
-                            Counting::Blind => true,
-                            Counting::Principled => value_set(places, first).eq(value_set(places, number)),
-                            Counting::Cohorts => {
-                                let home = places.starts.partition_point(|&start| start <= first) - 1;
-                                let place = (first - places.starts[home]) as usize;
-                                is_alike(&releases[home], place, release, group)
-                            }
-                        }
-                });
-                longer.extend(fitting.map(|choice| {
-                    let mut choice = choice.clone();
-                    choice.spots.push((number, cell));
-                    choice
-                }));
-            }
+    for tag in tags {
+        let mut ways = vec![Choice { value: tag.value, spots: Vec::new() }];
+        for spots in &tag.spots {
+            let longer = (ways.len() * spots.len()) as u64;
+            *steps = steps.checked_sub(longer).ok_or(Stop::Steps)?;
+            let with = |way: &Choice| {
+                let way = way.clone();
+                spots.iter().map(move |&spot| Choice { value: way.value, spots: [&way.spots[..], &[spot]].concat() })
+            };
+            ways = ways.iter().flat_map(with).collect();
         }
-        *steps = steps.checked_sub(longer.len() as u64).ok_or(Stop::Steps)?;
-        all = longer;
-        is_first = false;
+        all.append(&mut ways);
     }
     Ok(all)
+}
+
+/// The cells that each person of a release may take.
+struct Cells {
+    /// Per person, ascending; as numbers from the first cell of the release on.
+    of_people: Vec<Vec<usize>>,
+}
+
+impl Wishes for Cells {
+    fn people(&self) -> usize {
+        self.of_people.len()
+    }
+
+    fn each(&self, person: usize, mut tell: impl FnMut(usize, bool)) {
+        self.of_people[person].iter().for_each(|&cell| tell(cell, true));
+    }
+
+    fn compare(&self, one: usize, other: usize) -> Ordering {
+        self.of_people[one].cmp(&self.of_people[other])
+    }
+}
+
+/// Leaves out what no seating of everyone in one release allows, until nothing changes. Answers whether everyone can still be
+/// something.
+fn prune(
+    places: &Seats,
+    releases: &[Release],
+    options: &mut [Vec<Tag>],
+    present: &[u32],
+    steps: &mut u64,
+) -> Result<bool, Stop> {
+    let mut is_changed = vec![true; releases.len()];
+    while let Some(release) = is_changed.iter().position(|&is_changed| is_changed) {
+        is_changed[release] = false;
+        if present.iter().any(|&person| options[person as usize].is_empty()) {
+            return Ok(false);
+        }
+        let Some(lost) = unusable(places, release, options, present, steps)? else { return Ok(false) };
+        for (person, cells) in lost {
+            let tags = &mut options[person as usize];
+            for tag in tags.iter_mut() {
+                let at = tag.releases.iter().position(|&at| at as usize == release).expect("they are in the release");
+                tag.spots[at].retain(|spot| cells.binary_search(&spot.1).is_ok());
+            }
+            let before = tags.len();
+            tags.retain(|tag| tag.spots.iter().all(|spots| !spots.is_empty()));
+            if tags.len() < before {
+                // What was open to them elsewhere with that value may be gone.
+                let elsewhere = tags.iter().flat_map(|tag| &tag.releases);
+                elsewhere.for_each(|&at| is_changed[at as usize] |= at as usize != release);
+            }
+        }
+    }
+    Ok(present.iter().all(|&person| !options[person as usize].is_empty()))
+}
+
+/// Who loses a cell in a release, and the cells left to them, ascending. `None` where not everyone can be seated.
+#[expect(clippy::type_complexity, reason = "people with what is left to them")]
+fn unusable(
+    places: &Seats,
+    release: usize,
+    options: &[Vec<Tag>],
+    present: &[u32],
+    steps: &mut u64,
+) -> Result<Option<Vec<(u32, Vec<u32>)>>, Stop> {
+    let groups = places.of_release(release);
+    let of_groups = groups.clone().flat_map(|group| &places.groups[group as usize].values);
+    let Some(first) = of_groups.clone().next().map(|entry| entry.1) else { return Ok(Some(Vec::new())) };
+    let rooms: Vec<u32> = of_groups.map(|entry| places.cells[entry.1 as usize]).collect();
+    let mut others: Vec<(Range<usize>, u32)> = Vec::new();
+    for group in groups {
+        let (values, counterfeits) = (&places.groups[group as usize].values, places.counterfeits(group));
+        if counterfeits > 0 {
+            let start = (values[0].1 - first) as usize;
+            others.push((start..start + values.len(), counterfeits));
+        }
+    }
+    let mut here: Vec<u32> = Vec::new();
+    let mut cells = Cells { of_people: Vec::new() };
+    for &person in present {
+        let own = options[person as usize].iter().filter_map(|tag| {
+            let at = tag.releases.iter().position(|&at| at as usize == release)?;
+            Some(&tag.spots[at])
+        });
+        let mut own: Vec<usize> = own.flatten().map(|spot| (spot.1 - first) as usize).collect();
+        if own.is_empty() {
+            continue;
+        }
+        own.sort_unstable();
+        own.dedup();
+        *steps = steps.checked_sub(own.len() as u64).ok_or(Stop::Steps)?;
+        here.push(person);
+        cells.of_people.push(own);
+    }
+    let seated = here.len() as u64 + others.iter().map(|other| u64::from(other.1)).sum::<u64>();
+    if seated != rooms.iter().map(|&room| u64::from(room)).sum::<u64>() {
+        return Ok(None);
+    }
+    let crowd = Crowd { rooms: &rooms, wishes: &cells, others: &others };
+    let mut lost: Vec<(u32, Vec<u32>)> = Vec::new();
+    let asked = keep_usable(&crowd, usize::MAX, |at, left| {
+        let mut left: Vec<u32> = left.map(|cell| cell + first).collect();
+        left.sort_unstable();
+        lost.push((here[at], left));
+    });
+    Ok((asked == Asked::Answered).then_some(lost))
 }
 
 /// Whether two groups are published alike.
@@ -314,32 +477,27 @@ fn value_set(places: &Seats, group: u32) -> impl Iterator<Item = Value> {
 }
 
 /// People in sets that share no group, each set ascending.
-fn components(places: &Seats, options: &[Vec<Choice>], present: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
-    let mut labels: Vec<u32> = (0..(options.len() + places.groups.len()) as u32).collect();
-    let find = |labels: &[u32], mut node: u32| {
-        while labels[node as usize] != node {
-            node = labels[node as usize];
-        }
-        node
-    };
-    for (person, choices) in options.iter().enumerate() {
-        for &(group, _) in choices.iter().flat_map(|choice| &choice.spots) {
-            let (a, b) = (find(&labels, person as u32), find(&labels, options.len() as u32 + group));
-            labels[a.max(b) as usize] = a.min(b);
+fn components(places: &Seats, options: &[Vec<Tag>], present: &[u32]) -> Vec<Vec<u32>> {
+    let mut ties = Ties::new(options.len() + places.groups.len());
+    for &person in present {
+        for &(group, _) in options[person as usize].iter().flat_map(|tag| tag.spots.iter().flatten()) {
+            ties.tie(person, options.len() as u32 + group);
         }
     }
     let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for person in present {
-        sets.entry(find(&labels, person)).or_default().push(person);
+    for &person in present {
+        sets.entry(ties.find(person)).or_default().push(person);
     }
-    sets.into_values().collect()
+    let mut sets: Vec<Vec<u32>> = sets.into_values().collect();
+    sets.sort_unstable();
+    sets
 }
 
 /// Lists the worlds of one component, the person with the fewest choices first.
 struct Search<'a, 'b> {
     places: &'a Seats,
+    /// Per person.
     options: &'a [Vec<Choice>],
-    people: Vec<u32>,
     groups: Vec<u32>,
     budget: &'b mut u64,
     room: Vec<u32>,
@@ -360,24 +518,23 @@ pub(super) enum Stop {
 }
 
 impl<'a, 'b> Search<'a, 'b> {
-    fn new(places: &'a Seats, options: &'a [Vec<Choice>], component: &[u32], budget: &'b mut u64) -> Search<'a, 'b> {
-        let all = component.iter().flat_map(|&person| &options[person as usize]).flat_map(|choice| &choice.spots);
+    fn new(places: &'a Seats, options: &'a [Vec<Choice>], budget: &'b mut u64) -> Search<'a, 'b> {
+        let all = options.iter().flatten().flat_map(|choice| &choice.spots);
         let mut groups: Vec<u32> = all.map(|&(group, _)| group).collect();
         groups.sort_unstable();
         groups.dedup();
         Search {
             places,
             options,
-            people: component.to_vec(),
             groups,
             budget,
             room: places.cells.clone(),
             seats: places.groups.iter().map(|group| group.people).collect(),
-            chosen: vec![None; component.len()],
+            chosen: vec![None; options.len()],
             count: 0,
             whole: 0,
-            parts: vec![BTreeMap::new(); component.len()],
-            equal: vec![true; component.len() * component.len()],
+            parts: vec![BTreeMap::new(); options.len()],
+            equal: vec![true; options.len() * options.len()],
             assignments: BTreeSet::new(),
         }
     }
@@ -388,14 +545,11 @@ impl<'a, 'b> Search<'a, 'b> {
             let mut spots = choice.spots.iter();
             spots.all(|&(group, cell)| search.room[cell as usize] > 0 && search.seats[group as usize] > 0)
         };
-        let ways = |index: &usize| {
-            let choices = &self.options[self.people[*index] as usize];
-            choices.iter().filter(|choice| fits(self, choice)).count()
-        };
-        let next = (0..self.people.len()).filter(|&index| self.chosen[index].is_none()).min_by_key(ways);
+        let ways = |index: &usize| self.options[*index].iter().filter(|choice| fits(self, choice)).count();
+        let next = (0..self.options.len()).filter(|&index| self.chosen[index].is_none()).min_by_key(ways);
         let Some(next) = next else { return self.record() };
         let options = self.options;
-        for (number, choice) in options[self.people[next] as usize].iter().enumerate() {
+        for (number, choice) in options[next].iter().enumerate() {
             if !fits(self, choice) {
                 continue;
             }
@@ -417,7 +571,7 @@ impl<'a, 'b> Search<'a, 'b> {
 
     /// Pairs of people, by place, who are equal in every world.
     fn equal_pairs(&self) -> Vec<(u32, u32)> {
-        let people = self.people.len();
+        let people = self.options.len();
         let is_equal = |&(a, b): &(usize, usize)| self.count > 0 && self.equal[a * people + b];
         let pairs = (0..people).flat_map(|a| (a + 1..people).map(move |b| (a, b)));
         pairs.filter(is_equal).map(|(a, b)| (a as u32, b as u32)).collect()
@@ -431,10 +585,10 @@ impl<'a, 'b> Search<'a, 'b> {
         let weight = self.ways_to_tell_apart().ok_or(Stop::Overflow)?;
         self.count = self.count.checked_add(1).ok_or(Stop::Overflow)?;
         self.whole = self.whole.checked_add(weight).ok_or(Stop::Overflow)?;
-        let values: Vec<Value> = (0..self.people.len())
+        let values: Vec<Value> = (0..self.options.len())
             .map(|index| {
                 let number = self.chosen[index].expect("everyone has a choice");
-                self.options[self.people[index] as usize][number].value
+                self.options[index][number].value
             })
             .collect();
         for (index, &value) in values.iter().enumerate() {

@@ -68,6 +68,8 @@ pub fn page(
             promise: Some(&terms),
             knowledge: None,
             permanent: &[],
+            population: None,
+            households: None,
             rerun: None,
         },
         assessment: &Assessment::default(),
@@ -111,6 +113,8 @@ pub fn series_report(
         promise: Some(&terms),
         knowledge: knowledge.as_ref(),
         permanent: &[],
+        population: None,
+        households: None,
         rerun: rerun.as_ref().map(|rerun| rerun as &dyn Rerun),
     };
     let attacker = Attacker::of(&terms);

@@ -46,6 +46,23 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             people(count)
         ),
         Statement::FewPeople => format!("{} holds {}: {k}.", capital(&groups()), people(count)),
+        Statement::FewOfPopulation => {
+            format!(
+                "{} of the population {} {}: {k}.",
+                capital(&people(count)),
+                if count == 1 { "fits" } else { "fit" },
+                groups()
+            )
+        }
+        Statement::OneHousehold => {
+            format!("{} holds {}, and only people of one household fit it.", capital(&groups()), people(count))
+        }
+        Statement::CertainByHousehold { own } => format!(
+            "{} has a row of their own. If their values are known, {} leave the person {}.",
+            if own { "Everyone else in the person's household" } else { "Everyone of another household" },
+            groups(),
+            values()
+        ),
         Statement::FewValues => format!("{} hold {}: {l}.", capital(&rows_of()), values()),
         Statement::FrequentValue => format!(
             "{} of {} {} {}: {one_in}.",

@@ -247,6 +247,17 @@ pub struct SuppressedFacts {
     pub mean_identity: f64,
 }
 
+/// How exposed people are to a reader who has a table of the population.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct JournalistFacts {
+    /// The fewest people of the population who fit a group of any release (k-map).
+    pub least: u64,
+    /// One over that number.
+    pub highest: f64,
+    /// The mean over everyone in all releases of one over the people of the population who fit the group.
+    pub mean: f64,
+}
+
 /// How exposed people are by all releases together.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SequenceFacts {
@@ -256,6 +267,9 @@ pub struct SequenceFacts {
     pub highest_identity: f64,
     /// Groups over people, all releases together: mean prosecutor risk, and marketer risk.
     pub mean_identity: f64,
+    /// The same for a reader who has a table of the population, and does not know who is in the release; none without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journalist: Option<JournalistFacts>,
     /// The share of appearances in groups of fewer than k.
     pub share_below_k: f64,
     /// The largest share of one value in a group of any release.

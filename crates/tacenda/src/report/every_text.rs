@@ -41,6 +41,8 @@ fn page(sample: &Sample, how: How) -> String {
             promise: sample.promise.as_ref(),
             knowledge: None,
             permanent: &[],
+            population: None,
+            households: None,
             rerun: None,
         },
         assessment: &sample.assessment,

@@ -195,6 +195,8 @@ impl Sample {
             promise: self.promise.as_ref(),
             knowledge: None,
             permanent: &[],
+            population: None,
+            households: None,
             rerun: None,
         };
         Report::new(&Material {

@@ -5,7 +5,7 @@
 
 use crate::audit::{Check, Measure, Outcome, Quantity};
 use crate::report::words::{no_threshold, number, people, percent};
-use crate::report::{Edition, Material, ReleaseFacts, Report, SequenceFacts};
+use crate::report::{Edition, JournalistFacts, Material, ReleaseFacts, Report, SequenceFacts};
 
 /// Puts the releases together.
 pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceFacts {
@@ -27,6 +27,7 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
         highest_identity: most(&|release| release.risk.highest_identity),
         mean_identity: releases.iter().map(|release| release.risk.mean_identity * release.people as f64).sum::<f64>()
             / appearances.max(1) as f64,
+        journalist: journalist(material, releases),
         share_below_k: share(below),
         highest_share: most(&|release| release.risk.highest_share),
         largest_posterior: posterior.and_then(|outcome| measure(outcome, Quantity::LargestPosterior)),
@@ -39,17 +40,37 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
         least_always_together: outcome(Check::LinkedIds)
             .and_then(|outcome| measure(outcome, Quantity::LeastAlwaysTogether))
             .map(|least| least as u32),
-        not_computed: not_computed(known, releases.len(), (counted, of)),
+        not_computed: not_computed(material, known, releases.len(), (counted, of)),
     }
 }
 
-fn not_computed(known: bool, releases: usize, (counted, of): (u64, u64)) -> Vec<String> {
-    let mut missing = vec![
-        "Journalist risk: no table of the population is given. It is at most the prosecutor risk.".to_string(),
+/// The risks to a reader who has a table of the population, where one was given.
+fn journalist(material: &Material<'_>, releases: &[ReleaseFacts]) -> Option<JournalistFacts> {
+    material.series.population?;
+    let measures = &material.assessment.outcome(Check::GroupSizes)?.measures;
+    let all = |quantity: Quantity| measures.iter().filter(move |measure| measure.quantity == quantity);
+    let least = all(Quantity::LeastOfPopulation).map(|measure| measure.value as u64).min()?;
+    let people = |number: Option<u32>| {
+        releases.iter().find(|release| Some(release.number) == number).map_or(0.0, |release| release.people as f64)
+    };
+    let means = || all(Quantity::MeanJournalistRisk);
+    let sum: f64 = means().map(|measure| measure.value * people(measure.release)).sum();
+    let whole: f64 = means().map(|measure| people(measure.release)).sum();
+    Some(JournalistFacts { least, highest: 1.0 / least as f64, mean: sum / whole.max(1.0) })
+}
+
+fn not_computed(material: &Material<'_>, known: bool, releases: usize, (counted, of): (u64, u64)) -> Vec<String> {
+    let mut missing = Vec::new();
+    if material.series.population.is_none() {
+        missing.push(
+            "Journalist risk: no table of the population is given. It is at most the prosecutor risk.".to_string(),
+        );
+    }
+    missing.push(
         "Marketer risk assumes an attacker who knows exactly the published people. With a larger table of people it \
          is lower."
             .to_string(),
-    ];
+    );
     if releases > 1 {
         missing.push(
             "Prosecutor risk over all releases: the highest of any single release is only a lower bound. The checks \
@@ -83,6 +104,11 @@ pub fn rows(report: &Report) -> Vec<(&'static str, String)> {
         ("Appearances of people in groups below k", below_k),
         ("Largest share of a value in a group of any release", percent(sequence.highest_share)),
     ];
+    if let Some(journalist) = &sequence.journalist {
+        rows.push(("Fewest people of the population for a group (k-map)", number(journalist.least)));
+        rows.push(("Highest risk with a table of the population (journalist)", percent(journalist.highest)));
+        rows.push(("Mean risk with a table of the population (journalist)", percent(journalist.mean)));
+    }
     if let Some(fewest) = sequence.smallest_candidates {
         rows.push(("Fewest values possible for a person after comparing all", fewest.to_string()));
     }

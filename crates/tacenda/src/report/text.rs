@@ -116,8 +116,23 @@ impl Page {
         self.findings(report.findings.iter().filter(|finding| finding.others.is_empty()).collect());
     }
 
+    /// What a reader with a table of the population finds.
+    fn journalist(&mut self, report: &Report) {
+        let Some(journalist) = &report.sequence.journalist else { return };
+        let least = format!("{} of the population for the smallest group (k-map)", people(journalist.least));
+        self.wrapped(
+            "  ",
+            &format!(
+                "Singled out by a reader with a table of the population: {} at most (journalist), {} on average; {least}.",
+                percent(journalist.highest),
+                percent(journalist.mean)
+            ),
+        );
+    }
+
     fn together(&mut self, report: &Report) {
         if report.releases.len() < 2 {
+            self.journalist(report);
             return;
         }
         self.heading("All together");
@@ -136,6 +151,7 @@ impl Page {
                 percent(sequence.mean_identity)
             ),
         );
+        self.journalist(report);
         if let Some(fewest) = sequence.smallest_candidates {
             self.line(&format!("  Fewest possible values of a person after comparing all releases: {fewest}."));
         }

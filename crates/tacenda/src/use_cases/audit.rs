@@ -1,11 +1,12 @@
 //! What can anyone learn from these releases, by whatever tool they were made?
 
 use crate::audit;
-use crate::audit::{Attacker, Budget, Check, Effort, Severity, Thresholds};
-use crate::ingest::Given;
-use crate::model::{Reader, Value};
+use crate::audit::{Attacker, Budget, Check, Effort, Households, Population, Severity, Thresholds};
+use crate::ingest::{Given, Source, foreign};
+use crate::model::{Reader, Value, people as counted_people};
 use crate::report::{Decision, Edition, Material, Names, Report};
 use crate::use_cases::{Order, Progress, Said, Subject, SubjectRequest, UseCaseError};
+use std::path::PathBuf;
 
 /// What is to be audited, by whom, and how hard.
 #[derive(Debug, Default)]
@@ -27,6 +28,10 @@ pub struct AuditRequest {
     pub reader: Option<String>,
     /// Sensitive values that nobody who has one ever loses, as they are written; several columns with `,` between.
     pub permanent: Vec<String>,
+    /// A table of everyone whom the releases might be about, for journalist risk and k-map.
+    pub population: Option<Given>,
+    /// The column of the private tables that is the same for people who live together.
+    pub household: Option<String>,
     /// How hard to try.
     pub effort: Effort,
     /// The steps that each search may take, instead of those of the effort.
@@ -42,6 +47,8 @@ pub struct Audit {
     thresholds: Thresholds,
     checks: Vec<Check>,
     permanent: Vec<Value>,
+    population: Option<Population>,
+    households: Option<Households>,
     budget: Budget,
     names: Names,
 }
@@ -94,6 +101,8 @@ impl AuditRequest {
         let named = self.attacker.as_deref().map(attacker).transpose()?;
         let reader = self.reader.as_deref().map(reader).transpose()?;
         let (checks, budget, command) = (self.checks()?, budget(self.effort, self.budget), self.command());
+        let household =
+            self.household.as_deref().map(|column| HouseholdTables::new(column, &self.subject)).transpose()?;
         let mut subject = Subject::read(self.subject, progress)?;
         // A promise is judged against the attacker it speaks of.
         let attacker = named.unwrap_or_else(|| subject.promise.as_ref().map_or_else(Attacker::default, Attacker::of));
@@ -102,9 +111,12 @@ impl AuditRequest {
         // A promise that says nothing of values is not judged by them. What two people and two values find is told beside it.
         let thresholds = Thresholds { k: self.k.unwrap_or(promised.k), l: self.l.unwrap_or(promised.l), t: self.t };
         let permanent = permanent(&subject, &self.permanent)?;
+        let population = self.population.map(|given| population(given, &mut subject)).transpose()?;
+        let households = household.map(|tables| tables.read(&mut subject)).transpose()?;
         subject.about.reproduce = command.as_ref().map_or_else(Vec::new, |command| reproduce(command, &thresholds));
         subject.about.command = command;
-        Ok(Audit { subject, attacker, thresholds, checks, permanent, budget, names: self.names })
+        let names = self.names;
+        Ok(Audit { subject, attacker, thresholds, checks, permanent, population, households, budget, names })
     }
 
     /// The checks that were named, or all of them.
@@ -169,6 +181,12 @@ impl AuditRequest {
             words.extend(truth);
             subject.id.iter().for_each(|id| words.extend(["--id".to_string(), id.clone()]));
         }
+        if let Some(given) = &self.population {
+            words.extend(["--population".into(), path(given)?]);
+        }
+        if let Some(column) = &self.household {
+            words.extend(["--household".into(), column.clone()]);
+        }
         if !self.permanent.is_empty() {
             words.push("--permanent".into());
             words.extend(self.permanent.iter().cloned());
@@ -196,7 +214,8 @@ impl Audit {
         let knowledge = self.subject.knowledge();
         let rerun = self.subject.remaking();
         let series = self.subject.series(knowledge.as_ref(), rerun.as_ref());
-        let series = audit::Series { permanent: &self.permanent, ..series };
+        let (population, households) = (self.population.as_ref(), self.households.as_ref());
+        let series = audit::Series { permanent: &self.permanent, population, households, ..series };
         let ask = |check: Check| progress(self.checks.len(), check.question());
         let assessment =
             audit::examine_only(&series, self.attacker, &self.thresholds, &self.budget, &ask, &self.checks);
@@ -227,6 +246,55 @@ impl Audit {
 /// The steps of an effort, or as many as were asked for.
 pub fn budget(effort: Effort, steps: Option<u64>) -> Budget {
     Budget { steps: steps.unwrap_or(effort.steps()), ..Budget::default() }
+}
+
+/// Reads everyone whom the releases might be about.
+fn population(given: Given, subject: &mut Subject) -> Result<Population, UseCaseError> {
+    let (quasi, people) = foreign::read_population(&given.open()?, &subject.schema)?;
+    let outside = people - quasi.first().map_or(0, Vec::len) as u64;
+    if outside > 0 {
+        let note = format!("the population has {} with a value that no release can hold", counted_people(outside));
+        subject.about.notes.push(note);
+    }
+    Ok(Population { quasi, people })
+}
+
+/// The private tables, to be read for who lives with whom.
+struct HouseholdTables {
+    column: String,
+    identifier: Option<String>,
+    paths: Vec<PathBuf>,
+}
+
+impl HouseholdTables {
+    fn new(column: &str, subject: &SubjectRequest) -> Result<HouseholdTables, UseCaseError> {
+        let path = |given: &Given| match given {
+            Given::Path(path) => Some(path.clone()),
+            Given::Frame(_) => None,
+        };
+        let paths: Option<Vec<PathBuf>> = subject.truth.iter().map(path).collect();
+        let paths = paths.filter(|paths| !paths.is_empty());
+        let wrong =
+            || UseCaseError::usage("--household names a column of the private tables: give them as files (--truth)");
+        Ok(HouseholdTables { column: column.into(), identifier: subject.id.clone(), paths: paths.ok_or_else(wrong)? })
+    }
+
+    fn read(self, subject: &mut Subject) -> Result<Households, UseCaseError> {
+        let own = Some(subject.schema.identifier.clone()).filter(|name| !name.is_empty());
+        let wrong = || UseCaseError::usage("--household needs --id COLUMN: who lives with whom is said of people");
+        let identifier = self.identifier.or(own).ok_or_else(wrong)?;
+        let mut named = Vec::new();
+        for path in &self.paths {
+            named.extend(foreign::read_households(&Source::open(path)?, &identifier, &self.column, &subject.key)?);
+        }
+        let (households, moved) = Households::new(named.iter().map(|(person, name)| (*person, &**name)));
+        if moved > 0 {
+            let note =
+                format!("{} moved to another household: nothing is concluded from theirs", counted_people(moved));
+            subject.about.notes.push(note);
+        }
+        Ok(households)
+    }
 }
 
 /// The values that were named as permanent.

@@ -73,6 +73,8 @@ impl Case {
             promise: self.promise.as_ref(),
             knowledge: knowledge.as_ref(),
             permanent: &[],
+            population: None,
+            households: None,
             rerun: None,
         })
     }

@@ -168,38 +168,35 @@ fn place_gives_away(case: &Case, witness: &Witness) -> bool {
 fn few_correspond(case: &Case, witness: &Witness) -> bool {
     let (number, line) = (witness.number, witness.line);
     let (old, new) = sides(witness);
-    let mut most = 0;
-    for value in (0..8).map(Value) {
-        most += placings(case, witness, value)
-            .iter()
-            .map(|placing| placing.iter().filter(|(a, b)| old.contains(a) && new.contains(b)).count() as u64)
-            .max()
-            .unwrap_or(0);
-    }
+    let between =
+        |placing: &Placing| placing.iter().filter(|(a, b, _)| old.contains(a) && new.contains(b)).count() as u64;
+    let most = placings(case, two(witness)).iter().map(between).max().unwrap_or(0);
     most <= number && number < line && (old.len() * new.len() > 1 || most == number)
 }
 
-/// How many rows of a group no earlier row must take.
+/// How many rows of some groups no row of one earlier release must take.
 fn few_arrive(case: &Case, witness: &Witness) -> bool {
     let (number, line) = (witness.number, witness.line);
-    let (j, group) = witness.groups[0];
-    let mut taken = 0;
-    for value in (0..8).map(Value) {
-        let into = |placing: &Vec<(u32, u32)>| placing.iter().filter(|(_, b)| *b == group).count() as u64;
-        taken += placings_of(case, j - 1, j, value).iter().map(into).min().unwrap_or(0);
-    }
-    case.releases[j as usize].group_rows(group as usize).len() as u64 - taken == number && number < line
+    let j = witness.groups[0].0;
+    let is_asked = |group: u32| witness.groups.contains(&(j, group));
+    let release = &case.releases[j as usize];
+    let groups = (0..release.group_count()).filter(|&group| is_asked(group as u32));
+    let rows: u64 = groups.map(|group| release.group_rows(group).len() as u64).sum();
+    let holds = |i: u32| {
+        let into = |placing: &Placing| placing.iter().filter(|(_, b, _)| is_asked(*b)).count() as u64;
+        let taken = placings(case, (i, j)).iter().map(into).min().unwrap_or(0);
+        rows - taken == number
+    };
+    (0..j).any(holds) && number < line
 }
 
 /// The values of rows that can go from one side to the other.
 fn few_values_match(case: &Case, witness: &Witness) -> bool {
     let (number, line) = (witness.number, witness.line);
     let (old, new) = sides(witness);
-    let goes = |value: &Value| {
-        let all = placings(case, witness, *value);
-        all.iter().flatten().any(|(a, b)| old.contains(a) && new.contains(b))
-    };
-    let values: Vec<Value> = (0..8).map(Value).filter(goes).collect();
+    let all = placings(case, two(witness));
+    let there = all.iter().flatten().filter(|(a, b, _)| old.contains(a) && new.contains(b)).map(|entry| entry.2);
+    let values: Vec<Value> = there.collect::<BTreeSet<Value>>().into_iter().collect();
     values == witness.values && values.len() as u64 == number && number < line
 }
 
@@ -393,56 +390,49 @@ fn sides(witness: &Witness) -> (Vec<u32>, Vec<u32>) {
     (of(i), of(j))
 }
 
-fn placings(case: &Case, witness: &Witness, value: Value) -> Vec<Vec<(u32, u32)>> {
-    let (i, j) = two(witness);
-    placings_of(case, i, j, value)
-}
+/// Where rows go: earlier group, later group and value.
+pub type Placing = Vec<(u32, u32, Value)>;
 
-/// Every way to give each row with a value of one release a row of its own in another, in overlapping
-/// groups: pairs of groups.
-fn placings_of(case: &Case, i: u32, j: u32, value: Value) -> Vec<Vec<(u32, u32)>> {
-    let rows = |place: u32| -> Vec<u32> {
-        let release = &case.releases[place as usize];
-        (0..release.group_count() as u32)
-            .flat_map(|group| {
-                let count = release.group_values(group as usize).iter().filter(|&&other| other == value).count();
-                std::iter::repeat_n(group, count)
-            })
-            .collect()
-    };
-    // Where a counterfeit stands, not every row is somebody's; those groups are not spoken of.
-    let is_real = |group: &u32| case.releases[i as usize].counterfeits[*group as usize] == 0;
-    let (old, new) = (rows(i).into_iter().filter(is_real).collect::<Vec<_>>(), rows(j));
-    fn place(
-        case: &Case,
-        (i, j): (u32, u32),
-        old: &[u32],
-        new: &[u32],
-        used: &mut Vec<bool>,
-        placing: &mut Vec<(u32, u32)>,
-        all: &mut BTreeSet<Vec<(u32, u32)>>,
-    ) {
-        let Some((&group, rest)) = old.split_first() else {
-            let mut placing = placing.clone();
-            placing.sort_unstable();
-            all.insert(placing);
-            return;
-        };
-        for at in 0..new.len() {
-            let fits =
-                overlap(&case.releases[i as usize], group as usize, &case.releases[j as usize], new[at] as usize);
-            if fits && !used[at] {
-                used[at] = true;
-                placing.push((group, new[at]));
-                place(case, (i, j), rest, new, used, placing, all);
-                placing.pop();
-                used[at] = false;
+/// Every way to give each row of one release that is a person's a row of its own in another, with its value, in overlapping
+/// groups. Which rows of a group are counterfeits is not known, only how many; they go nowhere, and nobody is in more rows of a
+/// group than it has people.
+pub fn placings(case: &Case, (i, j): (u32, u32)) -> Vec<Placing> {
+    let (earlier, later) = (&case.releases[i as usize], &case.releases[j as usize]);
+    let mut rows: Vec<(u32, Value)> = Vec::new();
+    for group in 0..earlier.group_count() {
+        rows.extend(earlier.group_values(group).iter().map(|&value| (group as u32, value)));
+    }
+    let mut free: BTreeMap<(u32, Value), u32> = BTreeMap::new();
+    for group in 0..later.group_count() {
+        later.group_values(group).iter().for_each(|&value| *free.entry((group as u32, value)).or_default() += 1);
+    }
+    let people: Vec<u32> = (0..later.group_count()).map(|group| later.people(group)).collect();
+    // What was placed so far, what is free, how many more each group takes, and how many more are counterfeits.
+    type State = (Placing, BTreeMap<(u32, Value), u32>, Vec<u32>, Vec<u32>);
+    let mut states: BTreeSet<State> = BTreeSet::from([(Vec::new(), free, people, earlier.counterfeits.clone())]);
+    for (group, value) in rows {
+        let mut next: BTreeSet<State> = BTreeSet::new();
+        for (placing, free, people, fakes) in states {
+            if fakes[group as usize] > 0 {
+                let mut fewer = fakes.clone();
+                fewer[group as usize] -= 1;
+                next.insert((placing.clone(), free.clone(), people.clone(), fewer));
+            }
+            for to in 0..later.group_count() as u32 {
+                let is_free = free.get(&(to, value)).is_some_and(|&free| free > 0) && people[to as usize] > 0;
+                if is_free && overlap(earlier, group as usize, later, to as usize) {
+                    let (mut placing, mut free, mut people) = (placing.clone(), free.clone(), people.clone());
+                    placing.push((group, to, value));
+                    placing.sort_unstable();
+                    *free.get_mut(&(to, value)).unwrap() -= 1;
+                    people[to as usize] -= 1;
+                    next.insert((placing, free, people, fakes.clone()));
+                }
             }
         }
+        states = next;
     }
-    let mut all = BTreeSet::new();
-    place(case, (i, j), &old, &new, &mut vec![false; new.len()], &mut Vec::new(), &mut all);
-    all.into_iter().collect()
+    states.into_iter().filter(|state| state.3.iter().all(|&fakes| fakes == 0)).map(|state| state.0).collect()
 }
 
 /// Per person by key, their point in each release.

@@ -101,8 +101,17 @@ fn ten_quarters_of_custody_data_pass_the_gate() {
 /// How many people have one value left, and how many fewer than three, by all releases so far.
 fn betrayed(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, promise: Option<&Terms>) -> (u64, u64) {
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
-    let series =
-        Series { schema, releases, traces: &traces, promise, knowledge: Some(knowledge), permanent: &[], rerun: None };
+    let series = Series {
+        schema,
+        releases,
+        traces: &traces,
+        promise,
+        knowledge: Some(knowledge),
+        permanent: &[],
+        population: None,
+        households: None,
+        rerun: None,
+    };
     let thresholds = Thresholds { k: 2, l: 3, t: None };
     let budget = Budget::default();
     let assessment = examine_only(&series, Attacker::default(), &thresholds, &budget, &|_| {}, &[Check::Candidates]);

@@ -14,7 +14,7 @@
 
 use crate::audit::candidates::Candidates;
 use crate::audit::checks::tally::Tally;
-use crate::audit::checks::{Ask, places};
+use crate::audit::checks::{Ask, households, places};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::refine::{Places, RefineLimits, Refined};
 use crate::audit::story::Story;
@@ -139,6 +139,9 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     for mut tally in [certain, few] {
         tally.without_groups();
         outcome.found(tally.finding(last, others.clone()));
+    }
+    if !is_contradicted {
+        households::known_others(ask, left, &mut outcome);
     }
     if outcome.findings.is_empty() {
         judge_without_findings(ask, left, is_contradicted, &mut outcome);

@@ -5,15 +5,24 @@
 //! the person's. Backward: the attacker knows that a person arrived later. Rows of the person's group that must belong
 //! to earlier people are ruled out.
 //!
+//! If groups of one release overlap, a person may be in several. Then the rows of all groups over the person count, as many as
+//! can be the same people at once. If people are not known, every part of the place is looked at.
+//!
+//! # Why nobody is accused wrongly
+//! What truly happened is one of the flows, so a person's own row is always among those that are counted. If people are not
+//! known, what is said is about anybody who would stand in a part of a place, as far as some flow lets somebody stand there.
+//! A promise of unchanged groups leaves only flows from each group to one that is the same. Then nobody arrives in an old
+//! group, and the rows that are left are those of whole new groups (science D4.5).
+//!
 //! # Not concluded
-//! If groups of one release overlap, a person may be in several. Then all groups over the place are added up, which is
-//! an upper bound of what remains. Where the bound does not decide, the pair counts as not assessed.
+//! In large components the rows of all groups over the place are added up, which is an upper bound of what remains. Where the
+//! bound does not decide, the pair counts as not assessed.
 
-use crate::audit::checks::flows::{Edge, Flows};
+use crate::audit::checks::flows::{Edge, Flows, Over, Standing};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, flows};
 use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Witness};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let (mut outcome, left) = flows::each(ask, Check::Correspondence, Reason::RowsBounded, judge);
@@ -27,37 +36,28 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     let k = u64::from(ask.thresholds.k);
     let mut one = Tally::new(Fault::OneCorresponding);
     let mut few = Tally::new(Fault::FewCorresponding);
-    let (mut unclear, mut least) = (flows.bounded + flows.passed_over, u64::MAX);
-    let mut told: Vec<(&Edge, u64)> = Vec::new();
-    for edge in flows.edges.iter().filter(|edge| edge.rows() > 0) {
-        least = least.min(edge.rows());
-        if edge.rows() >= k {
-            continue;
+    let (mut cases, mut unclear) = few_at_places(ask, flows);
+    unclear += flows.bounded + flows.passed_over;
+    // The fewest rows first: somebody counts once, with what is worst.
+    cases.sort_by_key(|case| case.rows);
+    let mut told: FxHashSet<u32> = FxHashSet::default();
+    for Few { rows, at, people } in cases {
+        let count = match people {
+            Some(people) => people.iter().filter(|&&person| told.insert(person)).count() as u64,
+            None => rows,
+        };
+        if count > 0 {
+            let tally = if rows == 1 { &mut one } else { &mut few };
+            let witness = || Witness::new(Statement::FewCorresponding, names(flows, &at.earlier, &at.later), rows, k);
+            tally.add(count, rows, witness);
         }
-        let (old, new) = flows.over(edge);
-        let all = old.iter().flat_map(|&old| new.iter().filter_map(move |&new| flows.edge(old, new)));
-        let rows: u64 = all.map(|edge| edge.rows()).sum();
-        if rows >= k {
-            unclear += 1;
-            continue;
-        }
-        told.push((edge, rows));
-    }
-    let pairs: Vec<(u32, u32)> = told.iter().map(|(edge, _)| (edge.earlier, edge.later)).collect();
-    let mut people = People::new(flows.people_between(ask, &pairs));
-    for (at, (edge, rows)) in told.into_iter().enumerate() {
-        let Some(count) = people.count(at, rows) else { continue };
-        let (old, new) = flows.over(edge);
-        let witness = || Witness::new(Statement::FewCorresponding, names(flows, &old, &new), rows, k);
-        let tally = if rows == 1 { &mut one } else { &mut few };
-        tally.add(count, rows, witness);
     }
     let (newcomers, crowded) = few_arrivals(ask, flows);
     unclear += crowded;
     let edges = flows.edges.len() as u64;
     outcome.coverage.of += edges;
     outcome.coverage.looked_at += edges.saturating_sub(unclear);
-    if least < u64::MAX {
+    if let Some(least) = flows.edges.iter().map(|edge| edge.rows).filter(|&rows| rows > 0).min() {
         outcome.measure(Some(flows.later.number), Quantity::LeastCorresponding, least as f64);
     }
     for mut tally in [one, few, newcomers] {
@@ -67,14 +67,64 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
+/// Groups that together have few rows for somebody, and who that is where people are known.
+struct Few {
+    rows: u64,
+    at: Over,
+    people: Option<Vec<u32>>,
+}
+
+/// All places of two groups that share few rows, and in how many it is not clear.
+fn few_at_places(ask: &Ask<'_>, flows: &Flows<'_>) -> (Vec<Few>, u64) {
+    let k = u64::from(ask.thresholds.k);
+    // Where several groups lie, what they have together is a bound.
+    let mut alone: Vec<(&Edge, Few)> = Vec::new();
+    let mut beside: Vec<(&Edge, Few)> = Vec::new();
+    for edge in flows.edges.iter().filter(|edge| (1..k).contains(&edge.rows)) {
+        let (earlier, later) = flows.over(edge);
+        let all = earlier.iter().flat_map(|&old| later.iter().filter_map(move |&new| flows.edge(old, new)));
+        let rows = all.map(|edge| edge.rows).sum();
+        let list = if earlier.len() * later.len() == 1 { &mut alone } else { &mut beside };
+        list.push((edge, Few { rows, at: Over { earlier, later }, people: None }));
+    }
+    let pair = |(edge, _): &(&Edge, Few)| (edge.earlier, edge.later);
+    let pairs: Vec<(u32, u32)> = beside.iter().map(pair).collect();
+    let (mut found, mut unclear) = (Vec::new(), 0);
+    // The same groups lie over a point whichever pair of them is asked.
+    let mut asked: FxHashMap<Over, Option<u64>> = FxHashMap::default();
+    for ((edge, few), standing) in beside.into_iter().zip(flows.over_points(ask, &pairs)) {
+        let at_points = standing.and_then(|standing| {
+            let few_at = |Standing { at, people }| {
+                let is_new = !asked.contains_key(&at);
+                let rows = (*asked.entry(at.clone()).or_insert_with_key(|at| flows.rows_at(at)))?;
+                let people = ask.people().map(|_| people);
+                Some((is_new && (1..k).contains(&rows)).then_some(Few { rows, at, people }))
+            };
+            standing.into_iter().map(few_at).collect::<Option<Vec<Option<Few>>>>()
+        });
+        match at_points {
+            Some(at_points) => found.extend(at_points.into_iter().flatten()),
+            None if few.rows < k => alone.push((edge, few)),
+            None => unclear += 1,
+        }
+    }
+    let pairs: Vec<(u32, u32)> = alone.iter().map(pair).collect();
+    let mut people = flows.people_between(ask, &pairs).map(Vec::into_iter);
+    for (_, few) in alone {
+        found.push(Few { people: people.as_mut().and_then(Iterator::next), ..few });
+    }
+    (found, unclear)
+}
+
 /// Groups in which few rows are left for arrivals; and in how many groups that is not clear.
 fn few_arrivals(ask: &Ask<'_>, flows: &Flows<'_>) -> (Tally, u64) {
     let k = u64::from(ask.thresholds.k);
+    let mut told: Vec<Over> = Vec::new();
     let (mut newcomers, mut unclear) = (Tally::new(Fault::FewNewcomers), 0);
     for (group, &forced) in flows.forced.iter().enumerate() {
         let rows = flows.later.group_rows(group).len() as u64;
         let open = rows - u64::from(forced);
-        if open == 0 || open >= k || flows.later.counterfeits[group] > 0 {
+        if open == 0 || open >= k {
             continue;
         }
         let mut over = 0;
@@ -83,10 +133,17 @@ fn few_arrivals(ask: &Ask<'_>, flows: &Flows<'_>) -> (Tally, u64) {
             over < 2
         });
         if over > 1 {
+            let is_clear = few_at_points(ask, flows, group as u32, &mut told, &mut newcomers);
+            unclear += u64::from(!is_clear);
+            continue;
+        }
+        let came = flows.newcomers(ask, group as u32);
+        if came.is_none() && flows.forced_is_bound[group] {
+            // Perhaps no row is left at all, and nobody arrived here.
             unclear += 1;
             continue;
         }
-        let came = flows.newcomers(ask, group as u32).unwrap_or(open);
+        let came = came.unwrap_or(open);
         if came == 0 {
             continue;
         }
@@ -95,6 +152,28 @@ fn few_arrivals(ask: &Ask<'_>, flows: &Flows<'_>) -> (Tally, u64) {
         });
     }
     (newcomers, unclear)
+}
+
+/// The same for a group that others overlap: all groups over an arrival count. Answers whether that is clear everywhere.
+fn few_at_points(ask: &Ask<'_>, flows: &Flows<'_>, group: u32, told: &mut Vec<Over>, newcomers: &mut Tally) -> bool {
+    let k = u64::from(ask.thresholds.k);
+    let Some(all) = flows.over_arrivals(ask, group) else { return false };
+    for Standing { at, people } in all {
+        let rows: u64 = at.later.iter().map(|&group| flows.later.group_rows(group as usize).len() as u64).sum();
+        let Some(forced) = flows.forced_at(&at.later) else { return false };
+        let open = rows - forced;
+        let place = Over { earlier: Vec::new(), later: at.later };
+        if !(1..k).contains(&open) || told.contains(&place) {
+            continue;
+        }
+        let came = if ask.people().is_some() { people.len() as u64 } else { open };
+        newcomers.add(came, open, || {
+            let groups = place.later.iter().map(|&group| (flows.places.1, group)).collect();
+            Witness::new(Statement::FewLeftForArrivals, groups, open, k)
+        });
+        told.push(place);
+    }
+    true
 }
 
 /// Who was told of already, where people are known.
@@ -115,6 +194,14 @@ impl People {
         let people = &of_pairs[at];
         let told = &mut self.told;
         (!people.is_empty()).then(|| people.iter().filter(|&&person| told.insert(person)).count() as u64)
+    }
+
+    /// How many more people these are: `rows` where they are not known.
+    pub(super) fn tell(&mut self, people: &[u32], rows: u64) -> u64 {
+        match self.of_pairs {
+            Some(_) => people.iter().filter(|&&person| self.told.insert(person)).count() as u64,
+            None => rows,
+        }
     }
 }
 

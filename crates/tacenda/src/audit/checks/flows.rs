@@ -6,16 +6,24 @@
 //! group is how many of its rows must belong to earlier people.
 //!
 //! If a component is small, or has only one group on one side, this is exact. Otherwise pairs that no flow uses are
-//! still found, and the closed form bounds the rest from above.
+//! still found, and the closed form bounds the rest from above. Small components keep their flow (`network`): it also answers
+//! for several groups at once, which lie over one point, and for groups with counterfeits.
+//!
+//! If the promise says that groups come again unchanged, a row stays in its group: only groups that are the same share
+//! people. Without that, a flow could exchange rows between a group that stayed and a new one that overlaps it. It would then
+//! speak of arrivals where the rule says that nobody arrived (science D4.5).
 
+use crate::audit::checks::network::Network;
 use crate::audit::checks::pairs::{Component, Components};
+use crate::audit::checks::places::first_edge;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::{Check, Coverage, Outcome, Reason, Verdict};
-use crate::model::{Regions, Release, Value};
+use crate::model::{Regions, Release, Span, Value};
 use crate::space::matching::Matching;
 use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rustc_hash::FxHashMap;
 
 /// Two groups that overlap, and what they can share.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -24,6 +32,8 @@ pub(super) struct Edge {
     pub(super) later: u32,
     /// Per value that some flow uses, the most.
     pub(super) most: Vec<(Value, u32)>,
+    /// The most of all values at once.
+    pub(super) rows: u64,
 }
 
 /// All flows between two releases.
@@ -37,10 +47,16 @@ pub(super) struct Flows<'a> {
     pub(super) edges: Vec<Edge>,
     /// Per group of the later release, how many of its rows must be old ones.
     pub(super) forced: Vec<u32>,
+    /// Per group of the later release, whether that is a bound from below: then it is not known that a row is left.
+    pub(super) forced_is_bound: Vec<bool>,
     /// How many edges have a bound instead of the exact number.
     pub(super) bounded: u64,
     /// How many edges were passed over because of counterfeits.
     pub(super) passed_over: u64,
+    /// The flows of small components.
+    networks: Vec<Network>,
+    /// Per group of the later release, its network.
+    of_later: Vec<Option<u32>>,
 }
 
 /// Why there are no flows.
@@ -57,6 +73,14 @@ const STEPS: u64 = 9_000_000;
 
 /// The most pairs of overlapping groups that are kept.
 const MOST_EDGES: u64 = 4_000_000;
+
+/// The most rows of a component whose flow is kept, and the most steps of one question to it.
+const MOST_ROWS: usize = 160;
+const STEPS_OF_A_QUESTION: u64 = 1 << 19;
+
+/// The most parts that a place is cut into, and the steps of one.
+const MOST_PARTS: usize = 256;
+const STEPS_OF_A_PART: u64 = 64;
 
 /// Asks `judge` of the flows between every two neighbouring releases; `gap` says why some could not be asked. Answers
 /// also between how many releases people left, where it could be asked at all.
@@ -128,44 +152,74 @@ impl<'a> Flows<'a> {
             return Err(NoFlows::PeopleLeft);
         }
         let (old, new) = (Stab::new(earlier, values), Stab::new(later, values));
-        let components = Components::new(&old, &new).list();
-        if components.iter().any(|(_, component)| loses_rows(earlier, later, component)) {
+        let components = match ask.are_units() {
+            true => same_groups(earlier, later),
+            false => Components::new(&old, &new).list().into_iter().map(|(_, component)| component).collect(),
+        };
+        if components.iter().any(|component| loses_rows(earlier, later, component)) {
             return Err(NoFlows::PeopleLeft);
         }
         let keeps_sets = pairs::keeps_sets(ask.series.promise);
         let limit = ask.budget.places().min(MOST_EDGES);
-        let edges = overlapping(earlier, later, &new, limit, keeps_sets).ok_or(NoFlows::TooMany)?;
-        let forced = vec![0; later.group_count()];
-        let mut flows = Flows { places, earlier, later, old, new, edges, forced, bounded: 0, passed_over: 0 };
+        let edges = match ask.are_units() {
+            true => between_same(&components, limit),
+            false => overlapping(earlier, later, &new, limit, keeps_sets),
+        };
+        let mut flows = Flows {
+            places,
+            earlier,
+            later,
+            old,
+            new,
+            edges: edges.ok_or(NoFlows::TooMany)?,
+            forced: vec![0; later.group_count()],
+            forced_is_bound: vec![false; later.group_count()],
+            bounded: 0,
+            passed_over: 0,
+            networks: Vec::new(),
+            of_later: vec![None; later.group_count()],
+        };
         flows.fill(&components, ask.budget.flows() / ask.pairs.len() as u64)?;
         Ok(flows)
     }
 
     /// Solves every component. Each has a part of the steps, by how many pairs of groups it has.
-    fn fill(&mut self, components: &[(u32, Component)], steps: u64) -> Result<(), NoFlows> {
+    fn fill(&mut self, components: &[Component], steps: u64) -> Result<(), NoFlows> {
         let all = self.edges.len().max(1) as u64;
-        let solve = |(_, component): &(u32, Component)| {
+        let solve = |component: &Component| {
             let edges: u64 = component.earlier.iter().map(|&group| self.edges_of(group).len() as u64).sum();
             self.solve(component, (u128::from(steps) * u128::from(edges) / u128::from(all)) as u64)
         };
         let solved: Vec<Option<Solved>> = components.par_iter().map(solve).collect();
-        for solved in solved {
+        for (solved, component) in solved.into_iter().zip(components) {
             let solved = solved.ok_or(NoFlows::PeopleLeft)?;
+            if let Some(network) = solved.network {
+                let number = self.networks.len() as u32;
+                component.later.iter().for_each(|&group| self.of_later[group as usize] = Some(number));
+                self.networks.push(network);
+            }
             self.bounded += solved.bounded;
             self.passed_over += solved.passed_over;
             for (edge, value, most) in solved.most {
-                self.edges[edge as usize].most.push((value, most));
+                let edge = &mut self.edges[edge as usize];
+                edge.most.push((value, most));
+                edge.rows += u64::from(most);
+            }
+            for (edge, rows) in solved.rows {
+                self.edges[edge as usize].rows = rows.into();
             }
             for (group, forced) in solved.forced {
                 self.forced[group as usize] += forced;
             }
+            solved.bounds.iter().for_each(|&group| self.forced_is_bound[group as usize] = true);
         }
         Ok(())
     }
 
     /// The flows of one component, value by value; `None` where one does not exist.
     fn solve(&self, component: &Component, steps: u64) -> Option<Solved> {
-        let mut solved = Solved { steps, ..Solved::default() };
+        let network = self.network(component)?;
+        let mut solved = Solved { steps, network, ..Solved::default() };
         let mut values: Vec<Value> =
             component.earlier.iter().flat_map(|&group| self.earlier.group_values(group as usize)).copied().collect();
         values.sort_unstable();
@@ -173,6 +227,19 @@ impl<'a> Flows<'a> {
         let counterfeits =
             |release: &Release, groups: &[u32]| groups.iter().any(|&group| release.counterfeits[group as usize] > 0);
         if counterfeits(self.earlier, &component.earlier) || counterfeits(self.later, &component.later) {
+            if let Some(network) = &mut solved.network {
+                let edge = |pair: (u32, u32)| self.place(pair.0, pair.1).expect("it overlaps") as u32;
+                for (pair, value, most) in network.most() {
+                    solved.most.push((edge(pair), value, most));
+                }
+                for place in component.earlier.iter().flat_map(|&group| self.edges_of(group)) {
+                    let own = (self.edges[place].earlier, self.edges[place].later);
+                    solved.rows.push((place as u32, network.most_between(|pair| pair == own)));
+                }
+                let forced = component.later.iter().map(|&own| (own, network.least_into(|group| group == own)));
+                solved.forced = forced.collect();
+                return Some(solved);
+            }
             // Which rows are people's is not known: nothing is said of these groups, as if all their rows were taken.
             let taken = |&group: &u32| (group, self.later.group_rows(group as usize).len() as u32);
             solved.forced = component.later.iter().map(taken).collect();
@@ -208,6 +275,47 @@ impl<'a> Flows<'a> {
         Some(solved)
     }
 
+    /// The flow of a component, if it is small; `None` where there is none at all.
+    fn network(&self, component: &Component) -> Option<Option<Network>> {
+        let rows = |release: &Release, groups: &[u32]| -> usize {
+            groups.iter().map(|&group| release.group_rows(group as usize).len()).sum()
+        };
+        if rows(self.earlier, &component.earlier) + rows(self.later, &component.later) > MOST_ROWS {
+            return Some(None);
+        }
+        let edges = component.earlier.iter().flat_map(|&group| self.edges_of(group));
+        let pairs: Vec<(u32, u32)> = edges.map(|at| (self.edges[at].earlier, self.edges[at].later)).collect();
+        let network = Network::new(self.earlier, self.later, &component.earlier, &component.later, &pairs)?;
+        Some(Some(network).filter(|network| network.cost() <= STEPS_OF_A_QUESTION))
+    }
+
+    /// The most rows that can be the same people between groups over one point, all at once; `None` where the component is
+    /// too large for that.
+    pub(super) fn rows_at(&self, at: &Over) -> Option<u64> {
+        let is_asked = |pair: (u32, u32)| at.earlier.contains(&pair.0) && at.later.contains(&pair.1);
+        let most = |&number: &u32| u64::from(self.networks[number as usize].clone().most_between(is_asked));
+        Some(self.networks_of(&at.later)?.iter().map(most).sum())
+    }
+
+    /// How many rows of later groups over one point must be of earlier people; `None` as above.
+    pub(super) fn forced_at(&self, later: &[u32]) -> Option<u64> {
+        let least = |&number: &u32| self.networks[number as usize].clone().least_into(|group| later.contains(&group));
+        Some(self.networks_of(later)?.iter().map(|number| u64::from(least(number))).sum())
+    }
+
+    /// The networks of some later groups, each once. What is asked of one does not depend on another.
+    fn networks_of(&self, later: &[u32]) -> Option<Vec<u32>> {
+        let mut numbers: Vec<u32> = later.iter().map(|&group| self.of_later[group as usize]).collect::<Option<_>>()?;
+        numbers.sort_unstable();
+        numbers.dedup();
+        Some(numbers)
+    }
+
+    /// The place of an edge in the list.
+    fn place(&self, earlier: u32, later: u32) -> Option<usize> {
+        self.edges.binary_search_by_key(&(earlier, later), |edge| (edge.earlier, edge.later)).ok()
+    }
+
     /// The places of a group's edges.
     fn edges_of(&self, group: u32) -> std::ops::Range<usize> {
         let start = self.edges.partition_point(|edge| edge.earlier < group);
@@ -216,12 +324,114 @@ impl<'a> Flows<'a> {
 
     /// The edge of two groups.
     pub(super) fn edge(&self, earlier: u32, later: u32) -> Option<&Edge> {
-        let place = self.edges.binary_search_by_key(&(earlier, later), |edge| (edge.earlier, edge.later));
-        place.ok().map(|place| &self.edges[place])
+        self.place(earlier, later).map(|place| &self.edges[place])
     }
 
     /// Per pair of groups, who is in the one and then in the other; `None` where people are not known.
     pub(super) fn people_between(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
+        let mut people = vec![Vec::new(); pairs.len()];
+        self.each_between(ask, pairs, |pair, person, _| people[pair].push(ask.owner(person)))?;
+        Some(people)
+    }
+
+    /// Per pair of groups, the groups over everyone who is in the one and then in the other, with who that is. If people are
+    /// not known, the groups over every part of the place; `None` where there are too many parts.
+    pub(super) fn over_points(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Vec<Option<Vec<Standing>>> {
+        let mut all: Vec<Option<Vec<Standing>>> = vec![Some(Vec::new()); pairs.len()];
+        let over = |stab: &Stab, point: &[u32]| {
+            let mut groups = Vec::new();
+            stab.each(point, |group| groups.push(group));
+            groups.sort_unstable();
+            groups
+        };
+        let known = self.each_between(ask, pairs, |pair, person, (here, there)| {
+            let at = Over { earlier: over(&self.old, here), later: over(&self.new, there) };
+            let found = all[pair].get_or_insert_default();
+            match found.iter_mut().find(|found| found.at == at) {
+                Some(found) => found.people.push(ask.owner(person)),
+                None => found.push(Standing { at, people: vec![ask.owner(person)] }),
+            }
+        });
+        if known.is_none() {
+            let most = ask.budget.flows() / (STEPS_OF_A_PART * MOST_PARTS as u64) / ask.pairs.len() as u64;
+            for (at, (found, pair)) in all.iter_mut().zip(pairs).enumerate() {
+                if at as u64 >= most {
+                    *found = None;
+                    continue;
+                }
+                let regions = self.earlier.region(pair.0 as usize).iter().zip(self.later.region(pair.1 as usize));
+                *found = self.parts(regions.map(|(a, b)| a.meet(*b)).collect());
+            }
+        }
+        all
+    }
+
+    /// The same for everyone who came to a group of the later release, or for all parts of it.
+    pub(super) fn over_arrivals(&self, ask: &Ask<'_>, group: u32) -> Option<Vec<Standing>> {
+        let Some(knowledge) = ask.people() else { return self.parts(self.later.region(group as usize).to_vec()) };
+        let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
+        let mut point = vec![0; knowledge.attributes()];
+        let region = self.later.region(group as usize);
+        let mut found: Vec<Standing> = Vec::new();
+        for (person, (&before, &after)) in (0..).zip(before.iter().zip(&after)) {
+            if before != Knowledge::ABSENT || after == Knowledge::ABSENT {
+                continue;
+            }
+            knowledge.read_point(self.places.1 as usize, after as usize, &mut point);
+            if !region.iter().zip(&point).all(|(span, &code)| span.contains(code)) {
+                continue;
+            }
+            let mut at = Over::default();
+            self.new.each(&point, |group| at.later.push(group));
+            at.later.sort_unstable();
+            match found.iter_mut().find(|found| found.at == at) {
+                Some(found) => found.people.push(ask.owner(person)),
+                None => found.push(Standing { at, people: vec![ask.owner(person)] }),
+            }
+        }
+        Some(found)
+    }
+
+    /// The groups over every part of a place: it is cut along their regions until each covers a part or is beside it.
+    fn parts(&self, place: Vec<Span>) -> Option<Vec<Standing>> {
+        let mut open = vec![place];
+        let mut found: Vec<Standing> = Vec::new();
+        for _ in 0..MOST_PARTS {
+            let Some(part) = open.pop() else { return Some(found) };
+            let (mut at, mut edge) = (Over::default(), None);
+            for (stab, release, groups) in
+                [(&self.old, self.earlier, &mut at.earlier), (&self.new, self.later, &mut at.later)]
+            {
+                stab.each_overlapping(&part, |group| {
+                    match first_edge(release.region(group as usize), &part) {
+                        None => groups.push(group),
+                        cut => edge = edge.or(cut),
+                    }
+                    true
+                });
+                groups.sort_unstable();
+            }
+            let Some((attribute, last)) = edge else {
+                if found.iter().all(|found| found.at != at) {
+                    found.push(Standing { at, people: Vec::new() });
+                }
+                continue;
+            };
+            let (mut low, mut high) = (part.clone(), part);
+            low[attribute].hi = last;
+            high[attribute].lo = last + 1;
+            open.extend([low, high]);
+        }
+        open.is_empty().then_some(found)
+    }
+
+    /// Calls `each` with a pair, somebody who is in its groups, and where they are; `None` where people are not known.
+    fn each_between(
+        &self,
+        ask: &Ask<'_>,
+        pairs: &[(u32, u32)],
+        mut each: impl FnMut(usize, u32, (&[u32], &[u32])),
+    ) -> Option<()> {
         let knowledge = ask.people()?;
         let mut regions = Regions::new(self.earlier.regions.attributes());
         pairs.iter().for_each(|pair| regions.push(self.earlier.region(pair.0 as usize)));
@@ -235,7 +445,6 @@ impl<'a> Flows<'a> {
         };
         let index = Stab::new(&index, 1);
         let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
-        let mut people = vec![Vec::new(); count];
         let (mut here, mut there) = (vec![0; knowledge.attributes()], vec![0; knowledge.attributes()]);
         for (person, (&before, &after)) in before.iter().zip(&after).enumerate() {
             if before == Knowledge::ABSENT || after == Knowledge::ABSENT {
@@ -246,11 +455,11 @@ impl<'a> Flows<'a> {
             index.each(&here, |pair| {
                 let region = self.later.region(pairs[pair as usize].1 as usize);
                 if region.iter().zip(&there).all(|(span, &code)| span.contains(code)) {
-                    people[pair as usize].push(ask.owner(person as u32));
+                    each(pair as usize, person as u32, (&here, &there));
                 }
             });
         }
-        Some(people)
+        Some(())
     }
 
     /// How many people are in a group of the later release and were not in the earlier one; `None` where people are not
@@ -286,11 +495,18 @@ impl<'a> Flows<'a> {
     }
 }
 
-impl Edge {
-    /// How many rows of the one group can be rows of the other.
-    pub(super) fn rows(&self) -> u64 {
-        self.most.iter().map(|&(_, most)| u64::from(most)).sum()
-    }
+/// The groups over a point.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(super) struct Over {
+    pub(super) earlier: Vec<u32>,
+    pub(super) later: Vec<u32>,
+}
+
+/// Groups over a point, and who stands there where that is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standing {
+    pub(super) at: Over,
+    pub(super) people: Vec<u32>,
 }
 
 /// What was found out of one component.
@@ -300,10 +516,15 @@ struct Solved {
     most: Vec<(u32, Value, u32)>,
     /// Later group, rows that must be old.
     forced: Vec<(u32, u32)>,
+    /// Later groups of which at least so many are.
+    bounds: Vec<u32>,
+    /// Edge, the most of all values at once.
+    rows: Vec<(u32, u32)>,
     bounded: u64,
     passed_over: u64,
     /// The steps that are left for asking arcs one by one.
     steps: u64,
+    network: Option<Network>,
 }
 
 impl Solved {
@@ -342,6 +563,7 @@ impl Solved {
             let least = |&capacity: &u32| all.saturating_sub(room - u64::from(capacity)) as u32;
             let forced = right.iter().zip(matching.capacities.iter().map(least)).map(|(&group, least)| (group, least));
             self.forced.extend(forced.filter(|&(_, least)| least > 0));
+            self.bounds.extend(right);
         }
         Some(())
     }
@@ -370,6 +592,39 @@ fn loses_rows(earlier: &Release, later: &Release, component: &Component) -> bool
     sorted(earlier, &component.earlier).into_iter().any(|value| !new.any(|other| other == value))
 }
 
+/// Groups of both releases that are the same, region and values.
+fn same_groups(earlier: &Release, later: &Release) -> Vec<Component> {
+    let mut all: Vec<Component> = Vec::new();
+    let mut found: FxHashMap<(&[Span], &[Value]), usize> = FxHashMap::default();
+    for (release, is_later) in [(earlier, false), (later, true)] {
+        for group in 0..release.group_count() {
+            let at = *found.entry((release.region(group), release.group_values(group))).or_insert_with(|| {
+                all.push(Component::default());
+                all.len() - 1
+            });
+            let side = if is_later { &mut all[at].later } else { &mut all[at].earlier };
+            side.push(group as u32);
+        }
+    }
+    all
+}
+
+/// All pairs of groups that are the same, by earlier then by later group; `None` above the limit.
+fn between_same(components: &[Component], limit: u64) -> Option<Vec<Edge>> {
+    let pairs = components.iter().map(|component| component.earlier.len() as u64 * component.later.len() as u64);
+    if pairs.sum::<u64>() > limit {
+        return None;
+    }
+    let edge = |earlier: u32, later: u32| Edge { earlier, later, ..Edge::default() };
+    let of = |component: &Component| -> Vec<Edge> {
+        let later = |&earlier: &u32| component.later.iter().map(move |&later| edge(earlier, later));
+        component.earlier.iter().flat_map(later).collect()
+    };
+    let mut edges: Vec<Edge> = components.iter().flat_map(of).collect();
+    edges.sort_unstable_by_key(|edge| (edge.earlier, edge.later));
+    Some(edges)
+}
+
 /// All pairs of overlapping groups, by earlier then by later group; `None` above the limit.
 fn overlapping(earlier: &Release, later: &Release, new: &Stab, limit: u64, keeps_sets: bool) -> Option<Vec<Edge>> {
     let mut edges: Vec<Edge> = Vec::new();
@@ -378,7 +633,7 @@ fn overlapping(earlier: &Release, later: &Release, new: &Stab, limit: u64, keeps
         let set = keeps_sets.then(|| earlier.value_set(group as usize));
         new.each_overlapping(earlier.region(group as usize), |other| {
             if set.as_ref().is_none_or(|set| *set == later.value_set(other as usize)) {
-                edges.push(Edge { earlier: group, later: other, most: Vec::new() });
+                edges.push(Edge { earlier: group, later: other, most: Vec::new(), rows: 0 });
             }
             edges.len() as u64 <= limit
         });

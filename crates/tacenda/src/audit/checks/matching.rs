@@ -1,10 +1,11 @@
 //! Which pairs of groups can share a person at all, and with which values (science D4.6).
 //!
 //! If nobody left, every row of the earlier release needs a row of the later one. A value that no such matching sends
-//! from one group to another cannot be the value of anyone who is in both.
+//! from one group to another cannot be the value of anyone who is in both. If groups of one release overlap, the values of
+//! all groups over a person remain; if people are not known, every part of the place is looked at.
 
 use crate::audit::checks::correspondence::{People, names};
-use crate::audit::checks::flows::{Edge, Flows};
+use crate::audit::checks::flows::{Edge, Flows, Over, Standing};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, flows};
 use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Witness};
@@ -18,7 +19,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     let l = u64::from(ask.thresholds.l);
     let mut few = Tally::new(Fault::FewMatchedValues);
     let (mut possible, mut unclear) = (0u64, 0u64);
-    let mut told: Vec<(&Edge, Vec<Value>)> = Vec::new();
+    let (mut told, mut open): (Vec<(&Edge, Vec<Value>)>, Vec<&Edge>) = (Vec::new(), Vec::new());
     for edge in flows.edges.iter().filter(|edge| !edge.most.is_empty()) {
         possible += 1;
         if edge.most.len() as u64 >= l {
@@ -32,7 +33,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         let count = values.len() as u64;
         // Several groups lie over parts of the place: what they have together bounds what is left in each.
         if count >= l {
-            unclear += 1;
+            open.push(edge);
             continue;
         }
         told.push((edge, values));
@@ -40,13 +41,37 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     let pairs: Vec<(u32, u32)> = told.iter().map(|(edge, _)| (edge.earlier, edge.later)).collect();
     let mut people = People::new(flows.people_between(ask, &pairs));
     for (at, (edge, values)) in told.into_iter().enumerate() {
-        let Some(there) = people.count(at, edge.rows()) else { continue };
+        let Some(there) = people.count(at, edge.rows) else { continue };
         let (old, new) = flows.over(edge);
         let count = values.len() as u64;
         few.add(there, count, || Witness {
             values,
             ..Witness::new(Statement::FewMatchedValues, names(flows, &old, &new), count, l)
         });
+    }
+    let pairs: Vec<(u32, u32)> = open.iter().map(|edge| (edge.earlier, edge.later)).collect();
+    // The same groups lie over a point whichever pair of them is asked.
+    let mut at_sets: Vec<Over> = Vec::new();
+    for standing in flows.over_points(ask, &pairs) {
+        unclear += u64::from(standing.is_none());
+        for Standing { at, people: there } in standing.into_iter().flatten() {
+            let all = at.earlier.iter().flat_map(|&old| at.later.iter().filter_map(move |&new| flows.edge(old, new)));
+            let (mut values, mut rows): (Vec<Value>, u64) = (Vec::new(), 0);
+            all.for_each(|edge| {
+                values.extend(edge.most.iter().map(|&(value, _)| value));
+                rows += edge.rows;
+            });
+            values.sort_unstable();
+            values.dedup();
+            let count = values.len() as u64;
+            if (1..l).contains(&count) && !at_sets.contains(&at) {
+                at_sets.push(at.clone());
+                few.add(people.tell(&there, rows), count, || Witness {
+                    values,
+                    ..Witness::new(Statement::FewMatchedValues, names(flows, &at.earlier, &at.later), count, l)
+                });
+            }
+        }
     }
     let edges = flows.edges.len() as u64;
     outcome.coverage.of += edges;

@@ -215,7 +215,7 @@ enum Told {
 }
 
 /// The first line on which a region ends inside a part: the attribute, and the last code before it.
-fn first_edge(region: &[Span], part: &[Span]) -> Option<(usize, u32)> {
+pub(super) fn first_edge(region: &[Span], part: &[Span]) -> Option<(usize, u32)> {
     region.iter().zip(part).enumerate().find_map(|(attribute, (span, part))| {
         let before = (part.lo < span.lo).then(|| span.lo - 1);
         before.or((span.hi < part.hi).then_some(span.hi)).map(|last| (attribute, last))

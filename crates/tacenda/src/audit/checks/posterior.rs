@@ -95,6 +95,9 @@ const STEPS_OF_A_WORLD: u64 = 32;
 /// The most people of a component whose worlds are tried: beyond, no count was ever seen to end.
 const MOST_PEOPLE: usize = 512;
 
+/// The most people of a component that has all the steps that are left.
+const MOST_OF_A_LAST_TRY: usize = 25;
+
 impl Counts {
     /// `None` where people are not known, or no release has values. Releases without tell nothing of values.
     pub(super) fn new(ask: &Ask<'_>) -> Option<Counts> {
@@ -115,6 +118,7 @@ impl Counts {
         let mut counted: Vec<Option<Counted>> = components.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..components.len()).collect();
         let (mut left, mut steps) = (ask.budget.steps / STEPS_OF_A_WORLD, FIRST_STEPS);
+        let mut next = steps;
         while !open.is_empty() && left >= steps {
             let mut still: Vec<usize> = Vec::new();
             // As many at once as may all take their steps; most take fewer.
@@ -133,10 +137,19 @@ impl Counts {
             }
             still.append(&mut open);
             open = still;
-            steps *= 16;
+            next = steps * 16;
+            if left < next {
+                // What is left goes to a last try of the small ones. The gate judged everyone of a series with a promise before it
+                // left: there another try would hardly change an answer.
+                let is_tried = |at: &usize| components[*at].people.len() <= MOST_OF_A_LAST_TRY;
+                open.retain(|at| ask.series.promise.is_none() && is_tried(at));
+            }
+            steps = next.min(left.max(steps + 1));
         }
-        let needs = (!open.is_empty())
-            .then(|| ask.budget.steps.saturating_sub(left * STEPS_OF_A_WORLD).saturating_add(steps * STEPS_OF_A_WORLD));
+        let needs = counted
+            .iter()
+            .any(Option::is_none)
+            .then(|| ask.budget.steps.saturating_sub(left * STEPS_OF_A_WORLD).saturating_add(next * STEPS_OF_A_WORLD));
         Some(Counts { components, counted, needs })
     }
 

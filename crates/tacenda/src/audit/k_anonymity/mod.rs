@@ -240,6 +240,8 @@ fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
         promise: Some(terms),
         knowledge: Some(&knowledge),
         permanent: &[],
+        population: None,
+        households: None,
         rerun: None,
     };
     // One value left is what gives a person away; the promise itself draws no line for values.

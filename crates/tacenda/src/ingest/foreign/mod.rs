@@ -36,7 +36,7 @@ pub use column::ColumnNote;
 pub use counts::counts_beside;
 pub use raw::header;
 pub use spelling::DateForm;
-pub use truth::{key, read_truth};
+pub use truth::{key, read_households, read_population, read_truth};
 pub use weights::Weight;
 pub use when::{date, date_in};
 

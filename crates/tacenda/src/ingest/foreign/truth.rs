@@ -3,7 +3,7 @@
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::column::Column;
 use crate::ingest::foreign::groups::Numbering;
-use crate::ingest::foreign::raw::RawFile;
+use crate::ingest::foreign::raw::{RawColumn, RawFile};
 use crate::ingest::foreign::{Ask, ColumnNote, Names};
 use crate::ingest::source::Source;
 use crate::model::{CellFault, Quasi, RecordKey, Schema, Table, Values};
@@ -63,6 +63,42 @@ pub fn read_truth(
     let numbering = Numbering::after(values, &names, &[], &files);
     *values = numbering.values.clone();
     tables(&files, &columns, &names, &numbering, key)
+}
+
+/// Reads everyone whom releases might be about: the codes of the quasi columns. Whoever has a value that the schema does not
+/// know fits no group and is left out. Answers also how many people there are.
+pub fn read_population(source: &Source, schema: &Schema) -> Result<(Vec<Vec<u32>>, u64), IngestError> {
+    let ask = Ask { quasi: schema.quasi.iter().map(|quasi| quasi.name.clone()).collect(), ..Ask::default() };
+    let names = Names::new(&ask, None, None);
+    let file = RawFile::read(source, &names.wanted(), 0)?;
+    names.refuse_absent(&[], std::slice::from_ref(&file))?;
+    let of_column = |(quasi, column): (&Quasi, &Option<RawColumn>)| -> Vec<Option<u32>> {
+        let column = column.as_ref().expect("a table without a quasi column was refused");
+        let codes: Vec<Option<u32>> = column.texts.iter().map(|text| quasi.encode(text).ok()).collect();
+        column.codes.iter().map(|&text| codes[text as usize]).collect()
+    };
+    let columns: Vec<Vec<Option<u32>>> = schema.quasi.iter().zip(&file.columns).map(of_column).collect();
+    let is_known = |row: &usize| columns.iter().all(|codes| codes[*row].is_some());
+    let rows: Vec<usize> = (0..file.rows).filter(is_known).collect();
+    let quasi = columns.iter().map(|codes| rows.iter().filter_map(|&row| codes[row]).collect()).collect();
+    Ok((quasi, file.rows as u64))
+}
+
+/// Reads who lives where, off a table of the truth: keys, and the names of households.
+pub fn read_households(
+    source: &Source,
+    identifier: &str,
+    household: &str,
+    key: &dyn Fn(&str) -> RecordKey,
+) -> Result<Vec<(RecordKey, Box<str>)>, IngestError> {
+    let (sensitive, identifier) = (vec![household.to_string()], Some(identifier.to_string()));
+    let ask = Ask { sensitive, identifier, ..Ask::default() };
+    let names = Names::new(&ask, None, None);
+    let file = RawFile::read(source, &names.wanted(), 0)?;
+    names.refuse_absent(&[], std::slice::from_ref(&file))?;
+    let keys = keys(0, &file, &names, key)?;
+    let column = file.columns[names.sensitive().start].as_ref().expect("a truth without this column was refused");
+    Ok(keys.into_iter().zip(column.codes.iter().map(|&text| column.texts[text as usize].clone())).collect())
 }
 
 /// Replaces sensitive cells by the coarser labels that are published, where the schema has such.

@@ -154,6 +154,8 @@ impl Subject {
             promise: self.promise.as_ref(),
             knowledge,
             permanent: &[],
+            population: None,
+            households: None,
             rerun: rerun.map(|rerun| rerun as &dyn Rerun),
         }
     }
