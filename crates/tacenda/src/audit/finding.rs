@@ -141,7 +141,7 @@ coded! {
              reader who has that table finds the person among them (k-map, journalist risk). Publish larger groups, or coarser \
              values.";
         OneHousehold = "A709", "a group has people of one household only",
-            "The private tables name households (--household). Only people of one household fit this group. So a reader who              knows them knows that all values of the group are theirs, although the group has k people. Publish larger groups,              or keep the people of a household in different groups.";
+            "The private tables name households (--household). Only people of one household fit this group. So a reader who knows them knows that all values of the group are theirs, although the group has k people. Publish larger groups, or keep the people of a household in different groups.";
         OneValue = "A703", "a group has one sensitive value",
             "Everyone in the group has this value. An attacker who finds the group learns it.";
         FewValues = "A704", "a group has fewer sensitive values than the threshold",
@@ -195,7 +195,7 @@ coded! {
             "An attacker who also knows the sensitive values of a few other people can rule out every value of this \
              person but one. --attacker known=B says how many others that may be.";
         HouseholdGivesAway = "A735", "knowing a household reveals a person's value",
-            "The private tables name households (--household). A reader knows the values of everyone else in the person's              household, or of another household in the same groups. All other values are theirs, and one is left for the              person. Publish larger groups with more values.";
+            "The private tables name households (--household). A reader knows the values of everyone else in the person's household, or of another household in the same groups. All other values are theirs, and one is left for the person. Publish larger groups with more values.";
         FewCorresponding = "A741", "few rows of the later release can belong to a person of the earlier",
             "Everyone in the earlier release is in the later one, with the same value. If all are matched to rows at \
              once, fewer than k rows remain possible for the person.";
