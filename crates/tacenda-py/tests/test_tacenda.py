@@ -310,6 +310,11 @@ def the_command_audits_alike(command: str) -> None:
             ours = ["age", "weight", "sex", "admitted"]
             project = tacenda.Project(".")
             assert project.verify()["whole"] and project.verify()["vault"], project.verify()
+            receipt = project.receipt()
+            pathlib.Path("receipt.txt").write_text(receipt["text"])
+            assert receipt["lines"] == len(project.log()) == 3 and len(receipt["releases"]) == 2
+            assert tacenda.Project(".", anchor_from="receipt.txt").verify()["whole"]
+            assert tacenda.Project(".", anchor_from=folders[1]).verify()["whole"]
             both = [
                 ([*files, *said], tacenda.audit(files, quasi, sensitive)),
                 ([*files, *said, "--missing", "value", "--attacker", "quasi", "--k", "3"],

@@ -8,7 +8,7 @@ use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
     AdoptReport, ApproveReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, KeyReport,
-    LogReport, NewReport, Plan, PlanReport, PublishReport, RetractReport, ShowReport, VerifyReport,
+    LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport, RetractReport, ShowReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -30,6 +30,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "plan-file": schema_for!(Plan),
         "promises": schema_for!(PromisesReport),
         "publish": schema_for!(PublishReport),
+        "receipt": schema_for!(ReceiptReport),
         "report": schema_for!(Report),
         "retract": schema_for!(RetractReport),
         "show": schema_for!(ShowReport),

@@ -46,6 +46,66 @@ fn a_restored_project_is_refused_until_a_person_says_why() {
     project.ok(&["verify"]);
 }
 
+/// The machine is lost with its anchor. A receipt, or the newest release that recipients have, stands in for it.
+#[test]
+fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
+    let project = published(1);
+    let (backup, safe) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for name in [".tacenda", "releases"] {
+        copy(&project.file(name), &backup.path().join(name));
+    }
+    publish(&project, 2);
+    let out = |name: &str| safe.path().join(name).display().to_string();
+    for name in ["receipt.txt", "receipt.md", "receipt.html"] {
+        project.ok(&["receipt", "-o", &out(name)]);
+    }
+    assert!(project.ok(&["receipt", "--format", "json"]).contains("\"head\""));
+    project.fails(&["receipt", "--format", "sarif"], 2, "U201");
+    copy(&project.file("releases/ward-stays/r0002"), &safe.path().join("r0002"));
+    for name in [".tacenda", "releases"] {
+        copy(&backup.path().join(name), &project.file(name));
+    }
+    // Another place for anchors: nothing is remembered there.
+    let anchors = out("anchors");
+    project.write("table.csv", &patients(35, 60));
+    for (stand_in, code) in
+        [("receipt.txt", "L511"), ("receipt.md", "L511"), ("receipt.html", "L511"), ("r0002", "L513"), ("none", "E703")]
+    {
+        let words = ["--anchor", &anchors, "--anchor-from", &out(stand_in)];
+        let exit = if code == "E703" { 7 } else { 5 };
+        project.fails(&[&["publish", "table.csv", "--yes"][..], &words].concat(), exit, code);
+        project.fails(&[&["plan", "table.csv"][..], &words].concat(), exit, code);
+    }
+    let verified = project.run(&["verify", "--anchor", &anchors, "--anchor-from", &out("receipt.html")]);
+    assert_eq!((verified.code, verified.stdout.contains("L511")), (5, true), "{}", verified.stdout);
+    // A receipt is no table of a person's making: one wrong digit is noticed.
+    let receipt = fs::read_to_string(out("receipt.txt")).unwrap();
+    fs::write(out("receipt.txt"), receipt.replacen("lines:      3", "lines:      2", 1)).unwrap();
+    let words = ["verify", "--anchor", &anchors, "--anchor-from", &out("receipt.txt")];
+    project.fails(&words, 2, "L204");
+}
+
+#[test]
+fn two_releases_of_one_number_are_found_by_whoever_has_both() {
+    let project = published(2);
+    let other = tempfile::tempdir().unwrap();
+    copy(&project.file("releases"), &other.path().join("releases"));
+    let forked = published(2);
+    let folder =
+        |root: &Path, number: u32| root.join(format!("releases/ward-stays/r000{number}")).display().to_string();
+    let (one, two, fork) = (folder(other.path(), 1), folder(other.path(), 2), folder(&forked.file(""), 2));
+    let verified = project.run(&["verify", &one, &two, &fork]);
+    assert_eq!((verified.code, verified.stdout.contains("A791")), (5, true), "{}", verified.stdout);
+    let audited = project.run(&["audit", &one, &two, &fork, "--check", "chain"]);
+    assert_eq!(audited.code, 1, "{}", audited.stdout);
+    assert!(
+        audited.stdout.contains("not one unbroken series") && audited.stdout.contains("A791"),
+        "{}",
+        audited.stdout
+    );
+    assert!(project.ok(&["verify", &other.path().display().to_string()]).contains("intact: 2 releases"));
+}
+
 #[test]
 fn a_forged_release_is_refused_by_everybody_who_reads_it() {
     let project = published(2);

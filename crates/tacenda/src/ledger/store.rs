@@ -220,42 +220,51 @@ impl Store {
     /// refused, unless a person says why it may go on; then that stands in the ledger.
     pub fn hold_against(&mut self, anchors: &Anchors, at: &str, accepted: Option<&str>) -> Result<(), LedgerError> {
         self.assert_writer();
-        match (self.is_behind(anchors)?, accepted) {
-            (None, _) => {
-                self.anchors = Some(anchors.clone());
-                self.anchor()
-            }
-            (Some(anchor), None) => Err(self.rolled_back(&anchor)),
-            (Some(anchor), Some(because)) => {
-                self.anchors = Some(anchors.clone());
-                let (lines, head) = (anchor.lines, anchor.head);
-                self.append(at, What::Rollback { because: because.into(), lines, head }, None)
-            }
+        let mut behind = Vec::new();
+        if let Some(anchor) = self.is_behind(anchors)? {
+            let error = self.rolled_back(anchor.lines, &anchor.at);
+            behind.push((error, anchor.lines, anchor.head));
         }
+        for seen in anchors.seen() {
+            let (lines, head) = seen.reached();
+            behind.extend(seen.hold(self).err().map(|error| (error, lines, head.to_string())));
+        }
+        // What is no receipt of this series cannot be accepted either.
+        let cannot = |error: &LedgerError| accepted.is_none() || matches!(error, LedgerError::BadReceipt { .. });
+        if let Some(place) = behind.iter().position(|(error, _, _)| cannot(error)) {
+            return Err(behind.swap_remove(place).0);
+        }
+        self.anchors = Some(anchors.clone());
+        behind.dedup_by(|a, b| a.2 == b.2);
+        for (_, lines, head) in behind {
+            let because = accepted.unwrap_or_default().into();
+            self.append(at, What::Rollback { because, lines, head }, None)?;
+        }
+        self.anchor()
     }
 
     /// Refuses a ledger that is behind its anchor; writes nothing.
     pub fn compare_with(&self, anchors: &Anchors) -> Result<(), LedgerError> {
-        self.is_behind(anchors)?.map_or(Ok(()), |anchor| Err(self.rolled_back(&anchor)))
+        if let Some(anchor) = self.is_behind(anchors)? {
+            return Err(self.rolled_back(anchor.lines, &anchor.at));
+        }
+        anchors.seen().iter().try_for_each(|seen| seen.hold(self))
+    }
+
+    /// Whether a person has accepted to go on without what is known by this hash.
+    pub(super) fn has_accepted(&self, hash: &str) -> bool {
+        self.events.iter().any(|event| matches!(&event.what, What::Rollback { head, .. } if head == hash))
     }
 
     /// The anchor that the ledger does not reach, unless a person has accepted that.
     fn is_behind(&self, anchors: &Anchors) -> Result<Option<Anchor>, LedgerError> {
         let anchor = anchors.read(self.seed_commitment())?;
-        let accepted = |anchor: &Anchor| {
-            let is_it = |what: &What| matches!(what, What::Rollback { head, .. } if *head == anchor.head);
-            self.events.iter().any(|event| is_it(&event.what))
-        };
-        Ok(anchor.filter(|anchor| !anchor.is_reached_by(&self.events) && !accepted(anchor)))
+        Ok(anchor.filter(|anchor| !anchor.is_reached_by(&self.events) && !self.has_accepted(&anchor.head)))
     }
 
-    fn rolled_back(&self, anchor: &Anchor) -> LedgerError {
-        LedgerError::RolledBack {
-            found: self.events.len() as u64,
-            wanted: anchor.lines,
-            at: anchor.at.clone(),
-            next: self.releases() + 1,
-        }
+    pub(super) fn rolled_back(&self, wanted: u64, at: &str) -> LedgerError {
+        let (found, next) = (self.events.len() as u64, self.releases() + 1);
+        LedgerError::RolledBack { found, wanted, at: at.into(), next }
     }
 
     /// Moves the anchor to the last line.

@@ -138,9 +138,9 @@ fn saw_kept_sets(project: &Project, events: &[(&Event, &Publication)], tables: &
 
 /// A release of ours in the columns of a whole series, and what its files show beside the rows.
 pub(crate) fn laid_out(published: ReceivedRelease, schema: &Schema) -> (Release, Traces) {
-    let without_sensitive = published.schema.sensitive.is_empty();
+    let (without_sensitive, link) = (published.schema.sensitive.is_empty(), published.link());
     let (release, columns) = published.release.laid_out(&published.schema, schema);
-    let traces = Traces::ours(&release, columns, without_sensitive);
+    let traces = Traces { link: Some(link), ..Traces::ours(&release, columns, without_sensitive) };
     (release, traces)
 }
 

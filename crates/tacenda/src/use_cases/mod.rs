@@ -20,6 +20,7 @@ mod release;
 mod plan;
 mod releases;
 mod report;
+mod receipt;
 mod retract;
 mod keys;
 mod approve;
@@ -38,6 +39,7 @@ pub use error::{RequestFault, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
+pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
     CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, VerifyRequest, count, log, show,

@@ -6,6 +6,7 @@ mod audit_checks;
 mod audit_property;
 mod audit_sketch;
 mod audit_verify;
+mod chain;
 mod compat;
 mod corrupt;
 mod crash;
