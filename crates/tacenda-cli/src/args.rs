@@ -191,6 +191,10 @@ pub enum Command {
     Diff(DiffArgs),
     /// Declare a release withdrawn: the next release tells recipients; later releases are still judged together with it
     Retract(RetractArgs),
+    /// Erase a person from the vault and from all later releases; the identifier is read from standard input
+    Erase,
+    /// Forget people who left and have not been published for N releases
+    Retain(RetainArgs),
     /// A receipt of how far the series has come, to print and keep apart from every disk
     Receipt,
     /// Start a new series in this folder after a false start: the old one is kept in earlier/
@@ -354,6 +358,13 @@ pub struct NewArgs {
     /// The name of the new series; must be given if releases of the old one are out
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct RetainArgs {
+    /// For how many releases people who left are kept
+    #[arg(value_name = "N")]
+    pub releases: u32,
 }
 
 #[derive(Args, Debug)]

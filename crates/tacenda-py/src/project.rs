@@ -138,6 +138,20 @@ impl PyProject {
         plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
     }
 
+    /// Erases people from the vault and from all later releases.
+    fn erase<'py>(&self, py: Python<'py>, identifiers: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
+        let report = py.detach(|| use_cases::erase(&self.folder, &identifiers));
+        let report = report.map_err(|fault| error::raise(py, fault))?;
+        plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
+    }
+
+    /// Forgets people who left and have not been published for so many releases.
+    fn retain<'py>(&self, py: Python<'py>, releases: u32) -> PyResult<Bound<'py, PyAny>> {
+        let report = py.detach(|| use_cases::retain(&self.folder, releases));
+        let report = report.map_err(|fault| error::raise(py, fault))?;
+        plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
+    }
+
     /// How far the series has come, to be printed and kept apart.
     fn receipt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let answer = use_cases::receipt(&self.folder.root).map_err(|fault| error::raise(py, fault))?;

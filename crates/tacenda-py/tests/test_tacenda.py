@@ -181,6 +181,11 @@ def the_command_makes_the_same_release(command: str) -> None:
         refused(lambda: project.report(language="it"), "U201", 2)
         refused(lambda: project.report("steward", language="de"), "U201", 2)
         subprocess.run([command, "-C", str(two), "verify"], check=True, capture_output=True)
+        someone = str(frames[-1]["id"].iloc[0]) if "id" in frames[-1] else str(frames[-1].iloc[0, 0])
+        answer = project.erase([someone, "nobody at all"])
+        assert (answer["people"], answer["rows"], answer["unknown"]) == (1, 1, 1), answer
+        assert project.log()[-1]["event"] == "erase" and answer["stays"] and project.verify()["whole"]
+        assert project.retain(50)["people"] == 0
 
 
 def a_delta_is_the_same_as_the_whole() -> None:

@@ -15,6 +15,7 @@ mod diff;
 mod explain;
 mod report;
 mod receipt;
+mod erase;
 mod retract;
 mod key;
 mod approve;
@@ -48,6 +49,8 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Show(args) => show::run(args, &cli.common, &screen),
         Command::Diff(args) => diff::run(args, &cli.common, &screen),
         Command::Retract(args) => retract::run(args, &cli.common, &screen),
+        Command::Erase => erase::run(&cli.common, &screen),
+        Command::Retain(args) => erase::retain(args, &cli.common, &screen),
         Command::Receipt => receipt::run(&cli.common, &screen),
         Command::New(args) => new::run(args, &cli.common, &screen),
         Command::Verify(args) => verify::run(args, &cli.common, &screen),

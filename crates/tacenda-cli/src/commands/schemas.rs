@@ -7,8 +7,9 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, ApproveReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport, InitReport, KeyReport,
-    LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport, RetractReport, ShowReport, VerifyReport,
+    AdoptReport, ApproveReport, CheckReport, CountReport, DemoReport, DiffReport, EraseReport, ExplainReport,
+    InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport, RetractReport,
+    ShowReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -20,6 +21,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),
         "diff": schema_for!(DiffReport),
+        "erase": schema_for!(EraseReport),
         "error": schema_for!(ErrorReport),
         "explain": schema_for!(ExplainReport),
         "init": schema_for!(InitReport),

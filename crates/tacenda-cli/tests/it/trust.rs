@@ -1,9 +1,10 @@
 //! Attacks on a project folder and on what is printed, as somebody with a terminal would try them.
 
-use crate::kit::{POLICY, TestProject, patients};
+use crate::kit::{Ended, POLICY, TestProject, patients};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn published(releases: u32) -> TestProject {
     let project = TestProject::with(&[("tacenda.toml", POLICY)]);
@@ -83,6 +84,42 @@ fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
     fs::write(out("receipt.txt"), receipt.replacen("lines:      3", "lines:      2", 1)).unwrap();
     let words = ["verify", "--anchor", &anchors, "--anchor-from", &out("receipt.txt")];
     project.fails(&words, 2, "L204");
+}
+
+/// The identifier comes from standard input: arguments stand in the list of processes.
+#[test]
+fn a_person_is_erased_by_standard_input() {
+    let project = published(1);
+    let erase = |input: &str| {
+        let mut command = project.command(&["erase"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Ended::of(child.wait_with_output().unwrap())
+    };
+    let told = erase("p3\n\nnobody\n");
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    for words in ["1 person was erased", "1 identifier is not known", "What cannot be erased", "stays published"] {
+        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
+    }
+    assert!(!told.stdout.contains("p3") && !told.stderr.contains("p3"));
+    assert!(project.ok(&["log"]).contains("erase"));
+    project.ok(&["verify"]);
+    // The table still has the person, and the release does not.
+    let told = project.run(&["publish", "table.csv", "--label", "again", "--yes"]);
+    assert!(
+        told.code == 0 && told.stdout.contains("1 person of this table is left out"),
+        "{}{}",
+        told.stdout,
+        told.stderr
+    );
+    project.ok(&["retain", "1"]);
+    project.fails(&["retain", "0"], 2, "U201");
+    assert_eq!(erase("").code, 2);
+    // There is nothing to erase where nothing was published, and no project is set up for that.
+    let empty = published(0);
+    empty.fails(&["retain", "1"], 2, "U202");
+    assert!(!empty.file(".tacenda").exists());
 }
 
 #[test]

@@ -142,6 +142,17 @@ class Project:
         """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
         return self._native.log()
 
+    def erase(self, identifiers: Any) -> Dict[str, Any]:
+        """Erases people, by one identifier or a list, from the vault and from all later releases.
+
+        The answer says what cannot be erased (``stays``) and what the next release does (``departures``).
+        """
+        return self._native.erase([identifiers] if isinstance(identifiers, str) else list(identifiers))
+
+    def retain(self, releases: int) -> Dict[str, Any]:
+        """Forgets people who left and have not been published for so many releases."""
+        return self._native.retain(releases)
+
     def receipt(self) -> Dict[str, Any]:
         """How far the series has come, as ``tacenda receipt`` says it; ``text`` is to be printed and kept apart."""
         return self._native.receipt()

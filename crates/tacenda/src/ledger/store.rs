@@ -6,8 +6,8 @@ use crate::ledger::line::{FORMAT, LEDGER, NO_HASH};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
-    Amendment, Anchor, Anchors, Approval, Disk, Event, Folder, Init, LedgerError, LineNumbers, Lock, Publication,
-    PublishedTo, Staging, What, recover, vault,
+    Amendment, Anchor, Anchors, Approval, Disk, Erasure, Event, Folder, Init, LedgerError, LineNumbers, Lock,
+    Publication, PublishedTo, Staging, What, recover, vault,
 };
 use crate::model::{History, Seed, Table, hex};
 use serde_json::Value;
@@ -62,6 +62,15 @@ pub struct Commit<'a> {
     pub approved: Option<Approval>,
     /// Now, as text.
     pub at: &'a str,
+}
+
+/// How many people are forgotten, and why.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Forgotten {
+    /// How many.
+    pub people: u64,
+    /// Because they left so many releases ago; otherwise because somebody asked.
+    pub retain: Option<u32>,
 }
 
 /// A project folder, open for reading or for writing.
@@ -378,7 +387,7 @@ impl Store {
         let digest = self.events.iter().rev().find_map(|event| match &event.what {
             What::Init(init) => Some(init.policy_digest.clone()),
             What::Publish(publication) | What::Adopt(publication) => Some(publication.policy_digest.clone()),
-            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } => None,
+            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } | What::Erase(_) => None,
         });
         let name = vault::find(self.state(), "policy", self.releases())?;
         let bytes = self.reading(self.vault()?.read(self.state(), name))?;
@@ -458,6 +467,49 @@ impl Store {
     pub fn correct(&mut self, at: &str, text: &str) -> Result<(), LedgerError> {
         self.assert_writer();
         self.append(at, What::Erratum { text: text.into() }, None)
+    }
+
+    /// Writes the state of the last release anew, without some people, and a line that says how many. The files before it are
+    /// gone when this returns `Ok`, and so are the tables of plans.
+    pub fn forget(
+        &mut self,
+        at: &str,
+        forgotten: Forgotten,
+        history: &History,
+        snapshot: &Table,
+    ) -> Result<(), LedgerError> {
+        self.assert_writer();
+        assert_eq!(history.releases, self.releases(), "the state stays that of the last release");
+        if self.poisoned {
+            return Err(LedgerError::Poisoned);
+        }
+        let result = self.try_forget(at, forgotten, history, snapshot);
+        self.poisoned = result.is_err();
+        result
+    }
+
+    fn try_forget(
+        &mut self,
+        at: &str,
+        forgotten: Forgotten,
+        history: &History,
+        snapshot: &Table,
+    ) -> Result<(), LedgerError> {
+        let (_, policy) = self.policy()?;
+        // First: a plan that is lost is made again, and one that stays would keep the people.
+        self.vault()?.remove_planned()?;
+        let written = self.vault()?.write_state(self.releases(), &self.attempt, history, snapshot, &policy);
+        let mut vault = written.inspect_err(|_| self.discard())?;
+        let seed = self.events[0].vault().expect("the first line has files")[vault::SEED].clone();
+        vault.insert(vault::SEED.into(), seed);
+        let Forgotten { people, retain } = forgotten;
+        self.append(at, What::Erase(Erasure { people, retain, vault }), None)?;
+        let seq = self.events.len() as u64;
+        let unfinished = |source| LedgerError::Unfinished { seq, source: Box::new(source) };
+        recover::sweep_vault(&*self.disk, &self.root).map_err(unfinished)?;
+        // The next files of this store must not have the names of these.
+        self.attempt = new_attempt(&self.root)?;
+        Ok(())
     }
 
     /// Writes down that a release is withdrawn. The state stays: what it gave away stays counted.
@@ -555,7 +607,9 @@ impl Store {
         let vault = self.root.join(VAULT);
         self.disk.sync_folder(&vault).map_err(|error| LedgerError::disk("sync", &vault, error))?;
         let Some(publication) = event.publication() else {
-            return Ok(());
+            return event
+                .vault()
+                .map_or(Ok(()), |files| self.refuse_missing(files.keys().map(|name| vault.join(name))));
         };
         recover::create_release_parent(&*self.disk, &self.root, self.series())?;
         self.refuse_incomplete(publication)?;
@@ -570,12 +624,16 @@ impl Store {
     fn refuse_incomplete(&self, publication: &Publication) -> Result<(), LedgerError> {
         let staged = self.root.join(STAGING).join(staged_name(publication.number, &self.attempt));
         let vault = publication.vault.keys().map(|name| self.root.join(VAULT).join(name));
-        for path in vault.chain(std::iter::once(staged)) {
+        self.refuse_missing(vault.chain(std::iter::once(staged)))
+    }
+
+    fn refuse_missing(&self, mut paths: impl Iterator<Item = PathBuf>) -> Result<(), LedgerError> {
+        paths.try_for_each(|path| {
             if !self.disk.exists(&path).map_err(|error| LedgerError::disk("read", &path, error))? {
                 return Err(LedgerError::Overtaken);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn refuse_overtaken(&self) -> Result<(), LedgerError> {

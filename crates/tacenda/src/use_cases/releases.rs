@@ -3,9 +3,9 @@
 use crate::audit::Fault;
 use crate::folder::ReceivedRelease;
 use crate::keys::{KeyError, PublicKey, Trust};
-use crate::ledger::{Amendment, Anchors, Event, LedgerError, PublishedTo, RealDisk, Store, What};
+use crate::ledger::{Amendment, Anchors, Erasure, Event, LedgerError, PublishedTo, RealDisk, Store, What};
 use crate::measure::Loss;
-use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks};
+use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks, counted};
 use crate::publish::{SIGNATURE, check_signed};
 use crate::use_cases::{Progress, UseCaseError};
 use crate::{folder, ledger, measure};
@@ -42,7 +42,7 @@ pub struct LogEvent {
     pub seq: u64,
     /// When.
     pub at: String,
-    /// What: init, publish, adopt or retract.
+    /// What: init, publish, adopt, erase, erratum, retract or rollback.
     pub event: String,
     /// The release, for a publication.
     pub release: Option<u32>,
@@ -389,6 +389,7 @@ fn logged(event: &Event) -> LogEvent {
         What::Publish(_) => "publish",
         What::Adopt(_) => "adopt",
         What::Erratum { .. } => "erratum",
+        What::Erase(_) => "erase",
         What::Retract { .. } => "retract",
         What::Rollback { .. } => "rollback",
     };
@@ -420,6 +421,15 @@ fn says(event: &Event) -> Option<String> {
         What::Rollback { because, lines, .. } => Some(format!(
             "the ledger was seen before with {lines} lines; the series continues without the later ones: \
                 {because}"
+        )),
+        What::Erase(Erasure { people: count, retain: None, .. }) => Some(format!(
+            "{} erased: the vault was written anew without them",
+            counted(*count, "person was", "people were")
+        )),
+        What::Erase(Erasure { people: count, retain: Some(releases), .. }) => Some(format!(
+            "{} forgotten, not published for {}",
+            counted(*count, "person was", "people were"),
+            counted(u64::from(*releases), "release", "releases")
         )),
         What::Retract { details } => {
             let because = details["because"].as_str().unwrap_or_default();

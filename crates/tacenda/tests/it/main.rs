@@ -13,6 +13,7 @@ mod crash;
 mod crash_disk;
 mod custody;
 mod doubt;
+mod erase;
 mod examples;
 mod fuzz;
 mod gate;
