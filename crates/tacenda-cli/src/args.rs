@@ -54,6 +54,14 @@ pub struct Common {
             folder]"
     )]
     pub anchor: Option<PathBuf>,
+    /// A receipt, or a release folder, that stands in for a lost anchor.
+    #[arg(
+        long,
+        value_name = "FILE",
+        global = true,
+        help = "A receipt, or the newest release folder that recipients have: stands in for a lost anchor"
+    )]
+    pub anchor_from: Option<PathBuf>,
     /// The folder with your keys.
     #[arg(
         long,
@@ -104,9 +112,9 @@ pub enum FormatArg {
     Sarif,
     /// For test reports; audit and report only.
     Junit,
-    /// For a pull request or a wiki; audit and report only.
+    /// For a pull request or a wiki; audit, report and receipt only.
     Markdown,
-    /// One file for a browser; audit and report only.
+    /// One file for a browser; audit, report and receipt only.
     Html,
 }
 
@@ -114,11 +122,12 @@ impl Common {
     /// The project folder.
     pub fn folder(&self) -> ProjectFolder {
         let (root, policy) = (self.project.clone(), self.policy.clone());
-        ProjectFolder { root, policy, anchors: self.anchors(), keys: self.keys(), accept_rollback: None }
+        let (anchors, anchor_from) = (self.anchors(), self.anchor_from.clone());
+        ProjectFolder { root, policy, anchors, anchor_from, keys: self.keys(), accept_rollback: None }
     }
 
     /// Where it is remembered how far a series went.
-    pub fn anchors(&self) -> Option<Anchors> {
+    fn anchors(&self) -> Option<Anchors> {
         self.anchor.as_deref().map(Anchors::at).or_else(Anchors::of_user)
     }
 
@@ -182,6 +191,12 @@ pub enum Command {
     Diff(DiffArgs),
     /// Declare a release withdrawn: the next release tells recipients; later releases are still judged together with it
     Retract(RetractArgs),
+    /// Erase a person from the vault and from all later releases; the identifier is read from standard input
+    Erase,
+    /// Forget people who left and have not been published for N releases
+    Retain(RetainArgs),
+    /// A receipt of how far the series has come, to print and keep apart from every disk
+    Receipt,
     /// Start a new series in this folder after a false start: the old one is kept in earlier/
     New(NewArgs),
     /// Check ledger, vault and release folders against their digests, and signatures against a key
@@ -362,10 +377,17 @@ pub struct NewArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct RetainArgs {
+    /// For how many releases people who left are kept
+    #[arg(value_name = "N")]
+    pub releases: u32,
+}
+
+#[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// A project folder or a release folder. The project of -C if left out
+    /// A project folder, or release folders: these are also compared with each other. The project of -C if left out
     #[arg(value_name = "DIR")]
-    pub folder: Option<PathBuf>,
+    pub folders: Vec<PathBuf>,
     /// The publisher's public key, or its file. Then only what this key signed counts, or a key that it signed. May be repeated
     #[arg(long = "key", value_name = "PUBKEY")]
     pub trusted: Vec<String>,

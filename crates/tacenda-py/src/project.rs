@@ -35,9 +35,15 @@ impl PyProject {
 #[pymethods]
 impl PyProject {
     #[new]
-    #[pyo3(signature = (root, policy=None))]
-    fn new(py: Python<'_>, root: PathBuf, policy: Option<PathBuf>) -> PyResult<PyProject> {
-        let folder = ProjectFolder { root, policy, anchors: Anchors::of_user(), keys: keys(), accept_rollback: None };
+    #[pyo3(signature = (root, policy=None, anchor_from=None))]
+    fn new(
+        py: Python<'_>,
+        root: PathBuf,
+        policy: Option<PathBuf>,
+        anchor_from: Option<PathBuf>,
+    ) -> PyResult<PyProject> {
+        let anchors = Anchors::of_user();
+        let folder = ProjectFolder { root, policy, anchors, anchor_from, keys: keys(), accept_rollback: None };
         folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
         Ok(PyProject { folder })
     }
@@ -125,10 +131,33 @@ impl PyProject {
     fn verify<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
         let named = keys.iter().map(|key| PublicKey::named(key)).collect::<Result<Vec<PublicKey>, KeyError>>();
         let named = named.map_err(|fault| error::raise(py, fault))?;
-        let ProjectFolder { root, anchors, keys: own, .. } = &self.folder;
-        let request = VerifyRequest { root, anchors: anchors.as_ref(), keys: &named, own: own.as_ref() };
+        let anchors = self.folder.held_anchors().map_err(|fault| error::raise(py, fault))?;
+        let (folders, own) = (vec![self.folder.root.clone()], self.folder.keys.as_ref());
+        let request = VerifyRequest { folders, anchors: anchors.as_ref(), keys: &named, own };
         let report = py.detach(|| use_cases::verify(&request, &|_, _| {})).map_err(|fault| error::raise(py, fault))?;
         plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
+    }
+
+    /// Erases people from the vault and from all later releases.
+    fn erase<'py>(&self, py: Python<'py>, identifiers: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
+        let report = py.detach(|| use_cases::erase(&self.folder, &identifiers));
+        let report = report.map_err(|fault| error::raise(py, fault))?;
+        plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
+    }
+
+    /// Forgets people who left and have not been published for so many releases.
+    fn retain<'py>(&self, py: Python<'py>, releases: u32) -> PyResult<Bound<'py, PyAny>> {
+        let report = py.detach(|| use_cases::retain(&self.folder, releases));
+        let report = report.map_err(|fault| error::raise(py, fault))?;
+        plain::to_python(py, &serde_json::to_value(&report).expect("a report becomes JSON"))
+    }
+
+    /// How far the series has come, to be printed and kept apart.
+    fn receipt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let answer = use_cases::receipt(&self.folder.root).map_err(|fault| error::raise(py, fault))?;
+        let mut report = serde_json::to_value(&answer.report).expect("a report becomes JSON");
+        report["text"] = answer.text().into();
+        plain::to_python(py, &report)
     }
 
     /// The events of the series, the oldest first.

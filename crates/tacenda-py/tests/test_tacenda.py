@@ -186,6 +186,12 @@ def the_command_makes_the_same_release(command: str) -> None:
         assert '<html lang="en">' in project.report() and '<html lang="en">' in project.report("steward")
         refused(lambda: project.report(language="it"), "U201", 2)
         refused(lambda: project.report("steward", language="de"), "U201", 2)
+        subprocess.run([command, "-C", str(two), "verify"], check=True, capture_output=True)
+        someone = str(frames[-1]["id"].iloc[0]) if "id" in frames[-1] else str(frames[-1].iloc[0, 0])
+        answer = project.erase([someone, "nobody at all"])
+        assert (answer["people"], answer["rows"], answer["unknown"]) == (1, 1, 1), answer
+        assert project.log()[-1]["event"] == "erase" and answer["stays"] and project.verify()["whole"]
+        assert project.retain(50)["people"] == 0
 
 
 def a_delta_is_the_same_as_the_whole() -> None:
@@ -315,6 +321,11 @@ def the_command_audits_alike(command: str) -> None:
             ours = ["age", "weight", "sex", "admitted"]
             project = tacenda.Project(".")
             assert project.verify()["whole"] and project.verify()["vault"], project.verify()
+            receipt = project.receipt()
+            pathlib.Path("receipt.txt").write_text(receipt["text"])
+            assert receipt["lines"] == len(project.log()) == 3 and len(receipt["releases"]) == 2
+            assert tacenda.Project(".", anchor_from="receipt.txt").verify()["whole"]
+            assert tacenda.Project(".", anchor_from=folders[1]).verify()["whole"]
             both = [
                 ([*files, *said], tacenda.audit(files, quasi, sensitive)),
                 ([*files, *said, "--missing", "value", "--attacker", "quasi", "--k", "3"],

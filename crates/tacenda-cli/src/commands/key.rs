@@ -10,6 +10,13 @@ use tacenda::use_cases::KeyReport;
 
 pub fn run(args: &KeyArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let keys = folder(common)?;
+    // Before a person is asked for a passphrase.
+    let possible = match args.what {
+        KeyCommand::Show => Ok(()),
+        KeyCommand::New(_) => keys.need_none(),
+        KeyCommand::Rotate(_) => keys.need_public().map(drop),
+    };
+    possible.map_err(|error| shared::failure(error, screen))?;
     let report = match args.what {
         KeyCommand::Show => use_cases::show_key(&keys),
         KeyCommand::New(args) => use_cases::new_key(&keys, new_passphrase(args)?.as_deref()),

@@ -14,6 +14,8 @@ mod audit;
 mod diff;
 mod explain;
 mod report;
+mod receipt;
+mod erase;
 mod retract;
 mod key;
 mod approve;
@@ -59,6 +61,9 @@ fn dispatch(cli: &Cli, screen: &Screen) -> Result<u8, Failure> {
         Command::Show(args) => show::run(args, &cli.common, screen),
         Command::Diff(args) => diff::run(args, &cli.common, screen),
         Command::Retract(args) => retract::run(args, &cli.common, screen),
+        Command::Erase => erase::run(&cli.common, screen),
+        Command::Retain(args) => erase::retain(args, &cli.common, screen),
+        Command::Receipt => receipt::run(&cli.common, screen),
         Command::New(args) => new::run(args, &cli.common, screen),
         Command::Verify(args) => verify::run(args, &cli.common, screen),
         Command::Key(args) => key::run(args, &cli.common, screen),
@@ -80,8 +85,13 @@ fn dispatch(cli: &Cli, screen: &Screen) -> Result<u8, Failure> {
 /// Refuses a form of output that the command does not have, before anything is done.
 fn refuse_format(cli: &Cli) -> Result<(), Failure> {
     let has_all = matches!(cli.command, Command::Audit(_) | Command::Report(_));
+    let is_page = matches!(cli.common.format(), FormatArg::Markdown | FormatArg::Html);
     if has_all || matches!(cli.common.format(), FormatArg::Text | FormatArg::Json) {
         return Ok(());
     }
-    Err(Failure::usage("this command prints --format text or json; audit and report print more"))
+    match cli.command {
+        Command::Receipt if is_page => Ok(()),
+        Command::Receipt => Err(Failure::usage("a receipt prints --format text, json, markdown or html")),
+        _ => Err(Failure::usage("this command prints --format text or json; audit and report print more")),
+    }
 }

@@ -7,9 +7,9 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DemoReport, DiffReport, ExplainReport,
-    InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, RetractReport, ShowReport,
-    VaultReport, VerifyReport,
+    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DemoReport, DiffReport, EraseReport,
+    ExplainReport, InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport,
+    RetractReport, ShowReport, VaultReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -22,6 +22,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),
         "diff": schema_for!(DiffReport),
+        "erase": schema_for!(EraseReport),
         "error": schema_for!(ErrorReport),
         "explain": schema_for!(ExplainReport),
         "init": schema_for!(InitReport),
@@ -32,6 +33,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "plan-file": schema_for!(Plan),
         "promises": schema_for!(PromisesReport),
         "publish": schema_for!(PublishReport),
+        "receipt": schema_for!(ReceiptReport),
         "report": schema_for!(Report),
         "retract": schema_for!(RetractReport),
         "show": schema_for!(ShowReport),

@@ -11,13 +11,13 @@ use tacenda::use_cases::{UseCaseError, VerifyReport, VerifyRequest};
 
 pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let bar = screen.bar();
-    let folder = args.folder.as_ref().unwrap_or(&common.project);
+    let folders = if args.folders.is_empty() { vec![common.project.clone()] } else { args.folders.clone() };
     let failed = |error: UseCaseError| shared::failure(error, screen);
     let keys = args.trusted.iter().map(|key| PublicKey::named(key)).collect::<Result<Vec<PublicKey>, KeyError>>();
     let keys = keys.map_err(|error| failed(error.into()))?;
-    let anchors = common.anchors();
+    let anchors = common.folder().held_anchors().map_err(|error| failed(error.into()))?;
     let own = common.keys();
-    let request = VerifyRequest { root: folder, anchors: anchors.as_ref(), keys: &keys, own: own.as_ref() };
+    let request = VerifyRequest { folders, anchors: anchors.as_ref(), keys: &keys, own: own.as_ref() };
     let report = use_cases::verify(&request, &telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
     let releases = counted(u64::from(report.releases), "release", "releases");

@@ -17,6 +17,8 @@ fn json(project: &TestProject, words: &[&str]) -> Value {
 fn a_key_is_made_shown_and_rotated() {
     let project = project();
     project.fails(&["key", "show"], 2, "K201");
+    // Before anybody is asked for a passphrase.
+    project.fails(&["key", "rotate"], 2, "K201");
     let ended = project.fails(&["key", "new"], 2, "U201");
     assert!(
         ended.stderr.contains("TACENDA_PASSPHRASE") && ended.stderr.contains("--no-passphrase"),

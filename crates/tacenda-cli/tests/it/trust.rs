@@ -1,9 +1,10 @@
 //! Attacks on a project folder and on what is printed, as somebody with a terminal would try them.
 
-use crate::kit::{POLICY, TestProject, patients};
+use crate::kit::{Ended, POLICY, TestProject, patients};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn published(releases: u32) -> TestProject {
     let project = TestProject::with(&[("tacenda.toml", POLICY)]);
@@ -44,6 +45,102 @@ fn a_restored_project_is_refused_until_a_person_says_why() {
     project.ok(&["publish", "table.csv", "--yes", "--accept-rollback", "release 3 never left the house"]);
     assert!(project.ok(&["log"]).contains("release 3 never left the house"));
     project.ok(&["verify"]);
+}
+
+/// The machine is lost with its anchor. A receipt, or the newest release that recipients have, stands in for it.
+#[test]
+fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
+    let project = published(1);
+    let (backup, safe) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for name in [".tacenda", "releases"] {
+        copy(&project.file(name), &backup.path().join(name));
+    }
+    publish(&project, 2);
+    let out = |name: &str| safe.path().join(name).display().to_string();
+    for name in ["receipt.txt", "receipt.md", "receipt.html"] {
+        project.ok(&["receipt", "-o", &out(name)]);
+    }
+    assert!(project.ok(&["receipt", "--format", "json"]).contains("\"head\""));
+    project.fails(&["receipt", "--format", "sarif"], 2, "U201");
+    copy(&project.file("releases/ward-stays/r0002"), &safe.path().join("r0002"));
+    for name in [".tacenda", "releases"] {
+        copy(&backup.path().join(name), &project.file(name));
+    }
+    // Another place for anchors: nothing is remembered there.
+    let anchors = out("anchors");
+    project.write("table.csv", &patients(35, 60));
+    for (stand_in, code) in
+        [("receipt.txt", "L511"), ("receipt.md", "L511"), ("receipt.html", "L511"), ("r0002", "L513"), ("none", "E703")]
+    {
+        let words = ["--anchor", &anchors, "--anchor-from", &out(stand_in)];
+        let exit = if code == "E703" { 7 } else { 5 };
+        project.fails(&[&["publish", "table.csv", "--yes"][..], &words].concat(), exit, code);
+        project.fails(&[&["plan", "table.csv"][..], &words].concat(), exit, code);
+    }
+    let verified = project.run(&["verify", "--anchor", &anchors, "--anchor-from", &out("receipt.html")]);
+    assert_eq!((verified.code, verified.stdout.contains("L511")), (5, true), "{}", verified.stdout);
+    // A receipt is no table of a person's making: one wrong digit is noticed.
+    let receipt = fs::read_to_string(out("receipt.txt")).unwrap();
+    fs::write(out("receipt.txt"), receipt.replacen("lines:      3", "lines:      2", 1)).unwrap();
+    let words = ["verify", "--anchor", &anchors, "--anchor-from", &out("receipt.txt")];
+    project.fails(&words, 2, "L204");
+}
+
+/// The identifier comes from standard input: arguments stand in the list of processes.
+#[test]
+fn a_person_is_erased_by_standard_input() {
+    let project = published(1);
+    let erase = |input: &str| {
+        let mut command = project.command(&["erase"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Ended::of(child.wait_with_output().unwrap())
+    };
+    let told = erase("p3\n\nnobody\n");
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    for words in ["1 person was erased", "1 identifier is not known", "What cannot be erased", "stays published"] {
+        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
+    }
+    assert!(!told.stdout.contains("p3") && !told.stderr.contains("p3"));
+    assert!(project.ok(&["log"]).contains("erase"));
+    project.ok(&["verify"]);
+    // The table still has the person, and the release does not.
+    let told = project.run(&["publish", "table.csv", "--label", "again", "--yes"]);
+    assert!(
+        told.code == 0 && told.stdout.contains("1 person of this table is left out"),
+        "{}{}",
+        told.stdout,
+        told.stderr
+    );
+    project.ok(&["retain", "1"]);
+    project.fails(&["retain", "0"], 2, "U201");
+    assert_eq!(erase("").code, 2);
+    // There is nothing to erase where nothing was published, and no project is set up for that.
+    let empty = published(0);
+    empty.fails(&["retain", "1"], 2, "U202");
+    assert!(!empty.file(".tacenda").exists());
+}
+
+#[test]
+fn two_releases_of_one_number_are_found_by_whoever_has_both() {
+    let project = published(2);
+    let other = tempfile::tempdir().unwrap();
+    copy(&project.file("releases"), &other.path().join("releases"));
+    let forked = published(2);
+    let folder =
+        |root: &Path, number: u32| root.join(format!("releases/ward-stays/r000{number}")).display().to_string();
+    let (one, two, fork) = (folder(other.path(), 1), folder(other.path(), 2), folder(&forked.file(""), 2));
+    let verified = project.run(&["verify", &one, &two, &fork]);
+    assert_eq!((verified.code, verified.stdout.contains("A791")), (5, true), "{}", verified.stdout);
+    let audited = project.run(&["audit", &one, &two, &fork, "--check", "chain"]);
+    assert_eq!(audited.code, 1, "{}", audited.stdout);
+    assert!(
+        audited.stdout.contains("not one unbroken series") && audited.stdout.contains("A791"),
+        "{}",
+        audited.stdout
+    );
+    assert!(project.ok(&["verify", &other.path().display().to_string()]).contains("intact: 2 releases"));
 }
 
 #[test]

@@ -104,9 +104,15 @@ class Project:
     """A project folder: ``tacenda.toml``, ``.tacenda/`` and ``releases/``, shared with the command."""
 
     def __init__(
-        self, path: Union[str, "os.PathLike[str]"] = ".", *, policy: Union[str, "os.PathLike[str]", None] = None
+        self,
+        path: Union[str, "os.PathLike[str]"] = ".",
+        *,
+        policy: Union[str, "os.PathLike[str]", None] = None,
+        anchor_from: Union[str, "os.PathLike[str]", None] = None,
     ) -> None:
-        self._native = _native.Project(os.fspath(path), None if policy is None else os.fspath(policy))
+        """``anchor_from`` is a receipt or a release folder: it stands in for an anchor that is lost."""
+        named = [None if one is None else os.fspath(one) for one in (policy, anchor_from)]
+        self._native = _native.Project(os.fspath(path), *named)
 
     def plan(self, data: Any, label: Optional[str] = None, *, delta: bool = False, threads: int = 0) -> Release:
         """Rehearses the next release. Nothing is published; publishing the same data gives the same rows."""
@@ -135,6 +141,21 @@ class Project:
     def log(self) -> List[Dict[str, Any]]:
         """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
         return self._native.log()
+
+    def erase(self, identifiers: Any) -> Dict[str, Any]:
+        """Erases people, by one identifier or a list, from the vault and from all later releases.
+
+        The answer says what cannot be erased (``stays``) and what the next release does (``departures``).
+        """
+        return self._native.erase([identifiers] if isinstance(identifiers, str) else list(identifiers))
+
+    def retain(self, releases: int) -> Dict[str, Any]:
+        """Forgets people who left and have not been published for so many releases."""
+        return self._native.retain(releases)
+
+    def receipt(self) -> Dict[str, Any]:
+        """How far the series has come, as ``tacenda receipt`` says it; ``text`` is to be printed and kept apart."""
+        return self._native.receipt()
 
     def verify(self, key: Any = ()) -> Dict[str, Any]:
         """Checks ledger, vault and releases against their digests: ``whole``, ``faults``, ``signed_by``.

@@ -169,6 +169,7 @@ fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
         Check::Learned => checks::learned::check(ask),
         Check::EverLinked => checks::ever_linked::check(ask),
         Check::Changes => checks::changes::check(ask),
+        Check::Chain => checks::chain::check(ask),
         Check::Rerun => checks::rerun::check(ask),
     }
 }

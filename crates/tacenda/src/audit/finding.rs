@@ -262,6 +262,21 @@ coded! {
             "Some values never go away, as stated with --permanent. A person whose value changed did not have one of \
              them before. That leaves others fewer values than the threshold. Keep permanent values apart from values \
              that change.";
+        TwoOfOneNumber = "A791", "two different releases have the same number",
+            "A series has one release of each number. Two show that it was continued twice from one state: from a restored \
+             backup, from a copy of the project, or by two people. Each release keeps the promise with the earlier ones, and \
+             nothing was promised of both together. A reader who has both can compare them: in a test, nine people's values became \
+             certain. Ask the publisher which one counts. A publisher withdraws one of them, and does not publish from that \
+             copy again.";
+        ChainBroken = "A792", "a release does not follow the one before it",
+            "The manifest of every release names the release before it by its checksum. Here it names another one. Somebody \
+             changed or exchanged a release, or the series was continued twice. The promise was judged with the release that \
+             is named, not with this one. Ask the publisher for the right folder, and check signatures with tacenda verify \
+             --key.";
+        ReleasesMissing = "A793", "releases between others are missing",
+            "The numbers of these releases have a gap. A promise is about all releases of a series together, and what is not \
+             here was not examined. A reader who has the missing ones may learn more than this audit says. Add their folders, and \
+             ask again.";
         GroupsTellValues = "A787", "groups depend on who has which value",
             "The releases were made again with the same seed, and with values exchanged among people of one value set. \
              Other groups came out. A reader who knows the program can rule such exchanges out, and may be left with fewer \

@@ -64,6 +64,8 @@ pub enum Check {
     Changes,
     /// How likely a person was ever linked to a value, where values change (B5).
     EverLinked,
+    /// Whether the releases are one unbroken series, as their manifests say (science D4.14).
+    Chain,
     /// Whether groups depend on who has which value, tried by making the releases again (science A3.11).
     Rerun,
 }
@@ -255,7 +257,7 @@ impl Assessment {
 
 impl Check {
     /// All checks, in the order they are asked and printed.
-    pub const ALL: [Check; 21] = [
+    pub const ALL: [Check; 22] = [
         Check::GroupSizes,
         Check::Diversity,
         Check::Frequency,
@@ -276,6 +278,7 @@ impl Check {
         Check::Learned,
         Check::EverLinked,
         Check::Changes,
+        Check::Chain,
         Check::Rerun,
     ];
 
@@ -310,6 +313,7 @@ impl Check {
             | Check::Correspondence
             | Check::Posterior
             | Check::Changes
+            | Check::Chain
             | Check::Rerun => Severity::Severe,
             Check::Closeness
             | Check::Matching
@@ -342,6 +346,7 @@ impl Check {
             | Check::Posterior
             | Check::Equivalence
             | Check::Joins
+            | Check::Chain
             | Check::Drift => true,
             Check::RowOrder
             | Check::GroupNames
@@ -383,6 +388,7 @@ impl Check {
             Check::Learned => ("learned", "What can be learned from correlations in the releases themselves?"),
             Check::EverLinked => ("ever-linked", "How likely is it that a person was ever linked to a value?"),
             Check::Changes => ("changes", "Is a change of value visible, and what follows from it?"),
+            Check::Chain => ("chain", "Are these releases one unbroken series?"),
             Check::Rerun => ("rerun", "Would exchanged values have given the same groups?"),
         }
     }

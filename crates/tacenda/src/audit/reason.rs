@@ -42,6 +42,8 @@ reasons! {
     SameColumns = "all releases have the same columns",
     /// Groups have no names to compare.
     NoGroupNames = "no two releases name their groups",
+    /// Only releases of ours say which one came before.
+    NoChain = "fewer than two releases say which release came before them",
     /// There are no ids to follow.
     NoLinkedIds = "no release has ids that link it to another",
     /// Only numbers and dates have boundaries.
@@ -155,6 +157,7 @@ impl Reason {
             | Reason::SameColumns
             | Reason::NoGroupNames
             | Reason::NoLinkedIds
+            | Reason::NoChain
             | Reason::NoNumbers
             | Reason::ValuesStay
             | Reason::PeopleLeft

@@ -14,14 +14,14 @@ use crate::audit::by_group::ByGroup;
 use crate::audit::examine::examine_at;
 use crate::audit::gate::Evidence;
 use crate::audit::{Attacker, Budget, Check, Finding, Series, Severity, Thresholds, Traces};
-use crate::model::{History, Record, Release, Terms, Value};
+use crate::model::{History, Record, Regions, Release, Terms, Value};
 
 /// What a reader of the last release and this one could hold against it.
 pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut releases = vec![evidence.release.clone()];
     let mut checks = vec![Check::GroupSizes, Check::Diversity];
     if terms.only_adds() && evidence.history.releases > 0 {
-        releases.insert(0, last_release(evidence.history));
+        releases.insert(0, without_erased(evidence.history));
         checks.push(Check::Difference);
     }
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
@@ -42,11 +42,34 @@ pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
     answer.findings().filter(is_new).filter(|finding| finding.fault.severity() > Severity::Note).cloned().collect()
 }
 
-/// The last release as far as the history has it: its groups in the policy's order, people only.
+/// The last release without the groups of people who were erased since: these groups are left out as a whole from now on, and
+/// what they held is no longer known.
+fn without_erased(history: &History) -> Release {
+    let release = last_release(history);
+    let is_current = |record: &&Record| history.is_current(record) && history.is_erased(record.key);
+    let mut torn: Vec<u32> = history.records.iter().filter(is_current).map(|record| record.group).collect();
+    torn.sort_unstable();
+    if torn.is_empty() {
+        return release;
+    }
+    let (mut regions, mut sensitive) = (Regions::new(release.regions.attributes()), Vec::new());
+    let mut ends = Vec::new();
+    for group in (0..release.group_count()).filter(|group| torn.binary_search(&(*group as u32)).is_err()) {
+        regions.push(release.region(group));
+        sensitive.extend_from_slice(release.group_values(group));
+        ends.push(sensitive.len() as u32);
+    }
+    Release { counterfeits: vec![0; ends.len()], regions, sensitive, ends, ..release }
+}
+
+/// The last release as far as the history has it: its groups in the policy's order, people only. People who were erased
+/// since have no row.
 pub(super) fn last_release(history: &History) -> Release {
     let regions = history.groups.regions.clone();
     let groups = regions.len();
-    let group_now = |record: &Record| (record.last_release == history.releases).then_some(record.group);
+    let group_now = |record: &Record| {
+        (record.last_release == history.releases && !history.is_erased(record.key)).then_some(record.group)
+    };
     let (mut sensitive, mut ends): (Vec<Value>, Vec<u32>) = (Vec::new(), Vec::with_capacity(groups));
     for people in ByGroup::new(groups, history.records.iter().map(group_now)).iter() {
         let first = sensitive.len();

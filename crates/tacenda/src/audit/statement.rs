@@ -119,6 +119,13 @@ pub enum Statement {
     /// A person whose value changed had no permanent value before. Then the groups leave this person the given values:
     /// fewer than l.
     FewByPermanent,
+    /// Two manifests with the number `number` differ.
+    TwoOfOneNumber,
+    /// The manifest of release `number` names another release before it than release `line` that is there; if both numbers
+    /// are equal, its own number and the number before do not fit.
+    ChainBroken,
+    /// Release `number` follows others that are not there: the one before it here is release `line`.
+    ReleasesMissing,
     /// After an exchange of values, groups with `number` of the `line` people of the release come out otherwise, the one
     /// given among them.
     GroupsMoved,

@@ -31,7 +31,7 @@ pub use manifest::{
 pub use parquet::frame;
 pub use query::{Comparison, Condition, Question, Word, parse_question};
 pub(crate) use read::read_schema;
-pub use read::{ReceivedRelease, read, read_with};
+pub use read::{ReceivedRelease, read, read_link, read_with};
 
 use crate::folder::digest::Digesting;
 pub(crate) use crate::folder::digest::{SUMS, sums};

@@ -8,10 +8,11 @@ use crate::folder::digest::SUMS;
 use crate::folder::manifest::{MANIFEST, Manifest};
 use crate::folder::order::FileColumns;
 use crate::folder::{FolderError, digest, public_schema, read_csv, read_parquet};
-use crate::model::{COUNTERFEITS, COUNTS, Regions, Release, Schema, Span, Value, Values, is_data_file};
+use crate::model::{COUNTERFEITS, COUNTS, ChainLink, Regions, Release, Schema, Span, Value, Values, hex, is_data_file};
 use crate::promise::Promise;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::Path;
 
@@ -28,6 +29,15 @@ pub struct ReceivedRelease {
     pub series: String,
     /// The whole manifest.
     pub manifest: Manifest,
+    /// The checksum of the manifest's bytes.
+    pub manifest_digest: String,
+}
+
+impl ReceivedRelease {
+    /// What it says of its place in its series.
+    pub fn link(&self) -> ChainLink {
+        link_of(&self.manifest, &self.manifest_digest)
+    }
 }
 
 /// Reads a release folder.
@@ -38,6 +48,23 @@ pub fn read(folder: &Path) -> Result<ReceivedRelease, FolderError> {
 /// The published columns of a release, from its manifest alone.
 pub fn read_schema(folder: &Path) -> Result<Schema, FolderError> {
     public_schema::schema_of(&parse_manifest(&manifest_text(folder)?)?.columns)
+}
+
+/// What a release says of its place in its series, from its manifest alone.
+pub fn read_link(folder: &Path) -> Result<ChainLink, FolderError> {
+    let text = manifest_text(folder)?;
+    Ok(link_of(&parse_manifest(&text)?, &hex(&Sha256::digest(&text))))
+}
+
+fn link_of(manifest: &Manifest, digest: &str) -> ChainLink {
+    let previous = manifest.previous.as_ref().map(|previous| (previous.number, previous.manifest_digest.clone()));
+    ChainLink {
+        series: manifest.series.name.clone(),
+        number: manifest.release.number,
+        manifest: digest.into(),
+        previous,
+        of_view: manifest.view.is_some(),
+    }
 }
 
 fn manifest_text(folder: &Path) -> Result<Vec<u8>, FolderError> {
@@ -100,7 +127,8 @@ pub fn read_with(folder: &Path, values: &mut Values) -> Result<ReceivedRelease, 
     let release = rows.finish(manifest.release.number, manifest.release.label.clone(), counterfeits, values);
     let release = Release { counts: published_counts, ..release };
     let series = manifest.series.name.clone();
-    Ok(ReceivedRelease { release, schema, promise, series, manifest })
+    let manifest_digest = hex(&Sha256::digest(&text));
+    Ok(ReceivedRelease { release, schema, promise, series, manifest, manifest_digest })
 }
 
 /// The files of interest.

@@ -66,10 +66,7 @@ impl KeyFolder {
 
     /// Makes the first signing key. Without a passphrase, whoever reads the file can sign.
     pub fn create(&self, passphrase: Option<&str>) -> Result<NewKey, KeyError> {
-        let secret = self.folder.join(SECRET);
-        if secret.exists() {
-            return Err(KeyError::Exists { folder: self.folder.clone() });
-        }
+        self.need_none()?;
         let (public, text) = generate(passphrase)?;
         self.write(SECRET, text.as_bytes())?;
         self.write(PUBLIC, public.file().as_bytes())?;
@@ -108,6 +105,14 @@ impl KeyFolder {
     /// The same where there must be a key.
     pub fn need_public(&self) -> Result<PublicKey, KeyError> {
         self.public()?.ok_or_else(|| self.no_key())
+    }
+
+    /// Refuses where there is a key already.
+    pub fn need_none(&self) -> Result<(), KeyError> {
+        match self.folder.join(SECRET).exists() {
+            true => Err(KeyError::Exists { folder: self.folder.clone() }),
+            false => Ok(()),
+        }
     }
 
     /// The id of the key that signed the one that is there.

@@ -7,7 +7,7 @@
 //! One file per series, named by the commitment to its seed: a JSON object with the number of lines and the hash of the last.
 //! It holds nothing private.
 
-use crate::ledger::{Event, LedgerError, Publication};
+use crate::ledger::{Event, LedgerError, Publication, Seen};
 use crate::model::hex;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -18,6 +18,8 @@ use std::{env, fs};
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Anchors {
     folder: PathBuf,
+    /// What else was seen of the series: it stands in for an anchor that is lost.
+    seen: Vec<Seen>,
 }
 
 /// How far a series was seen to go.
@@ -40,7 +42,19 @@ pub struct Anchor {
 impl Anchors {
     /// Those in a folder of the caller's choice.
     pub fn at(folder: &Path) -> Anchors {
-        Anchors { folder: folder.into() }
+        Anchors { folder: folder.into(), seen: Vec::new() }
+    }
+
+    /// The same, and the ledger must reach this as well.
+    #[must_use]
+    pub fn and_seen(mut self, seen: Seen) -> Anchors {
+        self.seen.push(seen);
+        self
+    }
+
+    /// What else was seen of the series.
+    pub(super) fn seen(&self) -> &[Seen] {
+        &self.seen
     }
 
     /// Those of the user, in the folder for state that outlives programs. `None` for a user without a home.
@@ -49,7 +63,7 @@ impl Anchors {
         let state = named("XDG_STATE_HOME")
             .or_else(|| named("LOCALAPPDATA"))
             .or_else(|| named("HOME").map(|home| home.join(".local/state")))?;
-        Some(Anchors { folder: state.join("tacenda/anchors") })
+        Some(Anchors::at(&state.join("tacenda/anchors")))
     }
 
     fn path(&self, commitment: &str) -> PathBuf {

@@ -28,6 +28,14 @@ coded! {
         SeriesName = "L203", "series name is not a folder name",
             "Releases are kept in releases/<series>/, so the name may hold letters, digits, dots, hyphens and \
              underscores, and may not begin with a dot.";
+        #[error("what was named with --anchor-from is no receipt of this series: {what}; print one with tacenda receipt")]
+        BadReceipt {
+            /// What is wrong with it.
+            what: &'static str,
+        } = "L204", "not a receipt of this series",
+            "--anchor-from takes the file of a receipt that tacenda receipt wrote, or a release folder of the series. A \
+             receipt may be typed in from paper: the lines series, commitment, lines, head, at and check. A wrong digit \
+             is noticed. A receipt of another project is refused, also if its series has the same name.";
         #[error("{file} line {line} (from byte {offset}): {fault}; restore the file from a backup")]
         Line {
             /// The ledger, from the project folder.
@@ -151,6 +159,20 @@ coded! {
         } = "L512", "the anchor is damaged",
             "The file that records how far a series has come cannot be read. Compare tacenda log with the newest \
              release that recipients have. If the project has it, remove the damaged file: Tacenda writes it anew.";
+        #[error(
+            "release {release} is out, and this project does not have it (it has {found}); this folder was restored or \
+             copied; nothing was published; continue with the folder that has it"
+        )]
+        LacksRelease {
+            /// The number of the release.
+            release: u32,
+            /// How many releases there are.
+            found: u32,
+        } = "L513", "the project lacks a release that is out",
+            "A release was named with --anchor-from. This project never made it, or has another one with its number: it \
+             was restored from a backup or copied, and the series went on elsewhere. A second release with the same \
+             number can be compared with the first. Continue with the folder that has the release, or restore the newest \
+             backup. If nobody ever received it, publish with --accept-rollback \"reason\".";
         #[error("this is no backup of a project: {fault}; take another copy of it")]
         BadBackup {
             /// What is wrong with it.
@@ -244,6 +266,7 @@ mod tests {
             LedgerError::NoProject { root: "x".into() },
             LedgerError::Exists { root: "x".into() },
             LedgerError::SeriesName,
+            LedgerError::BadReceipt { what: "y" },
             LedgerError::Line { file: "x".into(), line: 1, offset: 0, fault: "y" },
             LedgerError::CutShort { file: "x".into(), found: 1, wanted: 2 },
             LedgerError::Vault { file: "x".into(), fault: "y" },
@@ -257,6 +280,7 @@ mod tests {
             LedgerError::RolledBack { found: 1, wanted: 2, at: "y".into(), next: 2 },
             LedgerError::BadAnchor { file: "x".into() },
             LedgerError::BadBackup { fault: "y" },
+            LedgerError::LacksRelease { release: 2, found: 1 },
             LedgerError::Locked { root: "x".into() },
             LedgerError::Full { path: "x".into() },
             LedgerError::Disk { action: "read", path: "x".into(), source: io::Error::other("y") },

@@ -95,11 +95,25 @@ pub enum What {
         /// The hash of the last of them.
         head: String,
     },
+    /// People were forgotten: the vault was written anew without them.
+    Erase(Erasure),
     /// A release was taken back.
     Retract {
         /// What is to be shown of it.
         details: Value,
     },
+}
+
+/// What a line says of people who were forgotten. It says how many, never who.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Erasure {
+    /// How many.
+    pub people: u64,
+    /// Where people were forgotten because they left: after how many releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retain: Option<u32>,
+    /// Keyed digests of the files of the vault.
+    pub vault: BTreeMap<String, String>,
 }
 
 /// The first line.
@@ -299,6 +313,7 @@ impl Event {
         match &self.what {
             What::Init(init) => Some(&init.vault),
             What::Publish(publication) | What::Adopt(publication) => Some(&publication.vault),
+            What::Erase(erasure) => Some(&erasure.vault),
             What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } => None,
         }
     }
@@ -380,6 +395,7 @@ impl What {
             What::Publish(publication) | What::Adopt(publication) => {
                 publication.files.keys().chain(publication.vault.keys()).all(is_plain)
             }
+            What::Erase(erasure) => erasure.vault.keys().all(is_plain),
             What::Erratum { .. } | What::Rollback { .. } | What::Retract { .. } => true,
         }
     }

@@ -9,8 +9,8 @@ use crate::ledger::sealed::{KEY, is_sealed};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
-    Amendment, Anchor, Anchors, Approval, Disk, Event, Folder, Init, LedgerError, LineNumbers, Lock, Publication,
-    PublishedTo, Staging, What, recover, vault,
+    Amendment, Anchor, Anchors, Approval, Disk, Erasure, Event, Folder, Init, LedgerError, LineNumbers, Lock,
+    Publication, PublishedTo, Staging, What, recover, vault,
 };
 use crate::model::{History, Seed, Table, hex};
 use serde_json::Value;
@@ -67,6 +67,15 @@ pub struct Commit<'a> {
     pub approved: Option<Approval>,
     /// Now, as text.
     pub at: &'a str,
+}
+
+/// How many people are forgotten, and why.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Forgotten {
+    /// How many.
+    pub people: u64,
+    /// Because they left so many releases ago; otherwise because somebody asked.
+    pub retain: Option<u32>,
 }
 
 /// A project folder, open for reading or for writing.
@@ -244,50 +253,57 @@ impl Store {
     /// refused, unless a person says why it may go on; then that stands in the ledger.
     pub fn hold_against(&mut self, anchors: &Anchors, at: &str, accepted: Option<&str>) -> Result<(), LedgerError> {
         self.assert_writer();
-        match (self.is_behind(anchors)?, accepted) {
-            (None, _) => {
-                self.anchors = Some(anchors.clone());
-                self.anchor()
-            }
-            (Some(anchor), None) => match anchor.lacking(&self.events) {
+        let mut behind = Vec::new();
+        if let Some(anchor) = self.is_behind(anchors)? {
+            match anchor.lacking(&self.events) {
                 // Only what followed then may follow now; the anchor stays where it is until all of it is here again.
-                Some(releases) => {
-                    self.anchors = Some(anchors.clone());
-                    self.owed = Some((anchor, releases));
-                    Ok(())
+                Some(releases) if accepted.is_none() => self.owed = Some((anchor, releases)),
+                _ => {
+                    let error = self.rolled_back(anchor.lines, &anchor.at);
+                    behind.push((error, anchor.lines, anchor.head));
                 }
-                None => Err(self.rolled_back(&anchor)),
-            },
-            (Some(anchor), Some(because)) => {
-                self.anchors = Some(anchors.clone());
-                let (lines, head) = (anchor.lines, anchor.head);
-                self.append(at, What::Rollback { because: because.into(), lines, head }, None)
             }
         }
+        for seen in anchors.seen() {
+            let (lines, head) = seen.reached();
+            behind.extend(seen.hold(self).err().map(|error| (error, lines, head.to_string())));
+        }
+        // What is no receipt of this series cannot be accepted either.
+        let cannot = |error: &LedgerError| accepted.is_none() || matches!(error, LedgerError::BadReceipt { .. });
+        if let Some(place) = behind.iter().position(|(error, _, _)| cannot(error)) {
+            return Err(behind.swap_remove(place).0);
+        }
+        self.anchors = Some(anchors.clone());
+        behind.dedup_by(|a, b| a.2 == b.2);
+        for (_, lines, head) in behind {
+            let because = accepted.unwrap_or_default().into();
+            self.append(at, What::Rollback { because, lines, head }, None)?;
+        }
+        if self.owed.is_some() { Ok(()) } else { self.anchor() }
     }
 
     /// Refuses a ledger that is behind its anchor; writes nothing.
     pub fn compare_with(&self, anchors: &Anchors) -> Result<(), LedgerError> {
-        self.is_behind(anchors)?.map_or(Ok(()), |anchor| Err(self.rolled_back(&anchor)))
+        if let Some(anchor) = self.is_behind(anchors)? {
+            return Err(self.rolled_back(anchor.lines, &anchor.at));
+        }
+        anchors.seen().iter().try_for_each(|seen| seen.hold(self))
+    }
+
+    /// Whether a person has accepted to go on without what is known by this hash.
+    pub(super) fn has_accepted(&self, hash: &str) -> bool {
+        self.events.iter().any(|event| matches!(&event.what, What::Rollback { head, .. } if head == hash))
     }
 
     /// The anchor that the ledger does not reach, unless a person has accepted that.
     fn is_behind(&self, anchors: &Anchors) -> Result<Option<Anchor>, LedgerError> {
         let anchor = anchors.read(self.seed_commitment())?;
-        let accepted = |anchor: &Anchor| {
-            let is_it = |what: &What| matches!(what, What::Rollback { head, .. } if *head == anchor.head);
-            self.events.iter().any(|event| is_it(&event.what))
-        };
-        Ok(anchor.filter(|anchor| !anchor.is_reached_by(&self.events) && !accepted(anchor)))
+        Ok(anchor.filter(|anchor| !anchor.is_reached_by(&self.events) && !self.has_accepted(&anchor.head)))
     }
 
-    fn rolled_back(&self, anchor: &Anchor) -> LedgerError {
-        LedgerError::RolledBack {
-            found: self.events.len() as u64,
-            wanted: anchor.lines,
-            at: anchor.at.clone(),
-            next: self.releases() + 1,
-        }
+    pub(super) fn rolled_back(&self, wanted: u64, at: &str) -> LedgerError {
+        let (found, next) = (self.events.len() as u64, self.releases() + 1);
+        LedgerError::RolledBack { found, wanted, at: at.into(), next }
     }
 
     /// Refuses a line that did not follow when the ledger went this far before.
@@ -295,9 +311,11 @@ impl Store {
         let Some((anchor, releases)) = &self.owed else { return Ok(()) };
         let is_it = match what {
             What::Publish(publication) | What::Adopt(publication) => digest_of(publication) == releases[0],
-            What::Init(_) | What::Erratum { .. } | What::Retract { .. } | What::Rollback { .. } => false,
+            What::Init(_) | What::Erratum { .. } | What::Erase(_) | What::Retract { .. } | What::Rollback { .. } => {
+                false
+            }
         };
-        if is_it { Ok(()) } else { Err(self.rolled_back(anchor)) }
+        if is_it { Ok(()) } else { Err(self.rolled_back(anchor.lines, &anchor.at)) }
     }
 
     /// Moves the anchor to the last line, unless releases are still lacking that it knows of.
@@ -416,7 +434,7 @@ impl Store {
         let digest = self.events.iter().rev().find_map(|event| match &event.what {
             What::Init(init) => Some(init.policy_digest.clone()),
             What::Publish(publication) | What::Adopt(publication) => Some(publication.policy_digest.clone()),
-            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } => None,
+            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } | What::Erase(_) => None,
         });
         let name = vault::find(self.state(), "policy", self.releases())?;
         let bytes = self.reading(self.vault()?.read(self.state(), name))?;
@@ -496,6 +514,49 @@ impl Store {
     pub fn correct(&mut self, at: &str, text: &str) -> Result<(), LedgerError> {
         self.assert_writer();
         self.append(at, What::Erratum { text: text.into() }, None)
+    }
+
+    /// Writes the state of the last release anew, without some people, and a line that says how many. The files before it are
+    /// gone when this returns `Ok`, and so are the tables of plans.
+    pub fn forget(
+        &mut self,
+        at: &str,
+        forgotten: Forgotten,
+        history: &History,
+        snapshot: &Table,
+    ) -> Result<(), LedgerError> {
+        self.assert_writer();
+        assert_eq!(history.releases, self.releases(), "the state stays that of the last release");
+        if self.poisoned {
+            return Err(LedgerError::Poisoned);
+        }
+        let result = self.try_forget(at, forgotten, history, snapshot);
+        self.poisoned = result.is_err();
+        result
+    }
+
+    fn try_forget(
+        &mut self,
+        at: &str,
+        forgotten: Forgotten,
+        history: &History,
+        snapshot: &Table,
+    ) -> Result<(), LedgerError> {
+        let (_, policy) = self.policy()?;
+        // First: a plan that is lost is made again, and one that stays would keep the people.
+        self.vault()?.remove_planned()?;
+        let written = self.vault()?.write_state(self.releases(), &self.attempt, history, snapshot, &policy);
+        let mut vault = written.inspect_err(|_| self.discard())?;
+        let seed = self.events[0].vault().expect("the first line has files")[vault::SEED].clone();
+        vault.insert(vault::SEED.into(), seed);
+        let Forgotten { people, retain } = forgotten;
+        self.append(at, What::Erase(Erasure { people, retain, vault }), None)?;
+        let seq = self.events.len() as u64;
+        let unfinished = |source| LedgerError::Unfinished { seq, source: Box::new(source) };
+        recover::sweep_vault(&*self.disk, &self.root).map_err(unfinished)?;
+        // The next files of this store must not have the names of these.
+        self.attempt = new_attempt(&self.root)?;
+        Ok(())
     }
 
     /// Writes down that a release is withdrawn. The state stays: what it gave away stays counted.
@@ -594,7 +655,9 @@ impl Store {
         let vault = self.root.join(VAULT);
         self.disk.sync_folder(&vault).map_err(|error| LedgerError::disk("sync", &vault, error))?;
         let Some(publication) = event.publication() else {
-            return Ok(());
+            return event
+                .vault()
+                .map_or(Ok(()), |files| self.refuse_missing(files.keys().map(|name| vault.join(name))));
         };
         recover::create_release_parent(&*self.disk, &self.root, self.series())?;
         self.refuse_incomplete(publication)?;
@@ -609,12 +672,16 @@ impl Store {
     fn refuse_incomplete(&self, publication: &Publication) -> Result<(), LedgerError> {
         let staged = self.root.join(STAGING).join(staged_name(publication.number, &self.attempt));
         let vault = publication.vault.keys().map(|name| self.root.join(VAULT).join(name));
-        for path in vault.chain(std::iter::once(staged)) {
+        self.refuse_missing(vault.chain(std::iter::once(staged)))
+    }
+
+    fn refuse_missing(&self, mut paths: impl Iterator<Item = PathBuf>) -> Result<(), LedgerError> {
+        paths.try_for_each(|path| {
             if !self.disk.exists(&path).map_err(|error| LedgerError::disk("read", &path, error))? {
                 return Err(LedgerError::Overtaken);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn refuse_overtaken(&self) -> Result<(), LedgerError> {

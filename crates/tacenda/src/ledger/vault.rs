@@ -150,6 +150,9 @@ struct SmallHistory {
     /// The counts that were published, with the number of their release.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counts: Vec<(u32, PeopleCounts)>,
+    /// The keys of people who are left out for good.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    erased: Vec<[u64; 2]>,
 }
 
 /// A published view, but for its rows.
@@ -287,6 +290,10 @@ impl<'a> Vault<'a> {
             }
             value_sets.intern(&set.iter().copied().map(Value).collect::<Vec<Value>>());
         }
+        let erased: Vec<RecordKey> = small.erased.iter().map(|&[hi, lo]| RecordKey { hi, lo }).collect();
+        if !erased.is_sorted_by(|a, b| a < b) {
+            return Err(unreadable("history", release));
+        }
         let regions = |kind: &str, attributes: usize| {
             read_regions(&self.columns(files, kind, release)?, attributes).ok_or_else(|| unreadable(kind, release))
         };
@@ -322,6 +329,7 @@ impl<'a> Vault<'a> {
             places,
             views,
             counts: small.counts,
+            erased,
         })
     }
 
@@ -375,6 +383,16 @@ impl<'a> Vault<'a> {
         let sensitive = file.numbers(2 + small.quasi).ok_or_else(bad)?.into_iter().map(Value).collect();
         let public = if small.public { file.numbers(3 + small.quasi).ok_or_else(bad)? } else { Vec::new() };
         Ok(Table::new(keys, quasi, sensitive, Values::from_ordered(small.values), public, small.public_texts))
+    }
+
+    /// Removes the tables of all plans, or says why one stays: people in it must be gone.
+    pub fn remove_planned(&self) -> Result<(), LedgerError> {
+        let fault = |error| LedgerError::disk("remove", &self.folder, error);
+        let names = self.disk.list(&self.folder).map_err(fault)?;
+        for name in names.iter().filter(|name| name.starts_with(PLANNED)) {
+            self.disk.remove_file(&self.folder.join(name)).map_err(fault)?;
+        }
+        self.disk.sync_folder(&self.folder).map_err(fault)
     }
 
     /// Removes the tables of all plans: a release is out, and none of them can be published any more.
@@ -485,6 +503,7 @@ impl SmallHistory {
             place_attributes: if history.met.is_empty() { 0 } else { history.places.attributes() },
             views: history.views.iter().map(SmallView::of).collect(),
             counts: history.counts.clone(),
+            erased: history.erased.iter().map(|key| [key.hi, key.lo]).collect(),
         }
     }
 }

@@ -98,6 +98,8 @@ pub struct History {
     pub views: Vec<PastView>,
     /// The counts that were published, with the number of their release.
     pub counts: Vec<(u32, PeopleCounts)>,
+    /// People of whom nothing else is kept, sorted: they are in no later release (science A3.14).
+    pub erased: Vec<RecordKey>,
 }
 
 /// Where all releases so far together put a person.
@@ -186,7 +188,41 @@ impl History {
             records: table.keys().iter().zip(self.align(table)).map(record).collect(),
             values: table.values.clone(),
             views,
+            erased: self.erased.clone(),
             ..History::default()
+        }
+    }
+
+    /// Whether nothing is kept of a person but that they are to be left out.
+    pub fn is_erased(&self, key: RecordKey) -> bool {
+        self.erased.binary_search(&key).is_ok()
+    }
+
+    /// Forgets people, given sorted: their values, their value sets, and all of those who left before. With `bar` they are
+    /// in no later release.
+    ///
+    /// Of somebody in the last release, the record stays until the next one: which group lost a person decides what may
+    /// follow. It says what that release says of the group, and no value.
+    pub fn forget(&mut self, keys: &[RecordKey], bar: bool) {
+        let is_meant = |key: RecordKey| keys.binary_search(&key).is_ok();
+        self.past_sets.retain(|(key, _)| !is_meant(*key));
+        let releases = self.releases;
+        let stays =
+            |record: &Record| !is_meant(record.key) || (record.is_published() && record.last_release == releases);
+        if !self.met.is_empty() {
+            let mut kept = self.records.iter().map(stays);
+            self.met.retain(|_| kept.next().unwrap_or(true));
+        }
+        self.records.retain(stays);
+        let met = self.met.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
+        for (record, met) in self.records.iter_mut().zip(met).filter(|(record, _)| is_meant(record.key)) {
+            (record.value, record.value_set) = (Value(0), ValueSetId(0));
+            met.into_iter().for_each(|met| *met = Met::NEVER);
+        }
+        if bar {
+            self.erased.extend_from_slice(keys);
+            self.erased.sort_unstable();
+            self.erased.dedup();
         }
     }
 
@@ -251,6 +287,9 @@ impl History {
         for row in table.rows() {
             let key = table.key(row);
             while let Some((index, gone)) = old.next_if(|(_, record)| record.key < key) {
+                if self.is_erased(gone.key) {
+                    continue;
+                }
                 records.push(gone.gone());
                 met.push(met_before(index));
             }
@@ -269,7 +308,7 @@ impl History {
             }
             records.push(record);
         }
-        for (index, gone) in old {
+        for (index, gone) in old.filter(|(_, gone)| !self.is_erased(gone.key)) {
             records.push(gone.gone());
             met.push(met_before(index));
         }
@@ -294,6 +333,7 @@ impl History {
             met,
             places,
             views: Vec::new(),
+            erased: self.erased.clone(),
             counts: self.counts.iter().cloned().chain(release.counts.clone().map(|counts| (number, counts))).collect(),
         }
     }

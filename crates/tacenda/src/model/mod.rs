@@ -9,6 +9,7 @@
 //! and [`History`] stay; their `Debug` prints sizes and never a value.
 
 mod attribute;
+mod chain;
 mod change;
 mod coded;
 mod counts;
@@ -37,6 +38,7 @@ mod view;
 mod words;
 
 pub use attribute::{Domain, Grid, OTHER, Quasi};
+pub use chain::{ChainBreak, ChainFault, ChainLink, chain_breaks};
 pub use change::Change;
 pub use coded::Page;
 pub(crate) use coded::{coded, exit_of};

@@ -54,6 +54,32 @@ impl Table {
         }
     }
 
+    /// The table without some people, given by their keys, sorted; and how many it lost. Public texts that nobody has any
+    /// more are dropped.
+    #[must_use]
+    pub fn without(self, keys: &[RecordKey]) -> (Table, usize) {
+        let stays: Vec<usize> = (0..self.len()).filter(|&row| keys.binary_search(&self.keys[row]).is_err()).collect();
+        let lost = self.len() - stays.len();
+        if lost == 0 {
+            return (self, 0);
+        }
+        let pick = |column: &[u32]| stays.iter().map(|&row| column[row]).collect::<Vec<u32>>();
+        let mut public = if self.public.is_empty() { Vec::new() } else { pick(&self.public) };
+        let mut used = public.clone();
+        used.sort_unstable();
+        used.dedup();
+        public.iter_mut().for_each(|code| *code = used.partition_point(|old| old < code) as u32);
+        let table = Table {
+            keys: stays.iter().map(|&row| self.keys[row]).collect(),
+            quasi: self.quasi.iter().map(|column| pick(column)).collect(),
+            sensitive: stays.iter().map(|&row| self.sensitive[row]).collect(),
+            public,
+            public_texts: used.iter().map(|&code| self.public_texts[code as usize].clone()).collect(),
+            values: self.values,
+        };
+        (table, lost)
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.keys.len()

@@ -1,6 +1,6 @@
 //! What a release's file shows beside its rows, and the names of the columns that releases of ours have.
 
-use crate::model::Release;
+use crate::model::{ChainLink, Release};
 
 /// The column that numbers groups.
 pub const GROUP_ID: &str = "group_id";
@@ -22,6 +22,8 @@ pub struct Traces {
     pub without_sensitive: bool,
     /// Whether the numbers of counterfeits are known. Where not, they are taken to be none.
     pub counterfeits_known: bool,
+    /// What the release says of its place in its series, if it says it.
+    pub link: Option<ChainLink>,
 }
 
 impl Traces {

@@ -68,6 +68,17 @@ impl Values {
         self.iter().filter(is_second).map(|(value, _)| value).collect()
     }
 
+    /// Forgets the texts of a value. Its number stays, so that those of others do not move; what stands there instead is no
+    /// text of a table, because those have no such character.
+    /// Returns whether there was a text.
+    pub fn blank(&mut self, value: Value) -> bool {
+        let Some(texts) = self.texts.get_mut(value.index()) else { return false };
+        let blank: Box<str> = format!("\u{1}{}", value.0).into();
+        let had_text = texts.iter().any(|text| *text != blank);
+        texts.fill(blank);
+        had_text
+    }
+
     /// Takes the values in the order given; for reading back what was stored.
     pub fn from_ordered(texts: Vec<Box<[Box<str>]>>) -> Values {
         Values { texts }

@@ -676,6 +676,11 @@ impl Project {
         Ok(self.amended.recode(history, last))
     }
 
+    /// Now, as text.
+    pub(super) fn now(&self) -> String {
+        (self.machine.clock)()
+    }
+
     /// The ledger and the vault, to be written.
     pub(super) fn store_mut(&mut self) -> &mut Store {
         self.store.as_mut().expect("a project opened for publishing has a store")
@@ -816,13 +821,19 @@ pub(super) fn read(
 ) -> Result<Snapshot, ProjectError> {
     let key = seed.key("identifier");
     let values = &past.history.values;
-    let snapshot = if delta {
+    let mut snapshot = if delta {
         let no_column = vec![Vec::new(); schema.quasi.len()];
         let nobody = Table::new(Vec::new(), no_column, Vec::new(), values.clone(), Vec::new(), Vec::new());
         ingest::read_delta(source, schema, &key, past.snapshot.unwrap_or(&nobody), values, options)?
     } else {
         ingest::read_snapshot(source, schema, &key, values, options)?
     };
+    let (table, left_out) = snapshot.table.without(&past.history.erased);
+    snapshot.table = table;
+    if left_out > 0 {
+        let who = counted(left_out as u64, "person of this table is", "people of this table are");
+        snapshot.notes.push(format!("{who} left out: erased from the series before"));
+    }
     Ok(snapshot)
 }
 

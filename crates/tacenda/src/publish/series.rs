@@ -5,7 +5,7 @@ use crate::audit::Traces;
 use crate::audit::knowledge::Knowledge;
 use crate::folder::ReceivedRelease;
 use crate::ingest::{Given, ReadOptions};
-use crate::ledger::{Event, Publication, Store};
+use crate::ledger::{Event, Publication, Store, What};
 use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
@@ -72,7 +72,10 @@ pub(super) fn read(
         PrivateTables::Kept if !store.has_vault() => (History::default(), None),
         _ => project.past()?,
     };
-    let kept = kept.filter(|_| last.numbers.truth_known != Some(false));
+    // Nor is the table whole if people were erased from it since.
+    let since = store.events().iter().rev().take_while(|event| event.publication().is_none());
+    let is_whole = !since.into_iter().any(|event| matches!(event.what, What::Erase(_)));
+    let kept = kept.filter(|_| last.numbers.truth_known != Some(false) && is_whole);
     let mut values = kept.as_ref().map_or_else(Values::default, |table| table.values.clone());
     let (mut releases, mut traces, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     for (event, publication) in &events {
@@ -138,9 +141,9 @@ fn saw_kept_sets(project: &Project, events: &[(&Event, &Publication)], tables: &
 
 /// A release of ours in the columns of a whole series, and what its files show beside the rows.
 pub(crate) fn laid_out(published: ReceivedRelease, schema: &Schema) -> (Release, Traces) {
-    let without_sensitive = published.schema.sensitive.is_empty();
+    let (without_sensitive, link) = (published.schema.sensitive.is_empty(), published.link());
     let (release, columns) = published.release.laid_out(&published.schema, schema);
-    let traces = Traces::ours(&release, columns, without_sensitive);
+    let traces = Traces { link: Some(link), ..Traces::ours(&release, columns, without_sensitive) };
     (release, traces)
 }
 

@@ -248,6 +248,21 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             people(line),
             groups()
         ),
+        Statement::TwoOfOneNumber => format!(
+            "Two manifests say release {count} of one series, and their checksums differ (sha256sum manifest.json)."
+        ),
+        Statement::ChainBroken if count == line => {
+            format!("The manifest of release {count} does not name release {} before it.", count.saturating_sub(1))
+        }
+        Statement::ChainBroken => format!(
+            "previous.manifest_sha256 in the manifest of release {count} is not the checksum of the manifest of release {line}."
+        ),
+        Statement::ReleasesMissing if line + 2 == count => {
+            format!("Release {} is not here: release {count} follows it.", count - 1)
+        }
+        Statement::ReleasesMissing => {
+            format!("Releases {} to {} are not here: release {count} follows them.", line + 1, count - 1)
+        }
         Statement::EverLinked => format!(
             "The chance that this person had {} in some release is {}: one minus the product of the shares of other \
              values in the groups that cover them: {one_in}.",

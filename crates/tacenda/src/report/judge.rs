@@ -94,7 +94,7 @@ pub fn verdict(
     let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
     let judged = material.assessment.outcomes.iter().any(is_judged);
     let (decision, mut sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
-        (Decision::Fail, too_much(material, widest, worst, findings.len()))
+        (Decision::Fail, too_much(material, widest, worst, findings))
     } else if asked == 0 {
         match material.about.gate {
             Gate::NotAsked => (Decision::NotAssessed, format!("Nothing was checked in {releases}.")),
@@ -182,13 +182,14 @@ fn at_least(material: &Material<'_>, finding: &FindingFacts) -> u64 {
         Fault::FewNewcomers,
         Fault::FewMatchedValues,
     ];
+    // A broken chain is nobody's row: it says that more may be out than was examined.
     let is_bound = material.series.knowledge.is_none() && bounds.iter().any(|fault| fault.code() == finding.code);
-    if is_bound { 0 } else { finding.people }
+    if is_bound || finding.check == Check::Chain.name() { 0 } else { finding.people }
 }
 
 /// The sentence of a series that fails: who learns what of whom, and the worst of all findings.
-fn too_much(material: &Material<'_>, widest: u64, worst: &FindingFacts, findings: usize) -> String {
-    let others = match findings {
+fn too_much(material: &Material<'_>, widest: u64, worst: &FindingFacts, findings: &[FindingFacts]) -> String {
+    let others = match findings.len() {
         1 => String::new(),
         count => format!(" ({} in all)", counted(count as u64, "finding", "findings")),
     };
@@ -197,6 +198,10 @@ fn too_much(material: &Material<'_>, widest: u64, worst: &FindingFacts, findings
         2 => "both releases".to_string(),
         releases => format!("all {}", counted(releases as u64, "release", "releases")),
     };
+    let mut weighty = findings.iter().filter(|finding| finding.severity != Severity::Note);
+    if weighty.all(|finding| finding.check == Check::Chain.name()) {
+        return format!("These releases are not one unbroken series: {}{others}.", worst.title);
+    }
     let about = match widest {
         0 => String::new(),
         _ => format!(" about at least {}", people(widest)),

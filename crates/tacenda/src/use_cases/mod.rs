@@ -20,7 +20,9 @@ mod release;
 mod plan;
 mod releases;
 mod report;
+mod receipt;
 mod retract;
+mod erase;
 mod keys;
 mod approve;
 mod vault;
@@ -37,10 +39,12 @@ pub use check::{CheckReport, WhatIf, check};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
 pub use diff::{DiffReport, DiffSide, DiffValue, diff};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
+pub use erase::{EraseReport, erase, retain};
 pub use error::{RequestFault, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
+pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
     CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, VerifyRequest, count, log, show,

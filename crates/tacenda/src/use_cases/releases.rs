@@ -1,14 +1,17 @@
 //! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
 
+use crate::audit::Fault;
 use crate::folder::ReceivedRelease;
 use crate::keys::{KeyError, KeyFolder, PublicKey, Trust};
-use crate::ledger::{Amendment, Anchors, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed};
+use crate::ledger::{Amendment, Anchors, Erasure, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed};
 use crate::measure::Loss;
+use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks, counted};
 use crate::publish::{SIGNATURE, check_signed};
 use crate::use_cases::{Progress, UseCaseError};
 use crate::{folder, ledger, measure};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,7 +42,7 @@ pub struct LogEvent {
     pub seq: u64,
     /// When.
     pub at: String,
-    /// What: init, publish, adopt or retract.
+    /// What: init, publish, adopt, erase, erratum, retract or rollback.
     pub event: String,
     /// The release, for a publication.
     pub release: Option<u32>,
@@ -122,10 +125,10 @@ pub struct CountReport {
 }
 
 /// What is to be verified, and against what.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct VerifyRequest<'a> {
-    /// A project folder or a release folder.
-    pub root: &'a Path,
+    /// A project folder, or release folders, or folders of such.
+    pub folders: Vec<PathBuf>,
     /// Where it is remembered how far series went.
     pub anchors: Option<&'a Anchors>,
     /// The public keys that count. Without any, signatures are not checked.
@@ -136,8 +139,8 @@ pub struct VerifyRequest<'a> {
 
 impl<'a> VerifyRequest<'a> {
     /// A folder, by its digests alone.
-    pub fn of(root: &'a Path) -> VerifyRequest<'a> {
-        VerifyRequest { root, anchors: None, keys: &[], own: None }
+    pub fn of(folder: &Path) -> VerifyRequest<'a> {
+        VerifyRequest { folders: vec![folder.into()], anchors: None, keys: &[], own: None }
     }
 }
 
@@ -224,15 +227,16 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
 }
 
 /// Checks ledger, vault and release folders against their digests, and reads every release back. Without its vault, a
-/// project is checked as far as it left the house. A release folder alone is checked against its own checksums.
+/// project is checked as far as it left the house. Release folders alone are checked against their own checksums and
+/// against each other: two with one number, a broken chain or a gap is a fault.
 /// The ledger is held against its anchor, if one is given, and signatures against the keys that are named.
 pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
-    let VerifyRequest { root, anchors, keys, own } = *request;
-    if root.join(folder::MANIFEST).exists() {
-        progress(1, "reading the release");
-        return Ok(verify_folder(root, keys));
-    }
-    let store = match unsealed(Arc::new(RealDisk), root, own) {
+    let VerifyRequest { folders, anchors, keys, own } = request;
+    let root = match &folders[..] {
+        [root] if root.join(".tacenda").exists() => root,
+        _ => return verify_folders(folders, keys, progress),
+    };
+    let store = match unsealed(Arc::new(RealDisk), root, *own) {
         // Somebody else's vault is closed to us, and its releases are not.
         Err(error) if error.leaves_vault_closed() => open(root)?,
         disk => Store::open_look(disk?, root)?,
@@ -249,14 +253,19 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     }
     let mut faults: Vec<VerifyFault> =
         found.iter().map(|error| VerifyFault::new(error.code(), error.to_string())).collect();
+    let mut links = Vec::new();
     if faults.is_empty() {
         // Digests say that the files are the published ones; reading says that they can be used.
         for &number in &made_here {
             step(&format!("reading release {number}"));
-            if let Err(error) = folder::read(&store.release_folder(number)) {
-                faults.push(VerifyFault::new(error.code(), error.to_string()));
+            match folder::read(&store.release_folder(number)) {
+                Ok(release) => links.push(release.link()),
+                Err(error) => faults.push(VerifyFault::new(error.code(), error.to_string())),
             }
         }
+        // What was made elsewhere leaves gaps; the ledger has its lines.
+        faults
+            .extend(chain_faults(&links).into_iter().filter(|(fault, _)| *fault != ChainFault::Missing).map(|it| it.1));
     }
     let mut signers = Vec::new();
     if !keys.is_empty() {
@@ -274,16 +283,83 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     Ok(VerifyReport { whole: faults.is_empty(), unfinished, releases, vault, signed, signed_by: signers, faults })
 }
 
-/// Checks a release folder alone.
-fn verify_folder(root: &Path, keys: &[PublicKey]) -> VerifyReport {
-    let faults = folder::read(root).err().map(|error| VerifyFault::new(error.code(), error.to_string()));
-    let mut faults: Vec<VerifyFault> = faults.into_iter().collect();
-    let (mut signed_by, signed) = (Vec::new(), root.join(SIGNATURE).exists());
-    if !keys.is_empty() {
-        check_folder(root, &mut Trust::new(keys), &mut signed_by, &mut faults);
+/// Checks release folders without a project.
+fn verify_folders(
+    folders: &[PathBuf],
+    keys: &[PublicKey],
+    progress: Progress<'_>,
+) -> Result<VerifyReport, UseCaseError> {
+    let mut found = Vec::new();
+    for folder in folders {
+        match release_folders(folder, 3) {
+            // Nothing of ours: opening says what it lacks.
+            none if none.is_empty() => return Err(open(folder).err().unwrap_or(UseCaseError::NoRelease)),
+            some => found.extend(some),
+        }
     }
-    let whole = faults.is_empty();
-    VerifyReport { whole, unfinished: false, releases: 1, vault: false, signed, signed_by, faults }
+    let (mut faults, mut links, mut signed_by) = (Vec::new(), Vec::new(), Vec::new());
+    let mut trust = Trust::new(keys);
+    for folder in &found {
+        progress(found.len(), "reading the release");
+        // One folder needs no name.
+        let named = |message: String| match found.len() {
+            1 => message,
+            _ => format!("{}: {message}", folder.display()),
+        };
+        match folder::read(folder) {
+            Ok(release) => links.push(release.link()),
+            Err(error) => faults.push(VerifyFault::new(error.code(), named(error.to_string()))),
+        }
+        if !keys.is_empty() {
+            let before = faults.len();
+            check_folder(folder, &mut trust, &mut signed_by, &mut faults);
+            faults[before..].iter_mut().for_each(|fault| fault.message = named(std::mem::take(&mut fault.message)));
+        }
+    }
+    faults.extend(chain_faults(&links).into_iter().map(|(_, fault)| fault));
+    let signed = found.iter().any(|folder| folder.join(SIGNATURE).exists());
+    let (whole, releases) = (faults.is_empty(), found.len() as u32);
+    Ok(VerifyReport { whole, unfinished: false, releases, vault: false, signed, signed_by, faults })
+}
+
+/// A release folder, or those in a folder, by name.
+fn release_folders(folder: &Path, depth: u32) -> Vec<PathBuf> {
+    if folder.join(folder::MANIFEST).exists() {
+        return vec![folder.to_path_buf()];
+    }
+    let entries = fs::read_dir(folder).ok().filter(|_| depth > 0).into_iter().flatten().flatten();
+    let mut inside: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    inside.sort();
+    inside.iter().flat_map(|path| release_folders(path, depth - 1)).collect()
+}
+
+/// Where releases are not one series.
+fn chain_faults(links: &[ChainLink]) -> Vec<(ChainFault, VerifyFault)> {
+    let chain: Vec<Option<&ChainLink>> = links.iter().map(Some).collect();
+    let fault = |found: ChainBreak| {
+        let (link, with) = (&links[found.at], &links[found.with]);
+        let (series, number, other) = (&link.series, link.number, with.number);
+        let (fault, message) = match found.fault {
+            ChainFault::TwoOfOneNumber => (
+                Fault::TwoOfOneNumber,
+                format!(
+                    "two different releases {number} of {series}: their manifests differ; the series was continued twice"
+                ),
+            ),
+            ChainFault::Broken => (
+                Fault::ChainBroken,
+                format!(
+                    "release {number} of {series} names another release before it than release {other} that is here"
+                ),
+            ),
+            ChainFault::Missing => (
+                Fault::ReleasesMissing,
+                format!("after release {other} of {series} comes release {number}; those between are not here"),
+            ),
+        };
+        (found.fault, VerifyFault::new(fault.code(), message))
+    };
+    chain_breaks(&chain).into_iter().map(fault).collect()
 }
 
 fn check_folder(folder: &Path, trust: &mut Trust, signers: &mut Vec<String>, faults: &mut Vec<VerifyFault>) {
@@ -319,6 +395,7 @@ fn logged(event: &Event) -> LogEvent {
         What::Publish(_) => "publish",
         What::Adopt(_) => "adopt",
         What::Erratum { .. } => "erratum",
+        What::Erase(_) => "erase",
         What::Retract { .. } => "retract",
         What::Rollback { .. } => "rollback",
     };
@@ -350,6 +427,15 @@ fn says(event: &Event) -> Option<String> {
         What::Rollback { because, lines, .. } => Some(format!(
             "the ledger was seen before with {lines} lines; the series continues without the later ones: \
                 {because}"
+        )),
+        What::Erase(Erasure { people: count, retain: None, .. }) => Some(format!(
+            "{} erased: the vault was written anew without them",
+            counted(*count, "person was", "people were")
+        )),
+        What::Erase(Erasure { people: count, retain: Some(releases), .. }) => Some(format!(
+            "{} forgotten, not published for {}",
+            counted(*count, "person was", "people were"),
+            counted(u64::from(*releases), "release", "releases")
         )),
         What::Retract { details } => {
             let because = details["because"].as_str().unwrap_or_default();

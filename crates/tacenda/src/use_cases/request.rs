@@ -1,11 +1,13 @@
 //! What several requests have in common: a project, a table, how files are read, and who hears of progress.
 
+use crate::folder;
 use crate::ingest::foreign::Notation;
 use crate::keys::{KeyError, KeyFolder, Signer};
-use crate::ledger::{Anchors, Disk, RealDisk, unsealed};
+use crate::ledger::{Anchors, Disk, LedgerError, RealDisk, Receipt, Seen, unsealed};
 use crate::model::Reading;
 use crate::publish::{Access, Machine, Project, ProjectError};
 use crate::use_cases::UseCaseError;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +23,8 @@ pub struct ProjectFolder {
     pub policy: Option<PathBuf>,
     /// Where it is remembered, outside of the project, how far its series went. Nowhere if left out.
     pub anchors: Option<Anchors>,
+    /// A receipt or a release folder that stands in for an anchor that is lost: the series must have come as far.
+    pub anchor_from: Option<PathBuf>,
     /// Where the user's keys are. Without them nothing is signed, a new vault is not encrypted, and one that is stays closed.
     pub keys: Option<KeyFolder>,
     /// Why a project that is behind its anchor may go on.
@@ -32,10 +36,11 @@ impl ProjectFolder {
     pub fn open(&self, access: Access) -> Result<Project, ProjectError> {
         // Before the lock is taken: a person may have to be asked.
         let signer = if access == Access::Publish { self.signer()? } else { None };
+        let anchors = self.held_anchors()?;
         let machine = Machine { keys: self.keys.clone(), ..Machine::default() };
         let mut project = Project::open_on(machine, &self.root, self.policy.as_deref(), access)?;
         signer.into_iter().for_each(|signer| project.sign_with(signer));
-        if let Some(anchors) = &self.anchors {
+        if let Some(anchors) = &anchors {
             project.hold_against(anchors, access, self.accept_rollback.as_deref())?;
         }
         Ok(project)
@@ -44,6 +49,19 @@ impl ProjectFolder {
     /// The disk that opens the project's vault.
     pub(super) fn disk(&self) -> Result<Arc<dyn Disk>, KeyError> {
         unsealed(Arc::new(RealDisk), &self.root, self.keys.as_ref())
+    }
+
+    /// Where it is remembered how far the series went, with what stands in for a lost anchor.
+    pub fn held_anchors(&self) -> Result<Option<Anchors>, ProjectError> {
+        let Some(path) = &self.anchor_from else { return Ok(self.anchors.clone()) };
+        let nowhere = LedgerError::BadReceipt { what: "there is no folder for anchors; name one with --anchor" };
+        let anchors = self.anchors.clone().ok_or(nowhere)?;
+        if path.join(folder::MANIFEST).exists() {
+            return Ok(Some(anchors.and_seen(Seen::Release(folder::read_link(path)?))));
+        }
+        let text = fs::read(path).map_err(|error| LedgerError::disk("read", path, error))?;
+        let receipt = Receipt::read(&String::from_utf8_lossy(&text))?;
+        Ok(Some(anchors.and_seen(Seen::Receipt(receipt))))
     }
 
     /// The user's signing key, if there is one.

@@ -25,10 +25,11 @@ pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<
     if because.is_empty() || because.chars().any(char::is_control) {
         return Err(UseCaseError::usage("give the reason in one line: --because \"…\"; recipients will read it"));
     }
+    let anchors = project.held_anchors()?;
     // Whatever the policy file says now: a release must be withdrawn in a hurry.
     let mut store = Store::open_write(project.disk()?, &project.root)?;
     project.signer()?.into_iter().for_each(|signer| store.sign_with(Arc::new(signer)));
-    if let Some(anchors) = &project.anchors {
+    if let Some(anchors) = &anchors {
         store.hold_against(anchors, &now(), project.accept_rollback.as_deref())?;
     }
     let is_wanted =

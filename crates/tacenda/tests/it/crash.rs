@@ -3,7 +3,8 @@
 use crate::crash_disk::{CrashDisk, DiskFault, Kept};
 use crate::small_project::{adopt, init, publish, root, state};
 use std::sync::Arc;
-use tacenda::ledger::{Disk, Folder, LedgerError, Store, verify};
+use tacenda::ledger::{Disk, Folder, Forgotten, LedgerError, Store, What, verify};
+use tacenda::model::{History, Table};
 
 fn ways_to_lose() -> impl Iterator<Item = Kept> {
     [Kept::Nothing, Kept::Everything, Kept::Half].into_iter().chain((1..=5).map(Kept::Random))
@@ -159,6 +160,53 @@ fn a_crash_at_any_operation_of_an_adoption_leaves_the_old_state_or_the_new() {
         }
         assert!(seen[0] > 50 && seen[1] > 25, "both sides of the commit were tried: {seen:?}");
     }
+}
+
+/// The state after release `number` without the first of those who are there.
+fn forgotten(number: u32) -> (History, Table) {
+    let (mut history, table) = state(number);
+    let keys = [table.keys()[0]];
+    history.forget(&keys, true);
+    (history, table.without(&keys).0)
+}
+
+fn forget(store: &mut Store) -> Result<(), LedgerError> {
+    let (history, table) = forgotten(store.releases());
+    store.forget("2026-05-01T00:00:00Z", Forgotten { people: 1, retain: None }, &history, &table)
+}
+
+#[test]
+fn a_crash_at_any_operation_of_an_erasure_leaves_the_old_state_or_the_new() {
+    let start = project(2);
+    let whole = start.copy(DiskFault::Never);
+    let mut store = open_write(&whole).unwrap();
+    let opening = whole.operations().0;
+    store.keep_planned("0123456789abcdef", &state(2).1).unwrap();
+    forget(&mut store).unwrap();
+    assert_tidy(&whole, &store);
+    let ending = whole.operations().0;
+    // The same store goes on.
+    publish(&mut store, 3).unwrap();
+    assert_tidy(&whole, &store);
+    let mut seen = [0, 0];
+    for at in opening + 1..=ending + 1 {
+        let disk = start.copy(DiskFault::Crash(at));
+        let result = open_write(&disk).and_then(|mut store| forget(&mut store));
+        for kept in [Kept::Nothing, Kept::Everything, Kept::Half, Kept::Random(1)] {
+            let left = disk.after_crash(kept);
+            let mut store = open_write(&left).unwrap();
+            let is_new = matches!(store.events().last().unwrap().what, What::Erase(_));
+            let (history, table) = if is_new { forgotten(2) } else { state(2) };
+            assert!(store.history().unwrap() == history && store.snapshot().unwrap() == Some(table));
+            assert!(result.is_err() || is_new, "what was said to be erased is gone");
+            // Nothing of the other state is left on the disk.
+            assert_tidy(&left, &store);
+            publish(&mut store, 3).unwrap();
+            assert_tidy(&left, &store);
+            seen[usize::from(is_new)] += 1;
+        }
+    }
+    assert!(seen[0] > 50 && seen[1] > 25, "both sides of the commit were tried: {seen:?}");
 }
 
 #[test]

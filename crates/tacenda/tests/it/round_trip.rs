@@ -131,6 +131,7 @@ fn history() -> impl Strategy<Value = History> {
             places,
             views,
             counts: Vec::new(),
+            erased: (0..any() % 3).map(|lo| RecordKey { hi: 7, lo: lo.into() }).collect(),
         }
     })
 }

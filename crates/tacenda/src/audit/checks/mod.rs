@@ -4,6 +4,7 @@ pub(super) mod ask;
 pub(super) mod boundaries;
 pub(super) mod candidates;
 mod certificate;
+pub(super) mod chain;
 pub(super) mod changes;
 pub(super) mod closeness;
 pub(super) mod correspondence;

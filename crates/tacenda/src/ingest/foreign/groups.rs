@@ -151,6 +151,7 @@ pub fn release(
         without_sensitive: raw.columns[names.sensitive()].iter().all(Option::is_none),
         counterfeits_known: counterfeits.is_some(),
         places: rows.clone(),
+        link: None,
     };
     let release = Release {
         number: at as u32 + 1,

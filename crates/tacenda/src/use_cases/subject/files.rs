@@ -2,11 +2,12 @@
 
 use crate::ingest::foreign::{File, Foreign};
 use crate::ingest::{Given, Source, foreign};
+use crate::model::ChainLink;
 use crate::publish::software;
-use crate::report;
 use crate::report::{About, FileFacts};
 use crate::use_cases::subject::{fit, own};
 use crate::use_cases::{Order, Progress, Subject, SubjectRequest, UseCaseError};
+use crate::{folder, report};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ struct Named {
     stem: String,
     /// Its data file; a frame has none.
     data: Option<PathBuf>,
+    /// What a release of ours says of its place in its series.
+    link: Option<ChainLink>,
 }
 
 /// Reads files of anyone.
@@ -41,6 +44,7 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
     let keep: Vec<bool> = repeats.iter().map(Option::is_none).collect();
     leave_out(&mut read, &keep);
     retain(&mut named, &keep);
+    read.shown.iter_mut().zip(&named).for_each(|(shown, named)| shown.link.clone_from(&named.link));
     let mut notes: Vec<String> = read
         .columns
         .iter()
@@ -88,13 +92,14 @@ fn open(given: Given, at: usize) -> Result<(File, Named), UseCaseError> {
             let data = own::data_file(&path)?;
             let counterfeits = foreign::counts_beside(&data).map(|path| Source::open(&path));
             let counterfeits = counterfeits.transpose()?;
-            let named = Named { name: file_name(&data), stem: label(&path), data: Some(data.clone()) };
+            let link = own::folder_of(&Given::Path(path.clone())).and_then(|folder| folder::read_link(&folder).ok());
+            let named = Named { name: file_name(&data), stem: label(&path), data: Some(data.clone()), link };
             Ok((File { source: Source::open(&data)?, label: label(&data), counterfeits }, named))
         }
         Given::Frame(source) => {
             let name = frame_name(at);
             let file = File { source, label: name.clone(), counterfeits: None };
-            Ok((file, Named { stem: name.clone(), name, data: None }))
+            Ok((file, Named { stem: name.clone(), name, data: None, link: None }))
         }
     }
 }

@@ -312,11 +312,13 @@ fn add_with_counterfeits(table: &Table, rows: &[u32], buckets: &mut Vec<Bucket>,
     Ok(())
 }
 
-/// The value and the `m - 1` other values most people of the table have.
+/// The value and the `m - 1` other values most people of the table have. A value that nobody present holds founds no set: it
+/// may be that of somebody who was erased (science A3.14).
 fn set_around(table: &Table, value: Value, m: u64) -> Result<Vec<Value>, GroupingError> {
     let mut counts = vec![0u64; table.values.len()];
     table.sensitive().iter().for_each(|value| counts[value.index()] += 1);
-    let mut others: Vec<Value> = (0..counts.len() as u32).map(Value).filter(|&other| other != value).collect();
+    let mut others: Vec<Value> =
+        (0..counts.len() as u32).map(Value).filter(|&other| other != value && counts[other.index()] > 0).collect();
     others.sort_by_key(|other| (std::cmp::Reverse(counts[other.index()]), *other));
     if (others.len() as u64) < m - 1 {
         return Err(GroupingError::TooFewValues { found: others.len() + 1, wanted: m as u32 });
@@ -531,6 +533,16 @@ mod tests {
         assert_eq!(answer, Err(GroupingError::TooFewValues { found: 1, wanted: 2 }));
     }
 
+    /// science A3.14-3: the series knows three values, and only two of them are held by somebody.
+    #[test]
+    fn no_set_is_founded_on_a_value_that_nobody_holds() {
+        let table = table(&values(3), 1, &[(1, vec![1], 0), (2, vec![2], 0), (3, vec![3], 1)]);
+        let adding = |m| MInvariance { on_ineligible: OnIneligible::Counterfeit, ..policy(m) };
+        let answer = run(&adding(3), &schema(&[10]), &History::default(), &table);
+        assert_eq!(answer, Err(GroupingError::TooFewValues { found: 2, wanted: 3 }));
+        assert!(run(&adding(2), &schema(&[10]), &History::default(), &table).is_ok());
+    }
+
     #[test]
     fn an_empty_table_gives_no_groups() {
         let grouping = run(&policy(3), &schema(&[10]), &History::default(), &table(&values(3), 1, &[])).unwrap();
@@ -584,6 +596,13 @@ mod tests {
                         history = after(&schema, &history, &table, &grouping);
                     }
                     Err(GroupingError::Ineligible { .. }) => prop_assert_eq!(on_ineligible, OnIneligible::Refuse),
+                    // No set is founded on values that nobody here holds.
+                    Err(GroupingError::TooFewValues { .. }) => {
+                        let mut held = table.sensitive().to_vec();
+                        held.sort_unstable();
+                        held.dedup();
+                        prop_assert!(on_ineligible == OnIneligible::Counterfeit && held.len() < m as usize);
+                    }
                     Err(other) => prop_assert!(false, "{other}"),
                 }
             }

@@ -1,0 +1,57 @@
+//! Erase a person from the vault and from all later releases.
+//!
+//! Identifiers come from standard input: arguments stand in the list of processes and in the shell's history.
+
+use crate::args::{Common, RetainArgs};
+use crate::commands::shared;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use std::io;
+use std::io::BufRead;
+use tacenda::model::{counted, people};
+use tacenda::use_cases;
+use tacenda::use_cases::EraseReport;
+
+pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let lines = io::stdin().lock().lines().collect::<io::Result<Vec<String>>>();
+    let lines = lines.map_err(|error| Failure::environment(format!("standard input: {error}")))?;
+    let identifiers: Vec<String> = lines.into_iter().filter(|line| !line.trim().is_empty()).collect();
+    let report = use_cases::erase(&common.folder(), &identifiers);
+    let report = report.map_err(|error| shared::failure(error, screen))?;
+    let mut text = match report.people {
+        0 => "Nobody was erased.\n".to_string(),
+        count => format!(
+            "{} erased from the vault and from all later releases.\n",
+            counted(count, "person was", "people were")
+        ),
+    };
+    if report.already > 0 {
+        text.push_str(&format!("{} erased before.\n", counted(report.already, "person was", "people were")));
+    }
+    if report.unknown > 0 {
+        let who = counted(report.unknown, "identifier is", "identifiers are");
+        text.push_str(&format!("{who} not known to this series: the vault holds nothing under that name.\n"));
+    }
+    told(&text, &report, screen)
+}
+
+/// Forgets people who left long ago.
+pub fn retain(args: &RetainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    let report = use_cases::retain(&common.folder(), args.releases);
+    let report = report.map_err(|error| shared::failure(error, screen))?;
+    let text = match report.people {
+        0 => "Nobody left so long ago. Nothing was done.\n".to_string(),
+        count => format!("{} who left are forgotten. If they return, they are left out.\n", people(count)),
+    };
+    told(&text, &report, screen)
+}
+
+fn told(text: &str, report: &EraseReport, screen: &Screen) -> Result<u8, Failure> {
+    let mut text = text.to_string();
+    if report.people > 0 {
+        text.push_str(&format!("\nThe next release: {}\n\nWhat cannot be erased:\n", report.departures));
+        report.stays.iter().for_each(|stays| text.push_str(&format!("- {stays}\n")));
+    }
+    screen.result(&text, report)?;
+    Ok(0)
+}
