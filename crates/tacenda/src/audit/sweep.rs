@@ -1,12 +1,12 @@
 //! Counts the worlds of one component without listing them.
 //!
-//! People are gone through one by one, those who share groups near each other. What has happened so far matters only by
-//! the rows that are still free in groups that somebody is still to come for. Ways that leave the same rows free are
-//! counted together. Going back from the end gives, for each person and value, the worlds in which the person has it.
-//! The numbers are those that listing all worlds gives (a property compares them).
+//! People are placed one after another, with people who share groups close together. The past matters only through the
+//! rows that are still free in groups that later people can be in. Ways that leave the same rows free are counted
+//! together. A backward pass then gives, for each person and value, the worlds in which the person has the value. The
+//! numbers equal those of listing all worlds; a property test compares them.
 //!
-//! Rows of a group with one value are told apart by a weight, as in `worlds`: the ways to be in them. The factor that all
-//! worlds share is left out, so that larger histories fit 128 bits. Shares stay the same.
+//! Rows of a group with the same value are distinguished by a weight, as in `worlds`: the number of ways to be in them.
+//! A factor that all worlds share is left out, so that larger histories fit 128 bits. Shares stay the same.
 
 use crate::audit::worlds::{Choice, Seats, Stop};
 use crate::model::Value;
@@ -23,7 +23,7 @@ pub(super) struct Counted {
     pub(super) equal: Vec<(u32, u32)>,
 }
 
-/// The most states that are kept, for the sake of memory.
+/// The most states that are kept, to bound memory.
 const MOST_STATES: usize = 1 << 20;
 
 /// A person's choice that leads from one state to another.
@@ -33,11 +33,11 @@ struct Way {
     to: u32,
     /// The value, by its place in the list of values.
     value: u32,
-    /// The ways to be in the rows of groups that nobody else comes for.
+    /// The ways to be in the rows of the groups that are complete after this choice.
     weight: u128,
 }
 
-/// One person's ways, and the worlds that lead up to each state before them.
+/// One person's ways, and the number of worlds that lead to each state before them.
 struct Layer {
     person: usize,
     ways: Vec<Way>,
@@ -52,7 +52,7 @@ pub(super) fn count(seats: &Seats, options: &[&[Choice]], steps: &mut u64) -> Re
     values.dedup();
     let mut counted = Counted { count: 0, whole: 0, parts: vec![BTreeMap::new(); options.len()], equal: Vec::new() };
     let Some(layers) = sweep(seats, options, &values, steps)? else { return Ok(counted) };
-    // What leads from a state to the end.
+    // The number of worlds from each state to the end.
     let mut after: Vec<u128> = vec![1];
     let mut is_alive: Vec<Vec<bool>> = vec![vec![true]];
     for layer in layers.iter().rev() {
@@ -84,7 +84,7 @@ fn spend(steps: &mut u64, cost: u64) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Goes through everyone. `None` where somebody has no choice left, whatever the others do.
+/// Places everyone. `None` if somebody has no choice left, whatever the others do.
 fn sweep(seats: &Seats, options: &[&[Choice]], values: &[Value], steps: &mut u64) -> Result<Option<Vec<Layer>>, Stop> {
     let order = order(options);
     let board = Board::new(seats, options, &order)?;
@@ -126,7 +126,7 @@ fn sweep(seats: &Seats, options: &[&[Choice]], values: &[Value], steps: &mut u64
     Ok(Some(layers))
 }
 
-/// How many worlds there are, rows alike not told apart.
+/// How many worlds there are if rows with the same group and value are not distinguished.
 fn ways_through(layers: &[Layer]) -> Result<u128, Stop> {
     let Some(last) = layers.last() else { return Ok(1) };
     let mut count = 0u128;
@@ -136,7 +136,7 @@ fn ways_through(layers: &[Layer]) -> Result<u128, Stop> {
     Ok(count)
 }
 
-/// The order of the people: each next one shares groups with those before, and opens as few new ones as can be.
+/// The order of the people: each next person shares groups with earlier ones and opens as few new groups as possible.
 fn order(options: &[&[Choice]]) -> Vec<usize> {
     let groups = |person: usize| {
         let mut groups: Vec<u32> =
@@ -165,22 +165,22 @@ fn order(options: &[&[Choice]]) -> Vec<usize> {
     order
 }
 
-/// The free rows of all groups: one number a cell, one per group.
+/// The free rows of all groups: one number per cell and one per group.
 struct Board {
     start: Box<[u8]>,
     /// Per cell of the history, its place in a state.
     cells: FxHashMap<u32, usize>,
     groups: FxHashMap<u32, usize>,
-    /// Per turn, the groups that nobody comes for later.
+    /// Per turn, the groups that no later person can be in.
     closing: Vec<Vec<Closing>>,
 }
 
-/// A group that nobody comes for any more.
+/// A group that no later person can be in.
 #[derive(Clone)]
 struct Closing {
     /// Its place in a state.
     group: usize,
-    /// The places of its cells, each with the most rows that can be left to counterfeits.
+    /// The places of its cells, each with the most rows that can be counterfeits.
     cells: Vec<(usize, u8)>,
 }
 
@@ -220,8 +220,8 @@ impl Board {
         Ok(board)
     }
 
-    /// What is free once a choice is made, and in how many ways people can be in the rows of groups that are then complete;
-    /// `None` where a row or a person is missing.
+    /// The rows that are free after a choice, and the number of ways to be in the rows of groups that are then
+    /// complete; `None` if a row or a person is missing.
     fn seat(&self, state: &[u8], choice: &Choice, turn: usize) -> Option<(Box<[u8]>, u128)> {
         let mut next: Box<[u8]> = state.into();
         for (group, cell) in &choice.spots {
@@ -236,7 +236,7 @@ impl Board {
             }
             for &(cell, most) in cells {
                 let left = std::mem::take(&mut next[cell]);
-                // A group that is complete has no more rows left than counterfeits.
+                // In a complete group, the rows left are its counterfeits.
                 for factor in left + 1..=most {
                     weight = weight.checked_mul(u128::from(factor))?;
                 }
@@ -246,7 +246,8 @@ impl Board {
     }
 }
 
-/// Who has the same value in every world. Some worlds rule out most pairs; the others are followed through all worlds.
+/// The pairs of people who have the same value in every world. A sample of worlds rules out most pairs; the others are
+/// followed through all worlds.
 fn always_equal(
     layers: &[Layer],
     is_alive: &[Vec<bool>],
@@ -270,7 +271,7 @@ fn always_equal(
         if others.is_empty() {
             continue;
         }
-        // Per state, the values that the first can have on the way to it.
+        // Per state, the values that the first person can have on the way to it.
         let mut had: Vec<u128> = Vec::new();
         for (at, layer) in layers.iter().enumerate().skip(first) {
             spend(steps, layer.ways.len() as u64)?;
@@ -296,7 +297,7 @@ fn always_equal(
     Ok(equal)
 }
 
-/// Some worlds, each with everyone's value in order of turn: for every turn and value one.
+/// A sample of worlds, each with everyone's value in order of turn: one world for every turn and value.
 fn samples(layers: &[Layer], is_alive: &[Vec<bool>]) -> Vec<Vec<u32>> {
     let is_usable = |at: usize, way: &&Way| is_alive[at + 1][way.to as usize];
     // Per state, one way to it and one from it.

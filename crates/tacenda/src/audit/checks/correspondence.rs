@@ -67,7 +67,7 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Groups in which few rows are left for arrivals; and in how many groups that is not clear.
+/// Groups in which few rows are left for arrivals, and the number of groups for which that is not clear.
 fn few_arrivals(ask: &Ask<'_>, flows: &Flows<'_>) -> (Tally, u64) {
     let k = u64::from(ask.thresholds.k);
     let (mut newcomers, mut unclear) = (Tally::new(Fault::FewNewcomers), 0);
@@ -97,7 +97,7 @@ fn few_arrivals(ask: &Ask<'_>, flows: &Flows<'_>) -> (Tally, u64) {
     (newcomers, unclear)
 }
 
-/// Who was told of already, where people are known.
+/// The people who were already counted in a finding, if people are known.
 pub(super) struct People {
     of_pairs: Option<Vec<Vec<u32>>>,
     told: FxHashSet<u32>,
@@ -108,8 +108,8 @@ impl People {
         People { of_pairs, told: FxHashSet::default() }
     }
 
-    /// How many more people the pair at a place speaks of: `rows` where they are not known, `None` where nobody stands
-    /// there.
+    /// How many further people the pair at this place of the list concerns: `rows` if people are not known, `None` if
+    /// the pair has nobody in common.
     pub(super) fn count(&mut self, at: usize, rows: u64) -> Option<u64> {
         let Some(of_pairs) = &self.of_pairs else { return Some(rows) };
         let people = &of_pairs[at];
@@ -118,7 +118,7 @@ impl People {
     }
 }
 
-/// Groups of both releases, with the places of these.
+/// Groups of both releases, each with the place of its release.
 pub(super) fn names(flows: &Flows<'_>, old: &[u32], new: &[u32]) -> Vec<(u32, u32)> {
     let old = old.iter().map(|&group| (flows.places.0, group));
     old.chain(new.iter().map(|&group| (flows.places.1, group))).collect()

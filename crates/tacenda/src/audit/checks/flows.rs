@@ -2,11 +2,11 @@
 //!
 //! If nobody left and no value changed, every row of the earlier release is a row of the later one, with the same
 //! value, in a group whose region overlaps. Per value that is a flow between groups. The most that any such flow sends
-//! from one group to another is how many rows of the one can be rows of the other. The least that any sends into a
-//! group is how many of its rows must belong to earlier people.
+//! from one group to another is the number of rows that the two can share. The least that any such flow sends into a
+//! group is the number of its rows that must belong to earlier people.
 //!
-//! If a component is small, or has only one group on one side, this is exact. Otherwise pairs that no flow uses are
-//! still found, and the closed form bounds the rest from above.
+//! This is exact if a component is small, or has only one group on one side. Otherwise pairs that no flow uses are
+//! still found, and a closed form bounds the rest from above.
 
 use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::{Ask, pairs};
@@ -22,7 +22,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 pub(super) struct Edge {
     pub(super) earlier: u32,
     pub(super) later: u32,
-    /// Per value that some flow uses, the most.
+    /// Per value that some flow uses, the largest flow.
     pub(super) most: Vec<(Value, u32)>,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct Flows<'a> {
     pub(super) new: Stab,
     /// By earlier group, then by later group.
     pub(super) edges: Vec<Edge>,
-    /// Per group of the later release, how many of its rows must be old ones.
+    /// Per group of the later release, how many of its rows must belong to people of the earlier release.
     pub(super) forced: Vec<u32>,
     /// How many edges have a bound instead of the exact number.
     pub(super) bounded: u64,
-    /// How many edges were passed over because of counterfeits.
+    /// How many edges were skipped because of counterfeits.
     pub(super) passed_over: u64,
 }
 
@@ -52,14 +52,14 @@ pub(super) enum NoFlows {
     TooMany,
 }
 
-/// So many steps of one value and component are always taken to ask every arc for its most: its arcs, squared.
+/// One value of a component is always solved exactly if the square of its number of arcs is at most this.
 const STEPS: u64 = 9_000_000;
 
 /// The most pairs of overlapping groups that are kept.
 const MOST_EDGES: u64 = 4_000_000;
 
-/// Asks `judge` of the flows between every two neighbouring releases; `gap` says why some could not be asked. Answers
-/// also between how many releases people left, where it could be asked at all.
+/// Lets `judge` examine the flows of every pair of releases that is compared. `gap` is the reason for pairs that stay
+/// open. Also returns between how many pairs people left, if the question could be asked at all.
 pub(super) fn each<'a>(
     ask: &Ask<'a>,
     check: Check,
@@ -77,7 +77,7 @@ pub(super) fn each<'a>(
     let (mut left, mut too_many, mut edges) = (0, false, 0);
     for (place, &(earlier, later)) in pairs.iter().enumerate() {
         if edges > MOST_EDGES && place >= ask.neighbours() {
-            // All are kept for the next check.
+            // Flows are kept in memory for the next check, so their number is bounded.
             too_many = true;
             break;
         }
@@ -141,7 +141,7 @@ impl<'a> Flows<'a> {
         Ok(flows)
     }
 
-    /// Solves every component. Each has a part of the steps, by how many pairs of groups it has.
+    /// Solves every component. Each gets steps in proportion to its pairs of groups.
     fn fill(&mut self, components: &[(u32, Component)], steps: u64) -> Result<(), NoFlows> {
         let all = self.edges.len().max(1) as u64;
         let solve = |(_, component): &(u32, Component)| {
@@ -163,7 +163,7 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// The flows of one component, value by value; `None` where one does not exist.
+    /// The flows of one component, value by value; `None` if a value has no flow.
     fn solve(&self, component: &Component, steps: u64) -> Option<Solved> {
         let mut solved = Solved { steps, ..Solved::default() };
         let mut values: Vec<Value> =
@@ -173,7 +173,8 @@ impl<'a> Flows<'a> {
         let counterfeits =
             |release: &Release, groups: &[u32]| groups.iter().any(|&group| release.counterfeits[group as usize] > 0);
         if counterfeits(self.earlier, &component.earlier) || counterfeits(self.later, &component.later) {
-            // Which rows are people's is not known: nothing is said of these groups, as if all their rows were taken.
+            // With counterfeits it is not known which rows belong to people. So nothing is concluded for these groups:
+            // all their rows count as taken.
             let taken = |&group: &u32| (group, self.later.group_rows(group as usize).len() as u32);
             solved.forced = component.later.iter().map(taken).collect();
             solved.passed_over = component.earlier.iter().map(|&group| self.edges_of(group).len() as u64).sum();
@@ -220,7 +221,7 @@ impl<'a> Flows<'a> {
         place.ok().map(|place| &self.edges[place])
     }
 
-    /// Per pair of groups, who is in the one and then in the other; `None` where people are not known.
+    /// Per pair of groups, the people who are in the first and then in the second; `None` if people are not known.
     pub(super) fn people_between(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
         let knowledge = ask.people()?;
         let mut regions = Regions::new(self.earlier.regions.attributes());
@@ -253,8 +254,7 @@ impl<'a> Flows<'a> {
         Some(people)
     }
 
-    /// How many people are in a group of the later release and were not in the earlier one; `None` where people are not
-    /// known.
+    /// How many people of a later group were not in the earlier release; `None` if people are not known.
     pub(super) fn newcomers(&self, ask: &Ask<'_>, group: u32) -> Option<u64> {
         let knowledge = ask.people()?;
         let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
@@ -287,22 +287,22 @@ impl<'a> Flows<'a> {
 }
 
 impl Edge {
-    /// How many rows of the one group can be rows of the other.
+    /// How many rows the two groups can share.
     pub(super) fn rows(&self) -> u64 {
         self.most.iter().map(|&(_, most)| u64::from(most)).sum()
     }
 }
 
-/// What was found out of one component.
+/// The flows of one component, solved.
 #[derive(Default)]
 struct Solved {
     /// Edge, value, the most.
     most: Vec<(u32, Value, u32)>,
-    /// Later group, rows that must be old.
+    /// Later group, and its rows that must belong to earlier people.
     forced: Vec<(u32, u32)>,
     bounded: u64,
     passed_over: u64,
-    /// The steps that are left for asking arcs one by one.
+    /// The steps that are left for solving arcs one by one.
     steps: u64,
 }
 
@@ -316,7 +316,7 @@ impl Solved {
         let cost = (matching.arcs.len() as u64).saturating_mul(matching.arcs.len() as u64);
         let is_exact = cost <= STEPS.max(self.steps);
         if matching.supplies.len() == 1 || matching.capacities.len() == 1 {
-            // One group on one side: the closed form is exact.
+            // With one group on one side the closed form is exact.
             self.most.extend((0..names.len()).map(|arc| (names[arc], value, capacity(arc))));
         } else if is_exact {
             self.steps = self.steps.saturating_sub(cost);
@@ -336,7 +336,7 @@ impl Solved {
             let forced = right.iter().enumerate().map(|(node, &group)| (group, full.least_into(node as u32)));
             self.forced.extend(forced.filter(|&(_, forced)| forced > 0));
         } else {
-            // A bound from below: what does not fit elsewhere.
+            // A lower bound: the rows that do not fit into the other groups.
             let all: u64 = matching.supplies.iter().map(|&supply| u64::from(supply)).sum();
             let room: u64 = matching.capacities.iter().map(|&capacity| u64::from(capacity)).sum();
             let least = |&capacity: &u32| all.saturating_sub(room - u64::from(capacity)) as u32;
@@ -347,7 +347,7 @@ impl Solved {
     }
 }
 
-/// Whether somebody who is known left between two releases, or has another value since.
+/// Whether a known person left between two releases, or changed value.
 fn has_left(ask: &Ask<'_>, earlier: u32, later: u32) -> bool {
     let Some(knowledge) = ask.people() else { return false };
     let (before, after) = (knowledge.rows(earlier as usize), knowledge.rows(later as usize));
@@ -355,7 +355,7 @@ fn has_left(ask: &Ask<'_>, earlier: u32, later: u32) -> bool {
     before.iter().zip(&after).any(|(&before, &after)| before != gone && after == gone)
 }
 
-/// Whether a component has fewer rows of some value in the later release, though no counterfeits.
+/// Whether a component without counterfeits has fewer rows of some value in the later release.
 fn loses_rows(earlier: &Release, later: &Release, component: &Component) -> bool {
     if component.earlier.iter().any(|&group| earlier.counterfeits[group as usize] > 0) {
         return false;
@@ -370,7 +370,7 @@ fn loses_rows(earlier: &Release, later: &Release, component: &Component) -> bool
     sorted(earlier, &component.earlier).into_iter().any(|value| !new.any(|other| other == value))
 }
 
-/// All pairs of overlapping groups, by earlier then by later group; `None` above the limit.
+/// All pairs of overlapping groups, by earlier and then by later group; `None` if they exceed the limit.
 fn overlapping(earlier: &Release, later: &Release, new: &Stab, limit: u64, keeps_sets: bool) -> Option<Vec<Edge>> {
     let mut edges: Vec<Edge> = Vec::new();
     for group in 0..earlier.group_count() as u32 {

@@ -22,7 +22,7 @@ pub fn materialise(views: &[PublishedView], impossible: &[Impossible]) -> Vec<Ve
     joined
 }
 
-/// A requirement on a join that stands row by row; the joined rows may be any selection.
+/// Reads a requirement off joined rows that are listed one by one. They may be any selection of the join.
 pub fn read_naively(views: &[PublishedView], joined: &[Vec<usize>], requirement: &Requirement) -> JoinReading {
     let cell = |chosen: &[usize], at: &ViewColumn| match at.column {
         Some(column) => views[at.view].column(column).span(chosen[at.view]),
