@@ -1,10 +1,10 @@
-//! From what was seen to a proposal: type, padded bounds, role.
+//! Proposes a type, padded bounds and a role for each column, from what was seen.
 
 use crate::ingest::draft::seen::Seen;
 use crate::ingest::draft::{DraftColumn, Guess};
 use crate::model::Role;
 
-/// What names say, per role; one line each in the file.
+/// The vocabulary of column names, one line per role.
 const WORDS: &str = include_str!("words.txt");
 
 /// The word of a name that the vocabulary lists for a role.
@@ -48,8 +48,8 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Dr
     columns
 }
 
-/// Several sensitive columns count as one combined value. One with two or three values hides nobody and would make the
-/// combination look diverse, so it is left out where another column is sensitive.
+/// Several sensitive columns count as one combined value. A column with two or three values hides nobody, and it would
+/// make the combination look diverse. So it is left out if another column is sensitive.
 fn drop_few_valued(columns: &mut [DraftColumn]) {
     let is_sensitive = |column: &DraftColumn| column.role == Role::Sensitive;
     let few = |column: &DraftColumn| column.distinct.is_some_and(|distinct| distinct < FEW);
@@ -69,8 +69,9 @@ fn drop_few_valued(columns: &mut [DraftColumn]) {
 /// A sensitive column with fewer values hides nobody among three.
 const FEW: usize = 4;
 
-/// One column names the person. A column that is called after people counts before any other: a number of stays or visits
-/// is unique, and would make several people of one. Else the first that is unique and called so, or just unique.
+/// Chooses the column that identifies the person. A column named after people comes first, because a number of stays or
+/// visits is unique and would turn one person into several. Otherwise it is the first unique column that is named like
+/// an identifier, or the first unique one.
 fn choose_identifier(columns: &mut [DraftColumn]) {
     let called = |column: &DraftColumn| says("identifier", &column.name).is_some();
     let whole = |column: &DraftColumn| {
@@ -78,7 +79,7 @@ fn choose_identifier(columns: &mut [DraftColumn]) {
     };
     let fit = |column: &DraftColumn| column.unique && whole(column);
     let of_people = |column: &DraftColumn| whole(column) && called(column) && says("person", &column.name).is_some();
-    // A number that few rows share is a ward, not a person.
+    // A number that many rows share is a ward, not a person.
     let often = |column: &DraftColumn| column.distinct.is_none_or(|distinct| distinct as u64 * 10 >= column.seen.rows);
     let plain = |column: &DraftColumn| fit(column) && column.undecided;
     let find = |fits: &dyn Fn(&DraftColumn) -> bool| columns.iter().position(fits);
