@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 coded! {
-    /// Why a key cannot be used or a signature does not count. Names files and keys, never a secret.
+    /// Why a key cannot be used or a signature is not valid. It names files and keys, never a secret.
     #[derive(Debug, thiserror::Error)]
     #[non_exhaustive]
     pub enum KeyError {
@@ -118,7 +118,7 @@ coded! {
 }
 
 impl KeyError {
-    /// What the process ends with: 2 for use, 5 for integrity, 6 where a person is missing, 7 for the environment.
+    /// The exit code: 2 for wrong use, 5 for integrity, 6 if a person's approval is missing, 7 for the environment.
     pub fn exit_code(&self) -> u8 {
         exit_of(self.code())
     }
