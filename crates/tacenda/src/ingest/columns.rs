@@ -311,7 +311,7 @@ pub(super) struct Texts {
     readings: Vec<Reading>,
 }
 
-/// How a text is read.
+/// Whether a text may be published.
 #[derive(Clone, Copy)]
 pub(super) enum Reading {
     Fine,

@@ -1,4 +1,4 @@
-//! What promises about a sensitive value say of their reader: the sentences and limits that they share.
+//! The sentences and limits that promises about a sensitive value share, by reader.
 
 use crate::model::Reader;
 use crate::promise::series::{Alternative, SeriesPromise};
@@ -18,16 +18,16 @@ pub(in crate::promise::series) const READER: Key = key(
 pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
     [("rule", Reader::Rule), ("method", Reader::Method)];
 
-/// What waiting tells.
+/// What waiting reveals.
 pub(in crate::promise::series) const WAITING: &str = "A person who waits for their first release mostly has a value \
     that is too frequent among the people who arrived at the same time. If a reader knows that this person is in the \
     data, the waiting almost gives the value away. Others wait because of k, or because few people arrive.";
 
-/// What a refusal tells.
+/// What a refusal reveals.
 pub(in crate::promise::series) const SKIPPED: &str = "Newcomers whose values are too uneven are refused, and their release is \
     skipped. A reader can see that and learn from it. The bound is not proved for such a series.";
 
-/// What boxes tell.
+/// What tight boxes reveal.
 pub(in crate::promise::series) const TIGHT_BOXES: &str = "Without a grid, the ends of a published interval are values of \
     people in it. Such an end can single a person out.";
 
@@ -52,7 +52,7 @@ pub(in crate::promise::series) fn value_sentence(one_in: u32, reader: Reader) ->
     format!("{bound} {knows}")
 }
 
-/// What such a promise does not cover. Drawn groups say nothing of a relation between values and quasi-identifiers.
+/// What such a promise does not cover. Drawn groups do not reveal a relation between values and quasi-identifiers.
 pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) -> Vec<&'static str> {
     let mut limits = vec![
         "It does not hide who is in the data.",
