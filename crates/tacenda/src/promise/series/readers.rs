@@ -52,7 +52,8 @@ pub(in crate::promise::series) fn value_sentence(one_in: u32, reader: Reader) ->
     format!("{bound} {knows}")
 }
 
-/// What such a promise does not cover. Drawn groups do not reveal a relation between values and quasi-identifiers.
+/// What such a promise does not cover. What a relation between values and quasi-identifiers reveals differs for drawn
+/// groups.
 pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) -> Vec<&'static str> {
     let mut limits = vec![
         "It does not hide who is in the data.",
