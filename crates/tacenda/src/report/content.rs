@@ -1,7 +1,7 @@
 //! What a report says, as plain data: the same numbers for every form it is printed in.
 //!
-//! A report is filtered when it is made, not when it is printed: one for recipients does not hold
-//! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
+//! A report is filtered when it is made, not when it is printed. So a report for recipients never holds what they may
+//! not see. Its JSON is these structs, field by field.
 
 use crate::audit::{Severity, VerdictWord};
 use crate::measure::CountErrors;

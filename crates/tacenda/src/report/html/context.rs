@@ -8,7 +8,7 @@ use crate::report::words::{clip, counted, number};
 use maud::{Markup, html};
 
 impl Page<'_> {
-    /// A caption with a name of its own on the page.
+    /// A caption with a unique id on the page.
     pub(super) fn caption(&mut self, title: &str, description: String) -> Caption {
         self.plots += 1;
         Caption { id: self.plots, title: title.into(), description }
@@ -35,7 +35,7 @@ impl Page<'_> {
         let columns = [("No.", N), ("Label", W), ("Published", W), ("Rows", N), ("People", N), ("Groups", N)];
         let dated = releases.iter().any(|release| release.at.is_some());
         let body = html! {
-            // One bar tells nothing.
+            // A single bar shows nothing.
             @if releases.len() > 1 { (self.timeline()) }
             h3 { "Register of releases" }
             (parts::table_without(&columns, rows, &[(2, dated)], releases.len().saturating_sub(most)))
