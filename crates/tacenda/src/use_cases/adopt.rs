@@ -1,4 +1,4 @@
-//! Takes releases that were made elsewhere into the ledger, so that the next one is judged with them.
+//! Adopts releases that were made elsewhere, so that the next release is judged together with them.
 
 use crate::ingest::ReadOptions;
 use crate::publish::{Access, Adoption, Foundling, Project};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What is to be taken in, and how it is to be read.
+/// What is to be adopted, and how it is read.
 #[derive(Clone, Debug, Default)]
 pub struct AdoptRequest {
     /// The project.
@@ -24,7 +24,7 @@ pub struct AdoptRequest {
     pub threads: usize,
 }
 
-/// Releases that were read and judged, and could be taken in now.
+/// Releases that were read and judged, and could be adopted now.
 pub struct Adopting {
     project: Project,
     adoptions: Vec<Adoption>,
@@ -72,7 +72,7 @@ pub struct AdoptedRelease {
 }
 
 impl AdoptRequest {
-    /// Reads the releases and has them judged. Nothing is taken in yet.
+    /// Reads the releases and lets the auditor judge them. Nothing is adopted yet.
     pub fn consider(self, progress: Progress<'_>) -> Result<Adopting, UseCaseError> {
         let foundlings = self.foundlings()?;
         let project = self.project.open(Access::Publish)?;
@@ -114,12 +114,12 @@ impl AdoptRequest {
 }
 
 impl Adopting {
-    /// What would be taken in.
+    /// What would be adopted.
     pub fn report(&self) -> &AdoptReport {
         &self.report
     }
 
-    /// Takes the releases in.
+    /// Adopts the releases.
     pub fn adopt(mut self) -> Result<AdoptReport, UseCaseError> {
         let outcomes = self.project.adopt(&self.adoptions)?;
         for (release, outcome) in self.report.releases.iter_mut().zip(outcomes) {

@@ -1,4 +1,4 @@
-//! Is the policy sound, and can this data meet it? Writes nothing.
+//! Checks whether a policy is valid, and whether a table can meet it. Writes nothing.
 
 use crate::grouping::GroupingError;
 use crate::model::{Reader, counted, number, percent};
@@ -72,8 +72,8 @@ impl WhatIf {
     }
 }
 
-/// Checks the policy; with a table also whether that can be published under it, or, with `what_if`, what it would cost
-/// under other parameters, such as `m=2..6`.
+/// Checks the policy. With a table, also checks whether the table can be published under it. With `what_if`, such as
+/// `m=2..6`, it computes what other parameters would cost.
 pub fn check(
     mut request: ReleaseRequest,
     what_if: Option<&str>,
@@ -119,7 +119,7 @@ pub fn check(
         step(&parameter);
         let (answer, warnings) = try_out(&project, &variant, parameter, &material, view)?;
         report.what_if.push(answer);
-        // A column is named once, whatever the parameters.
+        // Each warning is shown once for all parameters.
         for warning in warnings {
             if !report.notes.contains(&warning) {
                 report.notes.push(warning);
@@ -140,8 +140,8 @@ fn foreseen(
     rehearsal.forecast(&limited, material)
 }
 
-/// What a steward can do before a first release where too many people have one value, with what each costs. Everything that
-/// is named was tried on the table.
+/// What a steward can do before a first release if too many people have one value, and what each way costs. Every way
+/// named here was tried on the table.
 fn uneven(project: &Project, file: &PolicyFile, material: &Ingredients, error: &ProjectError) -> Vec<String> {
     let is_uneven = matches!(
         error,
@@ -224,7 +224,7 @@ fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, 
     (from..=to)
         .map(|value| {
             let mut variant = file.clone();
-            // The answer is what it would cost, so the limits do not cut it short.
+            // The limits are lifted, because the question is what the release would cost.
             variant.limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
             if !variant.set(name.trim(), value) {
                 let promise = file.terms().name;
@@ -246,7 +246,7 @@ fn try_out(
     if let Some(why) = project.barred(file, material) {
         return refused(parameter, why);
     }
-    // What the policy file could not say is not answered either.
+    // Parameters that a policy file could not have are not answered.
     let faults: Vec<String> =
         ingest::faults_of(file).iter().map(|fault| format!("{}: {}", fault.kind.code(), fault.message)).collect();
     if !faults.is_empty() {

@@ -121,7 +121,7 @@ impl Drafting {
             undecided: column.undecided,
             open: column.open,
         };
-        // A draft is a proposal: what is wrong with it, or with the table, is for `check` to say.
+        // A draft is a proposal. `check` reports what is wrong with it or with the table.
         let (ways, forecast) = tried(&self.policy, self.data, progress).unwrap_or_default();
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
@@ -138,11 +138,11 @@ impl Drafting {
     }
 }
 
-/// Raises the drafted limits to what the next releases are expected to need, and half as much again.
+/// Raises the drafted limits to one and a half times what the next releases are expected to need.
 fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
     let needed = |share: fn(&ForecastRelease) -> f64| {
         let most = forecast.releases.iter().map(share).fold(0.0, f64::max);
-        // In steps of five percent: the limit is public, and says no more than that.
+        // In steps of five percent, because the limit is public and should reveal no more.
         ((most * 1.5 * 20.0).ceil() * 5.0) as u32
     };
     draft.raise_limits(needed(|release| release.counterfeits_most), needed(|release| release.withheld_most));
@@ -168,8 +168,8 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), UseCaseError> {
     fs::write(path, text).map_err(UseCaseError::file(path))
 }
 
-/// A series name made from the table's name. The series goes on after the date of its first table, and cannot be
-/// renamed, so a date is left out.
+/// A series name made from the table's name. Dates are left out, because the series outlives its first table and cannot
+/// be renamed.
 fn series_name(data: &Path) -> String {
     let stem = data.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().to_lowercase());
     let stem = stem.split('.').next().unwrap_or_default();
@@ -179,7 +179,7 @@ fn series_name(data: &Path) -> String {
     for word in stem.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
         let is_year = is_number(word) && [4, 6, 8].contains(&word.len()) && ["19", "20"].contains(&&word[..2]);
         let is_part = is_number(word.trim_start_matches(['q', 'h', 'w']));
-        // q01 is a quarter, wherever it stands.
+        // q01 is a quarter, wherever it occurs.
         let is_period = is_part && !is_number(word);
         after_year = is_year || (after_year && is_part);
         if !after_year && !is_period {

@@ -98,7 +98,7 @@ pub fn plan(
         return Err(UseCaseError::usage("a plan remembers its table by the file's name; name a file"));
     };
     if data.as_os_str() != "-" {
-        // The plan may be published from another folder.
+        // The path is made absolute, because the plan may be published from another folder.
         *data = path::absolute(&data).map_err(UseCaseError::file(data))?;
     }
     let (data, delta) = (data.clone(), input.delta);
@@ -114,7 +114,7 @@ pub fn plan(
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
-    // Claimed first: a table that no plan names would stay.
+    // The file is created first, because a table that no plan names would stay in the vault.
     claim(&plan).map_err(UseCaseError::file(&plan))?;
     let kept = rehearsed.keep_planned()?;
     let plan_file = Plan { kept, ..Plan::new(&rehearsed, data, delta) };

@@ -199,7 +199,7 @@ pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Resul
 /// Why a release of the project was withdrawn, if it was.
 fn withdrawn(root: &Path, folder: &Path, release: u32) -> Option<String> {
     let store = open(root).ok()?;
-    // A folder may be of another project.
+    // The folder may belong to another project.
     if store.release_folder(release).canonicalize().ok()? != folder.canonicalize().ok()? {
         return None;
     }
@@ -221,9 +221,9 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
     })
 }
 
-/// Checks ledger, vault and release folders against their digests, and reads every release back. Without its vault, a
-/// project is checked as far as it left the house. A release folder alone is checked against its own checksums.
-/// The ledger is held against its anchor, if one is given, and signatures against the keys that are named.
+/// Checks ledger, vault and release folders against their digests, and reads every release back. Without the vault,
+/// only the public part of a project is checked. A release folder alone is checked against its own checksums. The
+/// ledger is compared with its anchor, if one is given, and signatures are checked with the named keys.
 pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
     let VerifyRequest { root, anchors, keys } = *request;
     if root.join(folder::MANIFEST).exists() {
@@ -237,14 +237,14 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     step("checking digests");
     let mut found = ledger::verify(&store);
     found.extend(anchors.and_then(|anchors| store.compare_with(anchors).err()));
-    // A publish that ran at the same time is no damage.
+    // A publish that ran at the same time may have changed files; that is no damage.
     if !found.is_empty() && open(root).is_ok_and(|now| now.head() != store.head()) {
         return Err(LedgerError::MovedOn.into());
     }
     let mut faults: Vec<VerifyFault> =
         found.iter().map(|error| VerifyFault::new(error.code(), error.to_string())).collect();
     if faults.is_empty() {
-        // Digests say that the files are the published ones; reading says that they can be used.
+        // Digests prove that the files are the published ones; reading proves that they can be used.
         for &number in &made_here {
             step(&format!("reading release {number}"));
             if let Err(error) = folder::read(&store.release_folder(number)) {
@@ -256,7 +256,7 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     if !keys.is_empty() {
         let mut trust = Trust::new(keys);
         faults.extend(store.check_signatures(&mut trust).iter().map(VerifyFault::of_key));
-        // Releases from before there was a key have no signature; the signed ledger vouches for them.
+        // Releases from before the key existed have no signature; the signed ledger vouches for them.
         for &number in made_here.iter().filter(|&&number| store.signed_by(number).is_some()) {
             check_folder(&store.release_folder(number), &mut trust, &mut signers, &mut faults);
         }

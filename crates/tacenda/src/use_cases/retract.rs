@@ -18,14 +18,14 @@ pub struct RetractReport {
     pub already: bool,
 }
 
-/// Writes into the ledger that a release, named by its number or its label, is withdrawn, and why. Later releases tell
-/// recipients so. What the release gave away stays counted: nothing can be taken back.
+/// Records in the ledger that a release, named by its number or label, is withdrawn, and why. Later releases tell
+/// recipients. What the release revealed still counts, because nothing can be taken back.
 pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<RetractReport, UseCaseError> {
     let because = because.trim();
     if because.is_empty() || because.chars().any(char::is_control) {
         return Err(UseCaseError::usage("give the reason in one line: --because \"…\"; recipients will read it"));
     }
-    // Whatever the policy file says now: a release must be withdrawn in a hurry.
+    // The policy file is not read, because withdrawing a release must not depend on it.
     let mut store = Store::open_write(Arc::new(RealDisk), &project.root)?;
     project.signer()?.into_iter().for_each(|signer| store.sign_with(Arc::new(signer)));
     if let Some(anchors) = &project.anchors {

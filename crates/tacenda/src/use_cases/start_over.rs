@@ -1,9 +1,9 @@
-//! Starts a new series in the same folder, after a false start.
+//! Starts a new series in the same folder and sets the old one aside.
 //!
 //! # Guarantee
-//! Nothing is deleted. The old series moves as a whole (policy, ledger, vault, releases) into a folder of its own, where every
-//! command still works on it. What was published stays published: the new series knows nothing of it, and the answer says so.
-//! The moves are renames, in an order that a second run completes.
+//! Nothing is deleted. The old series moves as a whole (policy, ledger, vault, releases) into a folder of its own,
+//! where every command still works on it. What was published stays published. The new series knows nothing of it, and
+//! the answer says so. The moves are renames, in an order that a second run completes.
 
 use crate::ledger::{RealDisk, Store};
 use crate::publish::POLICY_FILE;
@@ -137,7 +137,7 @@ fn copy_policy(policy: &Path, root: &Path, kept_in: &Path) -> Result<(), UseCase
     copy(policy, &to).map_err(UseCaseError::file(&to))?;
     for path in named_files(policy) {
         let (from, to) = (policy.parent().unwrap_or(root).join(&path), kept_in.join(&path));
-        // A path that leads out of the folder stays where it is, and is found from there no more.
+        // A path out of the folder is not copied, so the old series no longer finds that file.
         if from.is_file() && !path.is_absolute() && !path.starts_with("..") {
             copy(&from, &to).map_err(UseCaseError::file(&to))?;
         }

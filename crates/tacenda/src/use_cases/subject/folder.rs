@@ -1,4 +1,4 @@
-//! A folder of files, or a pattern of names, in place of a list of files.
+//! A folder of files, or a pattern of names, instead of a list of files.
 
 use crate::ingest::{Given, foreign};
 use crate::use_cases::subject::own;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// Endings of files that may be releases.
 const ENDINGS: [&str; 4] = [".csv", ".tsv", ".txt", ".parquet"];
 
-/// Puts the files of folders and patterns in their place. Where there are such, files are put in the order of the dates in
-/// their names, if nothing else was said and every name has one.
+/// Replaces folders and patterns by their files. Then files are sorted by the dates in their names, if no order was
+/// given and every name has a date.
 pub(super) fn unfold(request: &mut SubjectRequest) -> Result<(), UseCaseError> {
     let before = request.releases.len();
     let releases = unfolded(std::mem::take(&mut request.releases))?;
