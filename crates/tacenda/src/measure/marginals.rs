@@ -133,7 +133,8 @@ enum Condition {
     Value(u32),
 }
 
-/// A condition on an attribute, from what people have; past the last quasi attribute, on the sensitive value.
+/// A random condition on an attribute, from values that people have. An index past the last quasi attribute means the
+/// sensitive value.
 fn drawn(schema: &Schema, table: &Table, attribute: usize, rng: &mut Rng) -> Condition {
     let mut somebody = || rng.below(table.len() as u64) as usize;
     let Some(quasi) = schema.quasi.get(attribute) else { return Condition::Value(table.sensitive()[somebody()].0) };
@@ -145,7 +146,7 @@ fn drawn(schema: &Schema, table: &Table, attribute: usize, rng: &mut Rng) -> Con
 
 /// The errors of all questions that somebody fits, ascending.
 fn errors(release: &Release, densities: &Densities, table: &Table, questions: &[Question]) -> Vec<f64> {
-    // Values are told by their texts: a release that was read back has numbers of its own.
+    // Values are compared by their texts, because a release that was read back has its own numbers.
     let index = release.values.index();
     let number = |value: u32| index.get(table.values.cells(Value(value))).copied();
     let error = |question: &Question| {
