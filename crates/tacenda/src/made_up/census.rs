@@ -95,7 +95,7 @@ impl Shape for Census {
         Value(self.occupations[usize::from(quasi[2] > 11)].roll(rng))
     }
 
-    /// A year of school; no one is born again.
+    /// Changes education by a year of school; the birthplace stays.
     fn relocate(&self, _rng: &mut Rng, quasi: &mut [u32]) {
         quasi[2] = (quasi[2] + 1).min(16);
     }

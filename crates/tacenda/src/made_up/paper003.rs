@@ -1,5 +1,5 @@
-//! The running example of paper 003 (Xiao and Tao, SIGMOD 2007), as data: two snapshots, the naive
-//! second release that betrays Bob, and the one with two counterfeits that does not.
+//! The running example of paper 003 (Xiao and Tao, SIGMOD 2007), as data: two snapshots, the naive second release that
+//! reveals Bob's value, and the one with two counterfeits that does not.
 //!
 //! A person's key is their name, so that tables are in the order of names.
 
