@@ -450,12 +450,12 @@ kinds! {
         "The column of counts says for how many people a row stands. It must hold whole numbers. Sampling weights are \
          something else: they say how many people outside the table a row stands for.";
     /// More than is read.
-    TooLarge, "D141", "more than is read",
-        "see what the input is; unpack it, or write it to a file, if it is a table all the same",
-        "A small file can unpack to more than any disk holds, and a pipe may never end. So reading stops: a compressed text at \
-         a thousand times its size, if that is over 1 GiB; a pipe at 8 GiB; a Parquet file with over a million rows if \
-         it says that it has more than eight rows a byte. A table of people needs more, because everybody has another \
-         identifier.";
+    TooLarge, "D141", "input beyond the size limit",
+        "check what the input is; if it is a real table, unpack it or write it to a file",
+        "A small file can unpack to more than any disk holds, and a pipe may never end. So there are three limits. A \
+         compressed text may unpack to 1 GiB, or to a thousand times its size if that is more. A pipe may have 8 GiB. A \
+         Parquet file with over a million rows may have at most eight rows a byte. A real table of people has fewer, \
+         because all identifiers are different.";
 }
 
 impl Kind {
