@@ -23,7 +23,9 @@ pub fn run(args: &ApproveArgs, common: &Common, screen: &Screen) -> Result<u8, F
         ));
     }
     if !screen.agrees("Approve it? The ledger will record your key. [y/N]")? {
-        return Err(Failure::nobody_agreed("nothing was approved, because nobody agreed; use --yes if nobody can be asked"));
+        return Err(Failure::nobody_agreed(
+            "nothing was approved, because nobody agreed; use --yes if nobody can be asked",
+        ));
     }
     let report = approving.approve(&keys).map_err(failed)?;
     let text = format!(

@@ -11,8 +11,7 @@ use crate::audit::{
 };
 use crate::model::{GroupRule, Terms};
 
-/// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
-/// before it is asked.
+/// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is called before each check.
 ///
 /// # Panics
 /// If the parts of the series do not fit each other. There must be one list of traces per release and, if knowledge is

@@ -10,7 +10,7 @@ use crate::model::{History, Membership, Release, Schema, Span, Table, Terms, Val
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What the gate looks at. Private: holds the truth.
+/// What the gate judges. Private: it holds the truth.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The columns.

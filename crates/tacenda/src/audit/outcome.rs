@@ -112,7 +112,7 @@ pub struct Outcome {
     pub check: Check,
     /// The answer.
     pub verdict: Verdict,
-    /// How much of what there is was looked at.
+    /// How much was examined.
     pub coverage: Coverage,
     /// What was found.
     pub findings: Vec<Finding>,
@@ -169,10 +169,10 @@ impl fmt::Display for Theorem {
     }
 }
 
-/// How much was looked at.
+/// How much was examined, and of how much.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Coverage {
-    /// How many were looked at.
+    /// How many were examined.
     pub looked_at: u64,
     /// How many there are.
     pub of: u64,

@@ -97,6 +97,6 @@ quantities! {
 }
 
 impl Quantity {
-    /// People with at least so many values left are counted together.
+    /// People with at least this many values left are counted together.
     pub const MOST_VALUES: u32 = 8;
 }

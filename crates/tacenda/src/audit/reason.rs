@@ -90,7 +90,7 @@ reasons! {
     NotPermanent = "somebody lost a value that was named as permanent",
     /// Releases that are not neighbours were not compared.
     PairsLeftOut = "not all pairs of releases were compared",
-    /// Only a sample was looked at.
+    /// Only a sample was examined.
     SampledPeople = "only a random sample of the people was examined",
 }
 

@@ -25,7 +25,7 @@ use std::ops::Range;
 /// How much work is done at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RefineLimits {
-    /// The most steps: pairs of a person and a row that are looked at.
+    /// The most steps: pairs of a person and a row that are examined.
     pub steps: u64,
     /// The most pairs of a person and a row of one component, to bound memory.
     pub arcs: usize,

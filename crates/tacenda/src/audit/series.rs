@@ -1,4 +1,4 @@
-//! What an audit looks at: releases made by anyone, and what the attacker knows.
+//! What an audit examines: releases made by any tool, and what the attacker knows.
 //!
 //! Releases of other tools become [`Release`]s of ours before they get here: one numbering of values,
 //! one order of codes for all of them. A column that a file does not have is published as the root

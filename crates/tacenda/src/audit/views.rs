@@ -19,7 +19,7 @@ use crate::audit::{
 use crate::model::{Asked, Bound, Demand, Impossible, PublishedView, Requirement, SubJoins, asked};
 use std::collections::BTreeMap;
 
-/// What the gate looks at. Private: holds the truth.
+/// What the gate judges. Private: it holds the truth.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewEvidence<'a> {
     /// The release of the view: its schema and table have the view's columns only.

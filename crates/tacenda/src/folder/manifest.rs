@@ -215,7 +215,7 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest back. One of a newer format is refused before anything else is looked at.
+    /// Reads a manifest. One of a newer format is refused before anything else is checked.
     pub fn read(json: Json) -> Result<Manifest, FolderError> {
         let damaged = |what: String| FolderError::Manifest { what };
         match json["format"].as_u64() {

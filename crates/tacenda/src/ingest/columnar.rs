@@ -59,7 +59,7 @@ fn pieces(batches: &[RecordBatch]) -> impl Iterator<Item = RecordBatch> {
     })
 }
 
-/// The SHA-256 of a frame's cells as they would stand in a text file.
+/// The SHA-256 of a frame's cells in their text form.
 pub(super) fn digest(frame: &Frame, name: &str) -> Result<String, IngestError> {
     let mut hasher = Sha256::new();
     let mut cell = |text: &[u8]| {

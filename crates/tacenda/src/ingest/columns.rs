@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Where each column of the schema stands in the input.
+/// The place of each column of the schema in the input.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// How many columns the input has.

@@ -423,7 +423,7 @@ kinds! {
          person. Titles above the names, empty rows in between, totals or remarks below, and errors such as #N/A are \
          refused, because they would be taken for people or for values. A formula without a value comes from a program \
          that did not calculate: open the workbook in a spreadsheet program and save it.";
-    /// Rows of one person, and it cannot be told which comes first.
+    /// Rows of one person whose order cannot be determined.
     NoRowOrder, "D136", "rows of one person without an order",
         "fill in the column that orders them, order by one that tells them apart, or set rows = \"combine\" under [person]",
         "The policy file says that the first or the latest of a person's rows counts. The cell that orders a row is empty, \

@@ -235,7 +235,7 @@ fn forget_unused_public(all: &mut Gathered) {
     all.public_texts = used.iter().map(|&text| all.public_texts[text as usize].clone()).collect();
 }
 
-/// What the steward is told.
+/// The numbers for the notes to the steward.
 struct Told {
     /// People with several rows.
     several: u64,

@@ -298,7 +298,7 @@ impl Candidate {
         let mut bytes = line.iter().copied().peekable();
         while let Some(byte) = bytes.next() {
             match byte {
-                // A doubled quote stands for one, and the cell goes on.
+                // A doubled quote is a literal one, and the cell continues.
                 b'"' if self.open => self.open = bytes.next_if_eq(&b'"').is_some(),
                 b'"' if before == self.delimiter => (self.open, self.opened) = (true, number),
                 _ if !self.open && byte == self.delimiter => self.count += 1,

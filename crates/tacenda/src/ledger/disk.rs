@@ -77,7 +77,7 @@ pub trait Disk: Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Whether there is something of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
-    /// What a name stands for.
+    /// The status of a path.
     fn status(&self, path: &Path) -> io::Result<Status>;
     /// Takes a lock that lasts as long as the returned value; `None` if another process holds it.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;

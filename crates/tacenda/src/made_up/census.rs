@@ -164,7 +164,7 @@ mod tests {
         let tables: Vec<_> = generated.tables().collect();
         let mut counts = [0u32; OCCUPATIONS as usize];
         tables[0].sensitive().iter().for_each(|value| counts[value.index()] += 1);
-        // Ten can stand together.
+        // m = 10 is possible.
         assert!(*counts.iter().max().unwrap() * 12 < 30_000, "{counts:?}");
         let stayed = tables[1].keys().iter().filter(|&&key| tables[0].find(key).is_some()).count();
         assert!((28_300..28_700).contains(&stayed), "{stayed}");

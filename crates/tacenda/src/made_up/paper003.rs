@@ -10,7 +10,7 @@ use crate::model::{
 /// Name, age, zip code, disease.
 type Patient = (&'static str, u32, u32, &'static str);
 
-/// Ages, zip codes in thousands, and the rows: who stands there (empty for a counterfeit), and a disease.
+/// Ages, zip codes in thousands, and the rows: a person (empty for a counterfeit) and a disease.
 type Group = ((u32, u32), (u32, u32), &'static [(&'static str, &'static str)]);
 
 const TABLE_1A: [Patient; 11] = [

@@ -43,7 +43,7 @@ pub trait Shape: Sync {
 pub struct ProjectFile {
     /// Its path below the folder.
     pub path: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
 }
 

@@ -19,7 +19,7 @@ const MOST: usize = 200;
 /// How many counts of two attributes are asked.
 const PAIRS: usize = 500;
 
-/// What the questions cost at most: groups times questions.
+/// The limit of work: groups times questions.
 const BUDGET: usize = 400_000_000;
 
 /// How far simple counts are off, as shares of the true answers. Medians.
@@ -29,7 +29,7 @@ pub struct CountErrors {
     pub one: f64,
     /// Counts of two attributes.
     pub two: f64,
-    /// Both, if no counts were published; only where some are.
+    /// Both, as if no counts were published; only if some are.
     pub without_counts: Option<(f64, f64)>,
     /// Counts of one attribute, one attribute at a time.
     pub attributes: Vec<AttributeError>,

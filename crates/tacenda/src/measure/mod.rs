@@ -12,7 +12,7 @@
 //! | C_avg | (rows / groups) / k, where k is the least group the promise allows |
 //! | group size | rows of a group: least, mean, largest |
 //! | query error | median of \|actual − estimate\| / actual over random count queries; needs the truth |
-//! | classification error | percent of test rows whose class a decision tree tells wrongly that was grown on training rows, both generalised; needs the truth |
+//! | classification error | percent of test rows whose class a decision tree predicts wrongly; it is grown on training rows, and both are generalised; needs the truth |
 //!
 //! Private data are not published: [`query_error`] is for the steward, and [`loss`] is computed from the release and
 //! the policy alone. Means are over people, because counterfeits lose nothing. Sums are integers or are added in a

@@ -93,7 +93,7 @@ impl DatePattern {
     }
 }
 
-/// A number of so many digits at the beginning.
+/// A number of `fewest` to `most` digits at the beginning.
 fn number(rest: &mut &str, fewest: usize, most: usize) -> Option<i16> {
     let digits = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
     let (number, after) = rest.split_at_checked(digits).filter(|_| digits >= fewest)?;

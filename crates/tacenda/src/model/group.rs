@@ -11,7 +11,7 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// No regions yet, over so many attributes.
+    /// No regions yet, over this many attributes.
     pub fn new(attributes: usize) -> Regions {
         Regions { attributes, spans: Vec::new() }
     }

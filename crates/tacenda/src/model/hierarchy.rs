@@ -346,7 +346,7 @@ struct Building {
     parents: Vec<u32>,
     /// Per node, whether something stands below it.
     is_inner: Vec<bool>,
-    /// Per label: its node, and for a leaf the line it stands on.
+    /// Per label, its node, and for a leaf its line.
     seen: FxHashMap<String, (u32, Option<usize>)>,
 }
 

@@ -300,7 +300,7 @@ impl History {
     }
 }
 
-/// Per row of the table, the policy's group it stands in and that group's value set.
+/// Per row of the table, its group in the policy's order and that group's value set.
 fn places(
     table: &Table,
     release: &Release,
@@ -326,7 +326,7 @@ fn in_policy_order(release: &Release, membership: &Membership) -> Regions {
     regions
 }
 
-/// The places that somebody is in, numbered anew.
+/// The places that somebody is in, renumbered.
 fn only_used(met: &mut [Met], places: &Regions) -> Regions {
     let mut numbers = vec![Met::NOWHERE; places.len()];
     let mut used = Regions::new(places.attributes());

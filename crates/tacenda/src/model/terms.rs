@@ -77,9 +77,9 @@ pub enum Scope {
 /// What a promise hides, and among how many.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Hides {
-    /// Who a person is, among so many.
+    /// Who a person is, among this many people.
     Identity(u32),
-    /// Which sensitive value a person has, among so many.
+    /// Which sensitive value a person has, among this many values.
     Value(u32),
     /// Neither in these terms: its bound is on combinations of columns.
     Combinations,

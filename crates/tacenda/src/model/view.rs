@@ -86,7 +86,7 @@ pub enum Bound {
     },
     /// No value of Y makes up more than one in `l` of a combination of X. This is exact, unlike thousandths.
     OneIn {
-        /// In so many.
+        /// The denominator.
         l: u32,
     },
 }
@@ -212,7 +212,7 @@ fn columns_in(side: &[ViewColumn], view: usize) -> Vec<usize> {
 }
 
 impl Bound {
-    /// The threshold of a value of Y as a fraction, given its spans; `None` where it is not sensitive.
+    /// The threshold of a value of Y as a fraction, given its spans; `None` if it is not sensitive.
     pub fn line(&self, value: impl Fn(usize) -> Span) -> Option<(u32, u32)> {
         match self {
             Bound::OneIn { l } => Some((1, *l)),

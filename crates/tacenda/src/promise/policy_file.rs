@@ -5,7 +5,7 @@ use crate::promise::{Promise, SeriesPromise, Views};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything in `tacenda.toml`, as types.
+/// The contents of `tacenda.toml`, as types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyFile {
     /// The name of the series and its contact.

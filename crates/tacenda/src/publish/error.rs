@@ -345,7 +345,7 @@ fn start_over(some: usize, of: usize) -> &'static str {
     }
 }
 
-/// The smallest limit, to three decimals, that lets so many of so many through.
+/// The smallest limit, to three decimals, that allows `some` of `of`.
 fn needed(some: usize, of: usize) -> f64 {
     (1000.0 * some as f64 / of.max(1) as f64).ceil() / 1000.0
 }

@@ -64,7 +64,7 @@ pub(super) struct Setting<'a> {
     requirements: Vec<Requirement>,
     /// Per requirement, the earlier views it is about, numbered from 1.
     members: Vec<Vec<usize>>,
-    /// Per requirement, the promise it stands for: which of `demands`.
+    /// Per requirement, the place of its promise in `demands`.
     promise_of: Vec<usize>,
     /// What was concluded about views made elsewhere.
     notes: Vec<String>,

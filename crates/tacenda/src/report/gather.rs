@@ -26,7 +26,7 @@ const STEP_GROUPS: usize = 8;
 pub struct Material<'a> {
     /// Whom it is for.
     pub edition: Edition,
-    /// What was looked at.
+    /// The series that was examined.
     pub series: Series<'a>,
     /// The auditor's answers; empty if only the gate judged.
     pub assessment: &'a Assessment,

@@ -8,7 +8,7 @@ use crate::model::{Domain, Quasi, Release, Schema, Span};
 use crate::report::IdentifyingFacts;
 use std::collections::BTreeMap;
 
-/// Every quasi column, as it stands in the last release.
+/// Every quasi column, as in the last release.
 pub fn identifying(schema: &Schema, releases: &[Release]) -> Vec<IdentifyingFacts> {
     let Some(last) = releases.last() else { return Vec::new() };
     let columns = schema.quasi.iter().enumerate().take(last.regions.attributes());

@@ -147,7 +147,7 @@ fn security_severity(severity: Severity) -> &'static str {
     }
 }
 
-/// A path as a URI: relative where it is, a `file:` one where it starts at the root.
+/// A path as a URI: a relative one, or a `file:` URI for an absolute path.
 fn uri(path: &str) -> String {
     let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.trim_start_matches("./").bytes() {

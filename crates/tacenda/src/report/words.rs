@@ -33,7 +33,7 @@ pub fn list<T: ToString>(items: &[T]) -> String {
     }
 }
 
-/// A text of at most so many letters.
+/// A text of at most `most` letters.
 pub fn clip(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -31,16 +31,16 @@ pub struct Adopting {
     report: AdoptReport,
 }
 
-/// What adopting answers with.
+/// The answer of adopt.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct AdoptReport {
-    /// The releases that were taken in.
+    /// The releases that were adopted.
     pub releases: Vec<AdoptedRelease>,
     /// What was concluded about the files, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A release that was taken in.
+/// A release that was adopted.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct AdoptedRelease {
     /// Its number in the series.
@@ -51,7 +51,7 @@ pub struct AdoptedRelease {
     pub file: PathBuf,
     /// The SHA-256 of that file.
     pub sha256: String,
-    /// The folder the file is kept in; none while nobody has agreed.
+    /// The folder that the file is kept in; none before a person has agreed.
     pub folder: Option<PathBuf>,
     /// Its rows, counterfeits included.
     pub rows: u64,
@@ -59,7 +59,7 @@ pub struct AdoptedRelease {
     pub groups: u64,
     /// Its counterfeits.
     pub counterfeits: u64,
-    /// How many people were found in it; none where the table behind it was not given.
+    /// How many people were found in it; none if its private table was not given.
     pub people: Option<u64>,
     /// How many people of that table are not in it.
     pub withheld: u64,

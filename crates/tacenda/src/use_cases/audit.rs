@@ -46,7 +46,7 @@ pub struct Audit {
     names: Names,
 }
 
-/// What an audit answers with.
+/// The answer of an audit.
 #[derive(Debug)]
 pub struct AuditAnswer {
     /// The report.

@@ -14,22 +14,22 @@ use crate::{ingest, measure};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What check answers with.
+/// The answer of check.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct CheckReport {
     /// The series' name.
     pub series: String,
     /// The promise, in one sentence.
     pub promise: String,
-    /// What is promised besides, one sentence each.
+    /// Further promises, one sentence each.
     pub also: Vec<String>,
     /// What the promise does not cover.
     pub limits: Vec<String>,
-    /// What is worth saying about the policy though it is no fault.
+    /// Remarks about the policy that are no faults.
     pub notes: Vec<String>,
     /// The next release, if a table was given.
     pub summary: Option<Summary>,
-    /// What would be with other parameters.
+    /// The next release with other parameters.
     pub what_if: Vec<WhatIf>,
 }
 
@@ -42,17 +42,17 @@ pub struct WhatIf {
     pub refused: Option<String>,
     /// Groups.
     pub groups: u64,
-    /// Rows with nobody behind them.
+    /// Counterfeits: rows with nobody behind them.
     pub counterfeits: u64,
     /// People who are left out.
     pub withheld: u64,
     /// Mean loss.
     pub loss: f64,
-    /// What each way of keeping the promise costs; empty where there is only one.
+    /// What each way of keeping the promise costs; empty if there is only one.
     pub ways: Vec<Choice>,
-    /// Which of them is best for this table, or that none is.
+    /// Which of them is best for this table, or a note that none is.
     pub best: Option<String>,
-    /// What the next releases will need; none where that cannot be told.
+    /// What the next releases will need; none if that cannot be predicted.
     pub forecast: Option<ForecastReport>,
 }
 

@@ -1,4 +1,4 @@
-//! Looks at a table and drafts the policy file: roles, types, padded domains.
+//! Reads a table and drafts the policy file: roles, types, padded domains.
 
 use crate::ingest;
 use crate::ingest::{Draft, Given, Source};
@@ -35,7 +35,7 @@ pub struct Drafting {
     data: PathBuf,
 }
 
-/// What init answers with.
+/// The answer of init.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct InitReport {
     /// The policy file.
@@ -55,7 +55,7 @@ pub struct InitReport {
 pub struct InitColumn {
     /// Its name.
     pub name: String,
-    /// The part it plays.
+    /// Its role.
     pub role: String,
     /// Why.
     pub because: String,
@@ -65,14 +65,14 @@ pub struct InitColumn {
     pub distinct: Option<usize>,
     /// Frequent values, each in at least five rows.
     pub samples: Vec<String>,
-    /// Whether the part could not be told, and the safe reading was taken.
+    /// Whether the role could not be recognised, so that the safe choice was taken.
     pub undecided: bool,
     /// Whether it is left as a question, which check refuses until it is answered.
     pub open: bool,
 }
 
 impl DraftRequest {
-    /// Looks at every row of the table and proposes a policy.
+    /// Reads every row of the table and proposes a policy.
     pub fn draft(self, progress: Progress<'_>) -> Result<Drafting, UseCaseError> {
         let root = &self.project.root;
         let policy = self.project.policy.clone().unwrap_or_else(|| root.join(POLICY_FILE));

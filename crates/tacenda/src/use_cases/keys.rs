@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What the key commands answer with.
+/// The answer of the key commands.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct KeyReport {
     /// The folder of keys.

@@ -48,7 +48,7 @@ pub enum Next {
     Already(PublishReport),
 }
 
-/// What publishing answers with.
+/// The answer of publish.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PublishReport {
     /// The release folder.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the log answers with.
+/// The answer of log.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct LogReport {
     /// The series' name.
@@ -53,7 +53,7 @@ pub struct LogEvent {
     pub recipients: Vec<String>,
     /// Views made elsewhere that were joined with it for the first time.
     pub taken_in: Vec<LogView>,
-    /// What columns have gained since the release before, one sentence each.
+    /// The values that columns gained since the release before, one sentence each.
     pub amended: Vec<String>,
     /// Its rows, counterfeits included.
     pub rows: Option<u64>,
@@ -61,17 +61,17 @@ pub struct LogEvent {
     pub groups: Option<u64>,
     /// Its counterfeits.
     pub counterfeits: Option<u64>,
-    /// The id of the key that signed the line. Whether the signature fits is for `verify --key`.
+    /// The id of the key that signed the line. `verify --key` checks the signature.
     pub signed_by: Option<String>,
     /// The id of the key that approved the plan of a release.
     pub approved_by: Option<String>,
-    /// What it says, for an erratum and a withdrawal.
+    /// The text of an erratum or a withdrawal.
     pub says: Option<String>,
     /// The hash of the line.
     pub hash: String,
 }
 
-/// What show answers with.
+/// The answer of show.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ShowReport {
     /// The release folder.
@@ -94,11 +94,11 @@ pub struct ShowReport {
     pub rows: u64,
     /// Groups.
     pub groups: u64,
-    /// Rows with nobody behind them.
+    /// Counterfeits: rows with nobody behind them.
     pub counterfeits: u64,
     /// The number of people in the smallest group.
     pub smallest_group: u32,
-    /// What is to be said of people who stand in a group with artificial rows only; not there if nobody does.
+    /// The sentence about people who are alone in a group with counterfeits; absent if nobody is.
     pub alone: Option<String>,
     /// Loss measures; docs/formats.md defines them.
     #[serde(serialize_with = "Loss::rounded")]
@@ -106,12 +106,13 @@ pub struct ShowReport {
     pub loss: Loss,
 }
 
-/// What count answers with.
+/// The answer of count.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct CountReport {
     /// The condition.
     pub condition: String,
-    /// The expected number of people: spread by the published counts within each region, evenly where there are none.
+    /// The expected number of people. People are spread within each region by the published counts, or evenly without
+    /// them.
     pub estimate: f64,
     /// No fewer people than this can meet the condition.
     pub lowest: u64,
@@ -139,12 +140,12 @@ impl<'a> VerifyRequest<'a> {
     }
 }
 
-/// What verify answers with.
+/// The answer of verify.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct VerifyReport {
     /// Whether everything is as it was published.
     pub whole: bool,
-    /// Whether all that is wrong is a publish that was committed and not finished: the next one finishes it.
+    /// Whether the only fault is a publish that was committed but not finished. The next publish finishes it.
     pub unfinished: bool,
     /// How many releases were checked.
     pub releases: u32,
@@ -152,7 +153,7 @@ pub struct VerifyReport {
     pub vault: bool,
     /// Whether something is signed.
     pub signed: bool,
-    /// The ids of the keys whose signatures were checked and fit. Empty if no key was named.
+    /// The ids of the keys whose signatures were checked and are valid. Empty if no key was named.
     pub signed_by: Vec<String>,
     /// What is wrong, one sentence each.
     pub faults: Vec<VerifyFault>,

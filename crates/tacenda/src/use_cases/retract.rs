@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What retract answers with.
+/// The answer of retract.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RetractReport {
     /// The release.
     pub release: u32,
     /// Its label.
     pub label: String,
-    /// Whether it was withdrawn before, so that nothing was done.
+    /// Whether it was already withdrawn, so that nothing was done.
     pub already: bool,
 }
 

@@ -18,7 +18,7 @@ use toml::de::{DeTable, DeValue};
 /// Where earlier series are kept, below the project folder.
 pub const EARLIER: &str = "earlier";
 
-/// What new answers with.
+/// The answer of new.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct NewReport {
     /// The series that was set aside.
@@ -27,7 +27,7 @@ pub struct NewReport {
     pub new_series: String,
     /// The folder that the old one is kept in, a project of its own.
     pub kept_in: PathBuf,
-    /// How many releases of it are out.
+    /// How many of its releases are published.
     pub releases: u32,
     /// Their folders, for an audit of both series together.
     pub folders: Vec<PathBuf>,
@@ -37,7 +37,7 @@ pub struct NewReport {
 pub struct StartOver {
     /// The series that would be set aside.
     pub old_series: String,
-    /// How many releases of it are out.
+    /// How many of its releases are published.
     pub releases: u32,
     new_series: String,
     root: PathBuf,

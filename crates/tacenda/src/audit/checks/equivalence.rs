@@ -4,7 +4,7 @@
 //! with two different people in turn, with the same two values, then these two have the same value. Such chains are
 //! followed with union-find with parity.
 //!
-//! # What is looked at
+//! # What is examined
 //! In small components all worlds are counted, and people who have the same value in all of them are equal. People with
 //! only one possible value are left to the check of candidates. In larger components, chains are followed through
 //! groups of two rows and two values without counterfeits, if it is certain who is in them: two people whom no other

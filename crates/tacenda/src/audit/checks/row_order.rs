@@ -85,7 +85,7 @@ fn once<'a>(release: &'a Release, traces: &Traces) -> FxHashMap<Key<'a>, (u32, u
     rows.into_iter().filter_map(|(key, place)| Some((key, place?))).collect()
 }
 
-/// Whether the rows of each group stand together in the file.
+/// Whether the rows of each group are contiguous in the file.
 fn is_by_group(release: &Release, traces: &Traces) -> bool {
     (0..release.group_count()).all(|group| {
         let places = release.group_rows(group).map(|row| traces.places[row]);
@@ -105,7 +105,7 @@ fn is_by_value(release: &Release, traces: &Traces) -> bool {
     is_by_group(release, traces) && (0..release.group_count()).all(sorted)
 }
 
-/// How many pairs of rows stand in the same order in both files.
+/// How many pairs of rows are in the same order in both files.
 #[derive(Default)]
 struct Agreement {
     pairs: u64,

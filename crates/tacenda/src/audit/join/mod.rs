@@ -32,7 +32,7 @@ use crate::audit::join::together::{Kernel, Parts, Together};
 use crate::model::{Bound, Impossible, PublishedView, Requirement, ViewColumn};
 use rustc_hash::FxHashMap;
 
-/// What is looked at.
+/// What is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinEvidence<'a> {
     /// Every view that is out or about to be. Requirements number them from 0.
@@ -248,7 +248,7 @@ impl Part<'_> {
     }
 }
 
-/// The part of a requirement that concerns some of the views, which are numbered anew.
+/// The part of a requirement that concerns some of the views, renumbered.
 fn restrict(requirement: &Requirement, members: &[usize]) -> Requirement {
     let renumber = |at: &ViewColumn| {
         let view = members.iter().position(|&member| member == at.view)?;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 /// In parts of up to this many rows, cutting is played out for every attribute.
 const PLAYED_OUT: usize = 512;
-/// Parts from so many rows on are cut on several threads.
+/// Parts of at least this many rows are cut on several threads.
 const PARALLEL: usize = 1 << 12;
 /// The rarity of codes is counted in domains of up to this many codes.
 const COUNTED: u32 = 1 << 22;

@@ -164,7 +164,7 @@ coded! {
             requirement: usize,
             /// What the most general state reaches.
             measure: JoinMeasure,
-            /// How many states were looked at.
+            /// How many states were examined.
             states: usize,
         } = "R435", "no way was found",
             "The most general view breaks the promise. A limited search among finer views found none that keeps it. \

@@ -104,8 +104,8 @@ fn choose_identifier(columns: &mut [DraftColumn]) {
     }
 }
 
-/// The column of dates that says which of a person's rows is the latest: the first one that is no birthday and has no empty
-/// cell. None where each person has one row.
+/// The column of dates that orders a person's rows: the first one that is no date of birth and has no empty cell.
+/// `None` if each person has one row.
 pub(super) fn row_order(columns: &[DraftColumn]) -> Option<usize> {
     if columns.iter().any(|column| column.role == Role::Identifier && column.unique) {
         return None;
@@ -115,7 +115,7 @@ pub(super) fn row_order(columns: &[DraftColumn]) -> Option<usize> {
     columns.iter().position(|column| is_date(column) && !is_birth(column))
 }
 
-/// What is said of a column whose part cannot be told.
+/// The reason for a column whose role is not recognised.
 const UNDECIDED: &str = "its name does not tell its role, so it is left out; make it quasi if an attacker may know it, sensitive if nobody \
      may learn it";
 
@@ -171,7 +171,7 @@ fn words(name: &str) -> Vec<String> {
             words.last_mut().expect("there is a first").extend(letter.to_lowercase().flat_map(plain));
         }
     }
-    // INMATEID and patientid end in what they are.
+    // INMATEID and patientid end in `id`.
     if let Some(stem) = words.last().and_then(|word| word.strip_suffix("id")).filter(|stem| stem.len() > 3) {
         words.push(stem.to_string());
         words.push("id".into());
@@ -225,7 +225,7 @@ fn kind(name: &str, seen: &Seen) -> Guess {
     if seen.integers && words(name).iter().any(is_age) && least >= 0 && greatest < 120 {
         return Guess::Integer { lo: 0, hi: 130 };
     }
-    // Room for the next years, on both sides.
+    // Leaves room for the next years, on both sides.
     let spread = greatest - least;
     let lowest = if least >= 0 { (least - spread).max(0) } else { least - spread };
     let (lo, hi) = padded(lowest, greatest + spread);
@@ -235,7 +235,7 @@ fn kind(name: &str, seen: &Seen) -> Guess {
     if seen.integers { Guess::Integer { lo, hi } } else { Guess::Real { lo, hi, decimals } }
 }
 
-/// Dates in whole decades with room on both sides: the series should live for years.
+/// Dates in whole decades with room on both sides, because the series should last for years.
 fn dates(first: i64, last: i64, written: Option<&'static str>) -> Guess {
     let year = |day: i64| 1970 + (day as f64 / 365.2425).floor() as i64;
     let (lo, hi) = (year(first - 1), year(last + 1));
@@ -249,7 +249,7 @@ fn fitting_decimals(seen: &Seen) -> u8 {
     (0..=seen.decimals).rev().find(|&decimals| fits(decimals)).unwrap_or(0)
 }
 
-/// Round bounds well outside of what was seen; zero stays zero for what is never negative.
+/// Round bounds well outside of the values seen. If no value is negative, the lower bound is not negative either.
 pub(super) fn padded(least: i64, greatest: i64) -> (i64, i64) {
     let spread = (greatest - least).max(1);
     let step = 10i64.pow(spread.ilog10()).max(10);

@@ -1,7 +1,7 @@
 //! A first policy file for a table nobody has described yet.
 //!
-//! Every row is looked at. What comes out is a proposal with its reasons: the steward decides. Domains
-//! are rounded outwards, so that no bound is anyone's value.
+//! Every row is read. The result is a proposal with reasons; the steward decides. Domains are rounded outwards, so that
+//! no bound is anyone's value.
 
 mod seen;
 mod guess;
@@ -24,7 +24,7 @@ pub struct Draft {
     pub rows: u64,
     /// What was concluded about the input, one sentence each.
     pub notes: Vec<String>,
-    /// The model of the promise; the one that fits the columns where none was asked for.
+    /// The model of the promise; by default the one that fits the columns.
     model: Option<&'static Entry>,
     /// The bound on certainty about a value: one in `sure`.
     sure: u64,

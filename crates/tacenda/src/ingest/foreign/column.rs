@@ -18,7 +18,7 @@ pub struct ColumnNote {
     pub values: String,
     /// How they are written, and how many cells are written so.
     pub notations: Vec<(String, u64)>,
-    /// What `*` stands for, and where that comes from.
+    /// What `*` means, and where that comes from.
     pub domain: String,
     /// Published cells with a missing value, and whether they were taken for any value; `None` if there are none.
     pub missing: Option<(u64, bool)>,

@@ -19,7 +19,7 @@ const NOTHING: &str = "any value";
 /// The leaf for further values that `*` may mean, if some other cell means exactly all the values given.
 const OTHER: &str = "any other value";
 
-/// Every text stands for itself.
+/// Reads every text as a value of its own.
 pub fn exact(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
     let leaves = published.texts.iter().zip(&published.cells).chain(truth.texts.iter().zip(&truth.cells));
     let leaves = leaves.filter(|(_, cell)| !matches!(cell, Cell::Missing | Cell::Any));

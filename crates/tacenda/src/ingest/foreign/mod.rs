@@ -549,7 +549,7 @@ impl<'a> Names<'a> {
         assumed
     }
 
-    /// What was concluded about the files beside their quasi columns.
+    /// Notes what was concluded about the files, besides their quasi columns.
     fn tell(&self, published: &[RawFile], shown: &[Traces], is_linked: bool, has_truth: bool, notes: &mut Vec<String>) {
         if let Some(file) = published.first() {
             notes.extend(file.parts.iter().map(|(name, parts)| parts.words(name)));

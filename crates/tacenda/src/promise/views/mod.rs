@@ -40,7 +40,7 @@ impl ViewPromise {
     }
 }
 
-/// The recipient that stands for anyone.
+/// The recipient that means anyone.
 pub const EVERYONE: &str = "everyone";
 
 const X_KEY: Key = key("promise", "x", "[\"…\"]", "", "the columns an attacker knows, such as job or tax.job");

@@ -202,7 +202,7 @@ fn answer(code: &str, title: &str, explanation: String) -> ExplainReport {
     ExplainReport { code: code.into(), title: title.into(), explanation }
 }
 
-/// What the attacker knew, which groups remained in each release, what is left.
+/// The story in words: what the attacker knew, which groups remained in each release, what is left.
 fn told(story: &StoryFacts) -> String {
     let mut out = format!("{}\n", wrapped(&story.opening()));
     for step in &story.steps {
