@@ -1,4 +1,5 @@
-//! Cells: the table cut by quasi codes, blind to who has which value. Each cell is dealt into buckets of its own.
+//! Cells: the table is cut by quasi codes, independently of who has which value. Each cell is dealt into its own
+//! buckets.
 //!
 //! A node is cut only if its smaller side has at least `m` times as many people as the node's most frequent value has
 //! holders. So every cell can be divided into groups of `m` values, and exchanging values inside a node changes no cut
@@ -44,7 +45,8 @@ pub fn dealt_in_cells(
     cells(schema, table, rows, m, may_cut).into_iter().flat_map(deal).collect()
 }
 
-/// Makes every copy of a bucket a group. The people of a bucket are in the order of lots, so those of a copy are drawn.
+/// Makes every copy of a bucket a group. The people of a bucket are in the order of lots, so those of a copy are drawn
+/// at random.
 pub fn draw(buckets: &[Bucket], grouping: &mut Grouping) {
     let mut group = Vec::new();
     for bucket in buckets {

@@ -117,7 +117,7 @@ pub trait OfSeries: Grouper + Checked {
         false
     }
 
-    /// Among whom values can be exchanged without another group, for those who try it on a release of `table`.
+    /// Among which people values can be exchanged without changing a group, in a release of `table`.
     fn exchanged_within(&self, _: &Schema, _before: &History, _table: &Table, _: &Lots) -> Within {
         Within::ValueSet
     }
@@ -128,7 +128,7 @@ pub trait OfSeries: Grouper + Checked {
     }
 }
 
-/// Among whom values can be exchanged.
+/// Among which people values can be exchanged.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Within {
     /// Everyone with one value set.

@@ -408,7 +408,7 @@ fn a_least_number_of_people_leaves_one_in_m() {
     assert_eq!((worst.share, worst.above), ((1, 2), 0), "the first release of any series");
 }
 
-/// A promise that looks at the sides of a cut, and leaves a node whole where one of them would not do.
+/// A mutant that looks at the sides of a cut, and does not cut a node if one side is not eligible.
 struct MergesUpward(GroupForming);
 
 impl Grouper for MergesUpward {

@@ -86,7 +86,7 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, are_drawn: bool) 
 }
 
 /// The ways to keep such a promise: close groups against each reader, and groups within cells, dealt or drawn. Only
-/// incremental-l-diversity has cells (science A3.11-d); `of_another` says that the promise is another one.
+/// incremental-l-diversity has cells (science A3.11-d); with `of_another`, that is a different promise.
 pub(in crate::promise::series) fn ways(
     rule: SeriesPromise,
     method: (&str, SeriesPromise),

@@ -99,7 +99,7 @@ impl IncrementalLDiversity {
         }
     }
 
-    /// Groups newcomers among themselves, within cells. Groups that are out stay as they are.
+    /// Groups newcomers among themselves, within cells. Published groups stay as they are.
     pub(in crate::promise::series) fn group_in_cells(
         &self,
         schema: &Schema,

@@ -38,10 +38,10 @@ pub enum GroupForming {
     /// Groups of nearby people with different values.
     #[default]
     Close,
-    /// As close groups, but within cells that do not depend on who in them has which value: the people of a cell are dealt
-    /// into buckets by lot, and each bucket is cut into groups of neighbours. The groups stay as they are for ever.
+    /// Close groups within cells that do not depend on who in them has which value. The people of a cell are dealt into
+    /// buckets by lot, and each bucket is cut into groups of neighbours. The groups never change.
     Dealt,
-    /// By lot, within such cells. The groups stay as they are for ever.
+    /// Groups drawn by lot within such cells. They never change.
     Drawn,
 }
 

@@ -19,10 +19,10 @@ const FOLLOWED: u64 = 1 << 20;
 /// The share of people assumed to leave and to arrive if nothing is known yet.
 pub(crate) const ASSUMED: f64 = 0.05;
 
-/// A larger share of counterfeits within the releases that are looked at is advised against: it goes on growing.
+/// A larger share of counterfeits within the forecast is advised against, because it continues to grow.
 const RUINOUS: f64 = 0.05;
 
-/// Values with fewer people say too little about who leaves.
+/// Values with fewer people are too rare to judge departures by value.
 const ENOUGH: u64 = 50;
 
 pub(super) const COUNTERFEITS_AHEAD: Page = (
