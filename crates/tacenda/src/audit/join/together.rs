@@ -191,8 +191,8 @@ impl<'a> Parts<'a> {
         (0..part.len()).find(|a| ties(a) <= 1)
     }
 
-    /// Whether one common column is all that joins the views, and the spans of each view are equal or disjoint (science
-    /// A4.8-c).
+    /// Whether one common column is all that joins the views, and the spans of each view are equal or disjoint
+    /// (science A4.8-c).
     fn is_ordered(&self, part: &Part) -> bool {
         let mut names: FxHashSet<&str> = FxHashSet::default();
         for &(view, _) in part {

@@ -1,8 +1,8 @@
 //! Breaks clusters whose rows all fit into other clusters at a lower cost: IL_Optimization of the paper, corrected.
 //!
 //! A row is covered by another cluster if that cluster's region does not change when it takes the row. Then the cost of
-//! breaking a cluster is a sum over its rows, so the cheapest cover of each row gives the cheapest break (science
-//! A1.5).
+//! breaking a cluster is a sum over its rows, so the cheapest cover of each row gives the cheapest break
+//! (science A1.5).
 //!
 //! If clusters larger than `k` count as a loss (`Space::crowding`), rows that go to one cluster are priced one after
 //! another, each with those before it in place. So the computed gain of a break is exact. The covers are still chosen

@@ -134,8 +134,8 @@ fn is_vacuous(bound: &Bound) -> bool {
     }
 }
 
-/// The only view that a requirement is about, if X has every copy of every join column and Y is in one view (science
-/// A4.2, collapse).
+/// The only view that a requirement is about, if X has every copy of every join column and Y is in one view
+/// (science A4.2, collapse).
 fn collapses(task: &Task<'_>, requirement: &Requirement) -> Option<usize> {
     let view = requirement.y.first()?.view;
     let all: Vec<usize> = (1..=task.earlier.len()).collect();
