@@ -22,8 +22,10 @@ pub fn run(args: &ApproveArgs, common: &Common, screen: &Screen) -> Result<u8, F
             plan.release_digest
         ));
     }
-    if !screen.agrees("Approve it? Your key will stand in the ledger. [y/N]")? {
-        return Err(Failure::nobody_agreed("nothing was approved: nobody agreed; say --yes where nobody can be asked"));
+    if !screen.agrees("Approve it? The ledger will record your key. [y/N]")? {
+        return Err(Failure::nobody_agreed(
+            "nothing was approved, because nobody agreed; use --yes if nobody can be asked",
+        ));
     }
     let report = approving.approve(&keys).map_err(failed)?;
     let text = format!(

@@ -64,8 +64,8 @@ fn text(report: &KeyReport, what: KeyCommand) -> String {
     out.push_str(match what {
         KeyCommand::Show => "",
         KeyCommand::New(_) => {
-            "From now on publish signs releases and ledger lines. Give the public key to recipients, by another way than a \
-             release.\nKeep a copy of the folder in a safe place.\n"
+            "From now on publish signs releases and ledger lines. Give the public key to recipients, and not only inside \
+             a release.\nKeep a copy of the folder in a safe place.\n"
         }
         KeyCommand::Rotate(_) => {
             "Recipients who trust the old key can check what the new one signs. The old secret key is kept as retired-*.key; \

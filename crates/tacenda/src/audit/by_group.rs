@@ -7,7 +7,7 @@ pub(super) struct ByGroup {
 }
 
 impl ByGroup {
-    /// Sorts rows into so many groups; who is in none is left out.
+    /// Sorts rows into `groups` groups. Rows of no group are left out.
     pub(super) fn new(groups: usize, of_rows: impl Iterator<Item = Option<u32>> + Clone) -> ByGroup {
         let mut ends = vec![0u32; groups];
         of_rows.clone().flatten().for_each(|group| ends[group as usize] += 1);

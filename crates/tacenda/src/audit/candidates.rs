@@ -5,14 +5,13 @@
 //! values. A person has one value, so over the releases these sets are intersected.
 //!
 //! # What is and is not proved
-//! As long as nobody's value changes, a person's value is always among their candidates: one
-//! candidate is a breach that any reader of the releases can repeat. That many are left proves
-//! nothing; `refine` and `worlds` look closer.
+//! As long as nobody's value changes, a person's value is always among their candidates. So a single candidate is a
+//! breach that any reader of the releases can repeat. Several candidates prove nothing; `refine` and `worlds` look
+//! closer.
 //!
-//! Where a value has changed, the intersection may be empty. Then the attacker knows that it has
-//! changed, and starts again from this release; the person counts as *inconsistent*. It may also
-//! happen to be not empty and wrong. Given the truth, [`Candidates::judge`] tells the right from the
-//! misled.
+//! If a value has changed, the intersection may be empty. Then the attacker knows of the change and starts again from
+//! this release, and the person counts as *inconsistent*. The intersection may also be non-empty and wrong. Given the
+//! truth, [`Candidates::judge`] counts how often the attacker is right and how often misled.
 
 use crate::audit::knowledge::Knowledge;
 use crate::model::{Release, Value};
@@ -31,16 +30,16 @@ pub struct Candidates {
     sets: Vec<u64>,
     /// Per person, whether their sets contradicted each other.
     inconsistent: Vec<bool>,
-    /// Whose point was covered by no group of a release they are in; once for every such release.
+    /// The people whose point is covered by no group of a release they are in, once for every such release.
     nowhere: Vec<u32>,
 }
 
-/// What the attacker says, held against the truth.
+/// The attacker's conclusions, compared with the truth.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Judgement {
-    /// People with one candidate, and it is right.
+    /// People whose only candidate is right.
     pub certain_right: u32,
-    /// People with one candidate, and it is wrong: their value has changed.
+    /// People whose only candidate is wrong, because their value has changed.
     pub certain_wrong: u32,
     /// People whose value is not among their candidates: it has changed.
     pub misled: u32,
@@ -61,9 +60,9 @@ pub fn attack(releases: &[Release], knowledge: &Knowledge<'_>) -> Candidates {
     candidates
 }
 
-/// Attacks the releases without knowing who is in which: a person's value is one of those that any
-/// release has at their point. With `first_release`, the attacker knows who is in the first release, and their value is
-/// one of those it has there. A person is looked for at the first point known.
+/// Attacks the releases without knowing who is in which. A person's value is then one of those that any release has at
+/// their point. With `first_release`, the attacker knows that the person is in the first release, so the value is one
+/// of those that it has there. A person is looked for at the first point known.
 pub fn attack_unsure(releases: &[Release], knowledge: &Knowledge<'_>, first_release: bool) -> Candidates {
     assert_eq!(releases.len(), knowledge.releases(), "one table of knowledge per release");
     let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
@@ -110,7 +109,7 @@ impl Candidates {
         Candidates { words, sets: all.repeat(people), inconsistent: vec![false; people], nowhere: Vec::new() }
     }
 
-    /// Intersects with what one release says.
+    /// Intersects everyone's set with the values that one release leaves.
     fn learn(&mut self, stab: &Stab, knowledge: &Knowledge<'_>, release: usize) {
         let alike = knowledge.by_point(release);
         let points: Vec<&[u32]> = alike.iter().filter(|rows| !rows.is_empty()).collect();
@@ -190,7 +189,7 @@ impl Candidates {
         self.all().filter(|&person| self.size(person) < m).count()
     }
 
-    /// Holds the candidates against the truth: everyone's value in the last release they are in.
+    /// Compares the candidates with the truth: everyone's value in the last release they are in.
     pub fn judge(&self, knowledge: &Knowledge<'_>) -> Judgement {
         let mut judgement = Judgement::default();
         for (person, truth) in knowledge.truth().into_iter().enumerate() {
@@ -206,8 +205,8 @@ impl Candidates {
         judgement
     }
 
-    /// The person whose story shows the breach best: certain, rightly so, by comparing the fewest
-    /// releases but more than one if possible; then the first by key.
+    /// The person whose story shows the breach best. Their only candidate is right. It follows from the fewest
+    /// releases, but from more than one if possible. Ties go to the first by key.
     pub fn example(&self, knowledge: &Knowledge<'_>) -> Option<u32> {
         let truth = knowledge.truth();
         let mut presence = vec![0u32; self.people()];
@@ -224,8 +223,8 @@ impl Candidates {
             })
     }
 
-    /// The person who stands closest to being found out where nobody is: fewest values left, then in the most
-    /// releases, then the first by key.
+    /// The person closest to being found out, if nobody is: the fewest values left, then the most releases, then the
+    /// first by key.
     pub fn closest(&self, knowledge: &Knowledge<'_>) -> Option<u32> {
         let mut presence = vec![0u32; self.people()];
         for release in 0..knowledge.releases() {
@@ -251,7 +250,7 @@ impl Candidates {
         &self.sets[person as usize * self.words..][..self.words]
     }
 
-    /// Takes values away from a person. Answers with how many.
+    /// Removes the values that are not in `kept` from a person's set. Returns how many were removed.
     pub(super) fn narrow(&mut self, person: u32, kept: &[u64]) -> u32 {
         let set = &mut self.sets[person as usize * self.words..][..self.words];
         let mut gone = 0;
@@ -275,7 +274,8 @@ struct Learned {
 }
 
 impl Learned {
-    /// Looks at the people of one point. The index is asked once, for all that is left for any of them.
+    /// Looks at the people of one point. The index is asked once for all of them, about every value that any of them
+    /// has left.
     fn look(&mut self, before: &Candidates, stab: &Stab, knowledge: &Knowledge<'_>, release: usize, rows: &[u32]) {
         self.point.resize(knowledge.attributes(), 0);
         knowledge.read_point(release, rows[0] as usize, &mut self.point);

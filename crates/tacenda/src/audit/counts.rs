@@ -1,12 +1,11 @@
 //! Attacks the published counts of quasi values: those of a new release and those of all releases before, together.
 //!
 //! A reader who knows everyone's quasi-identifiers and who is in which release can compute the counts, and learns
-//! nothing (science A3.13). These checks are for readers who know less. Every number and every change since any earlier
-//! release must
-//! be 0 or at least what the promise asks for. Cells must be the same in all releases. And with the number of
-//! people, which is public, no count may be confined between 1 and that number.
+//! nothing (science A3.13). These checks are for readers who know less. Every count and every change since any earlier
+//! release must be 0 or at least the threshold of the promise. Cells must be the same in all releases. And together
+//! with the number of people, which is public, no count may be confined to between 1 and that threshold.
 //!
-//! The counts are computed again from the private table, person by person; how they were made plays no part here.
+//! The counts are computed again from the private table, person by person, independently of how they were made.
 
 use crate::audit::{Evidence, Fault, Faults};
 use crate::model::{CountedColumn, LEAST_UNIT, PeopleCounts, Span, Terms, people_by_code};
@@ -59,7 +58,7 @@ fn truth(evidence: &Evidence<'_>, attribute: usize, size: u32) -> Vec<(u32, u64)
     people_by_code(truth.into_iter(), size)
 }
 
-/// By how many people a running total is off, where it is not the nearest multiple of the unit.
+/// By how many people a running total is off, if it is not the true total rounded to the nearest multiple of the unit.
 fn furthest(column: &CountedColumn, truth: &[(u32, u64)], cells: &[Span], unit: u32) -> Option<u64> {
     let shown: BTreeMap<Span, u64> = column.cells.iter().copied().collect();
     let (mut said, mut actual) = (0u64, 0u64);
@@ -71,7 +70,7 @@ fn furthest(column: &CountedColumn, truth: &[(u32, u64)], cells: &[Span], unit: 
         }
         said += shown.get(cell).copied().unwrap_or(0);
         let off = actual.abs_diff(said);
-        // Half a unit up is the nearest too; half a unit down is not.
+        // Half a unit is rounded up, never down.
         if 2 * off > u64::from(unit) || (2 * off == u64::from(unit) && said < actual) {
             furthest = furthest.max(Some(off));
         }
@@ -79,8 +78,8 @@ fn furthest(column: &CountedColumn, truth: &[(u32, u64)], cells: &[Span], unit: 
     furthest
 }
 
-/// How many people numbers and changes are about that are neither 0 nor at least `least`: of this release, and between
-/// it and every release before.
+/// The people in counts and changes that are neither 0 nor at least `least`: in this release, and between it and every
+/// earlier one.
 fn told_apart(column: &CountedColumn, evidence: &Evidence<'_>, least: u32) -> u64 {
     let few = |number: u64| if number < u64::from(least) { number } else { 0 };
     let mut found: u64 = column.cells.iter().map(|&(_, people)| few(people)).sum();
@@ -88,12 +87,12 @@ fn told_apart(column: &CountedColumn, evidence: &Evidence<'_>, least: u32) -> u6
         let mut both: BTreeMap<Span, (u64, u64)> = BTreeMap::new();
         column.cells.iter().for_each(|&(cell, people)| both.entry(cell).or_default().0 = people);
         for &(cell, people) in &past.cells {
-            // The end of a domain that has grown since cut this cell short.
+            // A domain that has grown since then cut this cell short at its end.
             let at = column.cells.partition_point(|(now, _)| now.hi < cell.lo);
             let grown = column.cells.get(at).map(|(now, _)| *now).filter(|now| cell.subset(*now));
             both.entry(grown.unwrap_or(cell)).or_default().1 = people;
         }
-        // What was promised then may have been less.
+        // The earlier promise may have had a lower threshold.
         found += both.values().map(|&(now, then)| few_change(now, then, LEAST_UNIT)).sum::<u64>();
     }
     found
@@ -104,11 +103,11 @@ fn few_change(now: u64, then: u64, least: u32) -> u64 {
     if change < u64::from(least) { change } else { 0 }
 }
 
-/// How many people are in cells of which the counts and the number of people leave between 1 and `least` − 1.
+/// The people in cells for which the counts and the number of people leave only 1 to `least` − 1.
 fn confined(column: &CountedColumn, cells: &[Span], people: u64, unit: u32, least: u32) -> u64 {
     let shown: BTreeMap<Span, u64> = column.cells.iter().copied().collect();
     let (below, above) = (u64::from(unit / 2), u64::from((unit - 1) / 2));
-    // What a running total can be: what was shown, more or less; the last is known.
+    // The range of each running total: what was shown, plus or minus the rounding. The last total is known.
     let mut ranges = vec![(0, 0)];
     let mut said = 0;
     for cell in cells {
@@ -118,7 +117,7 @@ fn confined(column: &CountedColumn, cells: &[Span], people: u64, unit: u32, leas
     if let Some(last) = ranges.last_mut() {
         *last = (people, people);
     }
-    // Totals only rise.
+    // Running totals never fall.
     for at in 1..ranges.len() {
         ranges[at].0 = ranges[at].0.max(ranges[at - 1].0);
     }
@@ -138,7 +137,7 @@ mod tests {
         Table, Value, Values,
     };
 
-    /// Ages of people, and what is shown of them in bands of ten; the last person is withheld.
+    /// The ages of people, and the counts published in bands of ten. The last person is withheld.
     struct Case {
         ages: Vec<u32>,
         shown: Vec<(u32, u64)>,

@@ -5,14 +5,14 @@
 //! connected; a component is a smallest set of groups with no connection to others. Every row of a component now
 //! belongs to an arrival, or to an old member: a person who was in one of its groups before and has the value of a row
 //! of that group. A value is possible for a person if some way to give everyone such a row gives it to them. Everyone,
-//! arrivals and old members alike, should keep at least `l` possible values.
+//! both arrivals and old members, must keep at least `l` possible values.
 //!
 //! # How
-//! One flow per component. Rows of a group with one value go to the group's arrivals, or to rows with that value in
-//! the groups that its old members come from. What remains of those belongs to departures. Every row is used, so a
-//! value is possible exactly where some full flow uses the arc. This finds the arrival of science CE-1, whose value is
-//! the difference of two multisets. It also finds the old members of science CE-2: after a division they keep only
-//! what the arrival does not have.
+//! One flow per component. Rows of a group with one value go to the group's arrivals, or to rows with that value in the
+//! groups that its old members come from. What remains of the earlier rows belongs to departures. Every row is used, so
+//! a value is possible exactly if some full flow uses the arc. This finds the arrival of science CE-1, whose value is
+//! the difference of two multisets. It also finds the old members of science CE-2: after a division they keep only what
+//! the arrival does not have.
 //!
 //! With one group of the last release in a component, this is exact: an attacker who uses regions alone cannot learn
 //! more. Where a group mixes people of several earlier groups, the flow does not ask how many come from which. Then
@@ -20,7 +20,7 @@
 //!
 //! # Not concluded
 //! A series that passes may still be broken by other means. More than two releases may reveal more, and sets of values
-//! are no bound on a probability. The check is for the study mode of paper 002; the gate asks for more.
+//! are no bound on a probability. This check is for the study mode of paper 002; other promises have stronger ones.
 
 use crate::audit::{Evidence, Fault, Faults, each_group};
 use crate::model::Value;
@@ -28,8 +28,8 @@ use crate::space::matching::Matching;
 use crate::space::ties::Ties;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks that every group holds `l` distinct values, and that comparing with the last release leaves as many
-/// to everyone.
+/// Checks that every group holds `l` distinct values, and that everyone keeps `l` possible values after comparing with
+/// the last release.
 pub(crate) fn check(l: u32, evidence: &Evidence<'_>) -> Faults {
     let release = evidence.release;
     let mut faults = each_group(evidence, |group, faults| {
@@ -46,14 +46,14 @@ pub(crate) fn check(l: u32, evidence: &Evidence<'_>) -> Faults {
     faults
 }
 
-/// Where the people of a group come from: a group of the last release, or from nowhere.
+/// Where people of a group come from: a group of the last release, or `None` for arrivals.
 type Origin = Option<u32>;
 
 /// The comparison of the last release with this one.
 struct Comparison<'a> {
     evidence: &'a Evidence<'a>,
-    /// Per group of this release, how many of its people come from where. A row with nobody behind it, which no
-    /// promise here allows, counts as a newcomer's.
+    /// Per group of this release, how many of its people come from each origin. A counterfeit, which no promise here
+    /// allows, counts as an arrival.
     origins: Vec<BTreeMap<Origin, u32>>,
     /// Per group of the last release, how often it held which value.
     before: Vec<BTreeMap<Value, u32>>,
@@ -87,8 +87,8 @@ impl<'a> Comparison<'a> {
         Comparison { evidence, origins, before }
     }
 
-    /// The components in which something changed. In a group that comes again with the very same people nobody
-    /// learns more than before.
+    /// The components in which something changed. A group that is published again with the same people reveals nothing
+    /// new.
     fn components(&self) -> Vec<Component> {
         let old = self.before.len();
         let mut ties = Ties::new(old + self.origins.len());
@@ -127,10 +127,10 @@ impl<'a> Comparison<'a> {
         people.iter().for_each(|(&group, &people)| faults.group(Fault::TooFewCandidates, group as usize, people));
     }
 
-    /// Per group of this release and where people of it come from, the values they may have.
+    /// Per group of this release and origin of its people, the values they may have.
     fn possible(&self, component: &Component) -> BTreeMap<(u32, Origin), BTreeSet<Value>> {
         let mut flow = Matching::default();
-        // What each arc says that somebody may have; nothing for those who left.
+        // Per arc, whose value it stands for; `None` for departures.
         let mut said: Vec<Option<(u32, Origin, Value)>> = Vec::new();
         let mut seats: BTreeMap<(Origin, Value), u32> = BTreeMap::new();
         for &group in &component.before {
@@ -174,7 +174,7 @@ impl<'a> Comparison<'a> {
                 }
             }
         }
-        // Where values changed in between nothing fits: then nobody is left a value, and everyone is counted.
+        // If values changed in between, nothing fits. Then nobody has a value left, and everyone is counted.
         for (said, _) in said.into_iter().zip(flow.usable_arcs().unwrap_or_default()).filter(|(_, usable)| *usable) {
             if let Some((group, origin, value)) = said {
                 possible.entry((group, origin)).or_default().insert(value);

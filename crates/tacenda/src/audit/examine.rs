@@ -1,7 +1,7 @@
-//! Asks every question of a series of releases, by any publisher.
+//! Asks all questions about a series of releases, made by any publisher.
 //!
-//! Each check stands in a file of its own under `checks` and answers with one [`Outcome`]. Checks share
-//! nothing but what is asked and the candidates, which several of them build on.
+//! Each check has its own file under `checks` and returns one [`Outcome`]. Checks share only the question and what
+//! several of them build on, such as the candidates.
 
 use crate::audit::checks::Ask;
 use crate::audit::knowledge::Knowledge;
@@ -11,12 +11,11 @@ use crate::audit::{
 };
 use crate::model::{GroupRule, Terms};
 
-/// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is told each check
-/// before it is asked.
+/// Examines a series by all checks, in the order of [`Check::ALL`]. `progress` is called before each check.
 ///
 /// # Panics
-/// If the parts of the series do not fit each other: one list of traces and, where given, one table of
-/// knowledge a release.
+/// If the parts of the series do not fit each other. There must be one list of traces per release and, if knowledge is
+/// given, one table per release.
 pub fn examine(
     series: &Series<'_>,
     attacker: Attacker,
@@ -40,7 +39,7 @@ pub fn examine_only(
     checks: &[Check],
 ) -> Assessment {
     let (mut ask, mut assessment) = examined(series, attacker, thresholds, budget, progress, checks);
-    // What was worked out for everyone depends on no threshold, and is used again.
+    // What was worked out for everyone does not depend on the thresholds, and is used again.
     ask.thresholds = at_least_two(thresholds);
     let again = checks.iter().copied().filter(|&check| is_open_below_two(check, thresholds, series.promise));
     let again: Vec<Check> = again.collect();
@@ -49,7 +48,7 @@ pub fn examine_only(
     assessment
 }
 
-/// The same, at the thresholds given and no others: what the gate asks.
+/// The same at the given thresholds only. The gate uses this.
 pub(super) fn examine_at(
     series: &Series<'_>,
     attacker: Attacker,
@@ -60,7 +59,7 @@ pub(super) fn examine_at(
     examined(series, attacker, thresholds, budget, &|_| {}, checks).1
 }
 
-/// Two people, two values: nobody stays hidden below.
+/// At least two people and two values: with less, nobody is hidden.
 fn at_least_two(thresholds: &Thresholds) -> Thresholds {
     Thresholds { k: thresholds.k.max(2), l: thresholds.l.max(2), t: thresholds.t }
 }
@@ -69,7 +68,7 @@ fn at_least_two(thresholds: &Thresholds) -> Thresholds {
 fn is_open_below_two(check: Check, thresholds: &Thresholds, promise: Option<&Terms>) -> bool {
     let of_people = match check {
         Check::GroupSizes | Check::LinkedIds | Check::Correspondence | Check::Joins => true,
-        // It asks nothing of how many newcomers there are where groups are balanced.
+        // With balanced groups it asks nothing about the number of arrivals.
         Check::Difference => promise.is_none_or(|promise| promise.groups != GroupRule::Balanced),
         _ => false,
     };
@@ -114,8 +113,8 @@ fn examined<'a>(
     (ask, Assessment { outcomes, story, at_two: Vec::new(), pairs_left_out })
 }
 
-/// One person attacked step by step, as the candidates of [`examine`] count them: one story for each time between
-/// changes of their value; none where nobody is known, or who was there when.
+/// Attacks one person step by step, as the candidates of [`examine`] count them. There is one story for each period
+/// without a change of value, and none if people or presence are not known.
 ///
 /// # Panics
 /// As [`examine`].
@@ -125,7 +124,7 @@ pub fn stories_of(series: &Series<'_>, attacker: Attacker, budget: &Budget, pers
     checks::candidates::stories_of(&ask, person)
 }
 
-/// The worst place that was found, where nobody is known: the one with the fewest values left.
+/// The story of the worst place found, if people are not known: the one with the fewest values left.
 fn story_of_place(series: &Series<'_>, outcomes: &[Outcome]) -> Option<Story> {
     let findings = outcomes.iter().flat_map(|outcome| &outcome.findings);
     let places = findings.filter(|finding| finding.fault == Fault::PlaceGivesAway);
@@ -133,7 +132,7 @@ fn story_of_place(series: &Series<'_>, outcomes: &[Outcome]) -> Option<Story> {
     story::tell_place(series.schema, series.releases, &worst.groups, &worst.values)
 }
 
-/// Whether a check concludes something from where people stand.
+/// Whether a check concludes something from the groups that cover people.
 fn places_people(check: Check) -> bool {
     use Check::{
         Candidates, Changes, Correspondence, Difference, Equivalence, EverLinked, Joins, Matching, Posterior, Rerun,

@@ -1,10 +1,10 @@
-//! A finding: one way to learn too much, or one way in which a release is not what it says.
+//! A finding: one way to learn too much, or one way in which a release is not true.
 
 use crate::audit::Witness;
 use crate::model::{coded, counted, people};
 use std::fmt;
 
-/// One fault of a release, with how many people it concerns. Says nothing of who or what.
+/// One fault of a release, with how many people it concerns. It names no person and no value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
     /// What is wrong.
@@ -285,7 +285,7 @@ coded! {
 }
 
 impl Fault {
-    /// Whether it is counted in combinations of X, not in groups.
+    /// Whether the fault is counted in combinations of X instead of groups.
     fn is_of_views(self) -> bool {
         (Fault::JoinTooFewValues..=Fault::JoinNotJudged).contains(&self)
     }

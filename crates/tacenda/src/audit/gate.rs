@@ -1,8 +1,8 @@
 //! The gate: a finished release is judged before it exists.
 //!
-//! The gate sees the private truth and the finished release, never how it was made. First it checks that the
-//! release is true and whole, whatever was promised; then that the promise holds, by the promise's own check, which
-//! is written from its definition and looks at everything published before; last, the auditor's own checks take a
+//! The gate sees the private truth and the finished release, never how it was made. First it checks that the release is
+//! true and whole, whatever was promised. Then it checks that the promise holds. The promise's own check does this: it
+//! is written from the definition and looks at everything published before. Last, the auditor's own checks take a
 //! second look without the truth.
 
 use crate::audit::{Fault, Finding, counts, second_look};
@@ -10,7 +10,7 @@ use crate::model::{History, Membership, Release, Schema, Span, Table, Terms, Val
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What the gate looks at. Private: holds the truth.
+/// What the gate judges. Private: it holds the truth.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The columns.
@@ -21,7 +21,7 @@ pub struct Evidence<'a> {
     pub table: &'a Table,
     /// The release that is to be published.
     pub release: &'a Release,
-    /// Who stands where in it.
+    /// Who is in which row of it.
     pub membership: &'a Membership,
 }
 
@@ -50,17 +50,17 @@ fn malformed(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// Judges a release. `check` says what breaks the promise, whose terms are given. An empty answer means that the
 /// release is true, whole, and keeps the promise.
 pub fn gate(terms: &Terms, check: &dyn Fn(&Evidence<'_>) -> Faults, evidence: Evidence<'_>) -> Vec<Finding> {
-    // What follows indexes by group and row; a release whose parts do not fit is judged no further.
+    // The checks below index by group and row, so a release whose parts do not fit is judged no further.
     if !is_well_formed(&evidence) {
         return malformed(&evidence);
     }
     let faults = truth(&evidence).or(counts::check(terms, &evidence)).or(check(&evidence));
     let findings = faults.into_findings(evidence.release.number);
-    // What keeps its promise is looked at once more, as a reader would.
+    // A release that keeps its promise is checked once more, as a reader would see it.
     if findings.is_empty() { second_look::look(terms, &evidence) } else { findings }
 }
 
-/// Faults counted by kind while groups are looked at side by side.
+/// Faults counted by kind while groups are checked in parallel.
 #[derive(Clone, Debug, Default)]
 pub struct Faults(BTreeMap<Fault, FaultCount>);
 
@@ -86,20 +86,20 @@ impl Faults {
         self.0.entry(fault).or_insert(FaultCount { people: 0, groups: 0, example: None }).people += people;
     }
 
-    /// Counts a fault of several groups, ascending, together; none where it concerns people who are left out. A
-    /// fault that was counted already is not counted again.
+    /// Counts one fault of several groups together. `groups` ascends, and is empty if the fault concerns people who are
+    /// left out. A fault that was already counted is not counted again.
     pub(crate) fn groups(&mut self, fault: Fault, groups: &[u32], people: u64) {
         let example = groups.first().map(|group| group + 1);
         self.0.entry(fault).or_insert(FaultCount { people, groups: groups.len() as u64, example });
     }
 
-    /// With what another part found, added up.
+    /// Adds the faults of another part, and returns the sum.
     pub(crate) fn and(mut self, other: Faults) -> Faults {
         self.merge(other);
         self
     }
 
-    /// With those faults of another part that were not found here: what is known already is not counted twice.
+    /// Adds those faults of another part that were not found here, so that nothing is counted twice.
     fn or(mut self, other: Faults) -> Faults {
         for (fault, count) in other.0 {
             self.0.entry(fault).or_insert(count);
@@ -135,7 +135,7 @@ impl Faults {
     }
 }
 
-/// Looks at all groups side by side and adds up what was found.
+/// Checks all groups in parallel and adds up the faults.
 pub(crate) fn each_group(evidence: &Evidence<'_>, look: impl Fn(usize, &mut Faults) + Sync) -> Faults {
     (0..evidence.release.group_count())
         .into_par_iter()
@@ -176,7 +176,6 @@ fn is_well_formed(evidence: &Evidence<'_>) -> bool {
         && (0..groups).all(|group| !release.group_rows(group).is_empty() && release.group_values(group).is_sorted())
 }
 
-/// What holds of every release, whatever was promised: it is true, and nobody is lost or doubled.
 /// Whether a group has one value in two spellings.
 fn stands_twice(release: &Release, group: usize) -> bool {
     let mut values = release.sensitive[release.group_rows(group)].to_vec();
@@ -185,6 +184,7 @@ fn stands_twice(release: &Release, group: usize) -> bool {
     !Values::from_ordered(cells.collect()).spelled_twice().is_empty()
 }
 
+/// The faults of a release that is not true or not whole, whatever was promised: nobody may be lost or published twice.
 fn truth(evidence: &Evidence<'_>) -> Faults {
     let (release, membership, table) = (evidence.release, evidence.membership, evidence.table);
     let spellings = release.values.spelled_twice();
@@ -229,11 +229,11 @@ fn truth(evidence: &Evidence<'_>) -> Faults {
     faults
 }
 
-/// Where each row of the table stands.
+/// The group of each row of the table.
 struct Places {
     /// The group it is published in, [`WITHHELD`] or [`NOWHERE`].
     groups: Vec<u32>,
-    /// Further groups of people who are there more than once.
+    /// Further groups of people who are published more than once.
     again: Vec<(u32, u32)>,
     twice: u64,
     lost: u64,
@@ -267,8 +267,8 @@ impl Places {
         }
     }
 
-    /// The groups whose regions miss somebody, one entry per person, sorted. Goes through the table in its own
-    /// order: regions are fewer than people, and a walk from group to group would jump about in every column.
+    /// The groups whose regions do not cover one of their people, one entry per person, sorted. It goes through the
+    /// table row by row, because a walk from group to group would jump around in every column.
     fn missed(&self, evidence: &Evidence<'_>) -> Vec<u32> {
         let (release, table) = (evidence.release, evidence.table);
         let misses = |row: usize, group: u32| {
@@ -284,7 +284,7 @@ impl Places {
     }
 }
 
-/// For promises about the number of people in a group.
+/// The check of promises that require `k` people per group.
 pub(crate) fn enough_people(k: u32, evidence: &Evidence<'_>) -> Faults {
     each_group(evidence, |group, faults| {
         let people = evidence.release.people(group);
@@ -294,7 +294,7 @@ pub(crate) fn enough_people(k: u32, evidence: &Evidence<'_>) -> Faults {
     })
 }
 
-/// For promises in which no row is artificial.
+/// The check of promises that allow no counterfeits.
 pub(crate) fn no_counterfeits(evidence: &Evidence<'_>) -> Faults {
     each_group(evidence, |group, faults| {
         if evidence.release.counterfeits[group] > 0 {

@@ -5,39 +5,39 @@
 //! (monotonic incremental anonymization).
 //!
 //! # Promise
-//! For a set S of releases, a person's inferred region is the meet of their regions in those releases
-//! of S they are in. The promise: for every S, every person shares their inferred region with at
-//! least k - 1 others of S.
+//! For a set S of releases, a person's inferred region is the meet of their regions in those releases of S they are in.
+//! The promise: for every S, every person of S shares their inferred region with at least k - 1 others.
 //!
 //! # Steps
-//! `check` decides it for one more release of a series that kept it so far, from what stays in the history, by
-//! conditions that imply it (the tests hold them against the definition, for any releases):
+//! `check` judges one more release of a series that kept the promise so far. It uses the history only, and checks
+//! conditions that imply the promise (the tests compare them with the definition, for any releases):
 //!
-//! - every group holds at least k people, every one real and inside the group's region;
-//! - everyone who was in the last release has a region now that lies within the one they had;
-//! - a group of the last release is published whole or not at all; who was left out once stays out.
+//! - every group holds at least k people and no counterfeits, and its region covers everyone in it;
+//! - everyone who was in the last release and is published now has a region inside their last one;
+//! - the people of a group of the last release are all published again or none of them is, and people who were left out
+//!   once stay out.
 //!
-//! By the second, the inferred region of a person is their region in the latest release of S they are
-//! in. If that is the latest of S, they share it with their group. If not, their group was left out
-//! between; all those of it who were in that earlier release had one region there, so k of them must
-//! have been: the earliest arrivals of a group that is left out must be at least k.
+//! By the second condition, a person's inferred region is their region in the latest release of S they are in. If that
+//! is the latest release of S, they share it with their group. Otherwise their group was left out later. The members of
+//! that group who were already in the earlier release had one region there, so at least k of them must have been in it.
+//! Hence a fourth condition: a group that is left out must have at least k people among its earliest arrivals.
 //!
-//! The guard `l`, where given, is checked of every group of the release, whether it is new or comes again. Without
-//! cohorts that is all it claims: nothing follows for the comparison of two releases.
+//! The guard `l`, if given, is checked for every group of the release, new or old. Without cohorts that is all it
+//! claims: nothing follows for the comparison of two releases.
 //!
-//! With cohorts, someone who knows arrivals can tell people apart by their history. So the people of
-//! a group who come from one group of the last release, or are new, must be at least k, and pass the
-//! guard; and people of different cohorts may not be in one group. Groups never change once published:
-//! one of the last release comes again with the same people and the same region, or not at all. The auditor's
-//! difference of two releases rests on that.
+//! With cohorts, the promise also holds against a reader who knows arrivals and can tell people apart by their history.
+//! So the people of a group who come from one group of the last release must be at least k and pass the guard, and so
+//! must its arrivals. People of different cohorts may not be in one group. A published group never changes: it is
+//! published again with the same people and the same region, or not at all. The auditor's difference of two releases
+//! relies on that.
 //!
 //! # Departures
-//! Regions of one release must be equal or disjoint without cohorts: the theorem does not need it, but
-//! the paper's multidimensional partitioning says so, and a build that publishes boxes shows here.
+//! Without cohorts, regions of one release must be equal or disjoint. The theorem does not need this, but the paper's
+//! multidimensional partitioning implies it, and it catches a program that publishes bounding boxes instead of cells.
 //!
 //! # Cost
-//! O(n d + n log n) for n rows and d attributes; the search for overlapping regions O(d g log g) for g
-//! regions that come from a tree.
+//! O(n d + n log n) for n rows and d attributes. The search for overlapping regions takes O(d g log g) for g regions
+//! that come from a tree.
 
 use crate::audit::{Evidence, Fault, Faults};
 use crate::model::{Quasi, Record, Regions, Row, Span, Value};
@@ -52,11 +52,11 @@ pub struct Bounds {
     pub k: u32,
     /// No value may make up more than one in `l` of a group of this release, where given.
     pub l: Option<u32>,
-    /// Whether that holds even for someone who knows who arrived when.
+    /// Whether that also holds against a reader who knows who arrived when.
     pub cohorts: bool,
 }
 
-/// What in a release breaks the promise. That its regions hold their people has been checked.
+/// The faults that break the promise. The gate has already checked that regions cover their people.
 pub(crate) fn check(bounds: Bounds, evidence: &Evidence<'_>) -> Faults {
     Overlay::new(bounds, evidence).faults()
 }
@@ -101,8 +101,8 @@ struct Fate {
     gone: u32,
 }
 
-/// Where the people of a group of the release come from. Gathered in one walk through the table, whose rows are many
-/// more than groups: a walk from group to group would jump about in it once for every question.
+/// Where the people of a group come from. It is gathered in one walk through the table, because a walk from group to
+/// group would jump around in the table for every question.
 #[derive(Clone, Copy)]
 struct Mix {
     /// Where one of them comes from.
@@ -197,7 +197,7 @@ impl<'a> Overlay<'a> {
         self.evidence.release.group_rows(group).filter_map(|row| self.evidence.membership.person(row))
     }
 
-    /// What is known of a group from the walk through the table; nothing where somebody is in two groups.
+    /// What the walk through the table found for a group; `None` if somebody is in two groups.
     fn mix(&self, group: usize) -> Option<Mix> {
         Some(self.mixes[group]).filter(|mix| mix.people as usize == self.people(group).count())
     }
@@ -206,14 +206,14 @@ impl<'a> Overlay<'a> {
         self.origins[row.index()]
     }
 
-    /// Counts a fault by groups: per group, how many people it concerns.
+    /// Counts a fault by group. `concerned` says how many people of a group it concerns.
     fn by_group(&self, fault: Fault, faults: &mut Faults, concerned: impl Fn(usize) -> u32 + Sync) {
         let groups = (0..self.evidence.release.group_count()).into_par_iter();
         let concerned = groups.map(|group| (group as u32, concerned(group)));
         count(fault, faults, concerned.filter(|&(_, people)| people > 0).collect());
     }
 
-    /// Counts a fault by people: which of them, given with their groups, it concerns.
+    /// Counts a fault by person. `concerns` is asked about each person and their group.
     fn by_person(&self, fault: Fault, faults: &mut Faults, concerns: impl Fn(Row, usize) -> bool + Sync) {
         let rows = self.places.par_iter().enumerate().filter(|&(_, &place)| place != NOWHERE);
         let concerned = rows.filter(|&(row, &place)| concerns(Row(row as u32), place as usize));
@@ -239,11 +239,11 @@ impl<'a> Overlay<'a> {
         })
     }
 
-    /// A region is off the grid, too narrow, or mixes missing values with some numbers.
+    /// A region is off the grid or too narrow, or it mixes missing values with some but not all numbers.
     fn unprintable(&self, faults: &mut Faults) {
         self.by_group(Fault::RegionTooNarrow, faults, |group| {
             let admitted = |(quasi, &span): (&Quasi, &Span)| match quasi.hierarchy() {
-                // A run of leaves is printed as a set where it is no node.
+                // A run of leaves that is no node is printed as a set.
                 Some(_) => span.subset(quasi.root()) && (span == quasi.root() || span.width() >= quasi.min_width),
                 None => quasi.admits(span),
             };
@@ -252,7 +252,7 @@ impl<'a> Overlay<'a> {
         })
     }
 
-    /// A person's region is not inside the one they had.
+    /// A person's region is not inside their last one.
     fn grown(&self, faults: &mut Faults) {
         self.by_person(Fault::RegionNotNested, faults, |row, group| {
             let origin = self.origin(row).group;
@@ -269,7 +269,7 @@ impl<'a> Overlay<'a> {
         self.by_person(Fault::CameBack, faults, |row, _| self.origin(row).group == BACK)
     }
 
-    /// People of the last release are missing while others of their group are still published.
+    /// A group of the last release is published only in part.
     fn torn(&self, faults: &mut Faults) {
         let torn: Vec<Fate> = self.fates.iter().copied().filter(|fate| fate.stay > 0 && fate.gone > 0).collect();
         let people = torn.iter().map(|fate| u64::from(fate.gone)).sum();
@@ -278,7 +278,7 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// Groups that are left out now, whose earliest arrivals are too few to hide each other.
+    /// Groups that are left out now, and have fewer than k people among their earliest arrivals.
     fn stragglers(&self, faults: &mut Faults) {
         if self.fates.iter().all(|fate| fate.gone == 0) {
             return;
@@ -308,8 +308,8 @@ impl<'a> Overlay<'a> {
         })
     }
 
-    /// Groups of people of the last release that are not one of its groups as it was, whole and with its
-    /// region. Part of a group that was left out is told elsewhere.
+    /// Groups of old people that are not a group of the last release, whole and with its region. A group that was left
+    /// out in part is reported by `torn`.
     fn altered(&self, faults: &mut Faults) {
         self.by_group(Fault::GroupAltered, faults, |group| {
             if let Some(mix) = self.mix(group).filter(|mix| mix.is_one_group) {
@@ -322,7 +322,7 @@ impl<'a> Overlay<'a> {
             let same = 1 + origins.by_ref().take_while(|&origin| origin == first).count() as u32;
             let people = self.people(group).count() as u32;
             if first >= BACK {
-                // Newcomers, and perhaps people of an old group among them.
+                // A group of arrivals may have people of an old group among them.
                 let old = self.people(group).filter(|&row| self.origin(row).group < BACK);
                 return old.count() as u32;
             }
@@ -333,15 +333,15 @@ impl<'a> Overlay<'a> {
         })
     }
 
+    /// A region overlaps another one and is not equal to it.
     fn overlapping(&self, faults: &mut Faults) {
         let overlapping = overlapping(&self.evidence.release.regions);
-        // a region overlaps another one and is not equal to it
         self.by_group(Fault::RegionsOverlap, faults, |group| {
             if overlapping.contains(&(group as u32)) { self.people(group).count() as u32 } else { 0 }
         })
     }
 
-    /// The people of a group who have one history, where histories are known to others; otherwise all.
+    /// The people of a group by their history, if readers know histories (cohorts); otherwise all of them together.
     fn units(&self, group: usize) -> Vec<Vec<Row>> {
         let mut people: Vec<Row> = self.people(group).collect();
         if !self.bounds.cohorts {
@@ -355,7 +355,7 @@ impl<'a> Overlay<'a> {
     fn small_units(&self, faults: &mut Faults) {
         self.by_group(Fault::CohortTooSmall, faults, |group| {
             if self.mix(group).is_some_and(|mix| mix.is_one_group) {
-                // One history: the group as a whole has been counted.
+                // With one history, the size of the whole group has been checked already.
                 return 0;
             }
             let few = |unit: &Vec<Row>| unit.len() < self.bounds.k as usize;
@@ -379,7 +379,7 @@ impl<'a> Overlay<'a> {
     }
 }
 
-/// Counts a fault of these groups, given with how many people of each it concerns.
+/// Counts a fault of these groups, each given with the number of people it concerns.
 fn count(fault: Fault, faults: &mut Faults, concerned: Vec<(u32, u32)>) {
     let people = concerned.iter().map(|&(_, people)| u64::from(people)).sum();
     let groups: Vec<u32> = concerned.into_iter().map(|(group, _)| group).collect();
@@ -392,7 +392,7 @@ fn count(fault: Fault, faults: &mut Faults, concerned: Vec<(u32, u32)>) {
 fn overlapping(regions: &Regions) -> BTreeSet<u32> {
     let mut order: Vec<u32> = (0..regions.len() as u32).collect();
     order.sort_by_key(|&region| regions.get(region as usize));
-    // Of equal regions one stands for all.
+    // One of several equal regions represents them all.
     let classes: Vec<&[u32]> = order.chunk_by(|&a, &b| regions.get(a as usize) == regions.get(b as usize)).collect();
     let mut firsts = Regions::new(regions.attributes());
     classes.iter().for_each(|class| firsts.push(regions.get(class[0] as usize)));

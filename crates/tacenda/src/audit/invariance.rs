@@ -1,11 +1,11 @@
 //! m-invariance, from its definition.
 //!
 //! # Definition
-//! A series is m-invariant when in every release every group holds at least `m` distinct sensitive
-//! values, each exactly once, and all groups that ever held a person carry the same set of values.
-//! Two relaxations are proved to keep the bound of 1/m and are accepted here: with `k` each value may
-//! occur `q` times, the same `q` for all values of the group (science A3.10-b); and after a change of a
-//! person's value the new set may be one that shares nothing with any earlier set of theirs (science A3.10-c).
+//! A series is m-invariant if two conditions hold. In every release, every group holds at least `m` distinct sensitive
+//! values, each exactly once. And all groups that ever held a person have the same value set. Two relaxations are
+//! accepted here, because the bound 1/m is proved for them. With `k`, each value may occur `q` times, the same `q` for
+//! all values of the group (science A3.10-b). After a change of a person's value, the new set may be one that shares no
+//! value with any earlier set of theirs (science A3.10-c).
 //!
 //! # Not concluded
 //! Nothing about identity or presence, and nothing for a reader who knows other people's values.
@@ -18,8 +18,8 @@ pub(crate) fn check(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
     check_where(m, k, evidence, |_, _| true)
 }
 
-/// The same for groups that changed. A group with the very same people as in the last release tells nothing to a reader
-/// who compares the two.
+/// The same for groups that changed only. A group with the same people as in the last release reveals nothing to a
+/// reader who compares the two.
 pub(crate) fn check_changed(m: u32, k: Option<u32>, evidence: &Evidence<'_>) -> Faults {
     let history = evidence.history;
     let mut sizes = vec![0usize; history.groups.regions.len()];
@@ -62,7 +62,7 @@ fn check_where(
         if k.is_some_and(|k| people < u64::from(k)) {
             faults.group(Fault::TooFewPeople, group, people);
         }
-        // One look-up per group: most members met exactly this set before.
+        // One look-up per group, because most members had exactly this set before.
         let known = history.value_sets.find(&set);
         let strangers = release.group_rows(group).filter(|&row| {
             let person = evidence.membership.person(row);
@@ -81,7 +81,7 @@ fn check_where(
 fn keeps_its_sets(evidence: &Evidence<'_>, record: &Record, set: &[Value], known: Option<ValueSetId>) -> bool {
     let history = evidence.history;
     if history.past_sets.is_empty() {
-        // The common case, without an allocation a person.
+        // The common case needs no allocation per person.
         return !record.is_published()
             || Some(record.value_set) == known
             || is_disjoint(history.value_sets.get(record.value_set), set);

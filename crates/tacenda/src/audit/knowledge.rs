@@ -1,8 +1,7 @@
 //! What the attacker knows: everyone's exact quasi values, and who is in which release.
 //!
-//! It is built from the private tables, by key, because the strongest attacker knows what they say
-//! about everyone but the sensitive values. Those are read in one place only, to tell whether the
-//! attacker was right.
+//! It is built from the private tables, by key, because the strongest attacker knows everything in them except the
+//! sensitive values. These are read only to judge whether the attacker was right.
 
 use crate::audit::by_group::ByGroup;
 use crate::model::{Classes, Membership, RecordKey, Table, Value};
@@ -16,14 +15,14 @@ pub struct Knowledge<'a> {
     keys: Vec<RecordKey>,
     /// Per table and row, the person, or [`Knowledge::ABSENT`].
     people: Vec<Vec<u32>>,
-    /// Whether everyone was seen to keep one value set, person by person, when these releases were made from these tables.
+    /// Whether the gate saw everyone keep one value set when these releases were made from these tables.
     kept_sets: bool,
     /// Whether people of the tables fit no group, so that releases or tables may be misread.
     doubted: bool,
 }
 
 impl<'a> Knowledge<'a> {
-    /// Marks a row that is in the table and not in the release.
+    /// Marks a row of the table that is not in the release.
     pub(super) const ABSENT: u32 = u32::MAX;
 
     /// Everyone in each table is in the release with the same place.
@@ -57,32 +56,33 @@ impl<'a> Knowledge<'a> {
         }
     }
 
-    /// The same, where the gate saw that everyone keeps one value set, or disjoint ones where their value changed: it looked
-    /// at each person's row before each of these releases left, and they were made from these very tables.
+    /// The same, with a note whether the gate saw that everyone keeps one value set, or disjoint sets if their value
+    /// changed. The gate must have checked each person before each of these releases, and the releases must have been
+    /// made from these tables.
     pub fn with_kept_sets(self, kept_sets: bool) -> Knowledge<'a> {
         Knowledge { kept_sets, ..self }
     }
 
-    /// The same, where more people of the tables fit no group than rows are missing.
+    /// The same, with a note whether more people of the tables fit no group than rows are missing.
     pub fn with_doubt(self, doubted: bool) -> Knowledge<'a> {
         Knowledge { doubted, ..self }
     }
 
-    /// Whether the releases or the tables may be misread: nothing about a person may be concluded from them then.
+    /// Whether the releases or the tables may be misread. Then nothing about a person may be concluded from them.
     pub fn is_doubted(&self) -> bool {
         self.doubted
     }
 
-    /// Whether that was seen.
+    /// Whether the gate saw that everyone keeps one value set.
     pub fn kept_sets(&self) -> bool {
         self.kept_sets
     }
 
-    /// The same knowledge, in which a person whose value changed is a new person from then on, and who each of these
-    /// people is here. `None` where no value changed. Only releases that have values count as changes.
+    /// The same knowledge, in which a person whose value changed is a new person from then on, and for each of these
+    /// people the person they are here. `None` if no value changed. Only releases that have values are compared.
     ///
-    /// Nobody of the answer ever changes their value, so what is concluded from that is true of them. The
-    /// new people come after the others; they have the key of whom they are.
+    /// None of these people ever changes value, so conclusions that assume this are true of them. The new people come
+    /// after the others and have the key of the original person.
     pub(super) fn by_stretch(&self, tells: impl Fn(usize) -> bool) -> Option<(Knowledge<'a>, Vec<u32>)> {
         let mut owners: Vec<u32> = (0..self.keys.len() as u32).collect();
         let mut now = owners.clone();
@@ -126,8 +126,8 @@ impl<'a> Knowledge<'a> {
         self.keys[person as usize]
     }
 
-    /// What a person is called in what is written about them, where there is such a person. Who has not the tables
-    /// cannot work it out from an identifier, nor find the same person in another audit.
+    /// The pseudonym of a person in reports; `None` if there is no such person. Without the tables, nobody can compute
+    /// it from an identifier or find the same person in another audit.
     pub fn name(&self, person: u32) -> Option<String> {
         let key = self.keys.get(person as usize)?;
         let mut tables = blake3::Hasher::new();
@@ -160,8 +160,8 @@ impl<'a> Knowledge<'a> {
         &self.people[release]
     }
 
-    /// Everyone in a release by their point: the rows of a table, those at one point together, neighbours near each
-    /// other. A few attributes of many people leave far fewer points than people.
+    /// The rows of a table by their point: rows at one point together, neighbouring points near each other. With few
+    /// attributes there are far fewer points than people.
     pub(super) fn by_point(&self, release: usize) -> ByGroup {
         let table = self.tables[release];
         let columns: Vec<&[u32]> = (0..table.quasi_count()).map(|attribute| table.quasi(attribute)).collect();
@@ -211,7 +211,7 @@ impl<'a> Knowledge<'a> {
         truth
     }
 
-    /// Whose sensitive value is not the same in all releases they are in. The truth, to judge by.
+    /// The people whose sensitive value is not the same in all their releases. This is the truth, to judge by.
     pub(super) fn changed(&self) -> Vec<bool> {
         let (mut last, mut changed) = (vec![None; self.keys.len()], vec![false; self.keys.len()]);
         for (table, people) in self.tables.iter().zip(&self.people) {
@@ -247,7 +247,7 @@ fn union(left: Vec<RecordKey>, right: &[RecordKey]) -> Vec<RecordKey> {
     all
 }
 
-/// Where in `all` each of `some` stands; both ascend.
+/// The place in `all` of each of `some`; both ascend.
 fn places(all: &[RecordKey], some: &[RecordKey]) -> Vec<u32> {
     let mut at = 0;
     let place = |key: &RecordKey| {

@@ -1,7 +1,7 @@
-//! What can be learned: checks written from the definitions, and adversaries that only see releases.
+//! What readers can learn: checks written from the definitions, and attackers that see only the releases.
 //!
-//! This room knows no promise by name and nothing of how groups are made. [`gate`] judges a finished release together with everything published
-//! before, and `publish` commits nothing that it finds fault with.
+//! This room knows no promise by name and nothing of how groups are made. [`gate`] judges a finished release together
+//! with everything published before. `publish` commits no release in which the gate finds a fault.
 
 mod series;
 mod rerun;

@@ -11,11 +11,11 @@ use std::fmt;
 pub struct Assessment {
     /// One outcome per check, in the order of [`Check::ALL`].
     pub outcomes: Vec<Outcome>,
-    /// The worst case, step by step: a person who was found out, or who is closest to it. Where people are not known, a
-    /// person in the worst place that was found.
+    /// The worst case, step by step: a person whose value was found, or the one closest to it. If people are not known,
+    /// a person in the worst place found.
     pub story: Option<Story>,
-    /// What the same checks answer at thresholds of two people and two values, where the thresholds given are lower: the
-    /// least that being singled out or being certain can mean. A promise is not judged by it.
+    /// The answers of the same checks at two people and two values, if the given thresholds are lower. Singling out and
+    /// certainty mean nothing below two. A promise is not judged by these answers.
     pub at_two: Vec<Outcome>,
     /// How many pairs of releases were not compared with each other.
     pub pairs_left_out: u64,
@@ -73,17 +73,17 @@ pub enum Check {
 /// What a check says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// Looked at everything, found nothing.
+    /// Examined everything and found nothing.
     Pass,
     /// Found something that is a warning or worse.
     Fail,
-    /// Found something worth knowing, and no more than that.
+    /// Found only notes.
     Noted,
     /// Only measured; there is no threshold.
     Measured,
     /// Does not apply to this series, and why.
     NotApplicable(Reason),
-    /// Could not be answered, or not for everyone, and why. Never a pass.
+    /// Could not be answered for everyone, and why. Never a pass.
     NotAssessed(Reason),
 }
 
@@ -114,32 +114,33 @@ pub struct Outcome {
     pub check: Check,
     /// The answer.
     pub verdict: Verdict,
-    /// How much of what there is was looked at.
+    /// How much was examined.
     pub coverage: Coverage,
     /// What was found.
     pub findings: Vec<Finding>,
     /// What was measured.
     pub measures: Vec<Measure>,
-    /// The theorem that answers for those who were not looked at one by one.
+    /// The theorem that answers for people who were not examined one by one.
     pub theorem: Option<Theorem>,
-    /// The budget that would answer for those who were not looked at, at least, where that is known.
+    /// The least budget that could answer for the others, if it is known.
     pub needs: Option<u64>,
 }
 
 /// A theorem whose condition was checked, so that an answer holds at any size.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Theorem {
-    /// Every group has each of its values equally often, and everyone keeps one value set: then all values of a set are
+    /// Every group has each of its values equally often, and everyone keeps one value set. Then all values of a set are
     /// equally likely for everyone who has it (science A3.10).
     EquallyLikely,
-    /// The same, where that everyone keeps one value set is promised and was not seen here.
+    /// The same, but that everyone keeps one value set is promised and was not checked here.
     EquallyLikelyAsPromised,
-    /// Every group has each of its values equally often, and there is a seating in which everyone keeps one value set: then
-    /// exchanging the values of a set gives another, so every value of the set stays possible (science A3.10).
+    /// Every group has each of its values equally often, and some seating lets everyone keep one value set. Then
+    /// exchanging values of a set gives another seating, so every value of the set stays possible (science A3.10).
     StillPossible,
-    /// Groups stay as they are with their people: then every exchange of values in a group fits all releases (science A0.6).
+    /// Groups never change and keep their people. Then every exchange of values within a group fits all releases
+    /// (science A0.6).
     Exchangeable,
-    /// The same, where that people stay in their group is promised and was not seen here.
+    /// The same, but that people stay in their group is promised and was not checked here.
     ExchangeableAsPromised,
 }
 
@@ -170,10 +171,10 @@ impl fmt::Display for Theorem {
     }
 }
 
-/// How much was looked at.
+/// How much was examined, and of how much.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Coverage {
-    /// How many were looked at.
+    /// How many were examined.
     pub looked_at: u64,
     /// How many there are.
     pub of: u64,
@@ -184,7 +185,7 @@ pub struct Coverage {
 /// One number, of one release or of the series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The number of the release; `None`: of the whole series.
+    /// The number of the release; `None` for the whole series.
     pub release: Option<u32>,
     /// What was measured.
     pub quantity: Quantity,
@@ -219,12 +220,12 @@ pub struct Witness {
     pub attribute: Option<u32>,
     /// The number that is claimed, such as a size.
     pub number: u64,
-    /// The threshold it is compared with, such as k; for some claims the number it is a part of.
+    /// The threshold it is compared with, such as k; for some claims, the whole of which it is a part.
     pub line: u64,
 }
 
 impl Witness {
-    /// One that speaks of groups only: of no value, person or attribute.
+    /// A witness that names groups only: no value, person or attribute.
     pub fn new(claim: Statement, groups: Vec<(u32, u32)>, number: u64, line: u64) -> Witness {
         Witness { claim, groups, values: Vec::new(), person: None, attribute: None, number, line }
     }
@@ -236,12 +237,12 @@ impl Assessment {
         self.outcomes.iter().flat_map(|outcome| &outcome.findings)
     }
 
-    /// The worst there is.
+    /// The worst severity of all findings.
     pub fn worst(&self) -> Option<Severity> {
         self.findings().map(|finding| finding.fault.severity()).max()
     }
 
-    /// The checks that could not be answered for everyone and might have found something as bad as this.
+    /// The checks that are not assessed and could have found something of at least this severity.
     pub fn gaps(&self, severity: Severity) -> impl Iterator<Item = &Outcome> {
         let is_gap = move |outcome: &&Outcome| {
             matches!(outcome.verdict, Verdict::NotAssessed(_)) && outcome.check.worst() >= severity
@@ -249,7 +250,7 @@ impl Assessment {
         self.outcomes.iter().filter(is_gap)
     }
 
-    /// What a check said.
+    /// The outcome of a check.
     pub fn outcome(&self, check: Check) -> Option<&Outcome> {
         self.outcomes.iter().find(|outcome| outcome.check == check)
     }
@@ -302,7 +303,7 @@ impl Check {
         )
     }
 
-    /// The worst that it can find.
+    /// The worst severity that the check can find.
     pub fn worst(self) -> Severity {
         match self {
             Check::GroupSizes
@@ -330,8 +331,8 @@ impl Check {
         }
     }
 
-    /// Whether finding nothing means that nothing is there: it looks at everything that it asks about, for the attacker given.
-    /// The others try one way to find something.
+    /// Whether a check that finds nothing proves that nothing is there, for the given attacker. The other checks only
+    /// try one way of finding something.
     pub fn is_exhaustive(self) -> bool {
         match self {
             Check::GroupSizes
@@ -413,7 +414,7 @@ impl Outcome {
         Outcome { verdict: Verdict::NotApplicable(why), ..Outcome::new(check, Coverage::default()) }
     }
 
-    /// Answers for everyone by a theorem, where nothing was found. How many were looked at one by one stays as it is.
+    /// Passes by a theorem, if nothing was found. The coverage still says how many were examined one by one.
     pub(super) fn proved(&mut self, theorem: Theorem) {
         self.theorem = Some(theorem);
     }
@@ -433,7 +434,7 @@ impl Outcome {
         }
     }
 
-    /// Notes a number, with nine decimals: sums of shares must not depend on the order of groups.
+    /// Records a number, rounded to nine decimals, so that sums of shares do not depend on the order of groups.
     pub fn measure(&mut self, release: Option<u32>, quantity: Quantity, value: f64) {
         let value = if value.abs() < 1e6 { (value * 1e9).round() / 1e9 } else { value };
         self.measures.push(Measure { release, quantity, value });
@@ -515,7 +516,7 @@ impl Fault {
             | Fault::StableNames
             | Fault::MovedByOne
             | Fault::PermanentFewValues => Severity::Warning,
-            // No promise of ours speaks of these, and some are only likely.
+            // No promise covers these, and some are only likely.
             Fault::FrequentValue
             | Fault::LinkedIdsPublished
             | Fault::LinkedContradiction
@@ -525,7 +526,7 @@ impl Fault {
             | Fault::LearnedValues
             | Fault::ChangeShows
             | Fault::EverLinkedLikely => Severity::Note,
-            // What the gate finds breaks a promise.
+            // Everything that the gate finds breaks a promise.
             _ => Severity::Severe,
         }
     }

@@ -10,7 +10,7 @@ macro_rules! quantities {
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum Quantity {
             $(#[doc = $name] $quantity,)*
-            /// How many people have so many possible values; the last count includes all above.
+            /// How many people have this many possible values. The last count includes all larger numbers.
             PeopleWithValuesLeft(u32),
         }
 
@@ -102,6 +102,6 @@ quantities! {
 }
 
 impl Quantity {
-    /// People with at least so many values left are counted together.
+    /// People with at least this many values left are counted together.
     pub const MOST_VALUES: u32 = 8;
 }

@@ -28,9 +28,9 @@ macro_rules! reasons {
 reasons! {
     /// Nobody gave the private tables.
     PeopleUnknown = "the private tables were not given, so the people are not known",
-    /// The attacker is said to know some people's values; which people these are takes the private tables.
+    /// The attacker knows some people's values. Which people these are can only be tried with the private tables.
     AccomplicesUnknown = "the private tables were not given, so it is not known whose values the attacker knows",
-    /// The attacker is said not to know who was present.
+    /// The given attacker does not know who was present.
     PresenceUnknown = "the attacker does not know who is in which release",
     /// There are no values to protect.
     NoSensitiveColumn = "no release has a sensitive column",
@@ -52,19 +52,19 @@ reasons! {
     ValuesStay = "nobody's value changes",
     /// A row needs a counterpart only where everyone stayed.
     PeopleLeft = "people left between the releases, so a row needs no counterpart",
-    /// Departures take the private tables to count.
+    /// Departures can only be counted with the private tables.
     DeparturesUnknown = "people left, and without the private tables their number has only bounds",
-    /// Some group or place had more overlaps than were looked at.
+    /// Some group or place has more overlaps than are examined.
     TooManyOverlaps = "too many groups overlap",
     /// Some pairs of groups have only a bound.
     RowsBounded = "for some overlapping groups, or groups with counterfeits, the rows that correspond have only a bound",
-    /// Several groups over one place leave open which of them holds a person.
+    /// If several groups cover a place, it is open which of them holds a person.
     SharedPlaces = "several groups of a release cover the same place, or hold counterfeits",
     /// The promise about views was kept at the gate, and no thresholds over all columns were given.
     NoJoinThresholds = "each view was judged when it was published; thresholds over all columns (--k, --l) were not given",
     /// A join was cut short.
     JoinTooLarge = "a join is too large, or no assignment of all rows exists",
-    /// All releases at once were not matched to the end.
+    /// Matching all releases at once was not finished.
     TooLargeAtOnce = "matching three or more releases with different columns at once takes too many steps",
     /// The private tables cannot be those behind the releases.
     Contradiction = "the tables and the releases contradict each other",
@@ -72,19 +72,19 @@ reasons! {
     Uncovered = "some people are in no group of a release that should hold them",
     /// The releases or the tables may be misread.
     ReadingDoubted = "people of the private tables fit no group, so the files may be misread; nobody is accused on that basis",
-    /// Matchings were not refined everywhere.
+    /// Not all components were matched.
     TooLargeToMatch = "some components are too large to match everyone at once",
     /// Matching was stopped.
     MatchingUnfinished = "matching everyone at once did not finish",
-    /// Worlds were not counted everywhere.
+    /// Not all components were counted.
     TooLargeToCount = "some components are too large to count all worlds",
     /// Ids rule out worlds that were counted.
     LinkedIdsIgnored = "ids link rows of several releases, and counting worlds does not follow them",
     /// No promise speaks of a reader who knows the program.
     MethodNotPromised = "no promise here holds against a reader who knows the program",
-    /// Making releases again takes the seed.
+    /// Releases can only be made again with the seed.
     SeedUnknown = "only the project that made the releases has the seed to make them again",
-    /// The tables, the policy or the program are not those of the day.
+    /// The tables, the policy or the program have changed since the release.
     NotMadeAgain = "these tables, this policy and this program do not give the same releases again",
     /// That two people share a value is outside the promise, and the series is too large to find all of them.
     SharingNotPromised = "no promise here hides that two people share a value; not everyone was examined",
@@ -99,19 +99,19 @@ reasons! {
 }
 
 impl Reason {
-    /// Whether the question was left out because nobody knows who the people are. A verdict must say so: knowing
-    /// less must not look like clearing more.
+    /// Whether the question was not asked because people are not known. A verdict must say so, because missing
+    /// knowledge must not look like a pass.
     pub fn is_people_unknown(self) -> bool {
         matches!(self, Reason::PeopleUnknown | Reason::AccomplicesUnknown)
     }
 }
 
-/// What would give an answer where there is none.
+/// What would answer a question that is not assessed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WayOut {
     /// More steps.
     Budget,
-    /// What this sentence says.
+    /// Something else, in a sentence.
     Said(&'static str),
 }
 

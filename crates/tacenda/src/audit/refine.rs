@@ -5,9 +5,10 @@
 //! this is repeated until nothing changes. Every deletion is sound as long as nobody's value changes. The caller
 //! treats a person whose value changed as a new person from then on. Values that remain prove nothing.
 //!
-//! People whose groups are connected form a component. Components are refined in the order of steps a person, the fewest
-//! first, while the budget lasts. The people of a component that it does not reach count as not assessed. So do the people
-//! of a component that has no full matching, or more or fewer rows than people: there the knowledge contradicts the release.
+//! People whose groups are connected form a component. Components are refined while the budget lasts, those with the
+//! fewest steps per person first. The people of a component that the budget does not reach count as not assessed. So do
+//! the people of a component that has no full matching, or more or fewer rows than people: there the knowledge
+//! contradicts the release.
 
 use crate::audit::Budget;
 use crate::audit::candidates::Candidates;
@@ -24,9 +25,9 @@ use std::ops::Range;
 /// How much work is done at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RefineLimits {
-    /// The most steps: pairs of a person and a row that are looked at.
+    /// The most steps: pairs of a person and a row that are examined.
     pub steps: u64,
-    /// The most pairs of a person and a row of one component, for the sake of memory.
+    /// The most pairs of a person and a row of one component, to bound memory.
     pub arcs: usize,
     /// The most rounds over all releases.
     pub rounds: u32,
@@ -54,11 +55,11 @@ pub struct Refined {
     pub rounds: u32,
     /// How many pairs of a person and a value were taken away.
     pub removed: u64,
-    /// How many people are in a component that the budget did not reach, or without a full matching, in some release.
+    /// The people who, in some release, are in a component that the budget did not reach or that has no full matching.
     pub not_assessed: usize,
-    /// How many steps the components took that the budget reached.
+    /// The steps of the components that the budget reached.
     pub spent: u64,
-    /// How many steps, at least, those took that it did not reach.
+    /// The least number of steps that the other components would take.
     pub missing: u64,
     /// How often a component had no full matching: a value has changed, or the knowledge is wrong.
     pub contradictory: u64,
@@ -67,13 +68,13 @@ pub struct Refined {
 }
 
 impl Refined {
-    /// The steps that everything would have taken, at least.
+    /// The least number of steps that all components together would take.
     pub fn needs(&self) -> u64 {
         self.spent.saturating_add(self.missing)
     }
 
-    /// Spends steps on components, and takes away those that the budget does not reach. What settles most people a step comes
-    /// first.
+    /// Spends steps on components, and removes those that the budget does not reach. Components that settle the most
+    /// people per step come first.
     fn spend<'a>(&mut self, components: &mut Vec<&'a Component>, steps: u64) -> Vec<&'a Component> {
         if components.iter().map(|component| component.cost).sum::<u64>() > steps - self.spent {
             components
@@ -104,7 +105,7 @@ pub fn refine(
     refine_and_place(candidates, releases, knowledge, limits).0
 }
 
-/// What is connected in one release, as seen before anything was narrowed.
+/// The components of one release, before anything was narrowed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     /// Per group, the lowest group of its component.
@@ -113,7 +114,7 @@ pub(super) struct Places {
     pub(super) found: Vec<u32>,
 }
 
-/// The same, and what is connected in each release.
+/// The same, and the components of each release.
 pub(super) fn refine_and_place(
     candidates: &mut Candidates,
     releases: &[Release],
@@ -123,14 +124,14 @@ pub(super) fn refine_and_place(
     let values = releases.iter().map(|release| release.values.len()).max().unwrap_or(0);
     let mut refined = Refined::default();
     let mut not_assessed = vec![false; knowledge.len()];
-    // Where everyone may stand is found once: what is taken away later only takes arcs away.
+    // The groups that everyone may be in are found once. Later rounds only remove arcs.
     let scene = |(index, release)| Scene::new(release, values, knowledge, index, candidates, limits);
     let scenes: Vec<Scene<'_>> = releases.par_iter().enumerate().map(scene).collect();
     for scene in &scenes {
         scene.not_assessed.iter().for_each(|&person| not_assessed[person as usize] = true);
     }
     refined.missing = scenes.iter().map(|scene| scene.missing).sum();
-    // Who changed since a release was last looked at: everyone, at first.
+    // The round in which each person last changed; at first everyone counts as changed.
     let mut changed_at = vec![1u32; knowledge.len()];
     let mut looked_at = vec![0u32; releases.len()];
     let mut clock = 0;
@@ -183,7 +184,7 @@ pub(super) fn refine_and_place(
     (refined, scenes.into_iter().map(|scene| scene.places).collect())
 }
 
-/// One release, with where everyone may stand.
+/// One release, with the groups that everyone may be in.
 struct Scene<'a> {
     release: &'a Release,
     components: Vec<Component>,
@@ -197,7 +198,7 @@ struct Scene<'a> {
 #[derive(Default)]
 struct Component {
     people: Vec<u32>,
-    /// Their rows in the table, until it is known where they may stand.
+    /// Their rows in the table, until the groups that they may be in are known.
     rows: Vec<u32>,
     groups: Vec<u32>,
     /// The groups each of the people may be in, ascending, one after another.
@@ -246,7 +247,7 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// Finds where everyone of a component may stand. Answers whether that is within the limit.
+    /// Finds the groups that the people of a component may be in. Returns whether that is within the limit.
     #[expect(clippy::too_many_arguments, reason = "what is known of one release")]
     fn find_hits(
         &self,
@@ -323,7 +324,7 @@ impl<'a> Scene<'a> {
         let crowd = Crowd { rooms: &places.rooms, wishes: &wishes, others: &others };
         let mut kept = Vec::new();
         let asked = keep_usable(&crowd, limits.arcs, |person, left| {
-            // The intersection has left nobody a value without a place.
+            // After the intersection, every value that a person has left has a place.
             let mut bits = vec![0; candidates.words()];
             left.for_each(|place| insert(&mut bits, places.values[place as usize] as usize));
             kept.push((component.people[person], bits));
@@ -336,18 +337,18 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What the people of a component may take: a place of each value they may have, in each group they may be in.
+/// The places that the people of a component may take: one of each value they may have, in each group they may be in.
 struct ValuesInPlaces<'a> {
     component: &'a Component,
     places: &'a Seats,
-    /// Per person, the values they may have; so many words each.
+    /// Per person, the set of values they may have, in words.
     sets: Vec<u64>,
     words: usize,
 }
 
 impl<'a> ValuesInPlaces<'a> {
     fn new(component: &'a Component, places: &'a Seats, candidates: &Candidates) -> ValuesInPlaces<'a> {
-        // People stand anywhere in memory: fetched one right after another, they need not be waited for one by one.
+        // The sets are scattered in memory. Reading them one right after another lets the processor overlap the waits.
         let words = candidates.words();
         let mut sets: Vec<u64> = Vec::with_capacity(component.people.len() * words);
         component.people.iter().for_each(|&person| sets.extend_from_slice(candidates.bits(person)));
@@ -398,11 +399,11 @@ impl Seats {
 /// The groups over each row, where they are few.
 struct Few {
     hits: Vec<u32>,
-    /// Per row, where its groups are among all, if they are all there.
+    /// Per row, the range of its groups in `hits`; `None` if there are too many.
     of_rows: Vec<Option<(u32, u32)>>,
 }
 
-/// So many are few.
+/// The most groups per row that are kept.
 const FEW: usize = 4;
 
 impl Few {
@@ -411,7 +412,7 @@ impl Few {
     }
 }
 
-/// What is connected, without the groups that each person may be in.
+/// Finds the components, without the groups that each person may be in.
 fn find_places(
     release: &Release,
     stab: &Stab,
@@ -426,8 +427,8 @@ fn find_places(
     let mut found = vec![u32::MAX; people.len()];
     let mut few = Few { hits: Vec::new(), of_rows: vec![None; people.len()] };
     let alike = knowledge.by_point(index);
-    // In the order of the table, which is that of keyed hashes: where neighbours come one after another, the tree of
-    // boxes grows together late, and every question goes to its leaves.
+    // Points come in the order of the table, which is that of keyed hashes. If neighbours came one after another, boxes
+    // of the tree would be joined late, and every query would descend to the leaves.
     let mut points: Vec<&[u32]> = alike.iter().filter(|rows| !rows.is_empty()).collect();
     points.sort_unstable_by_key(|rows| rows[0]);
     for rows in points {
@@ -435,7 +436,7 @@ fn find_places(
         let first = few.hits.len();
         let range = stab.few(&point, FEW, &mut few.hits).then_some((first as u32, few.hits.len() as u32));
         region.iter_mut().zip(&point).for_each(|(span, &code)| *span = Span::exact(code));
-        // The last person who was asked for: who has the same values may stand in the same groups.
+        // The last person who was looked up: a person with the same values may be in the same groups.
         let mut last: Option<u32> = None;
         for &row in rows {
             few.of_rows[row as usize] = range;

@@ -1,13 +1,13 @@
-//! Making the releases again: only the publisher, who has the tables and the seed, can try that.
+//! Making the releases again. Only the publisher, who has the tables and the seed, can do that.
 //!
-//! This room knows no way to form groups. It is handed somebody who does.
+//! This room cannot form groups, so the caller passes in something that can.
 
 use std::fmt;
 
-/// Somebody who can make the releases again: with the private tables, the seed and the program.
+/// Makes the releases again, with the private tables, the seed and the program.
 pub trait Rerun: fmt::Debug + Sync {
-    /// Makes every release again, and then once more with values exchanged among people whose values must not show in
-    /// the groups (science A3.11-b, A3.11-d). `None` where the releases do not come out as they were published.
+    /// Makes every release again, and then once more after exchanging values that must not influence the groups
+    /// (science A3.11-b, A3.11-d). `None` if the releases differ from the published ones.
     fn exchange(&self) -> Option<Vec<Exchanged>>;
 }
 
@@ -16,7 +16,7 @@ pub trait Rerun: fmt::Debug + Sync {
 pub struct Exchanged {
     /// The people of the release.
     pub people: u64,
-    /// The people in groups that came out otherwise.
+    /// The people in groups that came out different.
     pub moved: u64,
     /// The numbers of these groups, from 0, as published.
     pub groups: Vec<u32>,

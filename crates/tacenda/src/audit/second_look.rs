@@ -16,7 +16,7 @@ use crate::audit::gate::Evidence;
 use crate::audit::{Attacker, Budget, Check, Finding, Series, Severity, Thresholds, Traces};
 use crate::model::{History, Record, Regions, Release, Terms, Value};
 
-/// What a reader of the last release and this one could hold against it.
+/// The findings of a reader who has the last release and this one.
 pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut releases = vec![evidence.release.clone()];
     let mut checks = vec![Check::GroupSizes, Check::Diversity];
@@ -121,9 +121,10 @@ mod tests {
         let cohorts = Terms { k: Some(2), groups: GroupRule::Unchanged, ..only_adds };
         let beside = ("1/10/a 2/11/b 3/10/a", "10-11/ab 10-11/a");
         assert_eq!(told(&cohorts, beside), [("A701", 1), ("A723", 1)]);
-        // Cohorts never grow: a group that did is taken for one that left, and the promise's own check tells.
+        // Groups of cohorts never grow. A group that did looks like one that left, and the promise's own check reports
+        // it.
         assert_eq!(told(&cohorts, lone), []);
-        // The paper's modes promise nothing to newcomers.
+        // The paper's own modes promise nothing for arrivals.
         let cells = Terms { k: Some(2), lets_people_leave: false, holds_with_presence_known: false, ..nothing.clone() };
         assert_eq!(told(&cells, lone), []);
         assert_eq!(told(&Terms { k: Some(4), scope: Scope::EachRelease, ..nothing }, lone), [("A702", 3)]);

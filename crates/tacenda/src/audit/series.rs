@@ -1,4 +1,4 @@
-//! What an audit looks at: releases made by anyone, and what the attacker knows.
+//! What an audit examines: releases made by any tool, and what the attacker knows.
 //!
 //! Releases of other tools become [`Release`]s of ours before they get here: one numbering of values,
 //! one order of codes for all of them. A column that a file does not have is published as the root
@@ -10,10 +10,10 @@ use crate::model::{Reader, RecordKey, Release, Schema, Terms, Traces, Value};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// A series of releases, its own or anybody else's.
+/// A series of releases, of a project or of any other publisher.
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a> {
-    /// The columns of all releases together; domains as declared, or as wide as what was published.
+    /// The columns of all releases together. Domains are as declared, or as wide as the published values.
     pub schema: &'a Schema,
     /// The releases in order of time. They share one numbering of values.
     pub releases: &'a [Release],
@@ -94,11 +94,12 @@ impl fmt::Debug for Households {
 pub struct Attacker {
     /// Who is in which release.
     pub presence: bool,
-    /// That the target is in the first release (the arrival that correspondence attacks assume).
+    /// That the target is in the first release, as correspondence attacks assume.
     pub first_release: bool,
     /// The sensitive values of how many other people.
     pub known_people: u32,
-    /// Whether the attacker knows the program too; `None`: as the promise says, and otherwise only the rule.
+    /// Whether the attacker also knows the program; `None` means as the promise says, or only the rule without a
+    /// promise.
     pub reader: Option<Reader>,
 }
 
@@ -128,20 +129,21 @@ pub struct Thresholds {
     pub k: u32,
     /// The least number of sensitive values that must remain possible.
     pub l: u32,
-    /// The largest distance of a group's values from the whole table's; `None`: measured, not judged.
+    /// The largest distance of a group's values from those of the whole table; with `None` it is measured but not
+    /// judged.
     pub t: Option<f64>,
 }
 
 impl Default for Thresholds {
-    /// Two people and two values: what anyone would call a breach if it failed.
+    /// Two people and two values: falling below these is a breach by any standard.
     fn default() -> Thresholds {
         Thresholds { k: 2, l: 2, t: None }
     }
 }
 
 impl Thresholds {
-    /// The thresholds of a promise. Where it says nothing of people or of values, the threshold is 1,
-    /// which nothing falls below.
+    /// The thresholds of a promise. If it says nothing about people or values, that threshold is 1, and nothing falls
+    /// below it.
     pub fn of(terms: &Terms) -> Thresholds {
         Thresholds { k: terms.k.unwrap_or(1), l: terms.l.unwrap_or(1), t: None }
     }
@@ -149,14 +151,14 @@ impl Thresholds {
 
 /// How much work an audit may do, counted in steps.
 ///
-/// No clock is read: the same audit of the same files has the same answers on every machine. Every exact search (matching,
-/// counting worlds, flows, places, pairs of releases) has this many steps of its own, so that one check does not change the
-/// answer of another. A search spends them where a step settles most people, and says what is left open.
+/// No clock is read, so the same audit of the same files gives the same answers on every machine. Every exact search
+/// (matching, counting worlds, flows, places, pairs of releases) has this many steps of its own, so no check changes
+/// the answer of another. A search spends its steps where they settle the most people, and reports what is left open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Budget {
     /// The steps of one search.
     pub steps: u64,
-    /// The seed of attacks that draw.
+    /// The seed of attacks that use randomness.
     pub seed: u64,
 }
 
@@ -207,12 +209,12 @@ impl Budget {
         self.steps / 100
     }
 
-    /// The places that may be looked at from one release.
+    /// The places that may be examined for one release.
     pub(super) fn places(self) -> u64 {
         self.steps / 4
     }
 
-    /// The steps that go into asking single pairs of groups for the most rows they can share.
+    /// The steps for finding, pair by pair, the most rows that two groups can share.
     pub(super) fn flows(self) -> u64 {
         self.steps / 8
     }

@@ -1,7 +1,6 @@
 //! What a witness states: which claim its groups, values and numbers prove.
 //!
-//! The statement has no words. The report makes a sentence of it, with the numbers and the names of groups and
-//! values in it.
+//! The statement has no words. The report turns it into a sentence with its numbers and the names of groups and values.
 
 /// What is stated of a [`Witness`](crate::audit::Witness). `number` and `line` are its fields: a count, and the
 /// threshold it is compared with.
@@ -33,7 +32,7 @@ pub enum Statement {
     LinkedRegionsApart,
     /// The groups are those of one id, and `number` ids, itself included, cannot be distinguished from it: fewer than k.
     FewAlike {
-        /// By the groups they were in; otherwise by the region in which the regions of each overlap.
+        /// Compared by the groups they were in; otherwise by the intersection of their regions.
         by_groups: bool,
     },
     /// The groups are those of one id, and the ids that cannot be distinguished from it have the values given in one release:
@@ -44,13 +43,13 @@ pub enum Statement {
     },
     /// The groups overlap no other groups of the two releases, and arrivals have one of the values given: fewer than l.
     Arrivals {
-        /// More came than rows were gained, so that any later row may be theirs.
+        /// There are more arrivals than rows gained, so any later row may be theirs.
         swapped: bool,
     },
     /// The groups overlap no other groups of the two releases, and departures had one of the values given: fewer than
     /// l.
     Departures {
-        /// More left than rows were lost, so that any earlier row may have been theirs.
+        /// There are more departures than rows lost, so any earlier row may have been theirs.
         swapped: bool,
     },
     /// The groups overlap no other groups of the two releases, and gained `number` rows, all of arrivals: fewer than k.

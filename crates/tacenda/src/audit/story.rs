@@ -1,8 +1,8 @@
 //! One person, attacked step by step: the worked example of a report.
 //!
-//! It asks every group of every release in turn and uses no index, so that it also checks the attack it explains. The
-//! last step is what matching everyone at once rules out: it cannot be seen in the groups of one person, and findings
-//! count by it. If people are not known, a place is attacked.
+//! It scans every group of every release and uses no index, so it also checks the attack that it explains. The last
+//! step is what matching everyone at once leaves. It cannot be seen in the groups of one person, and findings count by
+//! it. If people are not known, a place is attacked.
 
 use crate::audit::knowledge::Knowledge;
 use crate::model::{Quasi, Release, Schema, Span, Value};
@@ -12,8 +12,7 @@ use std::fmt;
 /// How one person's value was found out, one step per release they are in.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Story {
-    /// The person's number in the attacker's knowledge; `None` where people are not known, and it is about a person who
-    /// lies in a place.
+    /// The person's number in the attacker's knowledge; `None` if people are not known and the story is about a place.
     pub person: Option<u32>,
     /// The releases they are in, in order.
     pub steps: Vec<StoryStep>,
@@ -94,11 +93,11 @@ pub fn tell(schema: &Schema, releases: &[Release], knowledge: &Knowledge<'_>, pe
     Story { person: Some(person), steps, matched: None }
 }
 
-/// Parts of a place that are looked at.
+/// The most parts that a place is cut into.
 const MOST_PARTS: usize = 4096;
 
-/// The story of a person who is in all of some releases, in the overlap of one group of each. Somewhere there only the
-/// values given are left. `None` where no such point is found.
+/// The story of a person who is in all of some releases, at a point in the overlap of one group of each. At that point
+/// only the given values are left. `None` if no such point is found.
 pub fn tell_place(schema: &Schema, releases: &[Release], groups: &[(u32, u32)], values: &[Value]) -> Option<Story> {
     let mut region: Option<Vec<Span>> = None;
     let mut chain: Vec<&Release> = Vec::new();
@@ -137,8 +136,8 @@ pub fn tell_place(schema: &Schema, releases: &[Release], groups: &[(u32, u32)], 
     Some(Story { person: None, steps, matched: None })
 }
 
-/// A part of a region over which each group lies whole or not at all, and where exactly these values are left. A region
-/// is cut where a group ends inside it.
+/// A part of a region that each group covers completely or not at all, and in which exactly these values are left. A
+/// region is cut at every boundary of a group inside it.
 fn find_place(chain: &[&Release], region: Vec<Span>, values: &[Value]) -> Option<Vec<Span>> {
     let near: Vec<Vec<u32>> = chain.iter().map(|release| over(release, &region)).collect();
     let mut parts = vec![region];
@@ -173,13 +172,13 @@ fn find_place(chain: &[&Release], region: Vec<Span>, values: &[Value]) -> Option
     None
 }
 
-/// The groups that somebody is in and that lie over some of a region, by a scan.
+/// The groups that hold a person and overlap a region, by a scan.
 fn over(release: &Release, region: &[Span]) -> Vec<u32> {
     let is_over = |&group: &usize| release.people(group) > 0 && overlaps(release.region(group), region);
     (0..release.group_count()).filter(is_over).map(|group| group as u32).collect()
 }
 
-/// Where a region ends inside a part: the attribute, and the last code before it.
+/// A boundary of a region inside a part: the attribute, and the last code before the boundary.
 fn first_edge(region: &[Span], part: &[Span]) -> Option<(usize, u32)> {
     region.iter().zip(part).enumerate().find_map(|(attribute, (span, part))| {
         let before = (part.lo < span.lo).then(|| span.lo - 1);
@@ -196,7 +195,7 @@ fn values_of(release: &Release, groups: impl Iterator<Item = u32>) -> Vec<Value>
 }
 
 impl Story {
-    /// The same story, ended by what matching everyone at once leaves.
+    /// The same story, with what matching everyone at once leaves as its last step.
     pub(super) fn ended_by(self, matched: Vec<Value>) -> Story {
         let takes_away = matched.len() < self.left().len();
         Story { matched: takes_away.then_some(matched), ..self }

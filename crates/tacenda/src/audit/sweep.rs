@@ -615,7 +615,8 @@ impl Laying {
     }
 }
 
-/// Who has the same value in every world. Some worlds rule out most pairs; the others are followed through all worlds.
+/// The pairs of people who have the same value in every world. A sample of worlds rules out most pairs; the others are
+/// followed through all worlds.
 fn always_equal(
     layers: &[Layer],
     is_alive: &[Vec<bool>],
@@ -638,7 +639,7 @@ fn always_equal(
         if others.is_empty() {
             continue;
         }
-        // Per state, the values that the first can have on the way to it.
+        // Per state, the values that the first person can have on the way to it.
         let mut had: Vec<u128> = Vec::new();
         for (at, layer) in layers.iter().enumerate().skip(firsts[first]) {
             spend(steps, layer.ways.len() as u64)?;

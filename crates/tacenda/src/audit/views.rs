@@ -1,16 +1,16 @@
 //! The gate for views: a finished view is judged with everything published, before it exists.
 //!
 //! # Definition
-//! The view must be true like any release. Then, for each group of recipients who may pool, the views
-//! they see are joined: on the join, and on its kernel (`join` says what these are), every promise must
-//! hold. Nobody has to use all they hold, and a view that lacks somebody takes them out of the join, so the
-//! same must hold on the join of the new view with any of the others (`model::SubJoins`).
-//! The new view is read off the finished release and not taken from what formed it.
+//! The view must be true, like any release. For each group of recipients who may pool, the views they see are joined.
+//! Every promise must hold on the join and on its kernel (`join` defines both). A recipient need not use all views, and
+//! a view that lacks a person removes that person from the join. So the promise must also hold on the join of the new
+//! view with any selection of the others (`model::SubJoins`). The new view is read from the finished release, not taken
+//! from the program that formed it.
 //!
 //! # Not concluded
-//! Where more views are seen together than all selections can be tried of, some are, and a warning says
-//! so. A join that is too large to be counted, or whose kernel over all views takes too many steps, is a finding,
-//! unless the policy is content with each two views (`too_large = "pairs"`).
+//! If there are too many views to try all selections, some are tried, and a warning says so. A join that is too large
+//! to be counted, or whose kernel over all views takes too many steps, is a finding, unless the policy is content with
+//! each two views (`too_large = "pairs"`).
 
 use crate::audit::join::JoinCoverage;
 use crate::audit::{
@@ -19,7 +19,7 @@ use crate::audit::{
 use crate::model::{Asked, Bound, Demand, Impossible, PublishedView, Requirement, SubJoins, asked};
 use std::collections::BTreeMap;
 
-/// What the gate looks at. Private: holds the truth.
+/// What the gate judges. Private: it holds the truth.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewEvidence<'a> {
     /// The release of the view: its schema and table have the view's columns only.
@@ -34,10 +34,10 @@ pub struct ViewEvidence<'a> {
     pub demands: &'a [Demand],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
-    /// Per earlier view, whether it was made elsewhere: it may lack people or have others, while ours are all
-    /// of the same people, row for row.
+    /// Per earlier view, whether it was made elsewhere. Such a view may lack people or have others. Ours all have the
+    /// same people, row for row.
     pub elsewhere: &'a [bool],
-    /// Whether it is enough that each two views were judged where the join of all is too large.
+    /// Whether judging every two views is enough if the join of all is too large.
     pub pairs_suffice: bool,
     /// How many steps the counting may take.
     pub limit: u64,
@@ -46,11 +46,11 @@ pub struct ViewEvidence<'a> {
 /// What the gate says of a view.
 #[derive(Clone, Debug, Default)]
 pub struct ViewVerdict {
-    /// Why it is refused; empty: it is not.
+    /// Why the view is refused; empty if it is not.
     pub findings: Vec<Finding>,
-    /// Where every demand stands on the worst of all joins, one sentence each.
+    /// How every demand fares on the worst of all joins, one sentence each.
     pub standing: Vec<String>,
-    /// What was not looked at, one sentence each.
+    /// What was not examined, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ fn judge(
     }
 }
 
-/// In words: how a demand fares, for a steward.
+/// A sentence for the steward: how a demand fares.
 fn describe(bound: &Bound, reading: &JoinReading) -> String {
     match (bound, reading.least, reading.largest_ppm) {
         (Bound::Anonymity { k }, Some(least), _) => {

@@ -1,11 +1,10 @@
 //! Exact risk on tiny histories, by counting every world (science A3.7).
 //!
-//! A world gives everyone in every release they are in a row of a group that covers them, such that
-//! each row is used once, exactly the declared number of rows of a group is left for counterfeits,
-//! and a person's rows carry one value. A *principled* world also gives a person groups with one and
-//! the same value set: the attacker knows that the publisher keeps to it. With *cohorts* a person keeps
-//! the whole group, published alike, and it is one that the release before did not have. The risk of a
-//! value is the share of worlds in which the person has it.
+//! A world gives each person, in every release they are in, a row of a group that covers them. Each row is used at most
+//! once, exactly the declared number of rows of each group is left for counterfeits, and all rows of a person have one
+//! value. In a *principled* world all groups of a person also have one value set, because the attacker knows that the
+//! publisher keeps this rule. With *cohorts*, a person stays in one group that is published unchanged and was new in
+//! the person's first release. The risk of a value is the share of worlds in which the person has it.
 //!
 //! Rows of a group with the same value are not distinguished here, so a world is counted with the number
 //! of ways to do so. What no seating of everyone in one release allows is left out first. Components, people who can never
@@ -33,7 +32,7 @@ pub struct Person {
 pub enum Counting {
     /// Those in which everyone's groups have one value set.
     Principled,
-    /// Those in which everyone stays in the group that was new when they came.
+    /// Those in which everyone stays in a group that was new when they arrived.
     Cohorts,
     /// All that fit the releases.
     Blind,
@@ -44,7 +43,7 @@ pub enum Counting {
 pub enum Keep {
     /// How many there are.
     Counts,
-    /// The values people have in them, too.
+    /// Also the values that people have together.
     Assignments,
 }
 
@@ -85,12 +84,12 @@ pub struct Worlds {
     /// How many there are, with rows of a group alike in value not distinguished; the largest number there is where there
     /// are more.
     pub count: u128,
-    /// Per person, in how many worlds of their component they have each value, and of how many;
-    /// rows alike in value are distinguished here.
+    /// Per person, in how many worlds of their component they have each value, and the number of these worlds. Rows
+    /// with the same value are distinguished here.
     shares: Vec<(BTreeMap<Value, u128>, u128)>,
     /// Pairs of people who have the same value in every world, the lower first, ascending.
     pub always_equal: Vec<(u32, u32)>,
-    /// Per component, its people and the values they have in some world, each once; only where asked for.
+    /// Per component, its people and the distinct lists of values they have in some world; only if asked for.
     pub assignments: Vec<(Vec<u32>, BTreeSet<Vec<Value>>)>,
 }
 
@@ -105,8 +104,8 @@ impl Worlds {
         Worlds::count_and_keep(releases, people, counting, limit, Keep::Counts).0
     }
 
-    /// Counts the worlds, and keeps what values people have in them where that is asked for. Answers also with the steps
-    /// that it took.
+    /// Counts the worlds, and keeps the values that people have together if that is asked for. Also returns the steps
+    /// it took.
     pub fn count_and_keep(
         releases: &[Release],
         people: &[Person],
@@ -167,7 +166,7 @@ impl Worlds {
             worlds.add(&component, Counted { count, parts, equal });
             worlds.assignments.push((component, assignments));
         }
-        // A group that nobody can be in must be all counterfeits.
+        // A group that nobody can be in must hold only counterfeits.
         if covered.iter().zip(&places.groups).any(|(&covered, group)| !covered && group.people > 0) {
             worlds.count = 0;
         }
@@ -195,7 +194,7 @@ impl Worlds {
         self.always_equal.extend(counted.equal.iter().map(|&(a, b)| (people[a as usize], people[b as usize])));
     }
 
-    /// Adds the pairs of certain people: across components no others are always equal.
+    /// Adds the pairs of certain people with the same value. Across components no other pairs are always equal.
     fn pair_the_certain(&mut self) {
         let certain: Vec<(u32, Value)> = (0..self.shares.len() as u32)
             .filter_map(|person| match self.values(person)[..] {
@@ -602,7 +601,7 @@ impl<'a, 'b> Search<'a, 'b> {
         Ok(())
     }
 
-    /// In how many ways the people of each cell can be in its rows; counterfeits take the rest.
+    /// The number of ways in which the people of each cell can be in its rows; counterfeits take the rest.
     fn ways_to_tell_apart(&self) -> Option<u128> {
         let mut ways: u128 = 1;
         for &group in &self.groups {
@@ -640,7 +639,8 @@ mod tests {
         }
     }
 
-    /// science CE-12: the bound counts ways to assign people to rows. Distinct lists of values are fewer, and not in proportion.
+    /// science CE-12: the bound counts ways to assign people to rows. Counting distinct lists of values instead gives
+    /// other shares.
     #[test]
     fn counting_lists_of_values_instead_of_worlds_exceeds_the_bound() {
         let tables = [table("1/10/a 2/11/b 3/12/a 4/13/c")];

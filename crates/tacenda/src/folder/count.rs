@@ -1,14 +1,13 @@
-//! How many people a release says there are: an estimate, and what is possible at all.
+//! Counts people in a release: an estimate, and bounds.
 //!
 //! The estimate spreads a group's people over its region (science A3.9): group by group, people × the share of the
-//! region that the question covers × the share of rows whose sensitive value fits. Where counts are published, shares
-//! are weighed so that all groups together give them ([`Densities`]). Elsewhere shares count values, also of reals:
-//! their last decimal.
+//! region that the question covers × the share of rows whose sensitive value fits. If counts are published, shares are
+//! weighted so that all groups together give these counts ([`Densities`]). Otherwise shares count values; for real
+//! numbers, in units of the last decimal.
 //!
-//! The lowest possible count is certain: groups that lie wholly inside the question, with all
-//! counterfeits among the rows that fit. The highest counts every group that touches the question.
-//! Public columns stand in an order of their own within a group, so that nothing ties them to a
-//! sensitive value; both bounds allow for that.
+//! The lower bound counts groups that lie wholly inside the question, as if all counterfeits were among the rows that
+//! fit. The upper bound counts every group that overlaps the question. Public columns are in a separate random order
+//! within a group, so nothing ties them to a sensitive value. Both bounds allow for that.
 
 use crate::folder::{Comparison, Condition, FolderError, Question, Word, parse_question};
 use crate::measure::Densities;
@@ -22,9 +21,9 @@ use std::cmp::Ordering;
 pub struct Answer {
     /// The estimate.
     pub estimate: f64,
-    /// No data behind this release has fewer.
+    /// No table behind this release can have fewer.
     pub lowest: u64,
-    /// No data behind this release has more.
+    /// No table behind this release can have more.
     pub highest: u64,
     /// How many people the release holds in all.
     pub people: u64,
@@ -62,7 +61,7 @@ pub fn answer(release: &Release, schema: &Schema, question: &Question) -> Result
 
 /// What a question asks for: codes per quasi attribute, values, combinations of public cells.
 struct Selection {
-    /// Per attribute, the codes that fit: runs, ascending and apart. `None`: all.
+    /// Per attribute, the codes that fit, as ascending disjoint runs; `None` if all fit.
     codes: Vec<Option<Vec<Span>>>,
     values: Vec<bool>,
     publics: Vec<bool>,
@@ -110,7 +109,7 @@ impl Selection {
         }
     }
 
-    /// Says so where no row can have the value: it may be a slip.
+    /// Notes if no row can have the value, because it may be a typing error.
     fn note_unknown(&mut self, texts: &[&str], condition: &Condition) {
         if !matches!(condition.comparison, Comparison::Equal | Comparison::NotEqual) {
             return;
@@ -272,7 +271,7 @@ fn complement(runs: &[Span], root: Span) -> Vec<Span> {
 
 fn fits_text(text: &str, condition: &Condition) -> bool {
     let one = |wanted: &dyn Fn(Ordering) -> bool| {
-        // What is not recorded is neither less nor more than anything.
+        // A missing value is neither less nor more than anything.
         condition
             .values
             .iter()

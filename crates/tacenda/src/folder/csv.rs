@@ -1,7 +1,7 @@
 //! The release as comma-separated text.
 //!
-//! What a group's rows share is printed once and copied for every row; only sensitive, public and
-//! linked cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
+//! The cells that a group's rows share are printed once and copied for every row. Only sensitive, public and linked
+//! cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
 
 use crate::folder::Issue;
 use crate::folder::order::{FileColumns, RowOrder, print_linked, print_weight};
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// How many rows a piece has, about.
 const PIECE: usize = 1 << 15;
-/// How many pieces are in memory at a time, twice.
+/// Up to twice this many pieces are in memory at a time.
 const PIECES: usize = 16;
 
 /// The names of a data file's columns, in order.
@@ -101,8 +101,8 @@ pub fn write_counts(counts: &PeopleCounts, schema: &Schema, out: &mut (dyn Write
     out.write_all(lines.as_bytes())
 }
 
-/// Appends a cell, quoted where a reader could take it for something else. A cell that a spreadsheet
-/// might take for a formula keeps its text and gets quotes.
+/// Appends a cell, in quotes if a reader could misread it. A cell that a spreadsheet might take for a formula keeps its
+/// text and gets quotes.
 pub fn quote(cell: &str, out: &mut String) {
     let odd = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
     let edge = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_whitespace());

@@ -264,7 +264,7 @@ fn how_to_read(issue: &Issue<'_>) -> String {
     }
     let sensitive = names(schema, Role::Sensitive);
     if !sensitive.is_empty() {
-        // The source codes behind labels stay at home, so a recipient cannot tell which columns have some.
+        // The source codes of labels are not published, so a recipient does not know which columns have some.
         let has_labels = policy.schema.sensitive.iter().any(|sensitive| !sensitive.labels.is_empty());
         let how = if has_labels { "published as recorded, or as a coarser label" } else { "published as recorded" };
         points.push(format!(

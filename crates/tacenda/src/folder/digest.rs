@@ -65,7 +65,7 @@ pub fn sums(files: &[WrittenFile]) -> String {
     text
 }
 
-/// Checks every file that [`SUMS`] lists; answers with their names in order.
+/// Checks every file that [`SUMS`] lists, and returns their names in order.
 pub fn verify(folder: &Path) -> Result<Vec<String>, FolderError> {
     let list = folder.join(SUMS);
     let read = open(&list).and_then(io::read_to_string);
@@ -99,7 +99,7 @@ pub fn verify(folder: &Path) -> Result<Vec<String>, FolderError> {
     Ok(names)
 }
 
-/// Opens a file of a folder that anybody may have made. A pipe is refused: it would wait for a writer that never comes.
+/// Opens a file of a folder that anybody may have made. A pipe is refused, because opening it would wait for a writer.
 pub fn open(path: &Path) -> io::Result<File> {
     match std::fs::metadata(path)?.is_file() {
         true => File::open(path),

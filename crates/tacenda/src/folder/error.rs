@@ -1,4 +1,4 @@
-//! What can go wrong with a release folder. No error shows what stands in a cell.
+//! What can go wrong with a release folder. No error shows the content of a cell.
 
 use crate::model::coded;
 use std::io;

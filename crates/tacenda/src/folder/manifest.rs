@@ -20,7 +20,7 @@ pub const MANIFEST: &str = "manifest.json";
 /// The format that is written. Higher numbers are refused, lower ones must stay readable.
 pub const FORMAT: u64 = 1;
 
-/// What the manifest says beside the release and the policy.
+/// What the manifest says besides the release and the policy.
 #[derive(Clone, Debug, Default)]
 pub struct ManifestFacts {
     /// The release before this one.
@@ -90,8 +90,8 @@ pub struct Manifest {
     pub policy_sha256: String,
     /// The program and its version.
     pub software: String,
-    /// The number of the engine that formed the groups: with the snapshot, the policy and the seed the same engine makes
-    /// the same release. Before there were numbers it was 1, and not written.
+    /// The version of the engine that formed the groups. With the same snapshot, policy and seed, the same engine makes
+    /// the same release. Version 1 was not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<u32>,
 }
@@ -215,7 +215,7 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest back. One of a newer format is refused before anything else is looked at.
+    /// Reads a manifest. One of a newer format is refused before anything else is checked.
     pub fn read(json: Json) -> Result<Manifest, FolderError> {
         let damaged = |what: String| FolderError::Manifest { what };
         match json["format"].as_u64() {

@@ -4,8 +4,8 @@
 //! nothing but the folder: the manifest describes every column. [`count`] answers questions from the
 //! published files alone.
 //!
-//! Nothing in a folder depends on the clock, the host, the order of the input, or the number a value
-//! has inside; the same release gives the same bytes.
+//! Nothing in a folder depends on the clock, the host, the order of the input, or internal numbers of values. The same
+//! release gives the same bytes.
 
 mod error;
 mod digest;
@@ -53,7 +53,7 @@ impl Target for File {
     }
 }
 
-/// What a file of the folder is made with: its name in, somewhere to write out.
+/// Creates a file of the folder: takes its name, returns where to write it.
 pub type Create<'a> = dyn FnMut(&str) -> io::Result<Box<dyn Target>> + 'a;
 
 /// What every file of a release is called: series, number, ending.
@@ -78,21 +78,21 @@ impl<'a> Issue<'a> {
         Issue { release, schema: &policy.schema, policy }
     }
 
-    /// Whether the folder says how many counterfeits each group has. Where the promise may add some it always does,
-    /// zeros included; elsewhere there are none to count, except in study modes.
+    /// Whether the folder lists the counterfeits of each group. It always does if the promise may add some, zeros
+    /// included. Otherwise there are none, except in study modes.
     fn counts_counterfeits(&self) -> bool {
         self.policy.terms().adds_counterfeits || self.release.counterfeits.iter().any(|&count| count > 0)
     }
 }
 
-/// Writes all files of a release, each through `create`, and answers with their names in order. Every
-/// file is finished before the next one is created.
+/// Writes all files of a release through `create`, and returns their names in order. Every file is finished before the
+/// next one is created.
 pub fn write(issue: &Issue<'_>, facts: &ManifestFacts, create: &mut Create<'_>) -> Result<Vec<String>, FolderError> {
     Ok(write_with_digests(issue, facts, create)?.into_iter().map(|file| file.name).collect())
 }
 
-/// The same, and answers with the checksum of each file: who keeps them need not take them again. The list of checksums is
-/// the last of them.
+/// The same, and returns the checksum of each file, so that the caller need not compute it again. The list of checksums
+/// is the last file.
 pub(crate) fn write_with_digests(
     issue: &Issue<'_>,
     facts: &ManifestFacts,

@@ -1,8 +1,8 @@
 //! The order of rows in a file, and what is printed for each group.
 //!
-//! Groups stand in the release's order, which is a fresh random permutation. Within a group rows are
-//! sorted by their *texts*: sensitive cells, then public cells, then linked id. Numbers of values
-//! would tell which value the series met first.
+//! Groups are in the release's order, which is a new random permutation. Within a group, rows are sorted by their
+//! *texts*: sensitive cells, then public cells, then linked id. Sorting by internal numbers would reveal which value
+//! occurred first in the series.
 
 use crate::folder::Issue;
 use crate::model::{Release, Schema};

@@ -1,11 +1,10 @@
 //! The release as Apache Parquet.
 //!
-//! Numbers and dates are `struct<left,right>` with the Arrow extension name `pandas.interval`, closed
-//! on the left, so that pandas reads true intervals. Whole numbers that may be missing have bounds of
-//! type double, because pandas cannot hold a missing whole number. Not recorded is null. An interval cannot say "any
-//! value, or not recorded": where an attribute may be missing, a column `<name>_maybe_missing` is true
-//! where the text form says `*`, and the interval is the whole domain. Everything else is text with a
-//! dictionary, printed as in the text form.
+//! Numbers and dates are `struct<left,right>` with the Arrow extension name `pandas.interval`, closed on the left, so
+//! that pandas reads true intervals. Whole numbers that may be missing have bounds of type double, because pandas
+//! cannot hold a missing whole number. Not recorded is null. An interval cannot express "any value, or not recorded".
+//! So a nullable attribute has a column `<name>_maybe_missing`. It is true if the text form has `*`; then the interval
+//! is the whole domain. Everything else is text with a dictionary, printed as in the text form.
 //!
 //! Row groups hold whole groups; their columns are encoded in parallel.
 
@@ -82,7 +81,7 @@ pub fn columns(shape: &FileColumns<'_>) -> Vec<(String, ColumnContent)> {
 /// Writes the data file.
 pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
     write_parquet(issue, out).map_err(|error| match error {
-        // The disk's own words and kind, not the wrapping.
+        // The disk's own message and kind, without the wrapper.
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,
             Err(inner) => io::Error::other(inner),
@@ -199,7 +198,7 @@ fn field(name: &str, content: &ColumnContent, schema: &Schema) -> Field {
 /// The type of a bound, and Arrow's short name for it; `None` for a category.
 fn bound_type(attribute: &Quasi) -> Option<(DataType, &'static str)> {
     match &attribute.domain {
-        // pandas has no missing whole number in an interval and would make one up.
+        // pandas has no missing whole number in an interval and would invent one.
         Domain::Integer { .. } if attribute.nullable => Some((DataType::Float64, "double")),
         Domain::Integer { .. } => Some((DataType::Int64, "int64")),
         Domain::Real { .. } => Some((DataType::Float64, "double")),

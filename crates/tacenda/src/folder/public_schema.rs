@@ -1,6 +1,6 @@
 //! The columns of a release as its manifest describes them: enough to read every cell back.
 //!
-//! The identifier, dropped columns and the source codes behind sensitive labels stay at home.
+//! The identifier, dropped columns and the source codes of sensitive labels are left out.
 
 use crate::folder::FolderError;
 use crate::model::{Domain, Grid, Hierarchy, Public, Quasi, Role, Schema, Sensitive};

@@ -4,9 +4,9 @@
 //! age >= 65 and diagnosis in (flu, 'broken leg') and "weight, kg" < 80 and place = north
 //! ```
 //!
-//! Columns and values are bare words or stand in quotes, single or double; a quote inside is doubled.
-//! A category may be compared with a value or with a group of its hierarchy. Not recorded is `''`; it is
-//! a value like any other, so `place != north` counts it, and `<` and `>` never do.
+//! Columns and values are bare words or are in single or double quotes; a quote inside is doubled. A category may be
+//! compared with a value or with a group of its hierarchy. Not recorded is `''`; it is a value like any other, so
+//! `place != north` counts it, and `<` and `>` never do.
 
 use crate::folder::FolderError;
 

@@ -1,8 +1,7 @@
 //! Reads a release folder back, with nothing but the folder.
 //!
-//! Checksums are compared before anything is believed. What comes back equals what was written, but
-//! for the numbers of the sensitive values: they are given by the texts, sorted; or, to compare
-//! several releases, by values that are already there.
+//! Checksums are compared before anything is used. The result equals what was written, except for the numbers of the
+//! sensitive values. These follow the order of the texts, or existing values if several releases are compared.
 
 use crate::folder::digest::SUMS;
 use crate::folder::manifest::{MANIFEST, Manifest};
@@ -150,7 +149,7 @@ impl Files {
     }
 }
 
-/// Rows while they are read: combinations of cells numbered as they come.
+/// Rows while they are read; combinations of cells are numbered in order of appearance.
 #[derive(Default)]
 pub struct Rows {
     /// One past the last row of each group.
@@ -169,7 +168,7 @@ pub struct Rows {
     pub linked: Vec<u64>,
 }
 
-/// Combinations of cells, numbered as they come.
+/// Combinations of cells, numbered in order of appearance.
 #[derive(Default)]
 pub struct Combinations {
     numbers: FxHashMap<Vec<u8>, u32>,

@@ -1,4 +1,4 @@
-//! One quasi attribute as the tree sees it: how far people lie apart on it, and where it may be cut.
+//! One quasi attribute as the partition sees it: how far apart people are on it, and where it may be cut.
 
 use crate::model::{Domain, Grid, Quasi, Span};
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ pub(crate) struct Axis<'a> {
     tree: Option<Valleys>,
     /// How many codes are numbers; for a category all of them.
     numbers: u32,
-    /// Whether every part must be printable as it is: then NULL leaves before any number is told apart.
+    /// Whether every part must be printable as it is. Then NULL is separated before any numbers are.
     printable: bool,
     /// The attribute's weight in thousandths.
     weight: u64,
@@ -25,7 +25,7 @@ pub(crate) struct CutPlace {
     pub at: u32,
 }
 
-/// How far apart people lie on an attribute, as a share of its domain. Compared exactly.
+/// How far apart people are on an attribute, as a share of its domain. Compared exactly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
     part: u64,
@@ -46,8 +46,8 @@ impl<'a> Axis<'a> {
         self.quasi
     }
 
-    /// How far apart people lie whose codes run over `span`. A number and a NULL lie as far apart
-    /// as can be: together they are published as the root.
+    /// The spread of people whose codes fill `span`. A number and a NULL are as far apart as possible, because together
+    /// they are published as the root.
     pub fn spread(&self, span: Span) -> Spread {
         let whole = u64::from(self.numbers.max(2) - 1);
         let part = match &self.quasi.domain {
@@ -58,9 +58,8 @@ impl<'a> Axis<'a> {
         Spread { part: part * self.weight, whole }
     }
 
-    /// The best place to cut `cell` between two codes that occur in it with none between them: the
-    /// highest in the hierarchy, then the lowest code. `None` if no line of the grid lies there or a
-    /// side would be too narrow.
+    /// The best place to cut `cell` between two neighbouring codes that occur: the highest in the hierarchy, then the
+    /// lowest code. `None` if no line of the grid lies there or a side would be too narrow.
     pub fn place(&self, cell: Span, left: u32, right: u32) -> Option<CutPlace> {
         if right >= self.numbers {
             return Some(CutPlace { level: 0, at: self.numbers - 1 });
@@ -88,7 +87,7 @@ impl<'a> Axis<'a> {
 }
 
 impl Spread {
-    /// Whether everybody has one code.
+    /// Whether everybody has the same code.
     pub fn is_none(self) -> bool {
         self.part == 0
     }
@@ -111,7 +110,7 @@ fn next_line(grid: &Grid, code: u32) -> Option<u32> {
     }
 }
 
-/// The depths of all cuts of a hierarchy, ready to be asked for the shallowest in a range.
+/// The depths of all cuts of a hierarchy, indexed to find the shallowest in a range.
 struct Valleys {
     depths: Vec<u32>,
     /// Per power of two and start: the first shallowest cut of that many.
@@ -122,7 +121,7 @@ impl Valleys {
     fn new(depths: Vec<u32>) -> Valleys {
         let mut table: Vec<Vec<u32>> = vec![(0..depths.len() as u32).collect()];
         let mut length = 1;
-        // Where all cuts lie equally deep, the first of a range is the answer.
+        // If all cuts are equally deep, the first of a range is the answer.
         let flat = depths.windows(2).all(|pair| pair[0] == pair[1]);
         while !flat && 2 * length <= depths.len() {
             let half = &table[table.len() - 1];
@@ -172,7 +171,7 @@ mod tests {
         assert_eq!(axis.place(root, 0, 1), Some(CutPlace { level: 2, at: 0 }));
         assert_eq!(axis.place(root, 0, 2), Some(CutPlace { level: 1, at: 1 }));
         assert_eq!(axis.place(root, 0, 4), Some(CutPlace { level: 0, at: 2 }));
-        // z stands alone below q, so the two are one node.
+        // z is the only child of q, so the two are one node.
         assert_eq!(axis.place(root, 3, 4), Some(CutPlace { level: 1, at: 3 }));
     }
 

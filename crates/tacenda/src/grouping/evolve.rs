@@ -32,7 +32,7 @@ pub fn schema_with_tree(sizes: &[i64]) -> Schema {
     schema
 }
 
-/// So many values.
+/// The first `count` values.
 pub fn values(count: u32) -> Values {
     let texts: Vec<String> = (0..count).map(|value| format!("v{value:03}")).collect();
     Values::of(texts.iter().map(String::as_str))
@@ -93,14 +93,14 @@ pub fn group_values(table: &Table, grouping: &Grouping) -> Vec<Vec<Value>> {
     grouping.groups().map(values).collect()
 }
 
-/// What an m-invariant series must keep, told from the definitions: the value sets everyone has had.
+/// Watches over m-invariance by its definition: it keeps the value sets that everyone has had.
 #[derive(Default)]
 pub struct Watch {
     sets: BTreeMap<RecordKey, BTreeSet<Vec<Value>>>,
 }
 
 impl Watch {
-    /// Looks at the next release and panics where it breaks m-invariance.
+    /// Checks the next release and panics if it breaks m-invariance.
     pub fn look(&mut self, table: &Table, grouping: &Grouping, m: u32, k: Option<u32>) {
         grouping.assert_covers(table);
         for (group, values) in grouping.groups().zip(group_values(table, grouping)) {

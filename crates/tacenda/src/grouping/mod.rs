@@ -1,7 +1,7 @@
-//! Forming groups: the means that promises share.
+//! Forming groups: the algorithms that promises share.
 //!
-//! Buckets with value sets, partitions of the quasi-identifier space, clusterings, and the specialisation of views.
-//! Which of them a promise uses, and to what end, stands in its folder under `promise`.
+//! They are buckets with value sets, partitions of the quasi-identifier space, clusterings, and the specialisation of
+//! views. The folder of each promise under `promise` says which of them it uses, and why.
 
 pub(crate) mod axis;
 pub(crate) mod buckets;
@@ -16,8 +16,8 @@ pub use cluster::{Base, Drift, LossKind, SeedRule};
 
 use crate::model::{coded, counted, people};
 
-/// The number of this engine. It grows with every change after which the same history, snapshot, policy and seed give
-/// another release: a manifest names it, so that a release can be made again.
+/// The version of this engine. It grows with every change after which the same history, snapshot, policy and seed give
+/// another release. A manifest names it, so that a release can be made again.
 pub(crate) const ENGINE: u32 = 3;
 
 coded! {
@@ -147,7 +147,7 @@ coded! {
     }
 }
 
-/// Says that there are too few rows; none at all is another thing than few.
+/// The message for too few rows. No rows at all have a message of their own.
 fn too_few(rows: usize, least: u32) -> String {
     match rows {
         0 => format!("there is no row to publish, and one group needs {least}"),

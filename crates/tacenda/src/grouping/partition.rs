@@ -1,16 +1,15 @@
-//! The tree: cuts people into groups of at least k, as small as strict cuts allow.
+//! The partition tree: cuts people into groups of at least k that are as small as strict cuts allow.
 //!
-//! Every cut is strict: people with equal codes stay together. At each node the attribute on which
-//! people lie farthest apart is tried first, and the two places nearest the median, one on each
-//! side; if neither leaves k people on both sides, no place of that attribute does. The points move
-//! within one array, so that every pass runs over neighbouring memory, and both sides of a cut are
-//! independent of each other.
+//! Every cut is strict: people with equal codes stay together. At each node, the attribute with the largest spread is
+//! tried first, at the two places nearest the median, one on each side. If neither leaves k people on both sides, no
+//! place of that attribute does (science A0.2). The points move within one array, so that every pass reads contiguous
+//! memory, and both sides of a cut are independent.
 
 use crate::grouping::axis::{Axis, CutPlace, Spread};
 use crate::model::{Row, Schema, Span, Table, Value};
 use rayon::prelude::*;
 
-/// From how many people on both sides of a cut go to different threads.
+/// From this many people on, the two sides of a cut go to different threads.
 const APART: usize = 1 << 13;
 
 /// The most attributes a point can have.
@@ -47,8 +46,8 @@ pub(crate) struct Leaves {
 }
 
 impl<'a> Tree<'a> {
-    /// A tree over the people of `table`: groups of at least `k`. Where cells matter, no cut leaves a
-    /// side in which a value makes up more than one in `l`; where they do not, groups may fail that.
+    /// A tree over the people of `table`, with groups of at least `k`. If cells are published, every cut must leave
+    /// both sides with no value above one in `l`. Otherwise cuts ignore `l`, and groups may fail it.
     pub fn new(schema: &'a Schema, table: &'a Table, k: u32, l: Option<u32>, publishes: Publishes) -> Tree<'a> {
         assert!(schema.quasi.len() <= MOST_ATTRIBUTES, "the caller has refused wider tables");
         let printable = publishes != Publishes::Cover;
@@ -196,8 +195,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The best allowable place on one attribute: the highest level of the hierarchy that has one,
-    /// there the nearer of the two places around the median, there the lower.
+    /// The best allowable place on one attribute: at the highest level of the hierarchy that has one, the place nearer
+    /// to the median; ties go to the lower place.
     fn best_cut<T: Code, const D: usize>(
         &self,
         points: &[Point<T, D>],
@@ -235,7 +234,7 @@ impl<'a> Tree<'a> {
         None
     }
 
-    /// Whether both sides of a cut pass the guard, where cuts are guarded.
+    /// Whether both sides of a cut pass the guard, if cuts are guarded.
     fn both_pass<T: Code, const D: usize>(&self, points: &[Point<T, D>], attribute: usize, at: u32) -> bool {
         let Some(l) = self.l.filter(|_| self.publishes != Publishes::Cover) else { return true };
         let side = |left: bool| {
@@ -260,7 +259,7 @@ fn note(levels: &mut Vec<[Option<(usize, u32)>; 2]>, place: CutPlace, below: usi
     }
 }
 
-/// Calls `tell` with every code that occurs, ascending, and how often.
+/// Calls `tell` with every code that occurs, ascending, and its count.
 fn each_code<T: Code, const D: usize>(
     points: &[Point<T, D>],
     attribute: usize,
@@ -289,7 +288,7 @@ fn each_code<T: Code, const D: usize>(
     }
 }
 
-/// Puts the points up to `at` before the others, and says how many they are.
+/// Puts the points with codes up to `at` before the others, and returns their number.
 fn divide<T: Code, const D: usize>(points: &mut [Point<T, D>], attribute: usize, at: u32) -> usize {
     let is_left = |point: &Point<T, D>| point.codes[attribute].code() <= at;
     let (mut first, mut end) = (0, points.len());
@@ -366,7 +365,7 @@ impl Code for u32 {
     }
 }
 
-/// Paper to calculate on, kept from node to node.
+/// Scratch memory, kept from node to node.
 #[derive(Default)]
 struct Desk {
     counts: Vec<u32>,

@@ -1,8 +1,7 @@
-//! Parquet and frames in memory: typed columns, encoded as such.
+//! Parquet files and tables in memory: their typed columns are encoded directly.
 //!
-//! A number in such a column means what its decimal text means in CSV, so that the same table in either form
-//! gives the same keys and codes. Entries of a dictionary are encoded once a batch, and only those that
-//! some row has.
+//! A number in such a column means what its decimal text means in CSV, so that the same table gives the same keys and
+//! codes in either form. Dictionary entries are encoded once per batch, and only if some row has them.
 
 use crate::ingest::columns::{BLANK, Columns, Op, Plan, join};
 use crate::ingest::encode::Encoder;
@@ -60,7 +59,7 @@ fn pieces(batches: &[RecordBatch]) -> impl Iterator<Item = RecordBatch> {
     })
 }
 
-/// The SHA-256 of a frame's cells as they would stand in a text file.
+/// The SHA-256 of a frame's cells in their text form.
 pub(super) fn digest(frame: &Frame, name: &str) -> Result<String, IngestError> {
     let mut hasher = Sha256::new();
     let mut cell = |text: &[u8]| {
@@ -72,7 +71,7 @@ pub(super) fn digest(frame: &Frame, name: &str) -> Result<String, IngestError> {
     for batch in pieces(&frame.batches) {
         for (column, field) in batch.columns().iter().zip(frame.schema.fields()) {
             if is_interval(column.data_type()) {
-                // One that does not say which ends belong to it is refused where it is read.
+                // An interval that does not say which ends it includes is refused when the column is read.
                 let texts = interval_texts(column, field).unwrap_or_default();
                 texts.iter().for_each(|text| cell(text.as_bytes()));
             } else if supported(column.data_type()) {
@@ -85,7 +84,7 @@ pub(super) fn digest(frame: &Frame, name: &str) -> Result<String, IngestError> {
 }
 
 impl Opened {
-    /// How many rows there are, or the file says there are.
+    /// How many rows there are, according to the file.
     pub fn rows(&self) -> i64 {
         match &self.body {
             Body::Parquet(builder) => builder.metadata().file_metadata().num_rows(),
@@ -93,7 +92,7 @@ impl Opened {
         }
     }
 
-    /// The rows, with all columns or with some, which ascend.
+    /// The rows, with all columns or with some, given in ascending order.
     fn batches(self, columns: Option<Vec<usize>>, name: &str) -> Result<Batches, IngestError> {
         let reader: Reader = match (self.body, columns) {
             (Body::Parquet(builder), columns) => {
@@ -110,7 +109,7 @@ impl Opened {
         Ok(Batches { reader: Some(reader), name: name.into(), next_row: self.first_row })
     }
 
-    /// Reads the planned columns, after a look at their types.
+    /// Reads the planned columns, after checking their types.
     pub fn read(self, plan: &Plan, name: &str) -> Result<Batches, IngestError> {
         let wanted = plan.read_columns();
         let problems: Vec<Problem> = wanted
@@ -132,8 +131,8 @@ impl Opened {
 }
 
 impl Opened {
-    /// Calls `take` with the place and the text of every cell, column by column within a batch. Columns
-    /// whose type has no text are taken for empty.
+    /// Calls `take` with the column and the text of every cell, column by column within a batch. Columns whose type has
+    /// no text form count as empty.
     pub fn each_cell(self, name: &str, mut take: impl FnMut(usize, &[u8])) -> Result<(), IngestError> {
         let mut buffer = itoa::Buffer::new();
         for batch in self.batches(None, name)? {
@@ -152,8 +151,8 @@ impl Opened {
 }
 
 impl Opened {
-    /// Calls `take` with each wanted column's place among them and the text of every cell, column by column
-    /// within a batch. A structure of two bounds is written as an interval.
+    /// Calls `take` with the text of every cell of the wanted columns, column by column within a batch. Columns are
+    /// numbered by their place in `wanted`. A structure of two bounds is written as an interval.
     pub fn each_wanted(
         self,
         name: &str,
@@ -192,7 +191,7 @@ impl Opened {
     }
 }
 
-/// Whether a type is a structure of two bounds, as pandas and our own releases have them.
+/// Whether a type is a structure of two bounds, as pandas and our own releases use it.
 fn is_interval(kind: &DataType) -> bool {
     match kind {
         DataType::Struct(fields) => fields.len() == 2 && fields[0].name() == "left" && fields[1].name() == "right",
@@ -200,7 +199,7 @@ fn is_interval(kind: &DataType) -> bool {
     }
 }
 
-/// Intervals as text. Which ends belong to them stands in the field's metadata.
+/// Intervals as text. The field's metadata says which ends they include.
 fn interval_texts(array: &ArrayRef, field: &Field) -> Result<Vec<String>, ArrowError> {
     let closed = field.metadata().get("ARROW:extension:metadata").map_or("", String::as_str);
     let (open, close) = match closed {
@@ -264,9 +263,9 @@ pub(super) fn guarded<T, E: std::fmt::Display>(
     }
 }
 
-/// What a file that is Parquet only at first sight is answered with.
+/// The error of a file that starts like Parquet but is damaged.
 pub(super) fn damaged(name: &str, error: &dyn std::fmt::Display) -> IngestError {
-    // The library's message may quote contents; its first line is about structure.
+    // The library's message may quote contents. Its first line is about structure only.
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default().to_string();
     IngestError::whole(Kind::NotWhatItSays, format!("{name} is damaged or cut short: {first}"))
@@ -300,7 +299,7 @@ enum Cells {
 enum Wanted {
     /// To be numbered.
     Days,
-    /// To be compared as they would stand in a text file.
+    /// To be compared as the text that a text file would have.
     Texts,
 }
 
@@ -312,7 +311,7 @@ impl Cells {
                 let positions = cast(dictionary.keys(), &DataType::Int32)?.as_primitive().clone();
                 Cells::Coded(positions, Box::new(Cells::new(dictionary.values(), wanted)?))
             }
-            // Beyond 64 signed bits a number is only good as a name.
+            // A number beyond 64 signed bits can only be used as a name.
             DataType::UInt64 => match cast(array, &DataType::Int64) {
                 Ok(numbers) if numbers.null_count() == array.null_count() => {
                     Cells::Numbers(numbers.as_primitive().clone())
@@ -323,7 +322,7 @@ impl Cells {
             DataType::Boolean => Cells::Texts(truths(array.as_boolean())),
             DataType::Float16 | DataType::Float32 => {
                 let array = cast(array, &DataType::Float32)?;
-                // The shortest text that reads back as the same number, NaN for missing: as in CSV.
+                // The shortest text that reads back as the same number, as in CSV. NaN means missing.
                 let print = |value: f32| (!value.is_nan()).then(|| value.to_string());
                 Cells::Texts(array.as_primitive::<Float32Type>().iter().map(|cell| cell.and_then(print)).collect())
             }
@@ -411,7 +410,7 @@ fn days(array: &ArrayRef, wanted: Wanted) -> Result<Cells, ArrowError> {
     Ok(Cells::Days(days, Some(texts)))
 }
 
-/// A timestamp at midnight is a day, and written as one.
+/// A timestamp at midnight is written as a day.
 fn without_midnight(text: &str) -> &str {
     match text.split_once("T00:00:00") {
         Some((day, zone)) if !zone.starts_with('.') => day,

@@ -1,8 +1,8 @@
 //! Rows while they are being read: plans, columns of codes, and the table they become.
 //!
-//! Each reader thread fills columns of its own. Texts met on the way (sensitive values, public
-//! combinations) get numbers of that thread; [`finish`] gives them their lasting ones, in the order of
-//! the texts, and sorts the rows by key. So neither the order of rows nor the number of threads shows.
+//! Each reader thread fills its own columns. It numbers the texts it meets (sensitive values, public combinations) in
+//! its own way. [`finish`] gives them their final numbers, in the order of the texts, and sorts the rows by key. So the
+//! result depends neither on the order of rows nor on the number of threads.
 
 use crate::ingest::encode::Encoder;
 use crate::ingest::error::{IngestError, Kind, OP, Problem, Tally};
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Where each column of the schema stands in the input.
+/// The place of each column of the schema in the input.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// How many columns the input has.
@@ -27,8 +27,8 @@ pub(super) struct Plan {
     pub order: Option<usize>,
 }
 
-/// The name of a column as errors show it. One with a line break in it comes from a quote that was never closed in the
-/// header: people stand in it.
+/// The name of a column as errors show it. A name with a line break comes from an unclosed quote in the header and
+/// contains rows of people, so it is not shown.
 fn shown(name: &str) -> &str {
     if name.contains(['\n', '\r']) { "(a name over several lines)" } else { name }
 }
@@ -106,7 +106,7 @@ pub(super) enum Op {
     Insert,
     Update,
     Delete,
-    /// It cannot be told; the rest of the row says nothing then.
+    /// Not recognised. Then the rest of the row is ignored.
     Unknown,
 }
 
@@ -138,11 +138,11 @@ pub(super) struct Columns<'a> {
     pub sensitive: Vec<u32>,
     /// Numbers of [`Columns::public_texts`].
     pub public: Vec<u32>,
-    /// The line or row each row stands on.
+    /// The line or row number of each row.
     pub places: Vec<u32>,
     pub ops: Vec<Op>,
-    /// Where rows stand in the order of their person's, the least number where that is not recorded; empty where it
-    /// does not matter.
+    /// The rank of each row among its person's rows; the least number if it is not recorded. Empty if the order does
+    /// not matter.
     pub ranks: Vec<i64>,
     pub texts: Texts,
     pub public_texts: Texts,
@@ -171,7 +171,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Makes room for so many rows.
+    /// Reserves room for `rows` more rows.
     pub fn reserve(&mut self, rows: usize) {
         self.keys.reserve(rows);
         self.places.reserve(rows);
@@ -226,12 +226,12 @@ impl<'a> Columns<'a> {
         }
         if has_break(identifier) {
             self.tally.add(Kind::LineBreak, &self.schema.identifier, place);
-            // It is no one's identifier: whether the record is present does not matter.
+            // An empty identifier belongs to nobody, so whether the record is present does not matter.
             op = op.map(|_| Op::Unknown);
         }
         if identifier.is_empty() {
             self.tally.add(Kind::EmptyIdentifier, &self.schema.identifier, place);
-            // Several empty ones are not one identifier that comes twice.
+            // Several empty identifiers are not one duplicate identifier.
             self.keys.push(RecordKey::of(self.key, format!("no identifier\0{place}").as_bytes()));
         } else {
             self.keys.push(RecordKey::of(self.key, identifier));
@@ -263,7 +263,7 @@ impl<'a> Columns<'a> {
     /// Counts a cell that cannot be read; the row keeps its place.
     pub fn quasi_fault(&mut self, attribute: usize, fault: CellFault, place: u64, cell: &[u8]) {
         self.quasi[attribute].push(0);
-        // Line breaks are told from unknown values: they may be whole rows that a stray quote swallowed.
+        // Line breaks are reported separately from unknown values, because a stray quote may have swallowed whole rows.
         let kind = if has_break(cell) { Kind::LineBreak } else { Kind::of(fault) };
         self.tally.add_value(kind, &self.schema.quasi[attribute].name, place, cell);
     }
@@ -373,13 +373,13 @@ pub(super) fn join(joined: &mut Vec<u8>, cell: &[u8]) {
     joined.extend_from_slice(cell);
 }
 
-/// The cells of what was joined; a single one stands alone.
+/// The cells of a joined text. A single cell was not joined.
 fn split(mut joined: &[u8], count: usize) -> impl Iterator<Item = &[u8]> {
     let alone = (count == 1).then(|| std::mem::take(&mut joined));
     alone.into_iter().chain(joined_cells(joined))
 }
 
-/// The cells of what was joined, be it only one.
+/// The cells of a joined text, even if it is only one.
 fn joined_cells(mut joined: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (length, rest) = joined.split_first_chunk::<4>()?;
@@ -389,7 +389,7 @@ fn joined_cells(mut joined: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// All rows of an input, with lasting numbers, in no order.
+/// All rows of an input, with final numbers, in no order.
 pub(super) struct Gathered {
     pub keys: Vec<RecordKey>,
     pub quasi: Vec<Vec<u32>>,
@@ -451,11 +451,11 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
 /// The published cells of a sensitive value.
 type Cells = Box<[Box<str>]>;
 
-/// The series' values with those that are new, and per thread what its numbers become.
+/// The series' values with the new ones, and per thread the final number of each of its numbers.
 fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Values, Vec<Vec<u32>>) {
     let mut values = known.clone();
     if schema.sensitive.is_empty() {
-        // Every row needs a value; without sensitive attributes there is one, and it says nothing.
+        // Every row needs a value. Without sensitive attributes there is one empty value.
         values.extend([Vec::new().into_boxed_slice()]);
         return (values, vec![Vec::new(); parts.len()]);
     }
@@ -484,7 +484,7 @@ fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Va
     (values, numbers)
 }
 
-/// The public combinations, sorted, and per thread what its numbers become.
+/// The public combinations, sorted, and per thread the final number of each of its numbers.
 fn lasting_public(parts: &[Columns<'_>]) -> (Vec<Vec<Box<str>>>, Vec<Vec<u32>>) {
     let cells = |text: &[u8]| -> Vec<Box<str>> {
         joined_cells(text).map(|cell| String::from_utf8_lossy(cell).into()).collect()
@@ -499,7 +499,7 @@ fn lasting_public(parts: &[Columns<'_>]) -> (Vec<Vec<Box<str>>>, Vec<Vec<u32>>) 
     (texts, numbers)
 }
 
-/// Rows in the order of their keys: positions, and the positions of rows whose key comes twice.
+/// The positions of rows in the order of their keys, and those of rows with a duplicate key.
 pub(super) struct Sorted {
     pub order: Vec<u32>,
     pub doubles: Vec<u32>,
@@ -507,7 +507,7 @@ pub(super) struct Sorted {
 
 /// Sorts rows by key.
 pub(super) fn sort(keys: &[RecordKey]) -> Sorted {
-    // Keys are hashes, so their first bits deal them out evenly; what is left to sort is small.
+    // Keys are hashes, so their first bits distribute them evenly into small parts that are sorted.
     let bits = (keys.len().max(1).ilog2().saturating_sub(8)).clamp(1, 16);
     let bucket_of = |key: &RecordKey| (key.hi >> (64 - bits)) as usize;
     let mut starts = vec![0u32; (1 << bits) + 1];
@@ -545,7 +545,7 @@ pub(super) fn sort(keys: &[RecordKey]) -> Sorted {
     Sorted { order, doubles }
 }
 
-/// The table, or all that is wrong with its rows.
+/// The table, or everything that is wrong with its rows.
 pub(super) fn finish(mut all: Gathered, schema: &Schema, places_are_rows: bool) -> Result<Table, IngestError> {
     let sorted = checked_sort(&mut all, &schema.identifier)?;
     if let Some(error) = all.tally.into_error(places_are_rows) {
@@ -563,7 +563,7 @@ pub(super) fn finish(mut all: Gathered, schema: &Schema, places_are_rows: bool) 
     ))
 }
 
-/// Sorts the rows, and counts those whose identifier comes twice.
+/// Sorts the rows, and counts duplicate identifiers.
 pub(super) fn checked_sort(all: &mut Gathered, identifier: &str) -> Result<Sorted, IngestError> {
     if all.keys.len() >= BLANK as usize {
         return Err(IngestError::whole(Kind::TooManyRows, ""));

@@ -1,7 +1,7 @@
 //! A delta: what changed since the last snapshot, merged into the new whole table.
 //!
-//! A row of a delta has one more column, `op`: insert, update or delete (or I, U, D). A delete needs
-//! nothing but the identifier. A delta that does not follow on the last snapshot is refused.
+//! A delta has one more column, `op`: insert, update or delete (or I, U, D). A delete needs only the identifier. A
+//! delta that does not fit the last snapshot is refused.
 
 use crate::ingest::columns;
 use crate::ingest::columns::{BLANK, Gathered, Op, Sorted};
@@ -10,8 +10,8 @@ use crate::ingest::snapshot::{Input, ReadOptions, Snapshot};
 use crate::ingest::source::Source;
 use crate::model::{RecordKey, RowRule, Schema, Table, Value, Values};
 
-/// Reads a delta onto `last`. `known` are the series' values, of which `last` has the first or all.
-/// The snapshot's `rows` are the delta's, its table is whole.
+/// Applies a delta to `last`. `known` are the series' values; those of `last` are the first of them. The result has the
+/// whole table, but its `rows` counts the rows of the delta.
 pub fn read_delta(
     source: &Source,
     schema: &Schema,
@@ -39,7 +39,7 @@ pub fn read_delta(
     Ok(Snapshot { table, notes: looked.notes, digest: looked.digest, rows })
 }
 
-/// Counts changes that do not follow on the last snapshot.
+/// Counts changes that do not fit the last snapshot.
 fn check_order(all: &mut Gathered, sorted: &Sorted, last: &Table, identifier: &str) {
     let mut found: Vec<(u32, Kind)> = Vec::new();
     for &row in &sorted.order {
@@ -117,7 +117,7 @@ fn merge_public(
     let old: Vec<u32> = last.public().iter().map(|&text| old[text as usize]).collect();
     let new: Vec<u32> = all.public.iter().map(|&text| if text == BLANK { BLANK } else { new[text as usize] }).collect();
     let mut public = pick(&old, &new);
-    // Combinations that nobody has any more go.
+    // Combinations that nobody has any more are removed.
     let mut lasting = vec![BLANK; texts.len()];
     public.iter().for_each(|&text| lasting[text as usize] = 0);
     let mut kept = Vec::new();

@@ -1,7 +1,7 @@
 //! From a cell to a code, without an allocation.
 //!
-//! [`Quasi::encode`] defines what a cell means; here are quick ways to the same answer for the cells
-//! that make up nearly all of a table. Whatever they do not recognise goes to the definition.
+//! [`Quasi::encode`] defines what a cell means. This file has fast paths to the same answer for the most common cells.
+//! All other cells go to the definition.
 
 use crate::model::{CellFault, Domain, Quasi};
 use rustc_hash::FxHashMap;
@@ -38,7 +38,7 @@ impl<'a> Encoder<'a> {
         match number {
             Some((value, &lo, &hi)) if lo <= value && value < hi => Ok((value - lo) as u32),
             Some(_) => Err(CellFault::OutsideDomain),
-            // Text that is not UTF-8 was refused before: this cannot happen but to a file that changes meanwhile.
+            // Text that is not UTF-8 was refused before, so this only happens if the file changes while it is read.
             None => self.quasi.encode(std::str::from_utf8(cell).unwrap_or("\u{fffd}")),
         }
     }
@@ -109,7 +109,7 @@ pub(super) fn quick_date(cell: &[u8]) -> Option<i64> {
     if year < 1 || day < 1 || day > length {
         return None;
     }
-    // Years begin in March, so that the leap day is the last of its year.
+    // The computation starts years in March, so that the leap day is the last day of the year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days_before_month = (153 * month + 2) / 5;
     Some(year * 365 + year / 4 - year / 100 + year / 400 + days_before_month + day - 1 - 719_468)

@@ -1,8 +1,8 @@
-//! What can be wrong with an input, and how it is said.
+//! What can be wrong with an input, and the messages.
 //!
-//! Problems with cells do not stop at the first: they are tallied by kind and column, with the number
-//! of rows and the first few places. No message shows what stands in a cell, unless the steward asked
-//! for the values that a hierarchy lacks.
+//! Reading does not stop at the first bad cell. Problems are counted by kind and column, with the number of rows and
+//! the first few places. No message shows the content of a cell, unless the steward asked for the values that a
+//! hierarchy lacks.
 
 use crate::model::CellFault;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ const LISTED: usize = 5;
 /// The column of a delta that says what happens to a record.
 pub(super) const OP: &str = "op";
 
-/// What is said of a delta without that column.
+/// The message for a delta without that column.
 const NO_OP: &str = "a delta says in it what happens to each record";
 
 /// Why an input was not read.
@@ -32,7 +32,7 @@ pub enum IngestError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// There are more rows than the caller allows; seen before they were read.
+    /// There are more rows than the caller allows. This is checked before rows are read.
     #[error("{name} has about {rows} rows, and {most} are allowed")]
     TooManyRows {
         /// What was to be read.
@@ -75,7 +75,7 @@ impl IngestError {
         IngestError::Rejected(vec![Problem::whole(kind, detail)])
     }
 
-    /// The same of a file that stands for a view: the policy file says how it is read.
+    /// The same for a file that was declared as a view: its way out points to the policy file.
     pub fn of_view(mut self) -> IngestError {
         if let IngestError::Rejected(problems) = &mut self {
             problems.iter_mut().for_each(|problem| problem.said_in = SaidIn::View);
@@ -83,7 +83,7 @@ impl IngestError {
         self
     }
 
-    /// A failed read: damaged contents are the data's fault, anything else the machine's.
+    /// A failed read. Damaged contents are a fault of the data, anything else a fault of the machine.
     pub(super) fn reading(name: &str, source: std::io::Error) -> IngestError {
         use std::io::ErrorKind;
         match source.kind() {
@@ -101,29 +101,29 @@ impl IngestError {
 pub struct Problem {
     /// What is wrong.
     pub kind: Kind,
-    /// The column, where it is about one.
+    /// The column, if the problem is about one.
     pub column: Option<String>,
-    /// How many rows have it; 0 where it is not about rows.
+    /// How many rows have the problem; 0 if it is not about rows.
     pub rows: u64,
-    /// The first few lines (rows, counted from 1, where the input has no lines), ascending.
+    /// The first few lines, ascending; rows counted from 1 if the input has no lines.
     pub places: Vec<u64>,
     /// Whether `places` are rows and not lines.
     pub places_are_rows: bool,
-    /// What more there is to say; names, numbers, never a cell.
+    /// Further details: names and numbers, never the content of a cell.
     pub detail: String,
-    /// A few of the values, where the caller asked to see them.
+    /// A few of the values, if the caller asked to see them.
     pub values: Vec<String>,
-    /// Where it is said how the input is to be read.
+    /// Where the reading of the input is configured.
     pub said_in: SaidIn,
 }
 
-/// Where it is said how an input is to be read; the way out of a problem leads there.
+/// Where the reading of an input is configured. The way out of a problem points there.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum SaidIn {
     /// On the command line.
     #[default]
     Command,
-    /// In the policy file, under the view that the file stands for.
+    /// In the policy file, under the view that the file belongs to.
     View,
 }
 
@@ -423,7 +423,7 @@ kinds! {
          person. Titles above the names, empty rows in between, totals or remarks below, and errors such as #N/A are \
          refused, because they would be taken for people or for values. A formula without a value comes from a program \
          that did not calculate: open the workbook in a spreadsheet program and save it.";
-    /// Rows of one person, and it cannot be told which comes first.
+    /// Rows of one person whose order cannot be determined.
     NoRowOrder, "D136", "rows of one person without an order",
         "fill in the column that orders them, order by one that tells them apart, or set rows = \"combine\" under [person]",
         "The policy file says that the first or the latest of a person's rows counts. The cell that orders a row is empty, \
@@ -450,16 +450,16 @@ kinds! {
         "The column of counts says for how many people a row stands. It must hold whole numbers. Sampling weights are \
          something else: they say how many people outside the table a row stands for.";
     /// More than is read.
-    TooLarge, "D141", "more than is read",
-        "see what the input is; unpack it, or write it to a file, if it is a table all the same",
-        "A small file can unpack to more than any disk holds, and a pipe may never end. So reading stops: a compressed text at \
-         a thousand times its size, if that is over 1 GiB; a pipe at 8 GiB; a Parquet file with over a million rows if \
-         it says that it has more than eight rows a byte. A table of people needs more, because everybody has another \
-         identifier.";
+    TooLarge, "D141", "input beyond the size limit",
+        "check what the input is; if it is a real table, unpack it or write it to a file",
+        "A small file can unpack to more than any disk holds, and a pipe may never end. So there are three limits. A \
+         compressed text may unpack to 1 GiB, or to a thousand times its size if that is more. A pipe may have 8 GiB. A \
+         Parquet file with over a million rows may have at most eight rows a byte. A real table of people has fewer, \
+         because all identifiers are different.";
 }
 
 impl Kind {
-    /// What to do about it where the file stands for a view, and the policy file says how it is read.
+    /// What to do about it if the file belongs to a view and the policy file configures its reading.
     fn way_out_in_view(self) -> &'static str {
         match self {
             Kind::UnknownNotation => {
@@ -524,7 +524,7 @@ impl Tally {
         Tally { show_values, ..Tally::default() }
     }
 
-    /// Counts one row; `column` is empty where the whole row is at fault.
+    /// Counts one row; `column` is empty if the whole row is at fault.
     pub fn add(&mut self, kind: Kind, column: &str, place: u64) {
         self.add_value(kind, column, place, b"");
     }

@@ -1,19 +1,21 @@
-//! Readers in, encoded tables out; and the policy file.
+//! Reads tables and policy files, and turns tables into codes.
 //!
-//! Text is met here and in the writers, nowhere else. [`Source`] recognises an input by its contents,
-//! [`read_snapshot`] turns it into a table of codes, [`IngestError`] says what is wrong with it.
+//! Only this room and the writers handle text. [`Source`] recognises an input by its contents, [`read_snapshot`] turns
+//! it into a table of codes, [`IngestError`] says what is wrong with it.
 //!
 //! # Who reads quotes
-//! A text file is read twice, and four pieces of code interpret its quotes. Each is needed; all four follow one rule:
-//! a quote opens only at the start of a cell, a doubled one stands for itself, and text behind a closing one is an error.
+//! A text file is read twice, and four pieces of code interpret its quotes. Each is needed, and all four follow one
+//! rule: a quote opens only at the start of a cell, a doubled quote is a literal one, and text after a closing quote is
+//! an error.
 //!
-//! - `sniff::Candidate`, in the first reading: counts delimiters outside quotes, once for each delimiter that comes into
-//!   question. The delimiter must be known before anything can be split, and a quote that never closes must be reported
-//!   with the line in which it opens, which the `csv` crate cannot tell.
-//! - `text::Quotes`, in the second reading: finds where records end, so that chunks go to different threads whole. It
-//!   looks at quotes and line breaks only, by vector instructions, because one thread does it for all others.
-//! - the `csv` crate splits a chunk that holds a quote into cells. It is right in every odd case, and slower.
-//! - `text::each_plain_record` splits a chunk without any quote: most chunks of most files, several times as fast.
+//! - `sniff::Candidate`, in the first reading, counts delimiters outside quotes, for each possible delimiter. The
+//!   delimiter must be known before anything can be split. A quote that never closes must be reported with the line in
+//!   which it opens, and the `csv` crate does not know that line.
+//! - `text::Quotes`, in the second reading, finds where records end, so that threads get whole records. It looks at
+//!   quotes and line breaks only, by vector instructions, because one thread does it for all others.
+//! - The `csv` crate splits a chunk that holds a quote into cells. It is right in every special case, and slower.
+//! - `text::each_plain_record` splits a chunk without any quote, several times as fast. Most chunks of most files have
+//!   none.
 //!
 //! Properties in `text` compare the plain splitter with the crate, and chunks that were cut with the text as a whole.
 

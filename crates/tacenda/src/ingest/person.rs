@@ -1,15 +1,16 @@
-//! One row for each person, where a table has several.
+//! One row for each person, if a table has several.
 //!
 //! # Guarantee
-//! What comes out depends on the rows and not on their order. Two rows that claim to be the latest are an error unless
-//! they say the same. Everything that is left out or combined is counted, and said to the steward.
+//! The result depends on the rows and not on their order. Two rows that are both the latest are an error unless they
+//! are equal. Everything that is left out or combined is counted and reported to the steward.
 
 use crate::ingest::columns::{self, BLANK, Gathered};
 use crate::ingest::error::Kind;
 use crate::model::{CombineRule, OrderKind, PersonRows, RowRule, Schema, Value, Values, counted, people};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Leaves one row for each person, and says what was lost. Of the values of [`Gathered`] the first `known` are the series'.
+/// Leaves one row for each person, and returns notes about what was lost. The first `known` values of [`Gathered`] are
+/// those of the series.
 pub(super) fn one_row_each(all: &mut Gathered, schema: &Schema, known: usize) -> Vec<String> {
     let order = columns::sort(&all.keys).order;
     let runs: Vec<&[u32]> = order.chunk_by(|&a, &b| all.keys[a as usize] == all.keys[b as usize]).collect();
@@ -37,7 +38,7 @@ pub(super) fn one_row_each(all: &mut Gathered, schema: &Schema, known: usize) ->
     notes
 }
 
-/// What becomes of a person: a row, and the cells in which they differ from it.
+/// The merged row of a person: one of their rows, and the cells that differ from it.
 #[derive(Default)]
 struct Merged {
     row: u32,
@@ -50,10 +51,10 @@ struct Merged {
 /// A row's place, what is wrong with it, and the column.
 type RowFault = (u32, Kind, String);
 
-/// Combined values, numbered as they are met.
+/// Combined values, numbered in order of appearance.
 type NewValues = BTreeMap<Box<[Box<str>]>, u32>;
 
-/// Where a row stands in the order of its person's rows.
+/// The rank of a row among its person's rows.
 fn rank(all: &Gathered, person: &PersonRows, schema: &Schema, row: u32) -> Option<i64> {
     match person.order.as_ref()?.kind {
         OrderKind::Quasi(at) => {
@@ -64,7 +65,7 @@ fn rank(all: &Gathered, person: &PersonRows, schema: &Schema, row: u32) -> Optio
     }
 }
 
-/// The rows that stand first or last in the order; none if that cannot be told, which is a fault.
+/// The rows with the first or last rank; none if it cannot be determined, which is a fault.
 fn outermost(all: &Gathered, schema: &Schema, run: &[u32], latest: bool, faults: &mut Vec<RowFault>) -> Vec<u32> {
     let person = &schema.person;
     let column = || person.order.as_ref().map_or(String::new(), |order| order.column.clone());
@@ -134,7 +135,7 @@ fn combine(
         merged.sensitive = Some(*new_values.entry(cells).or_insert(number));
     }
     if !all.public.is_empty() && !run.iter().all(|&row| all.public[row as usize] == all.public[run[0] as usize]) {
-        // Public cells are kept as one combination, so one choice is for all of them.
+        // Public cells are kept as one combination, so one rule applies to all of them.
         let rule = schema.person.public.first().copied().unwrap_or_default();
         let same = schema.person.public.iter().all(|other| *other == rule);
         let rule = if same { rule } else { CombineRule::Alike };
@@ -144,7 +145,7 @@ fn combine(
     merged
 }
 
-/// The cell of the first or latest row; a fault where rows differ and nothing was decided.
+/// The cell of the first or latest row; a fault if rows differ and the policy file has no rule.
 fn kept(
     all: &Gathered,
     schema: &Schema,
@@ -167,7 +168,7 @@ fn kept(
     Some(first)
 }
 
-/// The cells of a combined value: in each column the values there are, sorted. What is not recorded adds nothing.
+/// The cells of a combined value: in each column the distinct values, sorted. A missing value adds nothing.
 fn united(values: &Values, several: &BTreeSet<Value>) -> Box<[Box<str>]> {
     let width = several.first().map_or(0, |&value| values.cells(value).len());
     let cell = |at: usize| -> Box<str> {
@@ -178,7 +179,7 @@ fn united(values: &Values, several: &BTreeSet<Value>) -> Box<[Box<str>]> {
     (0..width).map(cell).collect()
 }
 
-/// A value with the mark in it could not be told from a combination.
+/// Refuses values that contain the mark, because they could not be distinguished from a combination.
 fn refuse_marks(all: &Gathered, schema: &Schema, faults: &mut Vec<RowFault>) {
     let has_mark = |cells: &[Box<str>]| cells.iter().position(|cell| cell.contains(PersonRows::MARK));
     let marked: BTreeMap<u32, usize> =
@@ -190,7 +191,7 @@ fn refuse_marks(all: &Gathered, schema: &Schema, faults: &mut Vec<RowFault>) {
     }
 }
 
-/// Keeps the merged rows, and of the new values those that somebody has.
+/// Keeps the merged rows, and the new values that somebody has.
 fn keep(all: &mut Gathered, merged: Vec<Merged>, new_values: &NewValues, known: usize) {
     let rows: Vec<usize> = merged.iter().map(|merged| merged.row as usize).collect();
     let pick = |column: &mut Vec<u32>| *column = rows.iter().map(|&row| column[row]).collect();
@@ -226,7 +227,7 @@ fn keep(all: &mut Gathered, merged: Vec<Merged>, new_values: &NewValues, known: 
     forget_unused_public(all);
 }
 
-/// Public combinations that nobody has any more go.
+/// Removes public combinations that nobody has any more.
 fn forget_unused_public(all: &mut Gathered) {
     let used: BTreeSet<u32> = all.public.iter().copied().filter(|&text| text != BLANK).collect();
     let numbers: BTreeMap<u32, u32> = used.iter().copied().zip(0..).collect();
@@ -234,11 +235,11 @@ fn forget_unused_public(all: &mut Gathered) {
     all.public_texts = used.iter().map(|&text| all.public_texts[text as usize].clone()).collect();
 }
 
-/// What the steward is told.
+/// The numbers for the notes to the steward.
 struct Told {
     /// People with several rows.
     several: u64,
-    /// Those of whom a row that was left out has another sensitive value.
+    /// Those with another sensitive value in a row that was left out.
     other_value: u64,
     /// Those who got a combined value.
     combined: u64,

@@ -1,12 +1,12 @@
 //! A sheet of an Excel workbook (.xlsx), as a table of texts.
 //!
-//! The names stand in the first row that has anything, one row below for each person. Formulas count with the value that
-//! was saved with them, dates are written like 2025-12-31. What is no plain table is refused with the place of the cell:
-//! a title above the names, an empty row in between, totals below, errors such as #N/A. Nothing is guessed, because a
-//! row that is no person would be published as one.
+//! The first row with content holds the column names, and each row below it is a person. A formula counts with its
+//! saved value, and dates are written like 2025-12-31. A sheet that is no plain table is refused with the place of the
+//! cell: a title above the names, an empty row in between, totals below, errors such as #N/A. Nothing is guessed,
+//! because a row that is no person would be published as one.
 //!
 //! # Bounds
-//! A workbook is a zip archive. All of it is unpacked once to count its bytes, so that a small file cannot fill the memory.
+//! A workbook is a zip archive. It is unpacked once to count its bytes, so that a small file cannot fill the memory.
 
 use crate::ingest::columnar::{damaged, guarded};
 use crate::ingest::error::{IngestError, Kind};
@@ -48,7 +48,7 @@ pub(super) fn read(file: &InputFile, name: &str, wanted: Option<&str>) -> Result
     table.into_frame(name, &sheet, hashing.digest())
 }
 
-/// Unpacks everything to nowhere, and counts.
+/// Unpacks everything without keeping it, and counts the bytes.
 fn check_size(file: impl Read + Seek, name: &str) -> Result<(), IngestError> {
     let mut zip = guarded(name, || ZipArchive::new(file))?;
     let mut left = MOST;
@@ -107,7 +107,7 @@ fn chosen(workbook: &mut Xlsx<BufReader<InputFile>>, name: &str, wanted: Option<
 struct SheetTable {
     names: Vec<String>,
     columns: Vec<StringBuilder>,
-    /// The sheet's number of the row with the names, from 1.
+    /// The row number of the names in the sheet, from 1.
     header: u32,
     rows: u32,
 }
@@ -138,7 +138,7 @@ impl SheetFault {
     }
 }
 
-/// Where a cell stands, as spreadsheets say it: C17.
+/// The place of a cell in spreadsheet notation: C17.
 fn place(row: u32, column: u32) -> String {
     let (mut letters, mut rest) = (Vec::new(), column + 1);
     while rest > 0 {
@@ -151,7 +151,7 @@ fn place(row: u32, column: u32) -> String {
 
 fn rows(workbook: &mut Xlsx<BufReader<InputFile>>, sheet: &str) -> Result<SheetTable, SheetFault> {
     let mut cells = workbook.worksheet_cells_reader(sheet)?;
-    // Where each column of the sheet stands in the table.
+    // The place of each column of the sheet in the table.
     let mut places: Vec<Option<usize>> = Vec::new();
     let mut table = SheetTable { names: Vec::new(), columns: Vec::new(), header: 0, rows: 0 };
     let mut bytes = 0;
@@ -228,7 +228,7 @@ impl SheetTable {
     }
 }
 
-/// What a cell would be in a text file.
+/// The text that the cell would have in a text file.
 fn text_of(value: &DataRef<'_>) -> String {
     match value {
         DataRef::Int(number) => number.to_string(),
@@ -248,7 +248,7 @@ fn number_text(number: f64) -> String {
     kept.to_string()
 }
 
-/// A date, with its time where it is not midnight; a time alone; or a duration in days.
+/// A date, with its time if that is not midnight; a time alone; or a duration in days.
 fn moment_text(moment: &ExcelDateTime) -> String {
     if moment.is_duration() {
         return number_text(moment.as_f64());

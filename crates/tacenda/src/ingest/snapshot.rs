@@ -1,9 +1,8 @@
 //! A snapshot: a whole table, read into codes.
 //!
 //! # Guarantee
-//! The table depends on the rows of the input and on nothing else: not on their order, the form of the
-//! file or the number of threads. Memory is a small multiple of the encoded table; the text is never
-//! held.
+//! The table depends only on the rows of the input, not on their order, the file format or the number of threads.
+//! Memory use is a small multiple of the encoded table; the text is never kept.
 
 use crate::ingest::columns::{Columns, Gathered, Plan};
 use crate::ingest::error::{IngestError, Kind, Problem};
@@ -13,10 +12,10 @@ use crate::ingest::{columnar, columns, person, text};
 use crate::model::{RowRule, Schema, Table, Values, counted};
 use std::sync::{Mutex, mpsc};
 
-/// The most rows that room is made for before they are there.
+/// The most rows for which memory is reserved in advance.
 const MOST_RESERVED: u64 = 1 << 26;
 
-/// A table as it was read, and what there is to say about it.
+/// A table as it was read, with notes.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The table.
@@ -66,7 +65,7 @@ impl Looked {
     }
 }
 
-/// Refuses a file that says it has far more rows than its bytes can tell apart.
+/// Refuses a file that claims far more rows than its size can hold.
 fn refuse_bomb(source: &Source, rows: u64) -> Result<(), IngestError> {
     let size = source.size();
     if size > 0 && rows > 1_000_000 && rows / 8 > size {
@@ -76,13 +75,13 @@ fn refuse_bomb(source: &Source, rows: u64) -> Result<(), IngestError> {
     Ok(())
 }
 
-/// What all rows of an input are read with.
+/// What is needed to read the rows of an input.
 pub(super) struct Input<'a> {
     pub schema: &'a Schema,
     pub key: &'a [u8; 32],
     pub known: &'a Values,
     pub options: &'a ReadOptions,
-    /// Whether there is a column that says what happens to a record.
+    /// Whether the input is a delta, with the column `op`.
     pub delta: bool,
 }
 
@@ -127,7 +126,7 @@ impl Input<'_> {
         Ok((all, looked))
     }
 
-    /// Deals pieces of the input out to threads that encode them.
+    /// Distributes pieces of the input to threads that encode them.
     fn spread<P: Send>(
         &self,
         plan: &Plan,
@@ -139,7 +138,7 @@ impl Input<'_> {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
-        // Room for a fair share of the rows and some more: columns that grow are copied again and again.
+        // Reserves a fair share of the rows and some more, because growing columns are copied repeatedly.
         let room = (expected.min(MOST_RESERVED) as usize / threads).saturating_mul(9) / 8;
         let fresh = || {
             let mut columns = Columns::new(self.schema, plan, self.key, self.options.show_values);
@@ -155,7 +154,7 @@ impl Input<'_> {
                     scope.spawn(|| {
                         let mut columns = fresh();
                         let mut failed = None;
-                        // A failed thread goes on taking pieces, or the sender would wait for ever.
+                        // A failed thread must go on taking pieces, or the sender would wait for ever.
                         while let Some(piece) = next() {
                             if failed.is_none() {
                                 failed = encode(piece, &mut columns).err();
@@ -181,7 +180,7 @@ impl Input<'_> {
             broken.map_or_else(|| parts.into_iter().collect::<Result<Vec<Columns<'_>>, IngestError>>(), Err)
         })?;
         let all = columns::gather(parts, self.schema, self.known);
-        // An old series may have such values already; the gate judges its groups.
+        // An old series may already have such values; then the gate judges its groups.
         let twice = all.values.spelled_twice().into_iter().filter(|value| value.index() >= self.known.len()).count();
         if twice > 0 && all.tally.is_empty() {
             let detail = counted(twice as u64, "value repeats", "values repeat");

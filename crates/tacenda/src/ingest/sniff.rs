@@ -1,7 +1,7 @@
-//! Looks at a text from end to end: encoding, delimiter, quotes, line endings.
+//! Determines the encoding, delimiter, quotes and line endings of a text by reading all of it.
 //!
-//! The header decides which delimiters come into question, all records together which of them it is:
-//! the one under which most records have as many cells as the header. Quotes are respected.
+//! The header decides which delimiters are possible. The delimiter is the one under which most records have as many
+//! cells as the header. Quotes are respected.
 
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::{Compression, read_full};
@@ -11,7 +11,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use std::io;
 use std::io::Read;
 
-/// The longest line that is still taken for one.
+/// The longest line that is accepted as a record.
 pub(super) const LONGEST_RECORD: usize = 64 << 20;
 
 const BLOCK: usize = 256 << 10;
@@ -25,15 +25,15 @@ pub struct Layout {
     pub encoding: &'static Encoding,
     /// How many bytes of byte order mark are skipped.
     pub skipped: usize,
-    /// What stands between cells.
+    /// The delimiter between cells.
     pub delimiter: u8,
-    /// What ends a line: `\n` (also for `\r\n`), or `\r` where there is no `\n`.
+    /// The line ending: `\n` (also for `\r\n`), or `\r` if there is no `\n`.
     pub newline: u8,
     /// About how many records there are.
     pub records: u64,
 }
 
-/// The layout of `text`, and what to say about it.
+/// The layout of `text`, with notes.
 pub(super) fn layout(
     mut text: impl Read,
     compression: Compression,
@@ -200,7 +200,7 @@ impl Look {
             if self.stray_line.is_none() {
                 self.stray_line = Some(line());
             }
-            // windows-1252 leaves five bytes without a meaning.
+            // windows-1252 does not define these five bytes.
             if part.invalid().iter().any(|byte| matches!(byte, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d)) {
                 return Err(Stop::Encoding(line(), "neither UTF-8 nor windows-1252"));
             }
@@ -225,7 +225,7 @@ impl Look {
             other => format!("encoding {other}"),
         };
         if let Some(line) = self.stray_line {
-            // Good UTF-8 elsewhere does not happen by chance in windows-1252: the file is a mixture.
+            // Valid UTF-8 characters do not occur by chance in windows-1252, so the file mixes two encodings.
             if skipped > 0 || self.good_characters * 10 >= self.stray_bytes {
                 return Err(Stop::Encoding(line, "not UTF-8, although other lines are").error(name));
             }
@@ -268,7 +268,7 @@ pub(super) fn never_closed(line: u64) -> IngestError {
     IngestError::whole(Kind::RaggedRow, format!("a quote opened in line {line} is never closed"))
 }
 
-/// A delimiter that comes into question.
+/// A possible delimiter.
 struct Candidate {
     delimiter: u8,
     open: bool,
@@ -277,7 +277,7 @@ struct Candidate {
     count: u32,
     /// How many there are in the header.
     header: Option<u32>,
-    /// How many records have as many as the header.
+    /// How many records have as many delimiters as the header.
     agreeing: u64,
 }
 
@@ -298,7 +298,7 @@ impl Candidate {
         let mut bytes = line.iter().copied().peekable();
         while let Some(byte) = bytes.next() {
             match byte {
-                // A doubled quote stands for one, and the cell goes on.
+                // A doubled quote is a literal one, and the cell continues.
                 b'"' if self.open => self.open = bytes.next_if_eq(&b'"').is_some(),
                 b'"' if before == self.delimiter => (self.open, self.opened) = (true, number),
                 _ if !self.open && byte == self.delimiter => self.count += 1,
@@ -317,7 +317,7 @@ impl Candidate {
         self.count = 0;
     }
 
-    /// A quote that is never closed swallows the rest: what it swallowed speaks against it.
+    /// A quote that is never closed swallows the rest of the text. That counts against this delimiter.
     fn end_of_text(&mut self) {
         if self.header.is_none() {
             self.header = Some(self.count);

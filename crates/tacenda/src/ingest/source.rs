@@ -1,8 +1,8 @@
-//! An input, recognised by its contents: a file or the standard input, plain or compressed, text, Parquet or a sheet of
-//! an Excel workbook; or a frame that is in memory already.
+//! An input, recognised by its contents. It is a file or the standard input, plain or compressed, with text, Parquet or
+//! an Excel sheet; or it is a table in memory.
 //!
-//! Nothing is concluded from a name. Text is looked at from end to end before it is read
-//! ([`Layout`]), because one line far down can decide the encoding; what was concluded is said in notes.
+//! Nothing is concluded from a file name. A text is scanned completely before it is read ([`Layout`]), because one line
+//! far down can decide the encoding. Conclusions are reported in notes.
 
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::sniff::Layout;
@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{fmt, io};
 
-/// The most that is taken from a pipe. It goes to a temporary file, which must not fill the disk.
+/// The most bytes that are read from a pipe. They go to a temporary file, which must not fill the disk.
 const MOST_SPOOLED: u64 = 8 << 30;
 
-/// A compressed text may always unpack to this much, and beyond that to [`MOST_RATIO`] times its size.
+/// A compressed text may always unpack to this many bytes, and beyond that to [`MOST_RATIO`] times its size.
 const FREE_TO_UNPACK: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 const MOST_RATIO: u64 = 1000;
 
@@ -33,7 +33,7 @@ pub struct Source {
     name: String,
     extension: String,
     body: Body,
-    /// What looking found: it reads and hashes the whole input, so it is done once.
+    /// The result of `look`. It reads and hashes the whole input, so it runs once.
     looked: OnceLock<Box<Looked>>,
     /// The most rows that are read.
     most_rows: Option<u64>,
@@ -50,11 +50,11 @@ enum Body {
 pub(super) struct Frame {
     pub schema: SchemaRef,
     pub batches: Vec<RecordBatch>,
-    /// The number of its first row, where it comes from: 1, or that of a sheet.
+    /// The number of its first row: 1, or the row number in a sheet.
     pub first_row: u64,
     /// What it is, for the notes.
     pub note: String,
-    /// The SHA-256 of the file it was read from, where there is one.
+    /// The SHA-256 of the file it was read from, if there is one.
     pub digest: Option<String>,
 }
 
@@ -115,14 +115,14 @@ impl Given {
 }
 
 impl Source {
-    /// Opens a file; `-` is the standard input, `FILE.xlsx#SHEET` a sheet of a workbook. What is not a regular file is
-    /// copied to a temporary one.
+    /// Opens a file. `-` is the standard input, `FILE.xlsx#SHEET` a sheet of a workbook. An input that is not a regular
+    /// file is copied to a temporary one.
     pub fn open(path: &Path) -> Result<Source, IngestError> {
         if path.as_os_str() == "-" {
             return Source::spool("standard input", io::stdin().lock());
         }
         let name = path.display().to_string();
-        // A file may well have such a name itself.
+        // A file name may itself contain `#`.
         let (path, wanted) = match name.rsplit_once('#') {
             Some((file, sheet)) if !path.exists() && Path::new(file).is_file() => (Path::new(file), Some(sheet)),
             _ => (path, None),
@@ -153,7 +153,7 @@ impl Source {
         Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new(), most_rows: None }
     }
 
-    /// The same, refused where it has more rows than these. That is seen before rows are read.
+    /// The same, refused if it has more than this many rows. That is checked before rows are read.
     pub fn at_most(self, rows: Option<u64>) -> Source {
         Source { most_rows: rows, ..self }
     }
@@ -166,7 +166,7 @@ impl Source {
         }
     }
 
-    /// How many bytes there are, packed as they stand; 0 for a frame.
+    /// The size in bytes, compressed if it is; 0 for a frame.
     pub(super) fn size(&self) -> u64 {
         match &self.body {
             Body::File(file) => file.len(),
@@ -174,7 +174,7 @@ impl Source {
         }
     }
 
-    /// Copies a stream to a temporary file without a name, encrypted, which is gone when the source is dropped.
+    /// Copies a stream to an encrypted temporary file without a name. It disappears when the source is dropped.
     pub fn spool(name: &str, stream: impl Read) -> Result<Source, IngestError> {
         Source::spool_at_most(name, stream, MOST_SPOOLED)
     }
@@ -194,7 +194,7 @@ impl Source {
         &self.name
     }
 
-    /// Looks at the whole input.
+    /// Determines what the input is, by reading all of it.
     pub fn look(&self) -> Result<Looked, IngestError> {
         if let Some(looked) = self.looked.get() {
             return Ok(Looked::clone(looked));
@@ -237,7 +237,7 @@ impl Source {
         Ok(Box::new(Transcoder::new(text, layout.encoding)))
     }
 
-    /// The table, where it is in memory.
+    /// The table, if it is in memory.
     pub(super) fn in_memory(&self) -> Option<&Frame> {
         match &self.body {
             Body::Frame(frame) => Some(frame),
@@ -245,7 +245,7 @@ impl Source {
         }
     }
 
-    /// A handle of its own at the start of the file.
+    /// A separate handle at the start of the file.
     pub(super) fn rewound(&self) -> Result<InputFile, IngestError> {
         let rewound = match &self.body {
             Body::File(file) => file.rewound(),
@@ -270,7 +270,7 @@ impl Source {
             let text = self.unpacked(compression, &mut hashing)?;
             sniff::layout(text, compression, &self.name)?
         };
-        // A decompressor may stop before the end of the file; the digest does not.
+        // A decompressor may stop before the end of the file, but the digest covers all of it.
         io::copy(&mut hashing, &mut io::sink()).map_err(|error| IngestError::reading(&self.name, error))?;
         match (compression, self.extension.as_str()) {
             (_, "parquet") => notes.push("the name says .parquet, the contents are text: read as text".into()),
@@ -314,7 +314,7 @@ fn recognised(file: InputFile, name: &str, wanted: Option<&str>) -> Result<Body,
     }
 }
 
-/// Files that are often taken for tables, by their first bytes.
+/// Files that are often mistaken for tables, by their first bytes.
 fn foreign(head: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
         (
@@ -338,7 +338,7 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
         (b"<!DOCTYPE", "a web page: the download was probably answered with a sign-in page"),
         (b"<html", "a web page: the download was probably answered with a sign-in page"),
     ];
-    // A text column may well start with ORC or BZh; the other bytes then tell.
+    // A text may start with ORC or BZh too; then the other bytes decide.
     let texty = !head.is_empty() && head.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\r' | b'\n' | b'\t'));
     KNOWN
         .iter()
@@ -348,8 +348,8 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
         .map(|&(_, what)| what)
 }
 
-/// Refuses a named pipe: opening it would wait for a writer that may never come. A pipe that is open already, as the
-/// standard input or from the shell, has one.
+/// Refuses a named pipe, because opening it would wait for a writer that may never come. A pipe that is already open,
+/// such as the standard input, has a writer.
 #[cfg(unix)]
 fn refuse_named_pipe(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::FileTypeExt;
@@ -367,7 +367,7 @@ fn refuse_named_pipe(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A reader that stops with an error where more comes than was agreed.
+/// A reader that stops with an error if there are more bytes than allowed.
 struct Bounded<R> {
     inner: R,
     left: u64,

@@ -1,7 +1,7 @@
-//! A file to read from: the steward's own, or a copy of a stream that cannot be read twice.
+//! A file to read from: the steward's own, or the copy of a stream that cannot be read twice.
 //!
-//! The copy holds private cells and lies in a folder for temporary files, on whatever disk that is. So it has no name, and it
-//! is encrypted with a key that only this process has: ChaCha20, because any place in it can be read.
+//! The copy holds private cells and is in a folder for temporary files, on an unknown disk. So it has no name, and it
+//! is encrypted with a key that only this process has. The cipher is ChaCha20, which can start at any position.
 
 use bytes::Bytes;
 use chacha20::ChaCha20;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{cmp, fmt};
 use zeroize::Zeroizing;
 
-/// A file to read from, at a place of its own.
+/// A file to read from, with its own position.
 pub(super) struct InputFile(Held);
 
 enum Held {
@@ -22,7 +22,7 @@ enum Held {
     Spooled { copy: Arc<StreamCopy>, at: u64 },
 }
 
-/// An encrypted copy of a stream. Gone when it is dropped, and its key with it.
+/// An encrypted copy of a stream. When it is dropped, both the copy and its key are gone.
 struct StreamCopy {
     file: Mutex<File>,
     key: Zeroizing<[u8; 32]>,
@@ -72,7 +72,7 @@ impl InputFile {
 /// The key is used once, so the nonce need not differ.
 const NONCE: [u8; 12] = [0; 12];
 
-/// ChaCha20 counts 256 GB.
+/// The counter of ChaCha20 covers 256 GB.
 fn too_long() -> io::Error {
     io::Error::other("the stream is longer than 256 GB")
 }

@@ -1,4 +1,4 @@
-//! Text, cut into chunks of whole records that several threads encode side by side.
+//! Text, cut into chunks of whole records that several threads encode in parallel.
 //!
 //! One thread reads, unpacks and cuts; the others split chunks into cells and cells into codes. Only a
 //! few chunks exist at any time. A chunk without a quote is split by hand, any other by the `csv` crate.
@@ -50,8 +50,8 @@ impl Chunks {
         })
     }
 
-    /// What there is to say about the chunks so far. Two stray quotes far apart look like one long cell, and
-    /// the rows between them are gone; in a column that is dropped nothing else would tell.
+    /// A note about the chunks so far. Two stray quotes far apart look like one long cell that swallows the rows
+    /// between them. In a dropped column nothing else would show that.
     pub fn note(&self) -> Option<String> {
         let (cells, line) = self.long_cells;
         (cells > 0).then(|| {
@@ -76,7 +76,7 @@ impl Chunks {
         chunk.bytes.drain(..end);
         chunk.bytes.append(&mut self.rest);
         self.rest = chunk.bytes;
-        // The rest of the chunk comes again.
+        // The rest of the chunk is scanned again.
         self.long_cells = (0, 0);
         Ok(names)
     }
@@ -87,11 +87,11 @@ impl Chunks {
 pub(super) enum Stop {
     /// The text has no contents.
     Empty,
-    /// A record has no end; the line it starts on.
+    /// A record has no end. The number is the line on which it starts.
     Endless(u64),
-    /// A quote is never closed; the line it stands in.
+    /// A quote is never closed. The number is its line.
     Unclosed(u64),
-    /// Text follows a closing quote; the line that one stands in.
+    /// Text follows a closing quote. The number is the line of that quote.
     Trailing(u64),
     /// The input cannot be read.
     Failed(io::Error),
@@ -206,8 +206,8 @@ impl Quotes {
                 }
                 (b'"', Some(_)) => match bytes.get(at + 1) {
                     Some(b'"') => skip = Some(at + 1),
-                    // At the very end, whether the quote is doubled stands in the next chunk. The record
-                    // goes there too: no line has ended since.
+                    // At the end of the bytes, only the next chunk shows whether the quote is doubled. The record goes
+                    // there too, because its line has not ended.
                     next => {
                         quotes.open = None;
                         if next.is_some_and(|&byte| !ends_cell(byte)) {
@@ -224,7 +224,7 @@ impl Quotes {
     }
 }
 
-/// A reader of records as they come: no header, any number of cells.
+/// A reader of records without a header, with any number of cells.
 fn reader(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes)
 }
@@ -266,8 +266,8 @@ fn each_quoted_record(chunk: &Chunk, delimiter: u8, take: &mut impl FnMut(u64, &
     }
 }
 
-/// The line a record starts on. The crate's position lies before the blank lines, and before the rest
-/// of a line ending, that it skips.
+/// The line on which a record starts. The crate's position lies before the blank lines and the rest of a line ending
+/// that it skips.
 pub(super) fn line_of(position: &csv::Position, bytes: &[u8]) -> u64 {
     let skipped = bytes[position.byte() as usize..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     position.line() + skipped.filter(|&&byte| byte == b'\n').count() as u64

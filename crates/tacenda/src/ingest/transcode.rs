@@ -13,14 +13,14 @@ pub(super) struct Transcoder<R> {
     end: usize,
     ended: bool,
     finished: bool,
-    /// Decoded text that has not been taken yet: a caller's buffer may be too small for one character.
+    /// Decoded text that was not taken yet, because a caller's buffer may be too small for one character.
     carry: Vec<u8>,
     taken: usize,
-    /// Whether something could not be decoded; it was replaced by U+FFFD.
+    /// Whether something could not be decoded and was replaced by U+FFFD.
     pub faulty: bool,
 }
 
-/// Room for any character, with some to spare: the decoder asks for more than the longest.
+/// Room for any character. The decoder asks for more than the longest one needs.
 const ROOM: usize = 16;
 
 impl<R: Read> Transcoder<R> {

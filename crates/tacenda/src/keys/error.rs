@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 coded! {
-    /// Why a key cannot be used or a signature does not count. Names files and keys, never a secret.
+    /// Why a key cannot be used or a signature is not valid. It names files and keys, never a secret.
     #[derive(Debug, thiserror::Error)]
     #[non_exhaustive]
     pub enum KeyError {
@@ -14,15 +14,15 @@ coded! {
             /// The folder of keys.
             folder: PathBuf,
         } = "K201", "no signing key",
-            "A signing key shows recipients that a release is yours. It lies in your configuration folder, apart from \
-             every project. tacenda key new makes one.";
+            "A signing key shows recipients that a release is yours. It is kept in your configuration folder, outside every \
+             project. tacenda key new makes one.";
         #[error("there is a signing key in {} already; tacenda key rotate makes a new one that the old key signs", folder.display())]
         Exists {
             /// The folder of keys.
             folder: PathBuf,
         } = "K202", "there is a key already",
-            "A new key that nobody vouches for would be a stranger to recipients. tacenda key rotate makes a new key and \
-             signs it with the old one. Recipients who trust the old key can then check what the new one signs.";
+            "Recipients cannot trust a new key that no known key has signed. tacenda key rotate makes a new key and signs it \
+             with the old one. Recipients who trust the old key can then check what the new one signs.";
         #[error("{what} is no minisign public key; name the file that ends in .pub, or the 56 characters that begin with RW")]
         NotAKey {
             /// What was given.
@@ -30,43 +30,43 @@ coded! {
         } = "K203", "not a public key",
             "A public key is what tacenda key show prints, or minisign writes: 56 characters that begin with RW, alone or \
              below a line of comment. Secret keys are never asked for.";
-        #[error("{what}: the signature does not fit; get it again from who published it")]
+        #[error("{what}: the signature is not valid; get the files again from the publisher")]
         BadSignature {
             /// What is signed.
             what: String,
-        } = "K501", "a signature does not fit",
-            "The file or the signature was changed after signing, or the signature is of something else. Do not use the \
-             release. Get it again from who published it.";
-        #[error("{what} is signed by the key {key}, which is not the one you named; ask who published it whether the key is theirs")]
+        } = "K501", "a signature is not valid",
+            "The file or the signature was changed after signing, or the signature belongs to something else. Do not use \
+             the release. Get it again from the publisher.";
+        #[error("{what} is signed by the key {key}, which is not a key that you named; ask the publisher whether the key is theirs")]
         Stranger {
             /// What is signed.
             what: String,
             /// The id of the key.
             key: String,
         } = "K502", "signed by another key",
-            "The signature was made with another key than the ones you trust, and no chain of rotated keys leads from one of \
-             yours to it. Either the publisher has a new key that the old one did not sign, or somebody else made this.";
-        #[error("{what} is not signed; a key was named, so only signed files count")]
+            "The signature was made with a key that you did not name. No chain of rotated keys leads from a key that you named \
+             to it. Either the publisher has a new key that the old one did not sign, or somebody else made this.";
+        #[error("{what} is not signed; because you named a key, only signed files are accepted")]
         Unsigned {
             /// What is not signed.
             what: String,
         } = "K503", "not signed",
-            "You named a key, and there is no signature. Releases are signed since the publisher has a key. A signature that \
-             was there can be removed by anybody who passes a release on.";
+            "You named a key, and there is no signature. Releases are signed as soon as the publisher has a key. \
+             Anybody who passes a release on can remove its signature.";
         #[error("{} can be read or written by others; run: chmod -R go-rwx {}", file.display(), file.parent().unwrap_or(file).display())]
         Loose {
             /// The file.
             file: PathBuf,
         } = "K504", "a secret key is open to others",
-            "Anybody who can read a secret key can sign in your name. Take the rights away from others, and \
-             ask who had access in the meantime. If you do not know, rotate the key.";
-        #[error("{} is damaged or no key; restore it from a backup", file.display())]
+            "Anybody who can read a secret key can sign in your name. Run the chmod command above. Then find \
+             out who had access in the meantime. If you cannot, rotate the key.";
+        #[error("{} is damaged or is no key; restore it from a backup", file.display())]
         Damaged {
             /// The file.
             file: PathBuf,
         } = "K505", "a key file is damaged",
-            "The file is not as it was written. Restore it from a backup. Without its key nothing can be signed, and an \
-             encrypted vault can only be opened with the recovery key.";
+            "The file is not as it was written. Restore it from a backup. Without the key nothing can be signed. If there is \
+             no backup, make a new key and give its public half to your recipients.";
         #[error("{what} is not covered by the signature; remove it, or get the release again")]
         NotCovered {
             /// The file.
@@ -79,21 +79,21 @@ coded! {
             /// The key file.
             file: PathBuf,
         } = "K601", "a passphrase is needed",
-            "The secret key is encrypted with a passphrase. It is asked for on a terminal. Elsewhere it is taken from the \
-             environment variable TACENDA_PASSPHRASE.";
-        #[error("the passphrase does not fit the key in {}; try again", file.display())]
+            "The secret key is encrypted with a passphrase. On a terminal, the command asks for it. Otherwise it is read from \
+             the environment variable TACENDA_PASSPHRASE.";
+        #[error("the passphrase of the key in {} is wrong; try again", file.display())]
         WrongPassphrase {
             /// The key file.
             file: PathBuf,
         } = "K602", "the passphrase is wrong",
-            "The passphrase does not open the secret key. Nobody can find out the right one; a lost passphrase means a new key.";
+            "The passphrase does not open the secret key. Nobody can recover a lost passphrase. If it is lost, make a new key.";
         #[error("the policy file asks for an approved plan, and {why}; run tacenda plan, let an approver run tacenda approve, then publish --plan")]
         NotApproved {
             /// What is missing.
             why: String,
         } = "K603", "a second person has not approved",
             "The policy file lists approvers under [signatures]. A release then needs a plan that one of them signed with \
-             tacenda approve PLAN. The approver is not the one who signs the release. The approval stands in the ledger.";
+             tacenda approve PLAN. The approver must not be the signer of the release. The ledger records the approval.";
         #[error("the policy file lists who signs releases, and {why}; use one of these keys, or change [signatures] signers")]
         NotASigner {
             /// What is wrong.
@@ -130,7 +130,7 @@ coded! {
 }
 
 impl KeyError {
-    /// What the process ends with: 2 for use, 5 for integrity, 6 where a person is missing, 7 for the environment.
+    /// The exit code: 2 for wrong use, 5 for integrity, 6 if a person's approval is missing, 7 for the environment.
     pub fn exit_code(&self) -> u8 {
         exit_of(self.code())
     }

@@ -1,11 +1,12 @@
 //! Keys: who signed, who approved, and who may open the vault.
 //!
-//! A person's keys lie in a folder of that person, apart from every project ([`KeyFolder`]). The library is given the place;
-//! only the command and the Python package choose the user's. A signing key is minisign's: `minisign -V` checks what it
-//! signed. Lines of the ledger and statements are signed with the same key, over the text that DSSE prescribes.
+//! A person's keys are in that person's own folder, outside every project ([`KeyFolder`]). The caller passes the folder
+//! to the library; the command and the Python package choose the user's. A signing key is a minisign key, so `minisign
+//! -V` checks its signatures. Lines of the ledger and statements are signed with the same key, over the text that DSSE
+//! prescribes.
 //!
 //! # Guarantee
-//! No secret key, passphrase or text behind it is printed in `Debug`, in an error or in a log.
+//! No secret key and no passphrase is printed by `Debug`, in an error or in a log.
 
 mod error;
 mod public;

@@ -1,4 +1,4 @@
-//! Where a person's keys lie: a folder of theirs, apart from every project.
+//! The folder of a person's keys, outside every project.
 //!
 //! | file | holds |
 //! |---|---|
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::{env, fmt, fs, io};
 use zeroize::Zeroizing;
 
-/// Asks a person for a passphrase, in the words given. `None` where nobody can be asked.
+/// Asks a person the given question for a passphrase. `None` if nobody can be asked.
 pub type AskPassphrase = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 const SECRET: &str = "signing.key";
@@ -40,12 +40,12 @@ pub struct NewKey {
 }
 
 impl KeyFolder {
-    /// A folder of the caller's choice. Nobody is asked.
+    /// A folder of the caller's choice. Nobody is asked for a passphrase.
     pub fn at(folder: &Path) -> KeyFolder {
         KeyFolder { folder: folder.into(), ask: None }
     }
 
-    /// The user's, in the folder for configuration. `None` for a user without a home.
+    /// The folder of the user, in the user's configuration folder. `None` for a user without a home.
     pub fn of_user() -> Option<KeyFolder> {
         let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let configuration = named("XDG_CONFIG_HOME")
@@ -54,7 +54,7 @@ impl KeyFolder {
         Some(KeyFolder { folder: configuration.join("tacenda/keys"), ask: None })
     }
 
-    /// The same, and whom to ask for a passphrase.
+    /// The same, with a function that asks for passphrases.
     pub fn asking(self, ask: AskPassphrase) -> KeyFolder {
         KeyFolder { ask: Some(ask), ..self }
     }
@@ -64,7 +64,7 @@ impl KeyFolder {
         &self.folder
     }
 
-    /// Makes the first signing key. Without a passphrase, whoever reads the file can sign.
+    /// Makes the first signing key. Without a passphrase, anyone who can read the file can sign.
     pub fn create(&self, passphrase: Option<&str>) -> Result<NewKey, KeyError> {
         self.need_none()?;
         let (public, text) = generate(passphrase)?;
@@ -83,7 +83,8 @@ impl KeyFolder {
         let mut lineage = old.introduction().lineage;
         lineage.push(Succession { public_key: public.text().into(), by: before.clone(), signature });
         let lineage = serde_json::to_string_pretty(&lineage).expect("texts become JSON") + "\n";
-        // A crash after any of these leaves a key that works: a chain that goes on further is cut at the key.
+        // A crash after any of these steps leaves a working key, because a chain that continues beyond the key is cut
+        // off there.
         self.write(LINEAGE, lineage.as_bytes())?;
         self.write(&format!("retired-{before}.key"), &self.read(SECRET)?)?;
         self.write(SECRET, text.as_bytes())?;
@@ -91,7 +92,7 @@ impl KeyFolder {
         Ok(NewKey { public, before: Some(before), has_passphrase: passphrase.is_some() })
     }
 
-    /// The public half of the signing key, without opening the secret one. `None` where there is no key.
+    /// The public half of the signing key, without opening the secret one. `None` if there is no key.
     pub fn public(&self) -> Result<Option<PublicKey>, KeyError> {
         if !self.folder.join(SECRET).exists() {
             return Ok(None);
@@ -102,7 +103,7 @@ impl KeyFolder {
         PublicKey::parse(text).map(Some).map_err(|_| damaged())
     }
 
-    /// The same where there must be a key.
+    /// The same if there must be a key.
     pub fn need_public(&self) -> Result<PublicKey, KeyError> {
         self.public()?.ok_or_else(|| self.no_key())
     }
@@ -136,7 +137,7 @@ impl KeyFolder {
         Ok(self.secret()?.is_some_and(|secret| secret.is_encrypted()))
     }
 
-    /// The signing key, open. Asks for its passphrase, if it has one. `None` where there is no key.
+    /// Opens the signing key. Asks for its passphrase, if it has one. `None` if there is no key.
     pub fn signer(&self) -> Result<Option<Signer>, KeyError> {
         let Some(locked) = self.secret()? else { return Ok(None) };
         let file = self.folder.join(SECRET);
@@ -160,7 +161,7 @@ impl KeyFolder {
         given.ok_or_else(|| KeyError::NeedsPassphrase { file: self.folder.join(name) })
     }
 
-    /// The secret signing key as it stands, encrypted or not.
+    /// The secret signing key as stored, encrypted or not.
     fn secret(&self) -> Result<Option<minisign::SecretKey>, KeyError> {
         let file = self.folder.join(SECRET);
         if !file.exists() {
@@ -184,7 +185,7 @@ impl KeyFolder {
         self.signer()?.ok_or_else(|| self.no_key())
     }
 
-    /// Reads a file of the folder. One that others may read, or a link, is refused.
+    /// Reads a file of the folder. A link, or a file that others may read, is refused.
     pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, KeyError> {
         let path = self.folder.join(name);
         let found = fs::symlink_metadata(&path).map_err(KeyError::disk("read", &path))?;
@@ -197,7 +198,7 @@ impl KeyFolder {
         fs::read(&path).map_err(KeyError::disk("read", &path))
     }
 
-    /// Writes a file of the folder, whole or not at all, for its owner only.
+    /// Atomically writes a file of the folder that only its owner may read.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
         let path = self.folder.join(name);
         let written = self.beside(bytes).and_then(|file| Ok(file.persist(&path).map(drop)?));
@@ -255,7 +256,7 @@ fn is_private(found: &fs::Metadata) -> bool {
     found.permissions().mode() & 0o077 == 0
 }
 
-// Elsewhere permissions are not bits, and the user's own folders are private.
+// On other systems permissions are not bits, and the user's own folders are private.
 #[cfg(not(unix))]
 fn is_private(_found: &fs::Metadata) -> bool {
     true

@@ -7,7 +7,7 @@ use ed25519_dalek::{Signature, VerifyingKey};
 use std::path::Path;
 use std::{fmt, fs};
 
-/// What our signature files say in the line that nobody signs. It is fixed, so that no byte can be changed unseen.
+/// The unsigned comment line of our signature files. It is fixed, so that no byte can be changed unnoticed.
 pub(crate) fn untrusted_comment(id: &str) -> String {
     format!("signature from tacenda key {id}")
 }
@@ -39,7 +39,7 @@ impl PublicKey {
         Ok(PublicKey { text: last.into(), id, minisign, raw })
     }
 
-    /// The key that somebody named: a file, or the key itself.
+    /// A key given on the command line: a file, or the key itself.
     pub fn named(words: &str) -> Result<PublicKey, KeyError> {
         match fs::read_to_string(Path::new(words)) {
             Ok(text) => PublicKey::parse(&text).map_err(|_| KeyError::NotAKey { what: words.into() }),
@@ -52,7 +52,7 @@ impl PublicKey {
         &self.text
     }
 
-    /// What minisign calls its id: 16 hexadecimal digits.
+    /// Its id as minisign prints it: 16 hexadecimal digits.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -62,11 +62,11 @@ impl PublicKey {
         format!("untrusted comment: minisign public key {}\n{}\n", self.id, self.text)
     }
 
-    /// Checks a signature file over `bytes`, ours or minisign's. Answers with the comment that is signed too.
+    /// Checks a signature file over `bytes`, ours or minisign's. Returns the signed comment.
     pub fn check_file(&self, what: &str, bytes: &[u8], signature: &str) -> Result<String, KeyError> {
         let bad = || KeyError::BadSignature { what: what.into() };
         let parsed = minisign::SignatureBox::from_string(signature).map_err(|_| bad())?;
-        // Base64 can be written in several ways; only one counts.
+        // Base64 can be written in several ways; only one is accepted.
         if parsed.to_string() != signature {
             return Err(bad());
         }
@@ -92,14 +92,15 @@ pub(super) fn signer_of(signature: &str) -> Option<String> {
     Some(crate::model::hex(&id).to_uppercase())
 }
 
-/// What is signed of a text of some kind: DSSE's encoding, so that a signature of one kind is none of another.
+/// The bytes to sign for a text of some kind: DSSE's encoding, so that a signature of one kind is not valid for
+/// another.
 pub(super) fn pre_authentication(kind: &str, bytes: &[u8]) -> Vec<u8> {
     let mut text = format!("DSSEv1 {} {kind} {} ", kind.len(), bytes.len()).into_bytes();
     text.extend_from_slice(bytes);
     text
 }
 
-/// What somebody gave, short enough for an error.
+/// A given text, shortened for an error.
 fn shown(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     match line.chars().count() > 60 {

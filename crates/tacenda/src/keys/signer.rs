@@ -1,4 +1,4 @@
-//! A secret key, open for signing.
+//! An opened secret key, ready to sign.
 
 use crate::keys::public::{PublicKey, pre_authentication, untrusted_comment};
 use crate::keys::{Introduction, KeyError, Succession};
@@ -8,10 +8,10 @@ use ed25519_dalek::{Signer as _, SigningKey};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Where the secret stands in the bytes of a minisign key: the seed, then the public half.
+/// The position of the secret in the bytes of a minisign key: the seed, then the public half.
 const SECRET: std::ops::Range<usize> = 62..126;
 
-/// A secret key, open for signing. It signs files as minisign does, and texts as DSSE does.
+/// An opened secret key. It signs files in the format of minisign, and texts in that of DSSE.
 pub struct Signer {
     secret: minisign::SecretKey,
     /// Zeroised when dropped.
@@ -21,14 +21,14 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Opens a key that is not encrypted any more. `None` if it is none.
+    /// Opens a decrypted key. `None` if it is not a valid key.
     pub(super) fn new(secret: minisign::SecretKey, lineage: Vec<Succession>) -> Option<Signer> {
         let bytes = Zeroizing::new(secret.to_bytes());
         let pair: Zeroizing<[u8; 64]> = Zeroizing::new(bytes.get(SECRET)?.try_into().ok()?);
         let raw = SigningKey::from_keypair_bytes(&pair).ok()?;
         let public = minisign::PublicKey::from_secret_key(&secret).ok()?;
         let public = PublicKey::parse(&public.to_base64()).ok()?;
-        // A chain that a crash left ends with a key that never came to be.
+        // After a crash, the chain may end with a key that was never stored.
         let end = lineage.iter().rposition(|link| link.public_key == public.text()).map_or(0, |at| at + 1);
         let lineage = lineage[..end].to_vec();
         Some(Signer { secret, raw, public, lineage })
@@ -39,7 +39,7 @@ impl Signer {
         &self.public
     }
 
-    /// Who this is, with the chain of keys before it.
+    /// The introduction of this key, with the chain of keys before it.
     pub fn introduction(&self) -> Introduction {
         let public_key = Some(self.public.text().into());
         Introduction { key: self.public.id().into(), public_key, lineage: self.lineage.clone() }
@@ -49,7 +49,7 @@ impl Signer {
     pub fn sign_file(&self, bytes: &[u8], comment: &str) -> Result<String, KeyError> {
         let comment: String = comment.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
         let untrusted = untrusted_comment(self.public.id());
-        // The one thing that can fail is the randomness that hardens the signature.
+        // Only the random numbers that harden the signature can fail.
         minisign::sign(None, &self.secret, bytes, Some(comment.trim()), Some(&untrusted))
             .map(minisign::SignatureBox::into_string)
             .map_err(|_| KeyError::NoRandomness)

@@ -1,4 +1,4 @@
-//! A statement over a manifest, as supply chains exchange them: in-toto's statement in DSSE's envelope.
+//! A statement about a manifest in the format of supply chains: an in-toto statement in a DSSE envelope.
 
 use crate::keys::{KeyError, Signer, Trust};
 use base64::Engine;
@@ -13,7 +13,7 @@ const PAYLOAD: &str = "application/vnd.in-toto+json";
 const TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE: &str = "urn:tacenda:release:1";
 
-/// What a statement says of a release beside the digest of its manifest.
+/// What a statement says about a release, besides the digest of its manifest.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct StatementFacts {
     /// The series.
@@ -30,7 +30,7 @@ pub struct StatementFacts {
     pub software: String,
 }
 
-/// A statement over the manifest of a release.
+/// A statement about the manifest of a release.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseStatement {
@@ -96,7 +96,7 @@ impl ReleaseStatement {
         }
     }
 
-    /// What it says of the release.
+    /// Its facts about the release.
     pub fn facts(&self) -> &StatementFacts {
         &self.predicate
     }

@@ -1,10 +1,10 @@
-//! Which keys count: those a person names, and those that such a key signed when it was rotated.
+//! Which keys are trusted: those that a person names, and those that a trusted key signed at a rotation.
 
 use crate::keys::public::signer_of;
 use crate::keys::{KeyError, PublicKey};
 use serde::{Deserialize, Serialize};
 
-/// A signing key, introduced: in the first ledger line that it signs, and beside every release.
+/// The introduction of a signing key, in the first ledger line that it signs and beside every release.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Introduction {
     /// Its id.
@@ -28,24 +28,24 @@ pub struct Succession {
     pub signature: String,
 }
 
-/// The keys that count.
+/// The trusted keys.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     keys: Vec<PublicKey>,
 }
 
 impl Trust {
-    /// Those that a person named.
+    /// Trusts the keys that a person named.
     pub fn new(named: &[PublicKey]) -> Trust {
         Trust { keys: named.to_vec() }
     }
 
-    /// Whether nobody was named: then signatures cannot be checked.
+    /// Whether no key was named. Then signatures cannot be checked.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Takes in the keys that a trusted key signed, and those that they signed.
+    /// Adds the keys that a trusted key signed, and those that these signed.
     pub fn follow(&mut self, introduction: &Introduction) {
         for link in &introduction.lineage {
             let Ok(key) = PublicKey::parse(&link.public_key) else { continue };
@@ -64,7 +64,7 @@ impl Trust {
         self.keys.iter().find(|key| key.id() == id).ok_or_else(stranger)
     }
 
-    /// Checks a signature file over `bytes` by whichever trusted key made it. Answers with the key's id and the comment.
+    /// Checks a signature file over `bytes` with the trusted key that made it. Returns the key's id and the comment.
     pub fn check_file(&self, what: &str, bytes: &[u8], signature: &str) -> Result<(String, String), KeyError> {
         let id = signer_of(signature).ok_or_else(|| KeyError::BadSignature { what: what.into() })?;
         let comment = self.find(what, &id)?.check_file(what, bytes, signature)?;

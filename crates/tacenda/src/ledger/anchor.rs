@@ -1,11 +1,11 @@
-//! What a project was seen to reach, remembered outside of it.
+//! The last known state of a project, remembered outside of it.
 //!
-//! A project folder that is restored from a backup looks whole: nothing in it remembers what came after. The next release
-//! would be a second one with a number that is out already, and readers of both could compare them. So each writer also
-//! keeps, in a folder of its user, how far the ledger went. A ledger that is shorter, or another, is refused.
+//! A project folder that is restored from a backup looks whole, because nothing in it remembers later events. The next
+//! release would reuse the number of a published one, and readers could compare the two. So each writer also records,
+//! in a folder of its user, how far the ledger went. A ledger that is shorter or different is refused.
 //!
-//! One file per series, named by the commitment to its seed: a JSON object with the number of lines and the hash of the last.
-//! It holds nothing private.
+//! There is one file per series, named by the commitment to its seed. It is a JSON object with the number of lines and
+//! the hash of the last one. It holds nothing private.
 
 use crate::ledger::{Event, LedgerError, Publication, Seen};
 use crate::model::hex;
@@ -40,7 +40,7 @@ pub struct Anchor {
 }
 
 impl Anchors {
-    /// Those in a folder of the caller's choice.
+    /// The anchors in a folder of the caller's choice.
     pub fn at(folder: &Path) -> Anchors {
         Anchors { folder: folder.into(), seen: Vec::new() }
     }
@@ -57,7 +57,7 @@ impl Anchors {
         &self.seen
     }
 
-    /// Those of the user, in the folder for state that outlives programs. `None` for a user without a home.
+    /// The anchors of the user, in the user's state folder. `None` for a user without a home.
     pub fn of_user() -> Option<Anchors> {
         let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let state = named("XDG_STATE_HOME")
@@ -108,7 +108,7 @@ impl Anchors {
 }
 
 impl Anchor {
-    /// Whether a ledger goes at least as far, over the same line.
+    /// Whether a ledger contains the anchored line at its place.
     pub(super) fn is_reached_by(&self, events: &[Event]) -> bool {
         self.lines == 0 || events.get(self.lines as usize - 1).is_some_and(|event| event.hash == self.head)
     }

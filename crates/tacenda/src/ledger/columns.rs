@@ -1,5 +1,5 @@
-//! Columns of integers in Parquet files: written a row group at a time, columns side by side on all
-//! cores, and read back the same way.
+//! Columns of integers in Parquet files. They are written one row group at a time, with columns in parallel on all
+//! cores, and read in the same way.
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
@@ -23,7 +23,7 @@ type Make<'a, T> = Box<dyn Fn(Range<usize>) -> Vec<T> + Sync + 'a>;
 
 /// The cells of a column, made for a range of rows at a time.
 pub(super) enum Cells<'a> {
-    /// Numbers of 64 bits that look random: stored as they are.
+    /// Numbers of 64 bits that look random. They are stored as they are.
     Hashes(Make<'a, u64>),
     /// Numbers of 32 bits.
     Numbers(Make<'a, u32>),
@@ -68,7 +68,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Writes columns of so many rows.
+/// Writes columns of `rows` rows.
 pub(super) fn write<W: Write + Send>(out: W, rows: usize, columns: &[Column<'_>]) -> Result<(), ParquetError> {
     let schema = Arc::new(Schema::new(columns.iter().map(Column::field).collect::<Vec<Field>>()));
     let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties(columns)))?;
@@ -97,8 +97,8 @@ pub(super) fn write<W: Write + Send>(out: W, rows: usize, columns: &[Column<'_>]
     Ok(())
 }
 
-/// Hashes do not compress and are stored plain. Small numbers are split into their bytes, which leaves
-/// long runs of zeros; that takes a fraction of the time a dictionary takes, and no more space.
+/// Hashes do not compress and are stored plain. Small numbers are split into their bytes, which leaves long runs of
+/// zeros. That takes a fraction of the time of a dictionary, and no more space.
 fn properties(columns: &[Column<'_>]) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).expect("1 is a level")))

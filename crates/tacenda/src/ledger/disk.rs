@@ -1,4 +1,4 @@
-//! The little that is asked of a disk, as a trait, so that a test can be the failing disk.
+//! The few operations that are needed from a disk, as a trait, so that a test can provide a failing disk.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -15,11 +15,11 @@ pub trait DiskFile: Write + Send {
 
 /// A lock that is held as long as this lives.
 pub trait Lock: Send + Sync {
-    /// Whether the lock's file is still the one that was locked. Somebody who takes it for stale may remove it.
+    /// Whether the lock's file is still the one that was locked. A person who thinks it is stale may have removed it.
     fn is_held(&self) -> io::Result<bool>;
 }
 
-/// What a name stands for. Links are never followed.
+/// The status of a path. Links are never followed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Status {
     /// What is there.
@@ -28,7 +28,7 @@ pub struct Status {
     pub is_private: bool,
 }
 
-/// What can stand under a name.
+/// What a path can be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FileKind {
     /// Nothing.
@@ -44,7 +44,7 @@ pub enum FileKind {
 /// Who may look into a new folder.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Folder {
-    /// Those whom the system's defaults allow.
+    /// Anyone whom the system's defaults allow.
     Plain,
     /// Only its owner.
     Private,
@@ -57,27 +57,27 @@ pub trait Disk: Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// A file to be read from its beginning.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>>;
-    /// A new file; one that is there is emptied. A link is refused.
+    /// Creates a file; an existing one is emptied. A link is refused.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Adds bytes to the end of a file that exists, and syncs it.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Cuts a file to `len` bytes, and syncs it.
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
-    /// Gives a file or folder another name, all at once. A file of that name is replaced.
+    /// Renames a file or folder atomically. An existing file of the new name is replaced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes a folder and everything in it.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
-    /// Makes a folder, and those above it, unless they are there.
+    /// Makes a folder and its parents, unless they exist.
     fn create_folder(&self, path: &Path, kind: Folder) -> io::Result<()>;
     /// Makes the names in a folder durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
-    /// The names in a folder, sorted. None where the folder is not there.
+    /// The names in a folder, sorted. Empty if the folder does not exist.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Whether there is something of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
-    /// What a name stands for.
+    /// The status of a path.
     fn status(&self, path: &Path) -> io::Result<Status>;
     /// Whether it opens files of the vault that are encrypted.
     fn opens_vault(&self) -> bool {
@@ -112,7 +112,7 @@ impl Disk for RealDisk {
         refuse_odd(path)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        // What is in the vault stays private even where the folder is copied.
+        // Files of the vault stay private even if the folder is copied.
         #[cfg(unix)]
         if path.components().any(|part| part.as_os_str() == "vault") {
             options.mode(0o600);
@@ -164,7 +164,7 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
 
-    // Elsewhere a folder cannot be opened, and the file system keeps names in order by itself.
+    // On other systems a folder cannot be opened, and the file system orders names itself.
     #[cfg(not(unix))]
     fn sync_folder(&self, _path: &Path) -> io::Result<()> {
         Ok(())
@@ -232,7 +232,7 @@ impl Lock for FileLock {
         }
     }
 
-    // Elsewhere an open file cannot be removed.
+    // On other systems an open file cannot be removed.
     #[cfg(not(unix))]
     fn is_held(&self) -> io::Result<bool> {
         self.file.metadata()?;
@@ -240,7 +240,7 @@ impl Lock for FileLock {
     }
 }
 
-/// Refuses a link, which leads out of the project, and a pipe, which may never end. A file that is not there is fine.
+/// Refuses a link, which leads out of the project, and a pipe, which may never end. A missing file is fine.
 fn refuse_odd(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() && !found.is_dir() => {
@@ -256,7 +256,7 @@ fn is_private(found: &fs::Metadata) -> bool {
     found.permissions().mode() & 0o077 == 0
 }
 
-// Elsewhere permissions are not bits, and the user's own folders are private.
+// On other systems permissions are not bits, and the user's own folders are private.
 #[cfg(not(unix))]
 fn is_private(_found: &fs::Metadata) -> bool {
     true

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 coded! {
-    /// Why the ledger room cannot go on. Names files and lines, never what stands in them.
+    /// Why an operation on the ledger or the vault failed. It names files and lines, never their contents.
     #[derive(Debug, thiserror::Error)]
     #[non_exhaustive]
     pub enum LedgerError {
@@ -242,12 +242,12 @@ coded! {
 }
 
 impl LedgerError {
-    /// What the process ends with: 2 for use, 5 for integrity, 7 for the environment.
+    /// The exit code: 2 for wrong use, 5 for integrity, 7 for the environment.
     pub fn exit_code(&self) -> u8 {
         exit_of(self.code())
     }
 
-    /// The error of a failed disk operation; for those who write into a staged file too.
+    /// The error of a failed disk operation. Writers of staged files use it too.
     pub fn disk(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LedgerError::Full { path: path.to_path_buf() },

@@ -1,9 +1,9 @@
-//! The vault's memory of how far the ledger went.
+//! The vault's record of how far the ledger went.
 //!
-//! `vault/head` is one line: how many lines the ledger has, the hash of the last, and the BLAKE3 hash
-//! of those two words with the blank between them. It follows the ledger by one rename, so that a
-//! ledger that lost its last lines is told from one whose last line a crash cut short. It is written
-//! as `head.next.ATTEMPT` before the line is appended: after the commit nothing has to be written, only renamed.
+//! `vault/head` is one line: the number of lines of the ledger, the hash of the last one, and the BLAKE3 hash of these
+//! two words with the blank between them. It is updated by one rename after each append. So a ledger that lost its last
+//! lines can be distinguished from one whose last line was cut short by a crash. It is written as `head.next.ATTEMPT`
+//! before the line is appended, so after the commit only a rename is left to do.
 
 use crate::ledger::line::NO_HASH;
 use crate::ledger::vault::{VAULT, shown};
@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub(super) const HEAD: &str = "head";
 
-/// How the names of prepared heads begin. Each writer adds its attempt: two of them never prepare the same file.
+/// The prefix of the names of prepared heads. Each writer adds its attempt, so two writers never prepare the same file.
 pub(super) const NEXT: &str = "head.next";
 
 /// How far the ledger went.
@@ -25,7 +25,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Before the first line.
+    /// The head before the first line.
     pub fn none() -> Head {
         Head { seq: 0, hash: NO_HASH.into() }
     }
@@ -36,7 +36,7 @@ impl Head {
         format!("{words} {check}\n")
     }
 
-    /// The head that is remembered, if any.
+    /// The recorded head, if there is one.
     pub fn read(disk: &dyn Disk, root: &Path) -> Result<Option<Head>, LedgerError> {
         let path = root.join(VAULT).join(HEAD);
         let bytes = match disk.read(&path) {
@@ -63,7 +63,7 @@ impl Head {
         write().map_err(|error| LedgerError::disk("write", &path, error))
     }
 
-    /// Puts the prepared head in the place of the old one, durably.
+    /// Durably replaces the old head by the prepared one.
     pub fn take(disk: &dyn Disk, root: &Path, attempt: &str) -> Result<(), LedgerError> {
         let vault = root.join(VAULT);
         let path = vault.join(HEAD);

@@ -1,21 +1,20 @@
-//! The ledger: one line per event, each tied to the one before.
+//! The ledger: one line per event, each with the hash of the line before.
 //!
-//! A line is a JSON object without line breaks, followed by a line feed. Its last two fields are
-//! `prev`, the hash of the line before (64 zeros for the first), and `hash`. The text of a line ends
-//! in `,"hash":"` + 64 lower-case hexadecimal digits + `"}`; the hash is the SHA-256 of the bytes
-//! before that ending followed by `}`, which is the same object without its last field. It is taken
-//! over bytes as they stand, so no canonical form of JSON is needed. `seq` counts lines from 1.
+//! A line is a JSON object without line breaks, followed by a line feed. Its last two fields are `prev`, the hash of
+//! the line before (64 zeros for the first), and `hash`. The text of a line ends in `,"hash":"` + 64 lower-case
+//! hexadecimal digits + `"}`. The hash is the SHA-256 of the bytes before that ending followed by `}`, which is the
+//! same object without its last field. It covers the bytes as written, so no canonical form of JSON is needed. `seq`
+//! counts lines from 1.
 //!
-//! Where the writer has a signing key, `signer` names it, and `signature` stands between `prev` and `hash`. It is over the
-//! SHA-256 of the bytes before it followed by `}`: the same object without its last two fields. A signed line vouches for
-//! all lines before it, because it holds their hashes.
+//! If the writer has a signing key, `signer` names it, and `signature` is between `prev` and `hash`. It signs the
+//! SHA-256 of the bytes before it followed by `}`, which is the same object without its last two fields. A signed line
+//! vouches for all lines before it, because it holds their hashes.
 //!
-//! A line is safe to show: digests of vault files are keyed with the seed, so that no one can try
-//! out guesses at what they hold, and their sizes are left out, because they would tell how many
-//! people were ever seen.
+//! A line is safe to show. Digests of vault files are keyed with the seed, so that nobody can test guesses about their
+//! contents. Their sizes are left out, because they would reveal how many people were ever seen.
 //!
-//! A crash while a line was being appended leaves a strict prefix of it (line feed included) at the
-//! end of the file. Such a tail was never committed. Bytes after a whole line are not such a tail.
+//! A crash while a line is appended leaves a strict prefix of it at the end of the file; the line feed counts as part
+//! of the line. Such a tail was never committed. Other bytes after a whole line are no such tail and are refused.
 
 use crate::keys::{Introduction, KeyError, Signer, Trust};
 use crate::ledger::LedgerError;
@@ -26,7 +25,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The ledger, as seen from the project folder.
+/// The path of the ledger, relative to the project folder.
 pub(super) const LEDGER: &str = ".tacenda/ledger.jsonl";
 
 /// The hash before the first line.
@@ -39,10 +38,10 @@ pub(super) const PLAIN_FORMAT: u32 = 1;
 const ENDING: &str = ",\"hash\":\"";
 const SIGNATURE: &str = ",\"signature\":\"";
 
-/// How long a signature is in base64.
+/// The length of a signature in base64.
 const SIGNATURE_LENGTH: usize = 88;
 
-/// What is signed of a line.
+/// The payload type of a signed line.
 const SIGNED: &str = "application/vnd.tacenda.ledger-line";
 
 /// One line of the ledger.
@@ -54,7 +53,7 @@ pub struct Event {
     pub at: String,
     /// What happened.
     pub what: What,
-    /// Who signed it, if somebody did.
+    /// The key that signed it, if it is signed.
     pub signer: Option<Introduction>,
     /// The hash of the line before.
     pub prev: String,
@@ -79,14 +78,14 @@ pub enum What {
     Init(Init),
     /// A release was made.
     Publish(Publication),
-    /// A release made elsewhere was taken in. It counts as a release of the series from then on.
+    /// A release made elsewhere was adopted. It counts as a release of the series from then on.
     Adopt(Publication),
     /// Something that releases said is not true.
     Erratum {
         /// What is true instead.
         text: String,
     },
-    /// The ledger was behind its anchor, and a person went on all the same.
+    /// The ledger was behind its anchor, and a person accepted that.
     Rollback {
         /// Why, in the person's words.
         because: String,
@@ -123,7 +122,7 @@ pub struct Init {
     pub format: u32,
     /// The name of the series.
     pub series: String,
-    /// The SHA-256 of `tacenda seed` and the seed: it can be shown later that the seed was fixed first.
+    /// The SHA-256 of `tacenda seed` and the seed. It can prove later that the seed was fixed at the start.
     pub seed_commitment: String,
     /// The digest of the policy.
     pub policy_digest: String,
@@ -131,32 +130,32 @@ pub struct Init {
     pub vault: BTreeMap<String, String>,
 }
 
-/// A release was made, or taken in.
+/// A release was made or adopted.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Publication {
     /// Its number, from 1.
     pub number: u32,
     /// The steward's name for it.
     pub label: String,
-    /// What is claimed of the series; of a release made elsewhere, what is claimed from then on.
+    /// The promise about the series; for a release made elsewhere, the promise from then on.
     pub promise: Value,
     /// The digest of the policy it was made or judged under.
     pub policy_digest: String,
     /// What can be counted in the published files, and how they are read.
     pub numbers: LineNumbers,
-    /// The view it is of and who gets it, for promises about views.
+    /// For promises about views: its view and who gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<PublishedTo>,
-    /// Views made elsewhere that were laid beside it for the first time, and who has them.
+    /// Views made elsewhere that were joined with it for the first time, and who has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken_in: Vec<PublishedTo>,
-    /// A keyed digest of the table it was made from, so that it is known again.
+    /// A keyed digest of the table it was made from, to recognise that table again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// A keyed digest of the input's bytes, so that a file of changes is known again.
+    /// A keyed digest of the input's bytes, to recognise a delta file again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What the policy's columns have gained since the release before.
+    /// The values that the policy's columns gained since the release before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amended: Vec<Amendment>,
     /// Who approved the plan that it was made from.
@@ -188,26 +187,25 @@ pub struct Amendment {
     pub what: String,
 }
 
-/// What a line counts of its release, and what it says of one that was made elsewhere. A key or a value that this
-/// version does not know is refused: it may decide how a file is read. The fields stand in the order in which lines
-/// have always been written.
+/// The counts of a release, and facts about one that was made elsewhere. An unknown key or value is refused, because it
+/// may decide how a file is read. The order of the fields is that of all earlier versions.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineNumbers {
     /// Artificial rows.
     pub counterfeits: u64,
-    /// Of a release made elsewhere: the codes of what the auditor found.
+    /// For a release made elsewhere: the codes of the auditor's findings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
     /// Groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
-    /// Of a release made elsewhere: how its files are read, where that is not the usual way.
+    /// For a release made elsewhere: how its files are read, if not in the default way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Reading>,
     /// Rows, counterfeits included.
     pub rows: u64,
-    /// Of a release made elsewhere: whether the private table behind it was given.
+    /// For a release made elsewhere: whether its private table was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth_known: Option<bool>,
 }
@@ -233,7 +231,7 @@ pub struct PublishedTo {
     pub recipients: Vec<String>,
 }
 
-/// What a published file is known by.
+/// The identity of a published file.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct FileDigest {
     /// The SHA-256 of its bytes, in lower-case hexadecimal digits.
@@ -254,8 +252,8 @@ struct Body {
 }
 
 impl Event {
-    /// The event that follows a line with the hash `prev`, and the bytes of its line. The signer comes with what the line
-    /// says of it.
+    /// The event that follows a line with the hash `prev`, and the bytes of its line. The signer comes with the
+    /// introduction that the line carries.
     pub(super) fn next(
         seq: u64,
         prev: &str,
@@ -281,7 +279,7 @@ impl Event {
         (Event { seq, at, what, signer, prev, signed, hash }, text.into_bytes())
     }
 
-    /// Checks the signature of the line, if it has one; says whether it has.
+    /// Checks the signature of the line. Returns whether there is one.
     pub fn check_signature(&self, trust: &Trust) -> Result<bool, KeyError> {
         let what = format!("{LEDGER} line {}", self.seq);
         match (&self.signer, &self.signed) {
@@ -319,13 +317,13 @@ impl Event {
     }
 }
 
-/// What the bytes of a ledger say.
+/// The parsed ledger.
 pub(super) struct Lines {
     /// The events of all whole lines.
     pub events: Vec<Event>,
     /// How many bytes they take.
     pub whole: u64,
-    /// How many bytes follow that a crash cut short.
+    /// How many bytes of a torn line follow.
     pub torn: u64,
 }
 
@@ -385,8 +383,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Lines, LedgerError> {
 }
 
 impl What {
-    /// Whether every name in it is that of a file or folder in the place where it belongs. A ledger may come from anybody,
-    /// and what it names is read, renamed and removed.
+    /// Whether every name in it is a plain name of a file or folder in its proper place. A ledger may come from
+    /// anybody, and the files it names are read, renamed and removed.
     fn names_only_its_own(&self) -> bool {
         let is_plain =
             |name: &String| !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0']);
@@ -418,8 +416,8 @@ fn signature_in(object: &str) -> Option<LineSignature> {
     Some(LineSignature { digest: hex(&Sha256::digest(format!("{before}}}").as_bytes())), signature })
 }
 
-/// Whether a line without a line feed begins with a whole line and goes on after it: then its line
-/// feed was damaged, for a crash leaves no more than a prefix.
+/// Whether a tail without a line feed begins with a whole line and continues after it. Then its line feed was damaged,
+/// because a crash leaves only a prefix.
 fn holds_whole_line(tail: &[u8]) -> bool {
     let ending = ENDING.as_bytes();
     (0..tail.len().saturating_sub(ending.len() - 1))

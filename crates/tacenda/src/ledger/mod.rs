@@ -1,15 +1,15 @@
-//! Ledger and vault: the one room that writes history to disk.
+//! Ledger and vault: the only room that writes history to disk.
 //!
-//! A project folder holds `.tacenda/ledger.jsonl` (one line per event, chained by hashes, safe to
-//! show), `.tacenda/vault/` (private: who is who, value sets, the last snapshot, the seed) and
-//! `releases/<series>/rNNNN/` (what left). A publish stages and syncs the release folder, writes and
-//! syncs the vault state, appends and syncs the ledger line, and renames the folder. The line is the
-//! commit: before it there is no release, after it there is one, whatever crash comes.
+//! A project folder holds three things. `.tacenda/ledger.jsonl` has one line per event, chained by hashes, and is safe
+//! to show. `.tacenda/vault/` is private: identities, value sets, the last snapshot, the seed.
+//! `releases/<series>/rNNNN/` holds what was published. To publish, the store writes and syncs the staged release
+//! folder and the vault state, appends and syncs the ledger line, and renames the folder. The line is the commit:
+//! before it there is no release, after it there is one, whatever crash comes.
 //!
 //! # Guarantee
-//! When [`Store::commit`] has returned `Ok`, the release is there at every later open. When it has
-//! not, the next [`Store::open_write`] finds the old state or the new one, whole. A damaged ledger
-//! or vault is an error that names the file; it is never read as a shorter history.
+//! When [`Store::commit`] has returned `Ok`, the release is there at every later open. Otherwise the next
+//! [`Store::open_write`] finds either the whole old state or the whole new one. A damaged ledger or vault is an error
+//! that names the file; it is never read as a shorter history.
 
 mod error;
 mod disk;

@@ -1,9 +1,9 @@
-//! Opening: what is committed, and what a crash left beside it.
+//! Opening a project: what is committed, and what a crash left behind.
 //!
-//! Committed is what has a whole line. A line whose folder is still staged is finished; a folder, a
-//! vault file or a piece of a line without a line is removed. Two things are never a crash's work and
-//! are refused: a ledger shorter than the vault remembers, and a release under its final name that
-//! the ledger does not know.
+//! Everything with a whole line is committed. If the folder of a line is still staged, it is moved into place. A
+//! folder, a vault file or a torn line that no line names is removed. Two states cannot come from a crash and are
+//! refused: a ledger shorter than the vault's head says, and a release under its final name that the ledger does not
+//! name.
 
 use crate::ledger::head::{HEAD, Head};
 use crate::ledger::line::LEDGER;
@@ -31,8 +31,8 @@ pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Lock>, Ledger
     lock.ok_or_else(|| LedgerError::Locked { root: root.into() })
 }
 
-/// Looks at what left a project: the ledger and the release folders, without the vault. That the ledger lost its last
-/// lines cannot be seen this way, unless a release is there that it does not name.
+/// Reads the public part of a project: the ledger and the release folders, without the vault. Lost last lines of the
+/// ledger are not noticed this way, unless there is a release that it does not name.
 pub(super) fn look_outside(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     refuse_links(disk, root)?;
     let folders = release_folders(disk, root)?;
@@ -54,10 +54,10 @@ fn refuse_unknown(folders: &ReleaseFolders, events: &[Event]) -> Result<(), Ledg
     }
 }
 
-/// Looks at a project and changes nothing.
+/// Reads the state of a project and changes nothing.
 ///
-/// Folders and head are looked at before the ledger: a writer goes the other way round, so
-/// whatever is seen of it here must have its line.
+/// Folders and head are read before the ledger. A writer works in the opposite order, so every folder that is seen here
+/// must have its line.
 pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     refuse_links(disk, root)?;
     refuse_loose(disk, root)?;
@@ -72,7 +72,7 @@ pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     if found == 0 {
         return Err(LedgerError::NoProject { root: root.into() });
     }
-    // Read again, because the project may just have been set up.
+    // The head is read again, because the project may just have been set up.
     let head = head.map_or_else(|| Head::read(disk, root), |head| Ok(Some(head)))?;
     let head = head.ok_or_else(|| LedgerError::VaultMissing { file: vault::shown(HEAD) })?;
     if head.seq > 0 && lines.events.get(head.seq as usize - 1).is_none_or(|event| event.hash != head.hash) {
@@ -82,7 +82,7 @@ pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     Ok(Found { events: lines.events, whole: lines.whole, torn: lines.torn, head })
 }
 
-/// Refuses links where this room writes or sweeps: behind one may stand somebody's own files.
+/// Refuses links where this room writes or removes files, because they may lead to other people's files.
 fn refuse_links(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     let own = [".tacenda", VAULT, STAGING, LEDGER, ".tacenda/lock", "releases"].map(|name| root.join(name));
     let series = list_folder(disk, &root.join("releases"))?.into_iter().map(|name| root.join("releases").join(name));
@@ -97,13 +97,13 @@ fn refuse_links(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// The names in a folder that is no link; none in anything else.
+/// The names in a folder; none if the path is a link or no folder.
 fn list_folder(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, LedgerError> {
     let status = disk.status(path).map_err(|error| LedgerError::disk("read", path, error))?;
     if status.kind == FileKind::Folder { list(disk, path) } else { Ok(Vec::new()) }
 }
 
-/// Refuses a vault that others than its owner may read or write, as ssh does with its keys.
+/// Refuses a vault that people other than its owner may read or write, as ssh does with its keys.
 fn refuse_loose(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     let vault = root.join(VAULT);
     let files = list_folder(disk, &vault)?.into_iter().filter(|name| vault::is_private(name));
@@ -119,12 +119,12 @@ fn refuse_loose(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// A path as seen from the project folder.
+/// A path relative to the project folder.
 fn inside(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// Refuses to go on where the lock is lost or the ledger is not the one that was opened: another writer was here.
+/// Refuses to continue if the lock is lost or the ledger has changed since it was opened: another writer was active.
 pub(super) fn refuse_overtaken(
     disk: &dyn Disk,
     root: &Path,
@@ -142,7 +142,7 @@ pub(super) fn refuse_overtaken(
     if same { Ok(()) } else { Err(LedgerError::Overtaken) }
 }
 
-/// Takes back a line that may be there in part, unless somebody else wrote after it.
+/// Removes a line that may have been written in part, unless another writer wrote after it.
 pub(super) fn take_back(disk: &dyn Disk, root: &Path, whole: u64, line: &[u8]) -> Result<(), LedgerError> {
     let ledger = root.join(LEDGER);
     let bytes = read_ledger(disk, root)?;
@@ -154,7 +154,7 @@ pub(super) fn take_back(disk: &dyn Disk, root: &Path, whole: u64, line: &[u8]) -
     }
 }
 
-/// Removes the files of the vault that an attempt wrote. What it cannot remove, the next open for writing does.
+/// Removes the files of the vault that an attempt wrote. The next open for writing removes what is left.
 pub(super) fn discard(disk: &dyn Disk, root: &Path, attempt: &str) {
     let (vault, mark) = (root.join(VAULT), format!(".{attempt}"));
     let ours = |name: &String| vault::is_state(name) && name.contains(&mark);
@@ -185,7 +185,7 @@ pub(super) fn settle(disk: &dyn Disk, root: &Path, found: &Found, attempt: &str)
     }
 }
 
-/// Renames the folder of the last line's release from staging, unless that has been done.
+/// Moves the release of the last line out of staging, unless that has been done.
 pub(super) fn finish(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<(), LedgerError> {
     let Some(publication) = events.last().and_then(Event::publication) else {
         return Ok(());
@@ -203,7 +203,7 @@ pub(super) fn finish(disk: &dyn Disk, root: &Path, events: &[Event]) -> Result<(
     disk.sync_folder(&root.join(STAGING)).map_err(fault)
 }
 
-/// Where a release was staged.
+/// The staging folder of a release.
 pub(super) fn staged_folder(root: &Path, publication: &Publication) -> PathBuf {
     let attempt = vault::attempt_of(&publication.vault, publication.number);
     root.join(STAGING).join(staged_name(publication.number, attempt))
@@ -220,7 +220,7 @@ pub(super) fn create_release_parent(disk: &dyn Disk, root: &Path, series: &str) 
     create().map_err(|error| LedgerError::disk("create", &releases, error))
 }
 
-/// Makes room for a new project, unless there is one or was one.
+/// Prepares the folder for a new project, unless there is or was one.
 pub(super) fn clear_for_init(disk: &dyn Disk, root: &Path, series: &str) -> Result<(), LedgerError> {
     match look(disk, root) {
         Ok(_) => return Err(LedgerError::Exists { root: root.into() }),
@@ -240,13 +240,13 @@ pub(super) fn clear_for_init(disk: &dyn Disk, root: &Path, series: &str) -> Resu
     create().map_err(|error| LedgerError::disk("create", &ledger, error))
 }
 
-/// The files of the vault that the last line relies on.
+/// The files of the vault that the last line names.
 pub(super) fn state(events: &[Event]) -> &BTreeMap<String, String> {
     events.iter().rev().find_map(Event::vault).expect("the first line has files")
 }
 
-/// Removes the files of the vault that the last line does not name. What this room did not write stays. The files are
-/// listed before the ledger is read: what another writer commits in between is not in the list.
+/// Removes the files of the vault that the last line does not name. Files that this room did not write stay. The files
+/// are listed before the ledger is read, so files that another writer commits in between are not in the list.
 pub(super) fn sweep_vault(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     let vault = root.join(VAULT);
     let names = list(disk, &vault)?;
@@ -265,7 +265,7 @@ pub(super) fn sweep_vault(disk: &dyn Disk, root: &Path) -> Result<(), LedgerErro
 
 fn sweep_staging(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     let staging = root.join(STAGING);
-    // What this room did not stage stays: a file that a desktop or a file server left is nobody's release.
+    // Files that this room did not stage stay: a desktop or a file server may have left them.
     let names: Vec<String> = list(disk, &staging)?.into_iter().filter(|name| is_staged(name)).collect();
     for name in &names {
         let path = staging.join(name);
@@ -277,11 +277,11 @@ fn sweep_staging(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
     disk.sync_folder(&staging).map_err(|error| LedgerError::disk("sync", &staging, error))
 }
 
-/// Every folder that looks like a release, by series and name.
+/// Every folder that is named like a release, by series and name.
 struct ReleaseFolders(Vec<(String, String)>);
 
 impl ReleaseFolders {
-    /// Those of a series, as seen from the project folder.
+    /// The release folders of a series, relative to the project folder.
     fn of<'a>(&'a self, series: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().filter(move |(of, _)| of == series).map(|(series, name)| format!("releases/{series}/{name}"))
     }

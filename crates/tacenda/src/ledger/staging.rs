@@ -1,5 +1,4 @@
-//! A release folder before it is one: `.tacenda/staging/rNNNN.ATTEMPT`, on the same file system as the
-//! place it will be renamed to.
+//! A release folder before its commit: `.tacenda/staging/rNNNN.ATTEMPT`, on the same file system as its final place.
 
 use crate::ledger::{Disk, DiskFile, FileDigest, LedgerError};
 use crate::model::hex;
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, io};
 
-/// Where releases are staged, as seen from the project folder.
+/// The staging folder, relative to the project folder.
 pub(super) const STAGING: &str = ".tacenda/staging";
 
 /// The name of a staged folder. Earlier versions wrote it without the attempt.
@@ -27,7 +26,7 @@ pub(super) fn is_staged(name: &str) -> bool {
         .is_some_and(|rest| rest.len() >= 4 && rest.bytes().take(4).all(|digit| digit.is_ascii_digit()))
 }
 
-/// A release folder being filled. Dropped before it is committed, it removes itself.
+/// A release folder that is being filled. If it is dropped before its commit, it removes itself.
 pub struct Staging {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
@@ -39,7 +38,7 @@ pub struct Staging {
 #[derive(Default)]
 struct Files {
     finished: BTreeMap<String, FileDigest>,
-    /// Files that are whole and whose checksum somebody else has taken: how long they are.
+    /// The lengths of finished files whose checksum the caller computes.
     unvouched: BTreeMap<String, u64>,
     begun: usize,
 }
@@ -59,7 +58,7 @@ impl Staging {
         &self.folder
     }
 
-    /// A new file in it. Several may be written at once, from several threads.
+    /// Creates a file in it. Several threads may write several files at once.
     ///
     /// # Panics
     /// If the name is not a plain file name.
@@ -67,8 +66,8 @@ impl Staging {
         self.begin(name, Some(Sha256::new()))
     }
 
-    /// The same for a writer that takes the checksum of what it writes anyway, and hands it to [`Staging::vouch`]
-    /// when the file is finished. Hashing a large release twice is a good part of writing it.
+    /// The same for a writer that computes the checksum itself and passes it to [`Staging::vouch`] when the file is
+    /// finished. Hashing a large release twice would take a noticeable part of the time.
     pub fn create_unhashed(&self, name: &str) -> Result<StagedFile, LedgerError> {
         self.begin(name, None)
     }
@@ -76,7 +75,7 @@ impl Staging {
     /// The checksum of a finished file that was created unhashed.
     ///
     /// # Panics
-    /// If there is no such file, or it is not as long: then the checksum is of something else.
+    /// If there is no such file, or its length differs, because then the checksum belongs to something else.
     pub fn vouch(&self, name: &str, digest: FileDigest) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = files.unvouched.remove(name);
@@ -108,7 +107,7 @@ impl Staging {
     /// Makes the names of all files durable.
     ///
     /// # Panics
-    /// If a file was begun and not finished: that is a bug of the caller.
+    /// If a file was begun and not finished, which is a bug of the caller.
     pub(super) fn seal(&self) -> Result<BTreeMap<String, FileDigest>, LedgerError> {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         assert_eq!(files.begun, files.finished.len(), "every staged file is finished, and written once");
@@ -116,7 +115,7 @@ impl Staging {
         Ok(files.finished.clone())
     }
 
-    /// From now on it stays when it is dropped: the ledger may rely on it.
+    /// With `keep`, the folder stays when this is dropped, because the ledger may rely on it.
     pub(super) fn keep(&mut self, keep: bool) {
         self.keep = keep;
     }
@@ -125,7 +124,7 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         if !self.keep {
-            // If this fails too, the next open for writing does it.
+            // If this fails, the next open for writing removes it.
             let _ = self.disk.remove_folder(&self.folder);
         }
     }
@@ -137,7 +136,7 @@ impl fmt::Debug for Staging {
     }
 }
 
-/// A file of a release being written, and hashed on the way unless its writer does that.
+/// A file of a release that is being written. It is hashed on the way, unless its writer does that.
 pub struct StagedFile {
     file: Box<dyn DiskFile>,
     path: PathBuf,
@@ -153,7 +152,7 @@ impl StagedFile {
         &self.path
     }
 
-    /// Syncs and closes it, and says its checksum if it was hashed. A file that is dropped instead can never
+    /// Syncs and closes the file, and returns its checksum if it was hashed. A file that is dropped instead can never
     /// be committed.
     pub fn finish(self) -> Result<Option<FileDigest>, LedgerError> {
         self.file.sync_and_close().map_err(|error| LedgerError::disk("write", &self.path, error))?;

@@ -37,8 +37,8 @@ pub struct NewProject<'a> {
     pub at: &'a str,
 }
 
-/// What is committed with a staged release. Everything but `history`, `snapshot` and
-/// `policy_canonical` stands in the ledger for all to see.
+/// What is committed with a staged release. Everything except `history`, `snapshot` and `policy_canonical` is public,
+/// in the ledger.
 #[derive(Clone, Debug)]
 pub struct Commit<'a> {
     /// The steward's name for the release.
@@ -85,10 +85,10 @@ pub struct Store {
     pub(super) events: Vec<Event>,
     /// How many bytes of the ledger hold whole lines.
     pub(super) whole: u64,
-    /// The secret all randomness comes from; absent where the vault is.
+    /// The secret that all randomness comes from; `None` if the vault is absent.
     pub(super) seed: Option<Seed>,
     pub(super) lock: Option<Box<dyn Lock>>,
-    /// Where the end of the ledger is remembered, outside of the project.
+    /// The anchors outside of the project that record the end of the ledger.
     anchors: Option<Anchors>,
     /// Signs every line from now on.
     signer: Option<Arc<Signer>>,
@@ -100,7 +100,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Sets up a project. Refuses where one exists; sweeps away what a crash left of an earlier attempt.
+    /// Sets up a project. It refuses if one exists, and removes what a crash left of an earlier attempt.
     pub fn init(disk: Arc<dyn Disk>, root: &Path, new: NewProject<'_>) -> Result<Store, LedgerError> {
         if !is_folder_name(new.series) {
             return Err(LedgerError::SeriesName);
@@ -110,7 +110,7 @@ impl Store {
         let result = Store::try_init(Arc::clone(&disk), root, new);
         match &result {
             Err(LedgerError::Locked { .. } | LedgerError::Uncertain { .. } | LedgerError::Unfinished { .. }) => {}
-            // If this fails too, the next attempt sweeps it away.
+            // If this fails, the next attempt removes it.
             Err(_) if is_new => drop(disk.remove_folder(&own)),
             _ => {}
         }
@@ -159,7 +159,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a project for reading. Takes no lock, writes nothing, and does not see what was never committed.
+    /// Opens a project for reading. It takes no lock, writes nothing, and sees committed state only.
     pub fn open_read(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
         let found = recover::look(&*disk, root)?;
         let seed = vault::read_seed(&*disk, root, &found.events)?;
@@ -178,7 +178,7 @@ impl Store {
         })
     }
 
-    /// Opens a project for looking at what left it, with or without its vault: an auditor has none.
+    /// Opens the public part of a project, with or without its vault. An auditor has no vault.
     pub fn open_look(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
         let vault = root.join(VAULT);
         let has_vault = disk.exists(&vault).map_err(|error| LedgerError::disk("read", &vault, error))?;
@@ -188,7 +188,7 @@ impl Store {
             return Ok(Store::looking(disk, root, found));
         }
         match has_vault.then(|| Store::open_read(Arc::clone(&disk), root)) {
-            // Somebody else's vault is closed to us, and its releases are not.
+            // We may not read another user's vault, but we may read the releases.
             Some(Err(LedgerError::Disk { source, .. })) if source.kind() == io::ErrorKind::PermissionDenied => {}
             Some(opened) => return opened,
             None => {}
@@ -197,7 +197,7 @@ impl Store {
         Ok(Store::looking(disk, root, found))
     }
 
-    /// A store that cannot look into the vault.
+    /// A store without access to the vault.
     fn looking(disk: Arc<dyn Disk>, root: &Path, found: recover::Found) -> Store {
         Store {
             disk,
@@ -222,7 +222,7 @@ impl Store {
     /// Opens a project for writing: takes the lock, then finishes or removes what a crash left.
     pub fn open_write(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
         if !disk.exists(&root.join(LEDGER)).map_err(|error| LedgerError::disk("read", root, error))? {
-            // Without a lock file: a folder that is no project stays as it is.
+            // Checked before a lock file is made, so that a folder that is no project stays unchanged.
             recover::look(&*disk, root)?;
         }
         let lock = recover::lock(&*disk, root)?;
@@ -249,8 +249,8 @@ impl Store {
         })
     }
 
-    /// Holds the ledger against its anchor, and moves the anchor with every line from now on. A ledger behind its anchor is
-    /// refused, unless a person says why it may go on; then that stands in the ledger.
+    /// Compares the ledger with its anchor, and moves the anchor with every line from now on. A ledger behind its
+    /// anchor is refused, unless a person gives a reason to continue. The reason goes into the ledger.
     pub fn hold_against(&mut self, anchors: &Anchors, at: &str, accepted: Option<&str>) -> Result<(), LedgerError> {
         self.assert_writer();
         let mut behind = Vec::new();
@@ -282,7 +282,7 @@ impl Store {
         if self.owed.is_some() { Ok(()) } else { self.anchor() }
     }
 
-    /// Refuses a ledger that is behind its anchor; writes nothing.
+    /// Refuses a ledger that is behind its anchor. Writes nothing.
     pub fn compare_with(&self, anchors: &Anchors) -> Result<(), LedgerError> {
         if let Some(anchor) = self.is_behind(anchors)? {
             return Err(self.rolled_back(anchor.lines, &anchor.at));
@@ -336,12 +336,12 @@ impl Store {
         self.signer = Some(signer);
     }
 
-    /// Who signs.
+    /// The key that signs, if there is one.
     pub fn signer(&self) -> Option<&Arc<Signer>> {
         self.signer.as_ref()
     }
 
-    /// What the next line says of its signer: more where no line has introduced the key yet.
+    /// The introduction of the signer in the next line. It has the whole key only if no earlier line has it.
     fn introduction(&self, signer: &Signer) -> Introduction {
         let whole = signer.introduction();
         let is_known = |event: &Event| {
@@ -353,8 +353,8 @@ impl Store {
         }
     }
 
-    /// Checks the signatures of all lines. A signed line vouches for those before it; none may follow that is not signed.
-    /// Keys that a trusted one signed are trusted too. Returns every fault.
+    /// Checks the signatures of all lines, and returns every fault. A signed line vouches for the lines before it, and
+    /// no unsigned line may follow. Keys that a trusted key signed are trusted too.
     pub fn check_signatures(&self, trust: &mut Trust) -> Vec<KeyError> {
         self.events.iter().filter_map(|event| event.signer.as_ref()).for_each(|signer| trust.follow(signer));
         let mut faults = Vec::new();
@@ -416,7 +416,7 @@ impl Store {
         self.seed.as_ref().ok_or_else(|| LedgerError::VaultMissing { file: vault::shown(vault::SEED) })
     }
 
-    /// What the first line says of the seed.
+    /// The commitment to the seed in the first line.
     pub fn seed_commitment(&self) -> &str {
         match self.events.first().map(|event| &event.what) {
             Some(What::Init(init)) => &init.seed_commitment,
@@ -424,7 +424,7 @@ impl Store {
         }
     }
 
-    /// The folder of a release, whether it is there or not.
+    /// The folder of a release, whether it exists or not.
     pub fn release_folder(&self, number: u32) -> PathBuf {
         self.root.join(release_name(self.series(), number))
     }
@@ -459,12 +459,13 @@ impl Store {
         }
     }
 
-    /// Keeps the table of a plan in the vault. Returns the files and their digests, which are keyed: they tell nothing.
+    /// Keeps the table of a plan in the vault. Returns the files and their digests, which are keyed and so reveal
+    /// nothing.
     pub fn keep_planned(&self, name: &str, table: &Table) -> Result<BTreeMap<String, String>, LedgerError> {
         self.vault()?.write_planned(name, table)
     }
 
-    /// The table of a plan, if the vault has it as it was kept.
+    /// The table of a plan, if the vault has it unchanged.
     pub fn planned(&self, files: &BTreeMap<String, String>) -> Result<Table, LedgerError> {
         self.vault()?.read_planned(files)
     }
@@ -485,15 +486,15 @@ impl Store {
         if self.disk.exists(&folder).map_err(fault)? {
             self.disk.remove_folder(&folder).map_err(fault)?;
         }
-        // Made first, so that it removes the folder even if the next lines fail.
+        // Created first, so that it removes the folder if the next steps fail.
         let staging = Staging::new(Arc::clone(&self.disk), folder.clone(), number);
         self.disk.create_folder(&folder, Folder::Plain).map_err(fault)?;
         self.disk.sync_folder(&parent).map_err(fault)?;
         Ok(staging)
     }
 
-    /// Commits a staged release. On `Ok` it is published. On an error it is not, unless the error
-    /// says so; then opening for writing finishes it. After an error this store writes nothing more.
+    /// Commits a staged release. On `Ok` it is published. On an error it is not, unless the error says so; then the
+    /// next open for writing finishes it. After an error this store writes nothing more.
     ///
     /// # Panics
     /// If `commit` does not belong to the staged release.
@@ -510,7 +511,7 @@ impl Store {
         Ok(self.events.last().expect("it was just added"))
     }
 
-    /// Writes down that something releases said is not true. The state stays.
+    /// Records an erratum about earlier releases. The state does not change.
     pub fn correct(&mut self, at: &str, text: &str) -> Result<(), LedgerError> {
         self.assert_writer();
         self.append(at, What::Erratum { text: text.into() }, None)
@@ -566,7 +567,7 @@ impl Store {
         self.append(at, What::Retract { details }, None)
     }
 
-    /// The releases that were withdrawn: number, when and why.
+    /// The retracted releases: number, time and reason.
     pub fn retracted(&self) -> Vec<(u32, &str, &str)> {
         self.events
             .iter()
@@ -649,7 +650,7 @@ impl Store {
         Ok(())
     }
 
-    /// Makes everything durable that the line relies on, and the folder it will be moved to.
+    /// Makes everything durable that the line relies on, and the folder that the release will be moved to.
     fn prepare(&self, event: &Event) -> Result<(), LedgerError> {
         Head { seq: event.seq, hash: event.hash.clone() }.prepare(&*self.disk, &self.root, &self.attempt)?;
         let vault = self.root.join(VAULT);
@@ -668,7 +669,7 @@ impl Store {
         }
     }
 
-    /// Refuses a line whose files another writer, unseen, has swept away.
+    /// Refuses a line whose files were removed by an unseen second writer.
     fn refuse_incomplete(&self, publication: &Publication) -> Result<(), LedgerError> {
         let staged = self.root.join(STAGING).join(staged_name(publication.number, &self.attempt));
         let vault = publication.vault.keys().map(|name| self.root.join(VAULT).join(name));
@@ -689,13 +690,13 @@ impl Store {
         recover::refuse_overtaken(&*self.disk, &self.root, lock, self.whole, self.head())
     }
 
-    /// Removes what this store wrote into the vault and did not commit. Nothing else: the ledger may have moved on.
+    /// Removes the vault files that this store wrote and did not commit, and nothing else, because the ledger may have
+    /// moved on.
     fn discard(&self) {
         recover::discard(&*self.disk, &self.root, &self.attempt);
     }
 
-    /// Removes files of the vault that the last line does not rely on. What it cannot remove now, the
-    /// next open for writing does.
+    /// Removes files of the vault that the last line does not name. The next open for writing removes what is left.
     fn sweep(&self) {
         let _ = recover::sweep_vault(&*self.disk, &self.root);
     }
@@ -709,7 +710,7 @@ impl Store {
         recover::state(&self.events)
     }
 
-    /// A reader may find a file gone because a writer has moved on: that is no damage.
+    /// Turns a missing file into "changed meanwhile" if a writer has moved on, because that is no damage.
     fn reading<T>(&self, result: Result<T, LedgerError>) -> Result<T, LedgerError> {
         let missing = matches!(result, Err(LedgerError::VaultMissing { .. }));
         if missing && self.lock.is_none() && recover::look(&*self.disk, &self.root)?.whole > self.whole {
@@ -729,7 +730,7 @@ impl fmt::Debug for Store {
     }
 }
 
-/// The folder of a release, as seen from the project folder.
+/// The folder of a release, relative to the project folder.
 pub(super) fn release_name(series: &str, number: u32) -> String {
     format!("releases/{series}/r{number:04}")
 }
@@ -748,7 +749,8 @@ fn view_of(history: &History) -> Option<PublishedTo> {
     Some(PublishedTo { name: view.name.clone(), recipients: view.recipients.clone() })
 }
 
-/// The mark of the first line's files. It is not drawn: releases name the ledger's head, and the same seed gives the same bytes.
+/// The mark of the first line's files. It is fixed, because releases name the ledger's head and the same seed must give
+/// the same bytes.
 const FIRST_ATTEMPT: &str = "00000000";
 
 /// A mark that no other writer has.

@@ -14,10 +14,9 @@
 //! | `snapshot-NNNN.parquet` | those present, in the same order: `quasi_0`, …, `sensitive`, and `public` where there is one |
 //! | `history-NNNN.json`, `snapshot-NNNN.json` | texts of values, value sets, facts, public texts |
 //!
-//! Each file's digest stands in the ledger: BLAKE3 keyed with the seed's key for `vault digest` and the
-//! file's name. Without the key no guess at a file can be tried out; with the name in it, equal files of
-//! two releases (nobody's value changed, say) have different digests.
-//! Keys are stored once: everyone in the snapshot is in the history too.
+//! The ledger has each file's digest: BLAKE3 keyed with the seed's key for `vault digest` and the file's name. Without
+//! the key nobody can test a guess about a file. Because the key depends on the name, equal files of two releases have
+//! different digests. Record keys are stored once, because everyone in the snapshot is in the history too.
 //!
 //! Where the project has a key, every file but `head` is encrypted (`sealed.rs`); the digests are of what they hold.
 //!
@@ -41,7 +40,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// The vault, as seen from the project folder.
+/// The path of the vault, relative to the project folder.
 pub(super) const VAULT: &str = ".tacenda/vault";
 
 /// The name of the seed's file.
@@ -53,7 +52,7 @@ const UNREADABLE: &str = "its digest is right but it cannot be read; it was writ
 
 type Texts = Vec<Box<[Box<str>]>>;
 
-/// How the names of kept plans begin.
+/// The prefix of the names of kept plans.
 const PLANNED: &str = "planned-";
 
 /// The name of a file of the state after a release.
@@ -62,7 +61,7 @@ pub(super) fn name(kind: &str, release: u32, attempt: &str) -> String {
     format!("{stem}.{attempt}{ending}")
 }
 
-/// What stands before and after the attempt in a name.
+/// The parts of a name before and after the attempt.
 fn parts(kind: &str, release: u32) -> (String, &'static str) {
     match kind {
         "policy" => (format!("policy-{release:04}"), ""),
@@ -72,7 +71,7 @@ fn parts(kind: &str, release: u32) -> (String, &'static str) {
     }
 }
 
-/// The attempt in a name of this kind; nothing in a name of an earlier version; `None` for another name.
+/// The attempt in a name of this kind; empty in a name of an earlier version; `None` for any other name.
 fn attempt_in<'n>(name: &'n str, kind: &str, release: u32) -> Option<&'n str> {
     let (stem, ending) = parts(kind, release);
     match name.strip_prefix(&*stem)?.strip_suffix(ending)? {
@@ -91,7 +90,7 @@ pub(super) fn find<'f>(files: &'f BTreeMap<String, String>, kind: &str, release:
     found.map(|name| &**name).ok_or_else(|| LedgerError::VaultMissing { file: shown(&plain(kind, release)) })
 }
 
-/// The attempt that wrote the state after a release; nothing for an earlier version.
+/// The attempt that wrote the state after a release; empty for an earlier version.
 pub(super) fn attempt_of(files: &BTreeMap<String, String>, release: u32) -> &str {
     files.keys().find_map(|name| attempt_in(name, "policy", release)).unwrap_or_default()
 }
@@ -155,7 +154,7 @@ struct SmallHistory {
     erased: Vec<[u64; 2]>,
 }
 
-/// A published view, but for its rows.
+/// A published view, without its rows.
 #[derive(Deserialize, Serialize)]
 struct SmallView {
     name: String,
@@ -248,7 +247,7 @@ impl<'a> Vault<'a> {
         })
     }
 
-    /// The bytes of a file, if they have the digest that the ledger says.
+    /// The bytes of a file, if they have the digest in the ledger.
     pub fn read(&self, files: &BTreeMap<String, String>, name: &str) -> Result<Vec<u8>, LedgerError> {
         let path = self.folder.join(name);
         let Some(digest) = files.get(name) else {
@@ -347,7 +346,7 @@ impl<'a> Vault<'a> {
         Ok(Table::new(keys, quasi, sensitive, Values::from_ordered(small.values), public, small.public_texts))
     }
 
-    /// Keeps the table of a plan, under a name of its own, and syncs it. Returns names and digests.
+    /// Writes and syncs the table of a plan, under its own name. Returns names and digests.
     pub fn write_planned(&self, name: &str, table: &Table) -> Result<BTreeMap<String, String>, LedgerError> {
         let (rows, texts) = (format!("{PLANNED}{name}.parquet"), format!("{PLANNED}{name}.json"));
         let keys = table.keys();
@@ -399,7 +398,7 @@ impl<'a> Vault<'a> {
     pub fn forget_planned(&self) {
         let names = self.disk.list(&self.folder).unwrap_or_default();
         for name in names.iter().filter(|name| name.starts_with(PLANNED)) {
-            // What stays is swept after the next release.
+            // A file that stays is removed after the next release.
             let _ = self.disk.remove_file(&self.folder.join(name));
         }
     }
@@ -419,7 +418,7 @@ impl<'a> Vault<'a> {
     }
 }
 
-/// What the first line says of the seed: it shows that the seed was fixed then, and nothing else.
+/// The commitment to the seed in the first line. It proves that the seed was fixed then, and reveals nothing else.
 pub(crate) fn commitment(seed: &Seed) -> String {
     hex(&Sha256::new().chain_update(b"tacenda seed").chain_update(seed.0).finalize())
 }
@@ -443,7 +442,7 @@ pub(super) fn read_seed(disk: &dyn Disk, root: &Path, events: &[Event]) -> Resul
     }
 }
 
-/// A file of the vault, as seen from the project folder.
+/// A file of the vault, relative to the project folder.
 pub(super) fn shown(name: &str) -> String {
     format!("{VAULT}/{name}")
 }
@@ -458,7 +457,7 @@ pub(super) struct Sealing {
     hasher: blake3::Hasher,
 }
 
-/// Buffered, because the hash is quicker over long stretches.
+/// Buffered, because hashing is faster over long pieces.
 pub(super) type Sealed = BufWriter<Sealing>;
 
 impl Write for Sealing {
@@ -603,7 +602,8 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// All views one after another: which view, how often, and the spans; a view with fewer columns leaves zeros.
+/// All views one after another: the number of the view, the count, and the spans. A view with fewer columns leaves
+/// zeros.
 fn write_views(out: &mut Sealed, views: &[PastView]) -> Result<(), ParquetError> {
     let places: Vec<(u32, usize)> =
         views.iter().zip(0u32..).flat_map(|(view, at)| (0..view.rows.len()).map(move |row| (at, row))).collect();

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 
-/// Checks everything the ledger relies on, from the disk; of the vault nothing where it is not there. Returns every fault, in the order of the files.
+/// Checks everything on the disk that the ledger relies on; the vault only if it exists. Returns every fault, in the
+/// order of the files.
 pub fn verify(store: &Store) -> Vec<LedgerError> {
     let mut faults = Vec::new();
     let looked = match store.has_vault() {
@@ -25,9 +26,9 @@ pub fn verify(store: &Store) -> Vec<LedgerError> {
 }
 
 impl Store {
-    /// Refuses a release folder that is not the one that was published. `list` is the file with the checksums of all
-    /// others: every reader of the folder follows it, so its own checksum is enough. A folder without it is read file
-    /// by file.
+    /// Refuses a release folder that is not the published one. `list` is the file with the checksums of all others.
+    /// Every reader of the folder checks it, so its own checksum is enough here. A folder without it is checked file by
+    /// file.
     pub fn vouch(&self, number: u32, list: &str) -> Result<(), LedgerError> {
         let publication = self.publications().find(|publication| publication.number == number);
         let publication = publication.expect("the caller asks about a release of this ledger");
@@ -56,7 +57,7 @@ fn verify_release(store: &Store, publication: &Publication, faults: &mut Vec<Led
         Err(error) => return faults.push(LedgerError::disk("list", &path, error)),
     };
     if there.is_empty() {
-        // A crash, or a publish that is still running, may have left the last one staged.
+        // After a crash, or during a publish, the last release may still be staged.
         let staged = recover::staged_folder(&store.root, publication);
         let is_staged = publication.number == store.releases() && store.disk.exists(&staged).unwrap_or(false);
         let missing = LedgerError::MissingRelease { folder };

@@ -1,15 +1,15 @@
 //! Adult-shaped people: eight quasi attributes with the marginals of the well-known Adult data, and
 //! occupation and relationship as one combined sensitive value.
 //!
-//! Occupation alone has values above a tenth; combined with relationship none is, so that ten can
-//! stand together.
+//! Occupation alone has values with a share above a tenth. Combined with relationship it has none, so that m = 10 is
+//! possible.
 
 use crate::made_up::dice::Dice;
 use crate::made_up::people::{Churn, Generated};
 use crate::made_up::shape::{Columns, ProjectFile, Shape, rows};
 use crate::model::{Domain, Hierarchy, Quasi, Rng, Schema, Sensitive, Value, Values};
 
-/// A hierarchy line and how many per thousand stand there.
+/// A hierarchy line, and how many people per thousand have it.
 type Leaves = &'static [(&'static str, f64)];
 
 const WORKCLASS: Leaves = &[

@@ -95,7 +95,7 @@ impl Shape for Census {
         Value(self.occupations[usize::from(quasi[2] > 11)].roll(rng))
     }
 
-    /// A year of school; no one is born again.
+    /// Changes education by a year of school; the birthplace stays.
     fn relocate(&self, _rng: &mut Rng, quasi: &mut [u32]) {
         quasi[2] = (quasi[2] + 1).min(16);
     }
@@ -164,7 +164,7 @@ mod tests {
         let tables: Vec<_> = generated.tables().collect();
         let mut counts = [0u32; OCCUPATIONS as usize];
         tables[0].sensitive().iter().for_each(|value| counts[value.index()] += 1);
-        // Ten can stand together.
+        // m = 10 is possible.
         assert!(*counts.iter().max().unwrap() * 12 < 30_000, "{counts:?}");
         let stayed = tables[1].keys().iter().filter(|&&key| tables[0].find(key).is_some()).count();
         assert!((28_300..28_700).contains(&stayed), "{stayed}");

@@ -109,7 +109,7 @@ pub fn demo(seed: u64) -> Generated<Hospital> {
     snapshots(10_000, 4, seed)
 }
 
-/// So many patients over so many quarters.
+/// `people` patients over `releases` quarters.
 pub fn snapshots(people: u32, releases: u32, seed: u64) -> Generated<Hospital> {
     let churn = Churn { turnover: 0.2, returning: 0.25, moving: 0.02, changing: 0.005 };
     Generated { shape: Hospital::new(), people, releases, churn, seed }

@@ -1,4 +1,4 @@
-//! A plain Mondrian that anonymises each snapshot on its own: the prey of the attacks.
+//! A plain Mondrian that anonymises each snapshot on its own: the target of the attacks.
 //!
 //! It is no policy of ours and knows no history. It cuts the table in two at the median of the
 //! widest attribute, as long as both halves are k-anonymous and l-diverse, and publishes each leaf
@@ -61,7 +61,7 @@ impl Scratch {
 }
 
 impl Mondrian<'_> {
-    /// Orders `rows` so that groups stand together; answers with the groups' sizes.
+    /// Sorts `rows` by group, and returns the sizes of the groups.
     fn divide(&self, rows: &mut [u32], scratch: &mut Scratch) -> Vec<u32> {
         let Some(middle) = self.cut(rows, scratch) else {
             return vec![rows.len() as u32];
@@ -81,8 +81,8 @@ impl Mondrian<'_> {
         sizes
     }
 
-    /// Puts the rows of one half before those of the other; answers with how many there are. The
-    /// widest attribute that allows a cut is taken, and of its cuts near the median the fairest.
+    /// Puts the rows of one half before those of the other, and returns their number. It takes the widest attribute
+    /// that allows a cut, and of its cuts near the median the most even one.
     fn cut(&self, rows: &mut [u32], scratch: &mut Scratch) -> Option<usize> {
         if rows.len() < 2 * self.naive.k as usize {
             return None;
@@ -166,7 +166,7 @@ impl Mondrian<'_> {
         release.sensitive = rows.iter().map(|&row| sensitive[row as usize]).collect();
         if !public.is_empty() {
             release.public = rows.iter().map(|&row| public[row as usize]).collect();
-            // In an order of its own, so that it does not go with the sensitive values.
+            // Dealt in a separate random order, so that public cells are not linked to sensitive values.
             for group in 0..sizes.len() {
                 let rows = release.group_rows(group);
                 release.public[rows].sort_unstable();

@@ -1,5 +1,5 @@
-//! The running example of paper 003 (Xiao and Tao, SIGMOD 2007), as data: two snapshots, the naive
-//! second release that betrays Bob, and the one with two counterfeits that does not.
+//! The running example of paper 003 (Xiao and Tao, SIGMOD 2007), as data: two snapshots, the naive second release that
+//! reveals Bob's value, and the one with two counterfeits that does not.
 //!
 //! A person's key is their name, so that tables are in the order of names.
 
@@ -10,7 +10,7 @@ use crate::model::{
 /// Name, age, zip code, disease.
 type Patient = (&'static str, u32, u32, &'static str);
 
-/// Ages, zip codes in thousands, and the rows: who stands there (empty for a counterfeit), and a disease.
+/// Ages, zip codes in thousands, and the rows: a person (empty for a counterfeit) and a disease.
 type Group = ((u32, u32), (u32, u32), &'static [(&'static str, &'static str)]);
 
 const TABLE_1A: [Patient; 11] = [

@@ -15,7 +15,7 @@ const MOST_QUASI: usize = 8;
 pub struct Churn {
     /// Of the people present, how many leave. As many arrive.
     pub turnover: f64,
-    /// Of those who arrive, how many have been here before, as far as there are any.
+    /// The share of arrivals who were present before, as far as there are such people.
     pub returning: f64,
     /// Of those who stay, how many have other quasi values.
     pub moving: f64,
@@ -24,7 +24,7 @@ pub struct Churn {
 }
 
 impl Churn {
-    /// So many leave, as many arrive, one in ten of them has been here before, and no one changes.
+    /// This share leaves and as many arrive; one in ten arrivals was present before, and nobody changes.
     pub fn of(turnover: f64) -> Churn {
         Churn { turnover, returning: 0.1, moving: 0.0, changing: 0.0 }
     }
@@ -32,8 +32,8 @@ impl Churn {
 
 /// A series of snapshots to be generated.
 ///
-/// A person's number is the low half of their key, so that a table can be written as CSV; the high
-/// half is a mixture of it, so that the order of a table says nothing.
+/// A person's number is the low half of their key, so that a table can be written as CSV. The high half is a hash of
+/// it, so that the order of a table reveals nothing.
 #[derive(Clone, Debug)]
 pub struct Generated<S> {
     /// What the people look like.

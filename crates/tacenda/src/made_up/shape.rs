@@ -4,7 +4,7 @@ use crate::model::{Domain, Rng, Role, Schema, Value, Values};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-/// How a kind of people is drawn. A draw takes all its chance from the stream it is given.
+/// How a kind of people is drawn. All randomness comes from the given stream.
 pub trait Shape: Sync {
     /// The columns and their texts.
     fn columns(&self) -> &Columns;
@@ -15,10 +15,10 @@ pub trait Shape: Sync {
     /// Draws the sensitive value of someone with these quasi codes.
     fn draw_value(&self, rng: &mut Rng, quasi: &[u32]) -> Value;
 
-    /// Changes what changes when someone moves.
+    /// Changes the quasi codes of a person who moves.
     fn relocate(&self, rng: &mut Rng, quasi: &mut [u32]);
 
-    /// Changes what changes when someone comes back in `release`. Nothing, unless the shape says so.
+    /// Changes the quasi codes of a person who returns in `release`; by default nothing.
     fn come_back(&self, _rng: &mut Rng, _release: u32, _quasi: &mut [u32]) {}
 
     /// Which row of the public texts a person has.
@@ -43,7 +43,7 @@ pub trait Shape: Sync {
 pub struct ProjectFile {
     /// Its path below the folder.
     pub path: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
 }
 

@@ -1,10 +1,10 @@
-//! How the people of a release are spread over the values of each column, as far as the release tells.
+//! How the people of a release are spread over the values of each column, as far as the release shows.
 //!
-//! A row says a region. Without more, everyone in it is spread evenly (science A3.9). With published counts there is more:
-//! the weights of the codes are fitted so that all rows together give the counts, each row keeps its people, and
-//! nothing else is assumed. That is iterative proportional fitting of a table of rows by cells to both margins, column by column.
+//! A row has a region. Without further information, its people are spread evenly over it (science A3.9). With published
+//! counts, the weights of the codes are fitted so that all rows together give the counts and each row keeps its people.
+//! That is iterative proportional fitting of a table of rows by cells to both margins, column by column.
 //!
-//! Counts are rounded and regions may contradict them by a few people; then the rows have the last word.
+//! Counts are rounded, so regions may contradict them by a few people. Then the rows take precedence.
 //!
 //! # Source
 //! Deming and Stephan 1940, "On a least squares adjustment of a sampled frequency table". The steps are the classical
@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 /// How often cells and rows are scaled at most.
 const ROUNDS: usize = 200;
 
-/// A cell that shows 0 may still have a person or two: rows that can be nowhere else need some weight there.
+/// A cell that shows 0 may still have a few people, so rows that lie only there need some weight.
 const ALMOST_NOBODY: f64 = 1e-3;
 
-/// How far a weight may move. A rounded count can ask for more people than the rows have there: its weight would grow for
-/// ever, and take those of all other cells with it.
+/// The largest change of a weight. A rounded count can demand more people than the rows have there. Then its weight
+/// would grow without bound and distort all other cells.
 const FURTHEST: f64 = 1000.0;
 
 /// The spread over every quasi attribute.
@@ -42,7 +42,7 @@ struct Density {
 }
 
 impl Densities {
-    /// As the release tells: evenly where a column has no counts.
+    /// The spread according to the release: even if a column has no counts.
     pub fn of(release: &Release, schema: &Schema) -> Densities {
         let counts = release.counts.as_ref();
         let density = |(attribute, quasi): (usize, &Quasi)| match counts.and_then(|counts| counts.column(&quasi.name)) {
@@ -92,7 +92,7 @@ impl Density {
         }
         let total: f64 = rows.values().sum();
         let said: u64 = column.cells.iter().map(|(_, people)| people).sum();
-        // Pieces: the cells, and what lies between them, where almost nobody is.
+        // Pieces are the cells, and the codes between them, where almost nobody is.
         let mut pieces: Vec<(Span, f64)> = Vec::new();
         let mut next = 0;
         let scale = if said == 0 { 0.0 } else { total / said as f64 };

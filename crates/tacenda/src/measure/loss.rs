@@ -38,7 +38,7 @@ pub struct Loss {
 pub struct AttributeLoss {
     /// Its name.
     pub name: String,
-    /// The share of the domain a span leaves open, mean over people.
+    /// The share of the domain that a span covers beyond one value, mean over people.
     pub leaf_share: f64,
     /// 1 − leaf share.
     pub precision: f64,
@@ -125,7 +125,7 @@ impl Scale<'_> {
     fn cost(&self, span: Span) -> u32 {
         match &self.quasi.domain {
             Domain::Category(tree) => tree.cover_height(span),
-            // "Recorded or not" has no largest and smallest; it says nothing, and costs the whole.
+            // A span of numbers with NULL has no largest and smallest value, so it costs as much as the whole domain.
             _ if span.width() > 1 && self.quasi.null() == Some(span.hi) => self.whole,
             _ => span.width() - 1,
         }

@@ -19,7 +19,7 @@ const MOST: usize = 200;
 /// How many counts of two attributes are asked.
 const PAIRS: usize = 500;
 
-/// What the questions cost at most: groups times questions.
+/// The limit of work: groups times questions.
 const BUDGET: usize = 400_000_000;
 
 /// How far simple counts are off, as shares of the true answers. Medians.
@@ -29,7 +29,7 @@ pub struct CountErrors {
     pub one: f64,
     /// Counts of two attributes.
     pub two: f64,
-    /// Both, if no counts were published; only where some are.
+    /// Both, as if no counts were published; only if some are.
     pub without_counts: Option<(f64, f64)>,
     /// Counts of one attribute, one attribute at a time.
     pub attributes: Vec<AttributeError>,
@@ -133,7 +133,8 @@ enum Condition {
     Value(u32),
 }
 
-/// A condition on an attribute, from what people have; past the last quasi attribute, on the sensitive value.
+/// A random condition on an attribute, from values that people have. An index past the last quasi attribute means the
+/// sensitive value.
 fn drawn(schema: &Schema, table: &Table, attribute: usize, rng: &mut Rng) -> Condition {
     let mut somebody = || rng.below(table.len() as u64) as usize;
     let Some(quasi) = schema.quasi.get(attribute) else { return Condition::Value(table.sensitive()[somebody()].0) };
@@ -145,7 +146,7 @@ fn drawn(schema: &Schema, table: &Table, attribute: usize, rng: &mut Rng) -> Con
 
 /// The errors of all questions that somebody fits, ascending.
 fn errors(release: &Release, densities: &Densities, table: &Table, questions: &[Question]) -> Vec<f64> {
-    // Values are told by their texts: a release that was read back has numbers of its own.
+    // Values are compared by their texts, because a release that was read back has its own numbers.
     let index = release.values.index();
     let number = |value: u32| index.get(table.values.cells(Value(value))).copied();
     let error = |question: &Question| {

@@ -12,11 +12,11 @@
 //! | C_avg | (rows / groups) / k, where k is the least group the promise allows |
 //! | group size | rows of a group: least, mean, largest |
 //! | query error | median of \|actual − estimate\| / actual over random count queries; needs the truth |
-//! | classification error | percent of test rows whose class a decision tree tells wrongly that was grown on training rows, both generalised; needs the truth |
+//! | classification error | percent of test rows whose class a decision tree predicts wrongly; it is grown on training rows, and both are generalised; needs the truth |
 //!
-//! The truth stays at home: [`query_error`] is for the steward, [`loss`] is computed from the release
-//! and the policy alone. Means are over people, because counterfeits lose nothing. Sums are whole
-//! numbers or added in a fixed order: the number of threads changes no digit.
+//! Private data are not published: [`query_error`] is for the steward, and [`loss`] is computed from the release and
+//! the policy alone. Means are over people, because counterfeits lose nothing. Sums are integers or are added in a
+//! fixed order, so the number of threads changes no digit.
 
 mod loss;
 mod density;

@@ -172,7 +172,7 @@ fn estimates(release: &Release, schema: &Schema, ranks: &[u32], queries: &[Query
             queries.iter().map(|query| block.estimate(query, &mut shares)).collect()
         })
         .collect();
-    // Added in the order of the blocks, no matter which was ready first.
+    // Added in the order of the blocks, whichever was ready first.
     let mut sums = vec![0.0; queries.len()];
     for part in parts {
         sums.iter_mut().zip(part).for_each(|(sum, estimate)| *sum += estimate);

@@ -1,9 +1,9 @@
-//! A decision tree, to measure what a generalised table still tells of a class.
+//! A decision tree, to measure how well a generalised table still predicts a class.
 //!
-//! After C4.5, which paper 004 uses: a category divides into all its values, a number in two; the column with
-//! the best gain ratio among those of at least average gain is taken; branches that pessimistically err no less than a
-//! leaf would are cut off again (confidence 25 %). What is missing of C4.5: missing values, which are a value of their own
-//! here, and raising subtrees.
+//! It follows C4.5, which paper 004 uses. A category divides into all its values, a number in two. The column with the
+//! best gain ratio is taken, among those of at least average gain. A branch is pruned if its pessimistic error is no
+//! less than that of a leaf (confidence 25 %). Two parts of C4.5 are left out: missing values, which are a separate
+//! value here, and subtree raising.
 
 /// One column as the tree sees it.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ struct Fork {
     feature: usize,
     /// For a number, the largest value that goes left.
     limit: Option<u32>,
-    /// One per value, or left and right. `None`: nobody was there; the answer is that of this node.
+    /// One per value, or left and right. `None` if no row was there; then the answer is that of this node.
     branches: Vec<Option<Tree>>,
 }
 
@@ -40,10 +40,10 @@ struct Split {
     ratio: f64,
 }
 
-/// The least rows of two branches at least.
+/// At least two branches must have this many rows.
 const LEAST: usize = 2;
 
-/// How far an error rate may be above what is seen: the 75th percentile of the normal distribution.
+/// The margin above the observed error rate: the 75th percentile of the normal distribution.
 const CONFIDENCE: f64 = 0.674_489_75;
 
 impl Tree {
@@ -54,7 +54,7 @@ impl Tree {
         grow(features, Classes { of_row: classes, kinds }, &mut rows).0
     }
 
-    /// The class it says for a row.
+    /// The predicted class of a row.
     pub fn say(&self, features: &[Feature], row: u32) -> u32 {
         let mut at = self;
         while let Some(fork) = &at.fork {
@@ -75,7 +75,7 @@ impl Tree {
     }
 }
 
-/// What there is to tell apart.
+/// The classes to predict.
 #[derive(Clone, Copy)]
 struct Classes<'a> {
     /// The class of each row.
@@ -100,7 +100,7 @@ impl Classes<'_> {
     }
 }
 
-/// A tree and how many errors it must be expected to make on as many rows again.
+/// A tree, and the number of errors expected on as many new rows.
 fn grow(features: &[Feature], classes: Classes<'_>, rows: &mut [u32]) -> (Tree, f64) {
     let counts = classes.count(rows);
     let most = counts.iter().copied().max().unwrap_or(0);
@@ -186,7 +186,7 @@ fn number(feature: &Feature, classes: Classes<'_>, rows: &[u32], all: &[usize]) 
         }
     }
     let (_, limit, left, right) = best?;
-    // C4.5 charges for the choice of the place.
+    // C4.5 subtracts the cost of choosing the place.
     let charge = (places as f64).log2() / rows.len() as f64;
     Some(split_of(&[&left, &right], rows.len(), all, Some(limit), charge))
 }
@@ -198,7 +198,7 @@ fn split_of(parts: &[&[usize]], rows: usize, all: &[usize], limit: Option<u32>, 
     Split { limit, gain, ratio: gain / information.max(1e-9) }
 }
 
-/// The bits needed to tell the classes of so many rows.
+/// The bits needed to encode the classes of these rows.
 fn bits(counts: &[usize]) -> f64 {
     let all = counts.iter().sum::<usize>() as f64;
     counts.iter().filter(|&&count| count > 0).map(|&count| -(count as f64) * (count as f64 / all).log2()).sum()

@@ -1,8 +1,8 @@
 //! A quasi attribute: ordered codes for its values, and the spans of them that may be published.
 //!
-//! Numbers and dates are numbered by value from the declared domain's lower end, hierarchy leaves
-//! from left to right. Where missing values are allowed, the last code is NULL: an ordinary leaf. A
-//! span that holds both NULL and a number is published as the root.
+//! Numbers and dates are numbered by value from the declared domain's lower end, hierarchy leaves from left to right.
+//! If missing values are allowed, the last code is NULL, an ordinary leaf. A span that holds both NULL and a number is
+//! published as the root.
 
 use crate::model::{DatePattern, Hierarchy, Span};
 
@@ -23,7 +23,7 @@ pub struct Quasi {
     pub weight: f64,
     /// Whether a category's values that are not listed are read as the leaf [`OTHER`].
     pub takes_unknown: bool,
-    /// How the source writes dates, where not like 2025-12-31. Releases never write them so.
+    /// How the source writes dates, if not like 2025-12-31. Releases never use this form.
     pub written: Option<DatePattern>,
 }
 
@@ -57,7 +57,7 @@ pub enum Domain {
         /// One past the last day.
         hi: i64,
     },
-    /// Labels in a tree. Where the attribute is nullable, the tree has a leaf NULL.
+    /// Labels in a tree. If the attribute is nullable, the tree has a leaf NULL.
     Category(Hierarchy),
 }
 
@@ -124,7 +124,7 @@ impl Quasi {
         }
     }
 
-    /// The code of values that are not listed, where they are read at all.
+    /// The code of values that are not listed; `None` if such values are refused.
     pub fn other(&self) -> Option<u32> {
         self.hierarchy().filter(|_| self.takes_unknown).and_then(|tree| tree.leaf(OTHER))
     }
@@ -137,8 +137,8 @@ impl Quasi {
         }
     }
 
-    /// The span that is published for a group whose codes run from `lo` to `hi`: the smallest that
-    /// covers them, keeps the grid and the least width, and is a node where the tree has inner nodes.
+    /// The span that is published for a group whose codes fill `span`: the smallest one that covers them and keeps the
+    /// grid and the least width. In a tree with inner nodes it is a node.
     pub fn cover(&self, span: Span) -> Span {
         match &self.domain {
             Domain::Category(tree) if !tree.is_flat() => tree.cover_at_least(span, self.min_width),
@@ -165,8 +165,8 @@ impl Quasi {
         self.cover(Span { lo, hi }).width()
     }
 
-    /// Whether `span` is one that may be published: printable, on the grid, wide enough. A category
-    /// may be published as any run of leaves; a number never together with NULL, but as the root.
+    /// Whether `span` may be published: it is printable, on the grid and wide enough. A category may be published as
+    /// any run of leaves. A number together with NULL may be published only as the root.
     pub fn admits(&self, span: Span) -> bool {
         if span.is_empty() || !span.subset(self.root()) {
             return false;
@@ -177,7 +177,7 @@ impl Quasi {
         }
     }
 
-    /// The share of the domain that `span` leaves open: 0 for one value, 1 for the root.
+    /// The share of the domain that `span` covers beyond one value: 0 for one value, 1 for the root.
     pub fn openness(&self, span: Span) -> f64 {
         if self.size() <= 1 { 0.0 } else { f64::from(span.width() - 1) / f64::from(self.size() - 1) }
     }
@@ -198,8 +198,8 @@ impl Quasi {
         if snapped.width() >= self.min_width.min(numbers) {
             return snapped;
         }
-        // Multiples of the least width, counted from the domain's lower end, are as public as the
-        // domain; where they do not fall on the grid, the grid widens them further.
+        // Multiples of the least width, counted from the lower end of the domain, are as public as the domain. If they
+        // are not on the grid, the grid widens them further.
         let pitch = self.min_width;
         let lo = snapped.lo / pitch * pitch;
         let hi = ((u64::from(snapped.hi) / u64::from(pitch) + 1) * u64::from(pitch)).min(u64::from(numbers)) as u32 - 1;

@@ -1,13 +1,13 @@
-//! Enums whose variants have codes: a variant, its message, its code and its page stand in one place.
+//! Enums whose variants have codes. A variant, its message, its code and its page are declared in one place.
 
 /// A code such as `D103`, its title, and the paragraph that `tacenda explain` prints.
 pub type Page = (&'static str, &'static str, &'static str);
 
 /// Declares an enum whose variants have codes.
 ///
-/// After a variant stands its code with title and page; the title is also the variant's doc comment. A variant that
-/// shares the code of another one gives the code alone, and its own doc comment. Variants under `wraps` hold an
-/// error of another enum and have its code. An enum `of units` also lists its variants and gives their titles.
+/// A variant is followed by its code, title and page; the title is also its doc comment. A variant that shares the code
+/// of another one gives only the code and its own doc comment. Variants under `wraps` hold an error of another enum and
+/// have its code. An enum `of units` also lists its variants and their titles.
 macro_rules! coded {
     (
         $(#[$outer:meta])*
@@ -63,8 +63,8 @@ macro_rules! coded {
 
 pub(crate) use coded;
 
-/// What the process ends with for a code whose hundreds say it: 2 use, 3 data, 5 integrity, 6 a decision is missing,
-/// 7 the environment.
+/// The exit code of an error code, from its hundreds digit: 2 wrong use, 3 data, 5 integrity, 6 a decision is missing,
+/// 7 environment.
 pub(crate) fn exit_of(code: &str) -> u8 {
     code.as_bytes()[1] - b'0'
 }

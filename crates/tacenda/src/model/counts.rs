@@ -1,12 +1,12 @@
-//! Counts of people that are published beside the rows: column by column, in cells that never move.
+//! Counts of people that are published beside the rows: column by column, in cells that never change.
 //!
-//! A cell is a leaf of a category, a band of numbers, or some months. Which cells a column has is said when it is
-//! counted for the first time, from the declared domain and grid alone, and stays so. A domain that grows adds cells.
+//! A cell is a leaf of a category, a band of numbers, or some months. The cells of a column are fixed when it is
+//! counted for the first time. They follow from the declared domain and grid alone. A domain that grows adds cells.
 //!
 //! A count is never exact. The running totals of a column are rounded to the nearest multiple of a unit, and a cell
-//! shows by how much they rise in it. So every number that is shown, every sum of them, and every change between any
-//! two releases is a multiple of the unit: 0 or at least the unit. The total over any run of neighbouring cells is
-//! less than a unit away from the truth.
+//! shows by how much they rise in it. So every published count, every sum of counts, and every change between any two
+//! releases is a multiple of the unit: 0 or at least the unit. The total over any run of neighbouring cells is less
+//! than a unit away from the truth.
 
 use crate::model::{Domain, Grid, Quasi, Schema, Span};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// The least unit, whatever is promised.
 pub const LEAST_UNIT: u32 = 5;
 
-/// The most cells of a column. One with more leaves is not counted, numbers and dates get wider bands.
+/// The most cells of a column. A category with more leaves is not counted; numbers and dates get wider bands.
 const MOST_CELLS: u32 = 1000;
 
 /// How a column is divided into cells. Missing values are a cell of their own.
@@ -24,9 +24,9 @@ const MOST_CELLS: u32 = 1000;
 pub enum CellRule {
     /// Every leaf of a category.
     Leaves,
-    /// Bands of so many values, where the grid has lines or from zero.
+    /// Bands of this many values, starting at a line of the grid or at zero.
     Bands(u32),
-    /// So many months, from January.
+    /// Bands of this many months, starting in January.
     Months(u32),
 }
 
@@ -53,7 +53,7 @@ pub struct CountedColumn {
 
 /// How many people have each code, ascending; codes that nobody has are left out. `size` bounds the codes.
 pub fn people_by_code(codes: impl ExactSizeIterator<Item = u32>, size: u32) -> Vec<(u32, u64)> {
-    // A domain that is much larger than the table is not laid out.
+    // A domain that is much larger than the table gets no array of all codes.
     if size as usize > 4 * codes.len() {
         let mut people = BTreeMap::new();
         codes.for_each(|code| *people.entry(code).or_insert(0) += 1);
@@ -92,7 +92,7 @@ impl PeopleCounts {
         self
     }
 
-    /// In words, for people: what the cells of each column are.
+    /// The cells of a column, in words.
     pub fn describe(rule: CellRule) -> String {
         match rule {
             CellRule::Leaves => "each value".into(),

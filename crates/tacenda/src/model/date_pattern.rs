@@ -1,4 +1,4 @@
-//! How dates are written in a table, where they are not written like 2025-12-31.
+//! How dates are written in a table, if not like 2025-12-31.
 
 use jiff::civil::Date;
 
@@ -65,7 +65,7 @@ impl DatePattern {
         is_sound.then_some(DatePattern::Parts(parts))
     }
 
-    /// Days since 1970-01-01 of a cell; the first of the month or year where the pattern says no more.
+    /// Days since 1970-01-01 of a cell. If the pattern has no day or month, the first of the month or year.
     pub fn day(&self, cell: &str) -> Option<i64> {
         let parts = match self {
             DatePattern::Parts(parts) => parts,
@@ -93,7 +93,7 @@ impl DatePattern {
     }
 }
 
-/// A number of so many digits at the beginning.
+/// A number of `fewest` to `most` digits at the beginning.
 fn number(rest: &mut &str, fewest: usize, most: usize) -> Option<i16> {
     let digits = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
     let (number, after) = rest.split_at_checked(digits).filter(|_| digits >= fewest)?;

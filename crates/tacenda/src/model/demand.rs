@@ -1,5 +1,5 @@
-//! What a promise about views asks of their joins, as plain data, for the algorithm that makes a view and for its
-//! judge.
+//! The demand of a promise about views on their joins, as plain data, for the algorithm that makes a view and for the
+//! gate.
 
 use crate::model::{Bound, PublishedView, RECORD, Requirement, View, ViewColumn};
 
@@ -12,17 +12,16 @@ pub struct Demand {
     pub x: Vec<String>,
     /// What identifies, or must not be learned.
     pub y: Vec<String>,
-    /// How much of it.
+    /// The bound.
     pub bound: Bound,
 }
 
 impl Demand {
-    /// What is asked of the join of `views`; nothing while a column of Y is in none of them.
+    /// The requirements on the join of `views`; none while a column of Y is in none of them.
     ///
-    /// A name in Y that several views have asks the same of every copy: two copies side by side would count
-    /// one value as several where one of them is coarser. Where a copy is exact (`is_exact`), it says what
-    /// the others can only say less of, and it alone is asked for. `record` without a view asks for every
-    /// view's records.
+    /// If several views have a column of Y, each copy gets its own requirement. Counted together, a coarse copy beside
+    /// a fine one would turn one value into several. If some copy is exact (`is_exact`), it implies the others and is
+    /// the only one required. `record` without a view means the records of every view.
     pub fn requirements(&self, views: &[&View], is_exact: impl Fn(ViewColumn) -> bool) -> Vec<Requirement> {
         let x: Vec<ViewColumn> = self.x.iter().flat_map(|name| ViewColumn::find(views, name)).collect();
         let mut choices: Vec<Vec<ViewColumn>> = vec![Vec::new()];
@@ -44,7 +43,7 @@ impl Demand {
     }
 }
 
-/// How many earlier views may be seen together before not every selection of them is judged.
+/// Up to this many earlier views, every selection of them is judged.
 const EVERY_JOIN: usize = 5;
 
 /// The selections of some earlier views whose joins with a new one are judged.
@@ -52,15 +51,14 @@ const EVERY_JOIN: usize = 5;
 pub struct SubJoins {
     /// Which of the views, ascending; all of them first.
     pub list: Vec<Vec<usize>>,
-    /// Whether that is every selection there is.
+    /// Whether the list has every selection.
     pub is_complete: bool,
 }
 
 impl SubJoins {
-    /// The selections of the views `seen`. Nobody has to use all that they hold: a view that lacks
-    /// somebody takes them out of the join, and one that says nothing only thins it out. So what the
-    /// others tell is judged as well: up to `EVERY_JOIN` views every selection, beyond that the new view
-    /// alone, with each one, with all but one, and with all.
+    /// The selections of the views `seen`. A recipient need not use all views. A view that lacks a person removes them
+    /// from the join, so joins of fewer views can reveal more. Up to `EVERY_JOIN` views, every selection is judged.
+    /// Beyond that, the new view is judged alone, with each one, with all but one, and with all.
     pub fn of(seen: &[usize]) -> SubJoins {
         let count = seen.len();
         let mut list = vec![seen.to_vec()];
@@ -76,7 +74,7 @@ impl SubJoins {
     }
 }
 
-/// What a demand asks of the join of a new view with some earlier ones.
+/// A requirement of a demand on the join of a new view with some earlier ones.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Asked {
     /// Which demand.
@@ -87,8 +85,9 @@ pub struct Asked {
     pub requirement: Requirement,
 }
 
-/// What all demands ask where the new view is joined with some of `earlier`; `seen` lists per group of
-/// recipients which; `new` says of each column whether it is published as it is. What is asked of everything that somebody sees comes first.
+/// The requirements of all demands on joins of the new view with some of `earlier`. `seen` lists the earlier views per
+/// group of recipients. `new` says for each column whether it is published as it is. Requirements on everything that a
+/// group sees come first.
 pub fn asked(
     demands: &[Demand],
     (new, is_new_exact): (&View, impl Fn(usize) -> bool),
@@ -118,7 +117,7 @@ pub fn asked(
         for (demand, mut requirement) in found {
             requirement.x.iter_mut().chain(&mut requirement.y).for_each(renumber);
             let one = Asked { demand, members: members.clone(), requirement };
-            // A part without X tells nothing about anybody.
+            // A selection without a column of X says nothing about anybody.
             let says_nothing = is_part && one.requirement.x.is_empty();
             if !says_nothing && !asked.contains(&one) {
                 asked.push(one);

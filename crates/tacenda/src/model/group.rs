@@ -1,4 +1,4 @@
-//! Groups: what a policy answers with.
+//! Groups: the result of forming groups.
 
 use crate::model::{Row, Span, Table, Value};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// No regions yet, over so many attributes.
+    /// No regions yet, over this many attributes.
     pub fn new(attributes: usize) -> Regions {
         Regions { attributes, spans: Vec::new() }
     }
@@ -51,24 +51,23 @@ impl Regions {
     }
 }
 
-/// What a policy answers with: every row of the table in exactly one place.
+/// The result of forming groups: every row of the table is in exactly one place.
 ///
-/// Groups stand in the policy's own order, which the vault remembers and a release never shows.
+/// Groups are in the policy's own order, which the vault remembers and a release never shows.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Grouping {
     rows: Vec<Row>,
     row_ends: Vec<u32>,
     counterfeits: Vec<Value>,
     counterfeit_ends: Vec<u32>,
-    /// The regions the groups are published with, where the policy fixes them; otherwise empty, and
-    /// each group is published with the smallest region that covers it.
+    /// The regions of the groups, if the policy fixes them. Otherwise it is empty, and each group is published with the
+    /// smallest region that covers it.
     pub regions: Regions,
-    /// Private: the part of the domain each group is responsible for, where that is more than its
-    /// region; otherwise empty.
+    /// Private: the cell of each group, if it is more than its region; otherwise empty.
     pub cells: Regions,
     /// Rows left out of this release.
     pub withheld: Vec<Row>,
-    /// Numbers the policy wants to be reminded of next time.
+    /// Numbers that the policy needs next time.
     pub facts: BTreeMap<String, u64>,
 }
 
@@ -140,7 +139,7 @@ impl Grouping {
     /// Asserts that the grouping places every row of `table` exactly once.
     ///
     /// # Panics
-    /// If it does not: that is a bug in the policy, never a fault of the data.
+    /// If it does not. That is a bug in the policy, never a fault of the data.
     pub fn assert_covers(&self, table: &Table) {
         let mut placed = vec![false; table.len()];
         for row in self.rows.iter().chain(&self.withheld) {

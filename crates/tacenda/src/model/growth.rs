@@ -1,9 +1,9 @@
 //! How codes move when the domain of an attribute grows between two releases.
 //!
-//! A domain grows where every value that was there keeps its place: a tree gets new leaves and nodes, a list new
-//! values, a range of numbers or dates wider bounds, a column room for missing values. The grown domain keeps the order
-//! of the codes that were there, and new children come last, so that codes move and never cross. What was published
-//! keeps its meaning: a list or an interval covers what it covered, and a node stays that node.
+//! A domain grows if every old value keeps its place. A tree gets new leaves and nodes, a list new values, a range of
+//! numbers or dates wider bounds, a column room for missing values. The grown domain keeps the order of the old codes,
+//! and new children come last. So codes shift but never change their order. Published values keep their meaning: a list
+//! or an interval covers the same values as before, and a node stays the same node.
 
 use crate::model::{Domain, Grid, Hierarchy, History, OTHER, PastGroups, Quasi, Regions, Schema, Span, Table, counted};
 
@@ -12,7 +12,7 @@ use crate::model::{Domain, Grid, Hierarchy, History, OTHER, PastGroups, Quasi, R
 pub enum Recoding {
     /// They stay.
     Same,
-    /// Numbers and dates: `by` more values below; the codes of a missing value and the new root beside.
+    /// Numbers and dates: all codes shift up by `by`, the number of new values below.
     Shift {
         /// How many values there are below the old ones.
         by: u32,
@@ -39,7 +39,7 @@ pub struct Growth(Vec<(String, Recoding)>);
 pub struct Added {
     /// The column.
     pub column: String,
-    /// What, in words: no value of anybody, because a domain is public.
+    /// What was added, in words. A domain is public, so this reveals no person's value.
     pub what: String,
     /// The leaves that are new.
     pub leaves: Vec<String>,
@@ -251,8 +251,8 @@ impl Quasi {
         }
     }
 
-    /// Whether what is published of a value that was there is published alike now: at both ends, where bounds cut grid
-    /// cells short, and in between, where only the lines count.
+    /// Whether every old value is still published in the same way. That concerns both ends, where bounds cut grid cells
+    /// short, and the values in between, where only the lines matter.
     fn keeps_lines_of(&self, before: &Quasi, recoding: &Recoding) -> bool {
         let same_kind = match (&self.grid, &before.grid) {
             (Grid::Free, Grid::Free) | (Grid::Lines(_), Grid::Lines(_)) => true,
@@ -264,7 +264,7 @@ impl Quasi {
             Grid::Every { pitch, .. } => *pitch,
             _ => 1,
         };
-        // The first and the last cells, where bounds cut them short, and both sides of their edges.
+        // The first and the last cells, which bounds may cut short, and both sides of their edges.
         let steps = [0, 1, pitch, before.min_width, pitch.saturating_add(before.min_width)];
         let near = |step: u32| [step.saturating_sub(1), step, step.saturating_add(1)];
         let offsets = steps.into_iter().flat_map(near).filter(|&offset| offset < numbers);

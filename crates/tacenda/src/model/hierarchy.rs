@@ -1,9 +1,8 @@
 //! A tree of labels over an attribute's values.
 //!
-//! Leaves are numbered from left to right, in the order in which the tree is first met, so that
-//! every node is a run of leaf codes and the lowest common ancestor of a set of leaves is the lowest
-//! common ancestor of its first and last. Trees may be unbalanced: a label repeated along a row of
-//! the file is one and the same node.
+//! Leaves are numbered from left to right, in the order of the file. So every node is a run of leaf codes, and the
+//! lowest common ancestor of a set of leaves is that of its first and last leaf. Trees may be unbalanced: a label that
+//! is repeated along a row of the file is one node.
 
 use crate::model::Span;
 use rustc_hash::FxHashMap;
@@ -50,7 +49,7 @@ pub enum HierarchyError {
         /// The first line.
         first: usize,
     },
-    /// A label that stands under two parents, or both as a value and as a group.
+    /// A label with two parents, or one that is both a value and a group.
     #[error("line {line}, level {level}: this label already names another node; no label may name two")]
     TwoPlaces {
         /// The line.
@@ -58,7 +57,7 @@ pub enum HierarchyError {
         /// The level, 0 for the value itself.
         level: usize,
     },
-    /// An empty label, or one that a release could not be read back with.
+    /// An empty label, or one that could not be read back from a release.
     #[error("line {line}, level {level}: a label may not be empty or * below the root")]
     BadLabel {
         /// The line.
@@ -75,8 +74,8 @@ impl Hierarchy {
         Hierarchy::from_rows(&rows)
     }
 
-    /// Reads rows in ARX's layout: the value, then its ancestors from the nearest to the root.
-    /// Where the last labels are not all the same, a root is put above them.
+    /// Reads rows in ARX's layout: the value, then its ancestors from the nearest to the root. If the last labels are
+    /// not all the same, a root is added above them.
     pub fn from_rows(rows: &[Vec<String>]) -> Result<Hierarchy, HierarchyError> {
         let wanted = rows.first().ok_or(HierarchyError::Empty)?.len();
         let common_root = rows.iter().all(|row| row.last() == rows[0].last()) && wanted > 1;
@@ -110,8 +109,8 @@ impl Hierarchy {
         Hierarchy::from_rows(&rows)
     }
 
-    /// The rows that [`Hierarchy::from_rows`] makes this tree from, in the order of the leaves. A leaf
-    /// that stands higher than others repeats its label.
+    /// The rows from which [`Hierarchy::from_rows`] makes this tree, in the order of the leaves. A leaf at a higher
+    /// level repeats its label.
     pub fn rows(&self) -> Vec<Vec<String>> {
         let levels = self.heights[0].max(1) as usize + 1;
         let row = |&leaf: &u32| {
@@ -176,7 +175,7 @@ impl Hierarchy {
         let now = |node: usize| if node == 0 { 0 } else { grown.by_label[&self.labels[node]] as usize };
         let inner = (0..self.labels.len()).filter(|&node| self.heights[node] > 0);
         let mut nodes: Vec<(Span, Span)> = inner.map(|node| (self.spans[node], grown.spans[now(node)])).collect();
-        // Depth first: of several nodes over the same leaves the highest comes first, and is what is printed.
+        // In depth-first order, the highest of several nodes over the same leaves comes first; that one is printed.
         nodes.sort_by_key(|(old, _)| (old.lo, old.hi));
         nodes.dedup_by_key(|(old, _)| *old);
         nodes
@@ -222,8 +221,8 @@ impl Hierarchy {
         Some(self.spans[*self.by_label.get(label)? as usize])
     }
 
-    /// The label of the node that covers exactly `span`: the leaf for one leaf, `*` for the root, the
-    /// highest where several nodes cover the same leaves.
+    /// The label of the node that covers exactly `span`: the leaf itself, `*` for the root, or the highest of several
+    /// nodes over the same leaves.
     pub fn node_label(&self, span: Span) -> Option<&str> {
         if span.lo == span.hi {
             return Some(self.leaf_label(span.lo));
@@ -262,7 +261,7 @@ impl Hierarchy {
         if self.spans[node as usize] != span {
             return Vec::new();
         }
-        // A chain of nodes over the same leaves: go down to the last that branches.
+        // In a chain of nodes over the same leaves, go down to the one that branches.
         let mut node = node as usize;
         loop {
             let children: Vec<usize> =
@@ -297,7 +296,7 @@ impl Hierarchy {
         while self.spans[node as usize].hi < span.hi {
             node = self.parents[node as usize];
         }
-        // Climb a chain of nodes over the same leaves: its highest is the one that is printed.
+        // In a chain of nodes over the same leaves, climb to the highest, which is the one that is printed.
         while node != 0 && self.spans[self.parents[node as usize] as usize] == self.spans[node as usize] {
             node = self.parents[node as usize];
         }
@@ -347,7 +346,7 @@ struct Building {
     parents: Vec<u32>,
     /// Per node, whether something stands below it.
     is_inner: Vec<bool>,
-    /// Per label: its node, and for a leaf the line it stands on.
+    /// Per label, its node, and for a leaf its line.
     seen: FxHashMap<String, (u32, Option<usize>)>,
 }
 
@@ -369,7 +368,8 @@ impl Building {
                 return Err(HierarchyError::BadLabel { line, level });
             }
             if repeats_parent && (parent != 0 || !is_leaf) {
-                // An unbalanced branch: the node goes on. If this is the value itself, the node is it.
+                // In an unbalanced branch the label repeats, so the node stays the same. If this is the value itself,
+                // the node is a leaf.
                 if is_leaf {
                     self.mark_leaf(line, label)?;
                 }

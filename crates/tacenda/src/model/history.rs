@@ -1,4 +1,4 @@
-//! What stays: facts about everyone who was ever in the series.
+//! The history: facts about everyone who was ever in the series.
 //!
 //! The history is written by `publish` from finished releases, never by a policy. A policy reads it
 //! and keeps no state of its own.
@@ -49,8 +49,8 @@ impl Record {
         *self = Record { last_release: number, group, value, value_set, ..*self };
     }
 
-    /// What is kept of somebody who is no longer in the table: enough to meet their value set when they return,
-    /// and not what their value was.
+    /// What is kept of a person who is no longer in the table: enough to find their value set when they return, but not
+    /// their value.
     fn gone(self) -> Record {
         Record { group: 0, value: Value(0), ..self }
     }
@@ -67,7 +67,7 @@ impl fmt::Debug for Record {
 pub struct PastGroups {
     /// What they were published with.
     pub regions: Regions,
-    /// What they are responsible for, where the policy said so; otherwise empty.
+    /// Their cells, if the policy has cells; otherwise empty.
     pub cells: Regions,
 }
 
@@ -76,7 +76,8 @@ pub struct PastGroups {
 pub struct History {
     /// How many releases there are.
     pub releases: u32,
-    /// Everyone ever seen, sorted by key. People who left stay here: a return must meet the old value set.
+    /// Everyone ever seen, sorted by key. People who left stay here, because they need their old value set if they
+    /// return.
     pub records: Vec<Record>,
     /// Value sets that a person had before the one in their record, sorted by key; only for people
     /// whose sensitive value changed.
@@ -87,10 +88,10 @@ pub struct History {
     pub values: Values,
     /// The groups of the last release.
     pub groups: PastGroups,
-    /// What the policy wanted to be reminded of, and what the auditor counted.
+    /// Numbers that the policy needs next time, and counts of the auditor.
     pub facts: BTreeMap<String, u64>,
-    /// Per record, where all releases so far together put that person; empty for promises that hold
-    /// for the whole series, which need no such account.
+    /// Per record, that person's place over all releases so far. Empty for promises about the whole series, which need
+    /// no such account.
     pub met: Vec<Met>,
     /// The places that `met` names.
     pub places: Regions,
@@ -102,10 +103,10 @@ pub struct History {
     pub erased: Vec<RecordKey>,
 }
 
-/// Where all releases so far together put a person.
+/// A person's place over all releases so far: the intersection of their regions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Met {
-    /// Where the regions they were published with meet, among the places; [`Met::NOWHERE`] if never published.
+    /// The number of the place; [`Met::NOWHERE`] if never published.
     pub place: u32,
     /// The fewest people who ever shared such a place with them, themselves included; [`Met::NOWHERE`]
     /// while they were in one release only.
@@ -116,7 +117,7 @@ impl Met {
     /// Marks that there is no place, or no number, yet.
     pub const NOWHERE: u32 = u32::MAX;
 
-    /// Of somebody never published.
+    /// For a person who was never published.
     pub const NEVER: Met = Met { place: Met::NOWHERE, fewest: Met::NOWHERE };
 }
 
@@ -241,9 +242,9 @@ impl History {
         std::iter::once(record.value_set).chain(past).collect()
     }
 
-    /// Whether a published person who has `value` now can no longer be hidden among `least` values by any
-    /// further release. So it is where a release that was made elsewhere gave them a smaller set, or two
-    /// of them gave sets that share some values and not all: what is shared is what is left.
+    /// Whether no further release can hide a published person with `value` among `least` values. That happens if a
+    /// release made elsewhere gave them a smaller set. It also happens if two such releases gave them sets that overlap
+    /// without being equal, because only the common values are left.
     pub fn exposes(&self, record: &Record, value: Value, least: u32) -> bool {
         let sets = self.sets_of(record);
         let holds = |set: &ValueSetId| self.value_sets.get(*set).binary_search(&value).is_ok();
@@ -282,7 +283,7 @@ impl History {
         let mut records = Vec::with_capacity(self.records.len().max(table.len()));
         let mut met = Vec::new();
         let mut old = self.records.iter().copied().enumerate().peekable();
-        // Who is not in the table is where they were.
+        // A person who is not in the table keeps their place.
         let met_before = |index: usize| self.met.get(index).copied().unwrap_or(Met::NEVER);
         for row in table.rows() {
             let key = table.key(row);
@@ -339,7 +340,7 @@ impl History {
     }
 }
 
-/// Per row of the table, the policy's group it stands in and that group's value set.
+/// Per row of the table, its group in the policy's order and that group's value set.
 fn places(
     table: &Table,
     release: &Release,
@@ -365,7 +366,7 @@ fn in_policy_order(release: &Release, membership: &Membership) -> Regions {
     regions
 }
 
-/// The places that somebody is in, numbered anew.
+/// The places that somebody is in, renumbered.
 fn only_used(met: &mut [Met], places: &Regions) -> Regions {
     let mut numbers = vec![Met::NOWHERE; places.len()];
     let mut used = Regions::new(places.attributes());
@@ -380,14 +381,14 @@ fn only_used(met: &mut [Met], places: &Regions) -> Regions {
     used
 }
 
-/// What a grouping leaves behind beside the release itself.
+/// What a grouping adds to the history, besides the release itself.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Published {
     /// The groups' cells in the policy's order, or empty.
     pub cells: Regions,
-    /// What the policy wants to be reminded of, and what the auditor counted.
+    /// Numbers that the policy needs next time, and counts of the auditor.
     pub facts: BTreeMap<String, u64>,
-    /// Per row of the table, where all releases so far together put that person; or empty.
+    /// Per row of the table, that person's place over all releases so far; or empty.
     pub met: Vec<Met>,
     /// The places that `met` names, and those of the history before.
     pub places: Regions,

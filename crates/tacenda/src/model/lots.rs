@@ -1,8 +1,8 @@
-//! Choices that chance makes, each by a key of its own.
+//! Random choices, each with its own key.
 //!
-//! There is no stream that runs over the table: what is drawn for one record or group does not depend on how many
-//! others there are, nor on their order. So a choice says nothing of the sensitive values of others, parts of a
-//! table can be worked on apart, and a release can be made again.
+//! No random stream runs over the table. What is drawn for one record or group does not depend on the number or order
+//! of the others. So a choice reveals nothing about the sensitive values of others, parts of a table can be processed
+//! separately, and a release can be made again.
 
 use crate::model::{RecordKey, Rng, Seed};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct Lots {
     given: Option<Arc<dyn GivenLots>>,
 }
 
-/// Lots that somebody gives: a test tries all of them, and the auditor exchanges some.
+/// Lots that the caller provides: a test tries all of them, and the auditor exchanges some.
 pub trait GivenLots: Send + Sync {
     /// The lot of a record.
     fn of(&self, record: RecordKey) -> u64;
@@ -44,12 +44,12 @@ impl Lots {
         Lots { key, given: None }
     }
 
-    /// Lots that somebody gives.
+    /// Uses the lots that the caller provides.
     pub fn given(given: Arc<dyn GivenLots>) -> Lots {
         Lots { key: [0; 32], given: Some(given) }
     }
 
-    /// The lot of a record: 64 bits, as likely as any other.
+    /// The lot of a record: 64 uniform bits.
     pub fn of(&self, record: RecordKey) -> u64 {
         if let Some(given) = &self.given {
             return given.of(record);
@@ -57,7 +57,7 @@ impl Lots {
         RecordKey::of(&self.key, &record.to_bytes()).hi
     }
 
-    /// A number below `bound` for one unit, each as likely.
+    /// A uniform number below `bound` for one unit.
     pub fn below(&self, unit: &[u32], bound: u64) -> u64 {
         if let Some(given) = &self.given {
             return given.below(unit, bound);
@@ -74,8 +74,7 @@ impl Lots {
         Rng::from_key(*hasher.finalize().as_bytes())
     }
 
-    /// The numbers below `len` in an order of which each is as likely. A number's place is decided by a keyed hash of
-    /// the number.
+    /// The numbers below `len` in a uniformly random order. A keyed hash of each number decides its place.
     pub fn permutation(&self, len: usize) -> Vec<u32> {
         // The numbers of one ChaCha stream are keyed hashes of their places, made faster than one by one.
         let mut hashes = Rng::from_key(self.key);

@@ -1,9 +1,9 @@
 //! The nouns: pure data that every room shares.
 //!
-//! Nothing here reads a file, keeps a promise or knows an algorithm. Everything is an integer: a
-//! quasi attribute is a column of ordered codes, so that a group's region is a pair of codes per
-//! attribute and all questions about regions are comparisons of integers. Text is met only while
-//! reading and writing; `notation` is the one file here that knows how a value is written.
+//! Nothing here reads a file, keeps a promise or knows an algorithm. Everything is an integer: a quasi attribute is a
+//! column of ordered codes. So a group's region is a pair of codes per attribute, and all questions about regions are
+//! comparisons of integers. Text occurs only while reading and writing; here only `notation` knows how a value is
+//! written.
 //!
 //! Public and private are different types. [`Release`] is what leaves. [`Table`], [`Membership`]
 //! and [`History`] stay; their `Debug` prints sizes and never a value.

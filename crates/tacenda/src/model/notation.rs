@@ -5,7 +5,7 @@ use crate::model::{Domain, Hierarchy, Quasi, Span};
 use jiff::civil::Date;
 use std::fmt::Write;
 
-/// Why a cell cannot be read. Says nothing of what stands in it.
+/// Why a cell cannot be read. It reveals nothing of the cell's content.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum CellFault {
     /// Not a whole number.
@@ -54,7 +54,7 @@ impl Quasi {
         }
     }
 
-    /// Prints a span as it stands in a release.
+    /// Prints a span as a release shows it.
     pub fn print(&self, span: Span, out: &mut String) {
         assert!(!span.is_empty(), "an empty span is never published");
         if span == self.root() && span.width() > 1 {
@@ -118,7 +118,7 @@ impl Quasi {
 }
 
 impl Quasi {
-    /// The codes of the days on which so many months begin, counted from January; only those inside the domain.
+    /// The codes of the days inside the domain on which periods of `months` months begin, counted from January.
     pub(super) fn month_starts(&self, months: u32) -> Vec<u32> {
         let Domain::Date { lo, hi } = self.domain else { return Vec::new() };
         let first = date_of(lo);
@@ -199,7 +199,7 @@ fn print_units(units: i64, decimals: u8, out: &mut String) {
     }
 }
 
-/// A whole number; `34.0` counts as one, because tables with gaps are often written so.
+/// A whole number. `34.0` counts as one, because tools often write columns with missing values this way.
 fn parse_integer(cell: &str) -> Result<i64, CellFault> {
     let cell = cell.trim();
     let whole = match cell.split_once('.') {

@@ -1,21 +1,21 @@
-//! Which of a person's rows counts, where a table has several: hospital stays, visits, payments.
+//! Which of a person's rows counts, if a table has several: hospital stays, visits, payments.
 
 use crate::model::DatePattern;
 
-/// What a policy says of people with several rows.
+/// The policy's rules for people with several rows.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PersonRows {
-    /// What becomes of several rows.
+    /// How several rows are merged.
     pub rule: RowRule,
-    /// What orders them, where that matters.
+    /// What orders them, if that matters.
     pub order: Option<PersonOrder>,
-    /// With [`RowRule::Combine`]: what becomes of each quasi attribute. A shorter list leaves the rest alike.
+    /// With [`RowRule::Combine`]: the rule of each quasi attribute. Attributes beyond the list must be alike.
     pub quasi: Vec<CombineRule>,
-    /// The same of each public column.
+    /// The same for each public column.
     pub public: Vec<CombineRule>,
 }
 
-/// What becomes of several rows of one person.
+/// How several rows of one person are merged.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum RowRule {
     /// They are an error.
@@ -87,7 +87,7 @@ impl CombineRule {
 }
 
 impl PersonRows {
-    /// What stands between the parts of a combined value.
+    /// The mark between the parts of a combined value.
     pub const MARK: &str = "+";
 
     /// The column that is read for its order alone.
@@ -111,7 +111,7 @@ impl PersonOrder {
     }
 }
 
-/// The seconds of a time behind a date: `10:30` or `10:30:15`; none where there is no time.
+/// The seconds of a time after a date: `10:30` or `10:30:15`; 0 if there is no time.
 fn time(cell: &str) -> i64 {
     let last = cell.rsplit(['T', ' ']).next().filter(|last| last.contains(':')).unwrap_or_default();
     let number =

@@ -1,4 +1,4 @@
-//! How a file that somebody else made is read, beyond what the policy file says of its columns.
+//! How a file of another tool is read, beyond what the policy file says about its columns.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use crate::model::{PeopleCounts, Quasi, Recoding, Regions, Row, Schema, Span, Va
 use std::fmt;
 use std::ops::Range;
 
-/// A published table. Rows stand by group, and within a group by sensitive value.
+/// A published table. Rows are sorted by group, and within a group by sensitive value.
 ///
 /// Everything in here is public. Nothing in it depends on the order of the input, on internal
 /// numbers, or on which row is a counterfeit.
@@ -28,9 +28,9 @@ pub struct Release {
     pub public_texts: Vec<Vec<Box<str>>>,
     /// Per row, the linked id; empty unless the policy publishes them.
     pub linked: Vec<u64>,
-    /// The texts behind the sensitive values. May hold more than occur here; only those are written.
+    /// The texts of the sensitive values. It may hold more than occur here; only those that occur are written.
     pub values: Values,
-    /// How many people have which quasi values, column by column and rounded; only where the promise allows it.
+    /// How many people have which quasi values, column by column and rounded; only if the promise allows it.
     pub counts: Option<PeopleCounts>,
 }
 
@@ -46,14 +46,14 @@ pub struct Membership {
 }
 
 impl Release {
-    /// The release, published with the columns of `own`, with the quasi attributes of `all` in their order;
-    /// and which of them it has. Their order may change between releases, and a view has only some: what
-    /// it has not is the root there.
+    /// The release, which was published with the columns of `own`, with the quasi attributes of `all` in their order;
+    /// and which of them it has. The order may change between releases, and a view has only some attributes. A missing
+    /// attribute is the root.
     pub fn laid_out(self, own: &Schema, all: &Schema) -> (Release, Vec<bool>) {
         let place = |quasi: &Quasi| own.quasi.iter().position(|other| other.name == quasi.name);
         let places: Vec<Option<usize>> = all.quasi.iter().map(place).collect();
         let columns = places.iter().map(Option::is_some).collect();
-        // A column may have gained values since: the release is read with those of its day.
+        // A column may have gained values since then, so the release is read with its own values.
         let moved = |(at, place): (usize, &Option<usize>)| {
             place.map_or(Recoding::Same, |place| all.quasi[at].recoding_from(&own.quasi[place]))
         };
@@ -142,12 +142,12 @@ impl Release {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// How many people stand in a group with artificial rows only.
+    /// How many people are alone in a group with counterfeits.
     pub fn alone(&self) -> u64 {
         (0..self.group_count()).filter(|&group| self.people(group) == 1 && self.counterfeits[group] > 0).count() as u64
     }
 
-    /// What is to be said of them, everywhere in the same words; `None` where there is nobody.
+    /// The sentence about them, the same everywhere; `None` if there is nobody.
     pub fn alone_sentence(&self) -> Option<String> {
         let who = match self.alone() {
             0 => return None,

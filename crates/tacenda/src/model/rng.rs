@@ -8,7 +8,7 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use std::fmt;
 use zeroize::Zeroize;
 
-/// The secret a series' randomness and keyed hashes come from. It lives in the vault.
+/// The secret from which all randomness and keyed hashes of a series come. It is kept in the vault.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Seed(pub [u8; 32]);
 
@@ -50,13 +50,13 @@ impl Rng {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, each as likely.
+    /// A uniform number below `bound`.
     ///
     /// # Panics
     /// If `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there is no number below 0");
-        // Lemire's method: unbiased, and seldom draws twice.
+        // Lemire's method: unbiased, and rarely draws twice.
         loop {
             let product = u128::from(self.bits()) * u128::from(bound);
             let low = product as u64;

@@ -1,19 +1,19 @@
-//! Which columns there are and what part each plays.
+//! The columns and their roles.
 
 use crate::model::{PersonRows, Quasi};
 use serde::{Deserialize, Serialize};
 
-/// The part a column plays.
+/// The role of a column.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Names the person. Never leaves; keyed hashes of it tie a person's rows together.
+    /// Identifies the person. It is never published; keyed hashes of it tie a person's rows together.
     Identifier,
     /// May be known to an attacker; generalised.
     Quasi,
     /// What must not be learned; published as it is.
     Sensitive,
-    /// Published as it is, in an order of its own within each group.
+    /// Published as it is, in a separate random order within each group.
     Public,
     /// Left out.
     Drop,
@@ -47,26 +47,26 @@ pub struct Sensitive {
     pub name: String,
     /// Whether a value may be missing; then "not recorded" is a value like any other.
     pub nullable: bool,
-    /// Maps a cell to the coarser label that is published, sorted by cell. Empty: as it is, and any
-    /// value is accepted.
+    /// Maps a cell to the coarser label that is published, sorted by cell. If empty, values are published as they are,
+    /// and any value is accepted.
     pub labels: Vec<(String, String)>,
-    /// What becomes of a value that is not listed, where there are labels.
+    /// What happens to a value that is not listed, if there are labels.
     pub unlisted: Unlisted,
 }
 
-/// What becomes of a sensitive value that is not listed.
+/// What happens to a sensitive value that is not listed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Unlisted {
     /// It is refused.
     #[default]
     Refused,
-    /// It is published as the longest of these labels `BEGINNING*` that it begins with, or as it is where none fits.
-    /// Sorted by their beginnings.
+    /// It is published as the longest of these labels `PREFIX*` that fits it, or as it is if none fits. Sorted by
+    /// prefix.
     ByPrefix(Vec<String>),
 }
 
 impl Unlisted {
-    /// The labels among `labels` that say how values begin.
+    /// The prefix labels among `labels`.
     pub fn by_prefix(labels: &[(String, String)]) -> Unlisted {
         let mut beginnings: Vec<String> = labels.iter().map(|(_, label)| label.clone()).collect();
         beginnings.retain(|label| label.len() > 1 && label.ends_with('*'));
@@ -75,7 +75,7 @@ impl Unlisted {
         Unlisted::ByPrefix(beginnings)
     }
 
-    /// What is published for a cell that is not listed; `None` where it is refused.
+    /// What is published for a cell that is not listed; `None` if it is refused.
     pub fn label<'a>(&'a self, cell: &'a [u8]) -> Option<&'a [u8]> {
         let Unlisted::ByPrefix(beginnings) = self else { return None };
         let label = |length: usize| {
@@ -115,7 +115,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A schema in which the columns stand in the order quasi, sensitive, public.
+    /// A schema with the columns in the order quasi, sensitive, public.
     pub fn new(identifier: &str, quasi: Vec<Quasi>, sensitive: Vec<Sensitive>) -> Schema {
         let order = (0..quasi.len())
             .map(|index| (Role::Quasi, index))

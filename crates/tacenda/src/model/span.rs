@@ -1,4 +1,4 @@
-//! A span: the codes a published value stands for.
+//! A span: the codes that a published value covers.
 //!
 //! A span is a run of neighbouring codes, both ends included. Because leaves are numbered from left
 //! to right, a hierarchy node is a run too, and so is the whole domain. All operations are total:

@@ -10,7 +10,7 @@ pub struct Table {
     quasi: Vec<Vec<u32>>,
     sensitive: Vec<Value>,
     public: Vec<u32>,
-    /// The texts behind the sensitive values, for the whole series so far.
+    /// The texts of the sensitive values, for the whole series so far.
     pub values: Values,
     /// The texts behind the public columns: one row of cells per combination that occurs, sorted.
     pub public_texts: Vec<Vec<Box<str>>>,
@@ -20,7 +20,7 @@ impl Table {
     /// A table from its columns. `public` is empty where there are no public columns.
     ///
     /// # Panics
-    /// If the columns differ in length or the keys do not ascend: readers sort and refuse doubles.
+    /// If the columns differ in length or the keys do not ascend. Readers sort rows and refuse duplicates.
     pub fn new(
         keys: Vec<RecordKey>,
         quasi: Vec<Vec<u32>>,
@@ -40,7 +40,7 @@ impl Table {
         Table { keys, quasi, sensitive, public, values, public_texts }
     }
 
-    /// The first rows. Keys are keyed hashes, so these are people drawn by lot.
+    /// The first rows. Keys are keyed hashes, so these are a random sample of people.
     #[must_use]
     pub fn first(&self, rows: usize) -> Table {
         let rows = rows.min(self.len());
@@ -146,8 +146,8 @@ impl Table {
         &self.public
     }
 
-    /// Feeds everything in the table to a hash, in a fixed order. Quasi values are fed as `name` says, so that they are the
-    /// same whatever their codes are.
+    /// Feeds everything in the table to a hash, in a fixed order. `name` translates quasi codes, so that the hash does
+    /// not depend on them.
     pub fn feed(&self, name: impl Fn(usize, u32) -> u64, hash: &mut impl FnMut(&[u8])) {
         let mut bytes = Vec::with_capacity(1 << 16);
         let mut add = |number: u64, width: usize| {

@@ -1,6 +1,6 @@
-//! The terms of a promise: what an auditor and a reader need to know of it, as plain data.
+//! The terms of a promise: what an auditor and a reader need to know about it, as plain data.
 //!
-//! Auditor and report ask the terms and never which promise it is. So a new promise needs no new branch in either.
+//! Auditor and report use the terms and never ask which promise it is. So a new promise needs no new branch in either.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,13 @@ pub struct Terms {
     pub sentence: String,
     /// What it does not cover, one sentence each.
     pub limits: Vec<&'static str>,
-    /// What it speaks of.
+    /// What it is about.
     pub scope: Scope,
-    /// Against whom it is proved.
+    /// The reader against whom it is proved.
     pub reader: Reader,
-    /// The least number of people that cannot be distinguished; `None`: it says nothing of that.
+    /// The least number of people that cannot be distinguished; `None` if the promise does not say.
     pub k: Option<u32>,
-    /// The least number of sensitive values that stay possible; `None`: it says nothing of that.
+    /// The least number of sensitive values that stay possible; `None` if the promise does not say.
     pub l: Option<u32>,
     /// What is hidden, and among how many.
     pub hides: Hides,
@@ -35,10 +35,10 @@ pub struct Terms {
     pub keeps_value_sets: bool,
     /// What it says of a published group as a whole.
     pub groups: GroupRule,
-    /// Whether rows may be artificial; how many there are is published then, even if there are none.
+    /// Whether there may be counterfeits. Then their number is published, even if it is 0.
     pub adds_counterfeits: bool,
-    /// The least number that a published count of people may tell apart from 0; `None`: no counts are published, because
-    /// the promise rests on readers not knowing who is in which release.
+    /// The least published count above 0; `None` if no counts are published, because the promise relies on readers not
+    /// knowing who is in which release.
     pub counts_from: Option<u32>,
 }
 
@@ -46,10 +46,10 @@ pub struct Terms {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reader {
-    /// Knows the rule that every release keeps, and not how people and counterfeits were placed.
+    /// Knows the rule that every release keeps, but not how people and counterfeits were placed.
     #[default]
     Rule,
-    /// Knows the program too, and everything but its secret seed.
+    /// Also knows the program, and everything but its secret seed.
     Method,
 }
 
@@ -63,7 +63,7 @@ impl Reader {
     }
 }
 
-/// What a promise speaks of.
+/// What a promise is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scope {
     /// All releases of a series together.
@@ -77,22 +77,22 @@ pub enum Scope {
 /// What a promise hides, and among how many.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Hides {
-    /// Who a person is, among so many.
+    /// Who a person is, among this many people.
     Identity(u32),
-    /// Which sensitive value a person has, among so many.
+    /// Which sensitive value a person has, among this many values.
     Value(u32),
     /// Neither in these terms: its bound is on combinations of columns.
     Combinations,
 }
 
-/// What a promise says of a published group as a whole, which a comparison of two releases may rest on.
+/// What a promise says about a published group as a whole. A comparison of two releases may rely on it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum GroupRule {
-    /// Nothing more than of its people.
+    /// Nothing beyond its people.
     Open,
     /// Every value of a group occurs equally often, counterfeits included. How many newcomers a group has is open.
     Balanced,
-    /// A group comes again with the same people and the same region, or not at all.
+    /// A group is published again with the same people and the same region, or not at all.
     Unchanged,
 }
 
@@ -101,7 +101,7 @@ const NEVER: [&str; 2] =
     ["Not differential privacy.", "No protection against other data sets about the same people published elsewhere."];
 
 impl Terms {
-    /// Terms that claim nothing yet: one sentence, and what it does not cover beside what no promise covers.
+    /// Terms with one sentence and no numbers yet. `limits` are added to what no promise covers.
     pub fn new(name: &'static str, scope: Scope, sentence: String, limits: &[&'static str]) -> Terms {
         Terms {
             name,
@@ -123,7 +123,7 @@ impl Terms {
         }
     }
 
-    /// The promise in one short sentence. Against whom it holds stands in the long one.
+    /// The promise in one short sentence. The long one names the reader.
     pub fn short(&self) -> String {
         let over = match self.scope {
             Scope::Series => "over all releases together",
@@ -138,7 +138,7 @@ impl Terms {
         format!("{what}, {over}, for the reader that the full promise names.")
     }
 
-    /// The largest risk it allows, as one in so many.
+    /// The largest risk it allows, as one in this many.
     pub fn one_in(&self) -> Option<u32> {
         match self.hides {
             Hides::Identity(number) | Hides::Value(number) => Some(number),

@@ -1,7 +1,7 @@
 //! Sensitive values and sets of them.
 //!
-//! A value is the combination of all sensitive attributes. Its number lasts for the whole series:
-//! values new in a release are numbered after all older ones, in the order of their texts.
+//! A value is the combination of all sensitive attributes. Its number stays the same for the whole series: values new
+//! in a release are numbered after all older ones, in the order of their texts.
 
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -59,7 +59,7 @@ impl Values {
         self.texts.append(&mut new);
     }
 
-    /// The values that repeat another one in another spelling. Counted apart they would pretend to be diverse.
+    /// The values that repeat another one in another spelling. Counted separately, they would look diverse.
     pub fn spelled_twice(&self) -> Vec<Value> {
         let mut first: FxHashMap<Vec<String>, Value> = FxHashMap::default();
         let is_second = |&(value, cells): &(Value, &[Box<str>])| {
@@ -92,8 +92,8 @@ impl Values {
     }
 }
 
-/// A text without what differs in spelling alone: case, blanks, the encoding of letters (an accent may be a character of its
-/// own), invisible characters, and `.0` behind a whole number.
+/// A text without mere differences of spelling: case, blanks, the encoding of letters (an accent may be a separate
+/// character), invisible characters, and `.0` after a whole number.
 fn plain_spelling(text: &str) -> String {
     let is_invisible = |letter: &char| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
     let text: String =
@@ -115,7 +115,7 @@ impl fmt::Debug for Values {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ValueSetId(pub u32);
 
-/// All value sets of a series, each with a number that lasts.
+/// All value sets of a series, each with a permanent number.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct ValueSets {
     sets: Vec<Box<[Value]>>,

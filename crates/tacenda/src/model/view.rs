@@ -26,7 +26,7 @@ pub struct SpanColumn {
     pub codes: Vec<u32>,
 }
 
-/// A view that has left, or is about to: a bag of rows with one span per column. Public.
+/// A view that is published or about to be: a bag of rows with one span per column. Public.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedView {
     /// Which view it is.
@@ -43,18 +43,18 @@ pub struct ViewRows {
     rows: usize,
 }
 
-/// Per column of a view, the spans it is published with: ascending, apart, covering every code that
-/// occurs; `None` where it is published as it is.
+/// Per column of a view, the spans it is published with: ascending, disjoint, covering every code that occurs. `None`
+/// if it is published as it is.
 pub type Cuts = Vec<Option<Vec<Span>>>;
 
 /// A column of a view, or the record itself, as one side of a requirement.
 ///
-/// Views are numbered in the order in which they are handed over together with the requirement.
+/// Views are numbered in the order in which they are passed with the requirement.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ViewColumn {
     /// The view.
     pub view: usize,
-    /// The column; `None` is the key of the view, as if every row carried a number of its own.
+    /// The column; `None` is the key of the view, as if every row had its own number.
     pub column: Option<usize>,
 }
 
@@ -65,28 +65,28 @@ pub struct Requirement {
     pub x: Vec<ViewColumn>,
     /// What identifies (anonymity) or must not be learned (linkability).
     pub y: Vec<ViewColumn>,
-    /// How much of it.
+    /// The bound.
     pub bound: Bound,
 }
 
 /// The number in a requirement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Bound {
-    /// Every combination of X goes with at least so many values of Y.
+    /// Every combination of X goes with at least `k` values of Y.
     Anonymity {
         /// The least number.
         k: u64,
     },
     /// No value of Y makes up a larger share of a combination of X.
     Linkability {
-        /// The largest share in thousandths of every value not in `listed`; `None`: those are not sensitive.
+        /// The largest share in thousandths of every value not in `listed`; `None` if those are not sensitive.
         max_permille: Option<u32>,
         /// Values with a threshold of their own.
         listed: Vec<Threshold>,
     },
-    /// No value of Y makes up more than one in `l` of a combination of X: exactly, unlike thousandths.
+    /// No value of Y makes up more than one in `l` of a combination of X. This is exact, unlike thousandths.
     OneIn {
-        /// In so many.
+        /// The denominator.
         l: u32,
     },
 }
@@ -109,15 +109,15 @@ pub struct Impossible {
     pub right: (String, Span),
 }
 
-/// What the detail of a view is good for.
+/// What the detail of a view is used for.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Score {
-    /// Telling the classes of the target column apart (paper 004, equation 2); like `Distortion` without a target.
+    /// Predicting the target column (paper 004, equation 2). Without a target, like `Distortion`.
     Entropy,
     /// Staying close to the values (equation 3): as many units as there are rows with the value.
     #[default]
     Distortion,
-    /// Telling rows apart: as many units as there are pairs that would no longer be alike.
+    /// Distinguishing rows: as many units as there are pairs that would no longer be alike.
     Discernability,
 }
 
@@ -155,8 +155,8 @@ impl ViewColumn {
         name == column || name.split_once('.') == Some((view, column))
     }
 
-    /// What a name in a policy file means: `job` is the column in every view that has it, `tax.job`
-    /// the one in the view `tax`, and `tax.record` the key of that view. Empty where nothing is meant.
+    /// What a name in a policy file means: `job` is the column in every view that has it, `tax.job` the one in the view
+    /// `tax`, and `tax.record` the key of that view. Empty if it means nothing.
     pub fn find(views: &[&View], name: &str) -> Vec<ViewColumn> {
         if let Some((view, column)) = name.split_once('.')
             && let Some(view) = views.iter().position(|candidate| candidate.name == view)
@@ -212,7 +212,7 @@ fn columns_in(side: &[ViewColumn], view: usize) -> Vec<usize> {
 }
 
 impl Bound {
-    /// The threshold of a value of Y as a fraction, given its spans; `None` where it is not sensitive.
+    /// The threshold of a value of Y as a fraction, given its spans; `None` if it is not sensitive.
     pub fn line(&self, value: impl Fn(usize) -> Span) -> Option<(u32, u32)> {
         match self {
             Bound::OneIn { l } => Some((1, *l)),
@@ -312,8 +312,8 @@ impl PublishedView {
         PublishedView { view, columns, rows }
     }
 
-    /// A release as a view: its regions, and its sensitive values as the exact values of `sensitive`, one
-    /// attribute each. Counterfeits are rows like any other; a reader cannot tell.
+    /// A release as a view: its regions, and its sensitive values as exact values of the attributes `sensitive`.
+    /// Counterfeits are rows like any other, because a reader cannot recognise them.
     pub fn of_release(
         name: &str,
         schema: &Schema,
@@ -342,7 +342,7 @@ impl PublishedView {
     /// Publishes `rows` with the spans of `cuts`.
     ///
     /// # Panics
-    /// If a code lies in no span of its cut: a cut covers every code that occurs.
+    /// If a code lies in no span of its cut. A cut must cover every code that occurs.
     pub fn recode(view: &View, rows: &ViewRows, cuts: &Cuts) -> PublishedView {
         let columns =
             (0..view.columns.len()).map(|column| recode(&view.columns[column], rows.column(column), &cuts[column]));
@@ -369,7 +369,7 @@ impl PublishedView {
         &self.columns[column]
     }
 
-    /// The rows sorted into classes that are alike on `columns`.
+    /// The rows sorted into classes that agree on `columns`.
     pub fn classes(&self, columns: &[usize]) -> Classes {
         let codes: Vec<&[u32]> = columns.iter().map(|&column| &self.columns[column].codes[..]).collect();
         Classes::of(self.rows, &codes)
@@ -451,7 +451,7 @@ fn rank(keys: &[u64], space: u64) -> Vec<u32> {
         return keys.iter().map(|&key| place[key as usize]).collect();
     }
     let mut order: Vec<(u64, u32)> = keys.iter().zip(0u32..).map(|(&key, row)| (key, row)).collect();
-    // A thread is worth its while only for many rows.
+    // Threads pay off only for many rows.
     if order.len() < 1 << 14 {
         order.sort_unstable();
     } else {

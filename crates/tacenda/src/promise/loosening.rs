@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Looser(String);
 
 impl Looser {
-    /// For a reason in words.
+    /// A refusal with this reason.
     pub fn because(why: impl Into<String>) -> Looser {
         Looser(why.into())
     }
@@ -20,7 +20,7 @@ impl Looser {
         Looser("another promise needs a new series".into())
     }
 
-    /// A number that may grow at any time and never shrink; none is less than any.
+    /// Refuses unless a number stayed or grew. An absent number counts as less than any other.
     pub fn unless_at_least(key: &str, before: Option<u32>, after: Option<u32>) -> Result<(), Looser> {
         let (before, after) = (before.unwrap_or(0), after.unwrap_or(0));
         if after < before {
@@ -32,7 +32,7 @@ impl Looser {
         Ok(())
     }
 
-    /// A number that the people published so far rely on: it may neither shrink nor grow.
+    /// Refuses any change of a number on which the promise to people published so far depends.
     pub fn unless_kept(key: &str, before: Option<u32>, after: Option<u32>) -> Result<(), Looser> {
         Looser::unless_at_least(key, before, after)?;
         match (before, after) {
@@ -45,7 +45,7 @@ impl Looser {
         }
     }
 
-    /// Anything else that must stay as it is.
+    /// Refuses any change of a setting.
     pub fn unless_same<T: PartialEq + ?Sized>(key: &str, before: &T, after: &T) -> Result<(), Looser> {
         match before == after {
             true => Ok(()),

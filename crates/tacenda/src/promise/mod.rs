@@ -1,13 +1,14 @@
 //! What is promised: one folder per promise.
 //!
-//! There are two kinds. [`SeriesPromise`] is about all releases of one table, and forms groups; [`ViewPromise`] is
-//! about releases with different columns, and asks something of their join. What both can do is small and stands
-//! here: [`Parameters`] are read from the policy file, written down, put into words and numbers ([`Terms`]), and
+//! There are two kinds. [`SeriesPromise`] is about all releases of one table, and forms groups. [`ViewPromise`] is
+//! about releases with different columns, and makes a demand on their join. What both have in common is small and is
+//! defined here: [`Parameters`] are read from the policy file, stored, turned into words and numbers ([`Terms`]), and
 //! compared with those of the release before. [`Promise`] is one of either kind.
 //!
-//! A promise is its parameters, a struct of its own. Beside them in its folder stand `group.rs`, which forms the
-//! groups, and `check.rs`, which judges a finished release from the promise's definition and knows nothing of the
-//! groups' making. A row in `series` or `views` lists it; names, help, reading, writing and words follow from the row.
+//! A promise is a struct of its own: its parameters. Its folder also has `group.rs`, which forms the groups, and
+//! `check.rs`, which judges a finished release. The check follows from the promise's definition and does not know how
+//! the groups were made. A row in `series` or `views` registers the promise; names, help, reading, writing and words
+//! follow from the row.
 
 #[macro_use]
 mod registry;
@@ -20,7 +21,7 @@ pub use loosening::Looser;
 pub use policy_file::{
     Format, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits, SignatureRules,
 };
-// Everything that a promise brings is found here, so that a new one is listed in one place.
+// All names of all promises are exported here, so that a new promise is listed in one place.
 pub use series::*;
 pub use views::*;
 
@@ -45,18 +46,19 @@ pub struct Entry {
     pub keys: &'static [Key],
     /// How `tacenda init` drafts it.
     pub draft: Drafted,
-    /// What `tacenda explain` says of its warnings.
+    /// The pages of its warnings for `tacenda explain`.
     pub pages: &'static [Page],
     /// The parameters that a release states to its recipients. The others say how the promise is kept.
     pub stated: &'static [&'static str],
 }
 
-/// How a first policy file says a promise.
+/// How a promise is written into a first policy file.
 #[derive(Debug)]
 pub struct Drafted {
-    /// What stands above its section: lines that begin with `#`.
+    /// The comment above its section: lines that begin with `#`.
     pub comment: &'static str,
-    /// Its parameters, one per line, where no sensitive value is held by more than one in so many rows.
+    /// Its parameters, one per line. The argument is the largest m such that no sensitive value has more than one in m
+    /// of the rows.
     pub parameters: fn(u64) -> String,
     /// Whether it is about sensitive values, so that some column must be sensitive.
     pub needs_sensitive: bool,
@@ -73,26 +75,26 @@ impl Entry {
     }
 }
 
-/// The parameters of one promise: all that any promise can do, whatever it is about.
+/// The parameters of one promise, with the operations that all promises have.
 pub trait Parameters: Clone + PartialEq + Serialize + DeserializeOwned {
     /// Its row for help and docs.
     const ENTRY: &'static Entry;
 
-    /// Reads them from a section of the policy file; `None` if a fault makes them meaningless.
+    /// Reads them from a section of the policy file; `None` if a fault makes them unusable.
     fn read(section: &Section<'_, '_>, schema: Option<&Schema>, walk: &mut Walk) -> Option<Self>;
 
     /// What is claimed, in words and numbers.
     fn terms(&self) -> Terms;
 
-    /// Whether a series that was published under `before` may go on under these.
+    /// Whether a series that was published under `before` may continue under these.
     fn may_follow(&self, before: &Self) -> Result<(), Looser>;
 
-    /// What in them contradicts itself or the columns.
+    /// Contradictions among the parameters or with the columns.
     fn contradictions(&self, _: Option<&Schema>) -> Vec<Contradiction> {
         Vec::new()
     }
 
-    /// Sets a number by its key in the policy file; false if there is no such number.
+    /// Sets a number by its key in the policy file; returns false if there is no such number.
     fn set(&mut self, key: &str, value: u32) -> bool;
 }
 
@@ -124,7 +126,7 @@ pub enum Promise {
     View(ViewPromise),
 }
 
-/// Every promise there is. Nothing is listed here before it is audited.
+/// All promises. A promise is listed only once it is audited.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     SeriesPromise::ENTRIES.iter().chain(ViewPromise::ENTRIES).copied()
 }
@@ -146,7 +148,7 @@ impl Promise {
         }
     }
 
-    /// The parameters that are stated to recipients' programs.
+    /// The parameters that a release states to recipients' programs.
     pub fn stated(&self) -> Map<String, Json> {
         let written = serde_json::to_value(self).expect("names and numbers are JSON");
         let is_stated = |key: &String| self.entry().stated.contains(&key.as_str());
@@ -154,9 +156,9 @@ impl Promise {
         all.filter(|(key, _)| is_stated(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// Reads back what [`Promise::stated`] wrote. What is not stated is at its default.
+    /// Reads what [`Promise::stated`] wrote. Parameters that are not stated have their default.
     ///
-    /// A parameter that this version does not know is refused: it may say something of the promise.
+    /// An unknown parameter is refused, because it may change the promise.
     pub fn read_stated(model: &str, parameters: &Map<String, Json>) -> Result<Promise, String> {
         let mut written = parameters.clone();
         written.insert(MODEL.into(), json!(model));

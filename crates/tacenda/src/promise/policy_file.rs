@@ -5,14 +5,14 @@ use crate::promise::{Promise, SeriesPromise, Views};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything `tacenda.toml` says, as types.
+/// The contents of `tacenda.toml`, as types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyFile {
-    /// What the series is called and whom to ask.
+    /// The name of the series and its contact.
     pub series: SeriesSettings,
     /// The columns.
     pub schema: Schema,
-    /// What must hold, and of what.
+    /// What is promised.
     pub promise: Promised,
     /// Why risks that the promise does not cover are accepted.
     pub reasons: Reasons,
@@ -22,50 +22,50 @@ pub struct PolicyFile {
     pub output: Output,
 }
 
-/// What a policy file promises: something of a series of one table, or of views.
+/// What a policy file promises: about a series of one table, or about views.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Promised {
-    /// Of all releases of one table.
+    /// About all releases of one table.
     Series(SeriesPromise),
-    /// Of views, which it names.
+    /// About views, which it names.
     Views(Views),
 }
 
 /// Why a risk is accepted, in the steward's words.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Reasons {
-    /// Why a promise that holds per release only may be published a second time.
+    /// Why a second release is published under a promise that holds per release only.
     pub accept_series_risk: Option<String>,
-    /// Why a series may go on from adopted releases that do not keep the promise.
+    /// Why a series continues from adopted releases that do not keep the promise.
     pub accept_adopted: Option<String>,
-    /// Why a series may begin under a promise that gives some people away.
+    /// Why a series begins under a promise that reveals some people's values.
     pub accept_counterfeit: Option<String>,
 }
 
 impl Reasons {
-    /// How the policy file accepts what a series reveals under a promise that holds per release only.
+    /// The setting that accepts what a series reveals under a promise that holds per release only.
     pub const SERIES_RISK: &str = "accept_series_risk = \"your reason\" under [promise]";
 }
 
-/// What is not covered where releases made elsewhere were taken in though they do not keep the promise.
+/// What is not covered if adopted releases do not keep the promise.
 const ADOPTED: &str = "This series has releases made elsewhere that do not keep its promise. What they revealed \
                        stays revealed, and comparing them with later releases may reveal more about the people in \
                        them. The promise covers the later releases only.";
 
-/// What is not covered where there are several sensitive columns.
+/// What is not covered with several sensitive columns.
 const COMBINED: &str =
     "Several sensitive columns count as one value, their combination. One of them alone may be certain.";
 
-/// What is not covered where a person's rows are combined.
+/// What is not covered if a person's rows are combined.
 const COMBINED_ROWS: &str = "Where the table has several rows of a person, their sensitive values count as one value, such as \
                              asthma+flu. Values of a group may share a part, and then that part is certain.";
 
-/// What is not covered where one of a person's rows counts.
+/// What is not covered if only one of a person's rows counts.
 const FIRST_ROW: &str = "Where the table has several rows of a person, only the first one is published.";
 const LATEST_ROW: &str = "Where the table has several rows of a person, only the latest one is published.";
 
 impl PolicyFile {
-    /// Everything that is promised, what stands in `[promise]` first.
+    /// All promises, the one in `[promise]` first.
     pub fn promises(&self) -> Vec<Promise> {
         match &self.promise {
             Promised::Series(promise) => vec![promise.clone().into()],
@@ -73,7 +73,7 @@ impl PolicyFile {
         }
     }
 
-    /// What stands in `[promise]`.
+    /// The promise in `[promise]`.
     pub fn first_promise(&self) -> Promise {
         match &self.promise {
             Promised::Series(promise) => promise.clone().into(),
@@ -81,8 +81,8 @@ impl PolicyFile {
         }
     }
 
-    /// What is claimed first of all, and all that is not covered: by the promise, because recipients are judged
-    /// apart, and because of releases made elsewhere.
+    /// The terms of the first promise, and everything that is not covered: by the promise itself, because recipients
+    /// are judged separately, and because of adopted releases.
     pub fn terms(&self) -> Terms {
         let mut terms = match &self.promise {
             Promised::Series(promise) => promise.terms(),
@@ -103,7 +103,7 @@ impl PolicyFile {
         terms
     }
 
-    /// Sets a number of the first promise by its key in the policy file; false if there is no such number.
+    /// Sets a number of the first promise by its key in the policy file; returns false if there is no such number.
     pub fn set(&mut self, key: &str, value: u32) -> bool {
         match &mut self.promise {
             Promised::Series(promise) => promise.set(key, value),
@@ -111,8 +111,8 @@ impl PolicyFile {
         }
     }
 
-    /// The least number that a published count may tell apart from 0, if counts of quasi values are published at all:
-    /// the promise allows it and the policy file does not decline.
+    /// The least published count above 0; `None` if no counts of quasi values are published. The promise must allow
+    /// counts and the policy file must not decline them.
     pub fn counts_from(&self) -> Option<u32> {
         self.terms().counts_from.filter(|_| self.output.counts)
     }
@@ -122,7 +122,7 @@ impl PolicyFile {
         matches!(&self.promise, Promised::Series(promise) if promise.inner().is_study())
     }
 
-    /// The views, where it has some.
+    /// The views, if it has some.
     pub fn views(&self) -> Option<&Views> {
         match &self.promise {
             Promised::Series(_) => None,
@@ -145,7 +145,7 @@ impl<P: Into<SeriesPromise>> From<P> for Promised {
     }
 }
 
-/// What the series is called and whom to ask.
+/// The name of the series and its contact.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SeriesSettings {
     /// A short name, used for folders and files: lower case letters, digits and dashes.
@@ -162,16 +162,16 @@ pub struct SeriesSettings {
     pub signatures: SignatureRules,
 }
 
-/// Whose keys a release needs. Empty where the policy file does not say: then it may go without.
+/// The keys that a release needs. If the policy file names none, the list is empty and no signature is needed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SignatureRules {
     /// The public keys that may sign a release.
     pub signers: Vec<String>,
-    /// The public keys of those who may approve a plan. One of them must, and not the one who signs.
+    /// The public keys that may approve a plan. One of them must approve, and it must not be the key that signs.
     pub approvers: Vec<String>,
 }
 
-/// What only people know of a series: why, for whom, under which conditions. Empty where the policy file does not say.
+/// What only people know about a series: why, for whom, under which conditions. Empty if the policy file does not say.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Governance {
     /// Why the releases are made.
@@ -192,7 +192,7 @@ impl Governance {
     /// The keys of `[governance]`.
     pub const KEYS: [&str; 6] = ["purpose", "recipients", "environment", "controls", "other_data", "legal_basis"];
 
-    /// What a key of `[governance]` sets.
+    /// The field that a key of `[governance]` sets.
     pub fn field(&mut self, key: &str) -> Option<&mut String> {
         match key {
             "purpose" => Some(&mut self.purpose),
@@ -232,7 +232,7 @@ pub struct Output {
     pub linked_ids: bool,
     /// Whether texts that a spreadsheet would run as a formula are refused.
     pub spreadsheet_safe: bool,
-    /// Whether counts of people by quasi value are published beside the rows, where the promise allows it.
+    /// Whether counts of people by quasi value are published beside the rows, if the promise allows it.
     pub counts: bool,
 }
 

@@ -1,7 +1,8 @@
-//! A kind of promise from its rows: the enum, and all that is the same for each of them.
+//! Generates a kind of promise from its rows: the enum, and everything that is the same for all of them.
 
-/// Declares an enum with one variant per promise; a row is the name of its struct of parameters, which implements
-/// [`Parameters`](crate::promise::Parameters) and the trait `$does` of its kind. On the wire a promise is its parameters and its name under `model`.
+/// Declares an enum with one variant per promise. A row is the name of its struct of parameters, which implements
+/// [`Parameters`](crate::promise::Parameters) and the trait `$does` of its kind. In JSON a promise is its parameters,
+/// with its name under `model`.
 macro_rules! promises {
     ($(#[$doc:meta])* $kind:ident: $does:ident { $($(#[$about:meta])* $promise:ident,)* }) => {
         $(#[$doc])*
@@ -23,8 +24,8 @@ macro_rules! promises {
                 }
             }
 
-            /// Reads the promise of that name from a section of the policy file; `None` if there is none of this
-            /// kind, or a fault leaves no sense in it.
+            /// Reads the promise of that name from a section of the policy file; `None` if there is none of this kind,
+            /// or a fault makes it unusable.
             pub fn read(
                 name: &str,
                 section: &crate::settings::Section<'_, '_>,
@@ -38,7 +39,7 @@ macro_rules! promises {
                 None
             }
 
-            /// What promises of this kind can do, whichever it is.
+            /// The operations that all promises of this kind have.
             pub fn inner(&self) -> &dyn $does {
                 match self {
                     $($kind::$promise(promise) => promise,)*
@@ -52,7 +53,7 @@ macro_rules! promises {
                 }
             }
 
-            /// Whether a series that was published under `before` may go on under this.
+            /// Whether a series that was published under `before` may continue under this.
             pub fn may_follow(&self, before: &$kind) -> Result<(), crate::promise::Looser> {
                 match (self, before) {
                     $(($kind::$promise(now), $kind::$promise(before)) => {
@@ -62,14 +63,14 @@ macro_rules! promises {
                 }
             }
 
-            /// What in it contradicts itself or the columns.
+            /// Contradictions among its parameters or with the columns.
             pub fn contradictions(&self, schema: Option<&crate::model::Schema>) -> Vec<crate::promise::Contradiction> {
                 match self {
                     $($kind::$promise(promise) => crate::promise::Parameters::contradictions(promise, schema),)*
                 }
             }
 
-            /// Sets a number by its key in the policy file; false if there is no such number.
+            /// Sets a number by its key in the policy file; returns false if there is no such number.
             pub fn set(&mut self, key: &str, value: u32) -> bool {
                 match self {
                     $($kind::$promise(promise) => crate::promise::Parameters::set(promise, key, value),)*

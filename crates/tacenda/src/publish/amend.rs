@@ -1,6 +1,6 @@
-//! Amendments: what a policy's columns have gained since the last release, and how the vault's codes move with it.
+//! Amendments: the values that a policy's columns gained since the last release, and how the vault's codes shift.
 //!
-//! The vault knows a tree by its digest. The tree itself stands in the manifest of the last release, and is believed
+//! The vault keeps only the digest of a tree. The tree itself is in the manifest of the last release, and is trusted
 //! only if it has that digest.
 
 use crate::folder;
@@ -9,7 +9,7 @@ use crate::ledger::{Amendment, Store};
 use crate::model::{Added, Growth, History, Row, Schema, Table};
 use crate::promise::{PolicyFile, Promised};
 
-/// What a policy has gained since the last release. Nothing, where there is no release yet.
+/// What a policy gained since the last release; nothing before the first release.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Amended {
     /// How codes move; `None` where none do.
@@ -21,8 +21,8 @@ pub(super) struct Amended {
 }
 
 impl Amended {
-    /// Compares the policy's columns with those of the last release. The schema then has its values in the order of the
-    /// vault's codes, and `last` has grown with it. The error says, in words, why the columns are no growth.
+    /// Compares the policy's columns with those of the last release. Afterwards the schema has its values in the order
+    /// of the vault's codes, and `last` has grown with it. The error says why the change is no growth.
     pub(super) fn since(last: &mut Remembered, store: &Store, policy: &mut PolicyFile) -> Result<Amended, String> {
         let mut amended = Amended { added: last.added().clone(), ..Amended::default() };
         let lines = last.new_labels(&policy.schema);
@@ -64,7 +64,7 @@ impl Amended {
         &self.added
     }
 
-    /// The past in the codes of the schema now.
+    /// The past in the codes of the current schema.
     pub(super) fn recode(&self, history: History, snapshot: Option<Table>) -> (History, Option<Table>) {
         match &self.growth {
             Some(growth) => (growth.history(history), snapshot.map(|table| growth.table(table))),
@@ -72,9 +72,9 @@ impl Amended {
         }
     }
 
-    /// Leaves people where they were published: `other` is a value that was not listed when a person was first seen. A
-    /// person who was read so, and is still in the data, stays `other` when their value is listed later. A person who
-    /// was away is read anew.
+    /// Keeps people at `other` if they were published as `other`, because their value was not listed then. They stay
+    /// `other` while they are in the data, even if their value is listed later. A person who was away is read with the
+    /// new list.
     pub(super) fn stay(&self, schema: &Schema, table: &mut Table, last: Option<&Table>, history: &History) {
         let Some(last) = last else { return };
         for (attribute, quasi) in schema.quasi.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Amended {
     }
 }
 
-/// A schema with its values in the order of the last release, where it grew from that.
+/// A schema with its values in the order of the last release, if it grew from that.
 pub(super) fn published_order(store: &Store, schema: &Schema) -> Schema {
     let before = folder::read_schema(&store.release_folder(store.releases())).ok();
     let grown = before.and_then(|before| schema.grown_from(&before).ok());

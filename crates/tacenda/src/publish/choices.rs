@@ -1,5 +1,5 @@
-//! What a steward may choose, side by side: what each way of keeping a promise costs in precision,
-//! and how far a maintained clustering has drifted from one made anew.
+//! A comparison for the steward: what each way of keeping a promise costs in precision, and how far a maintained
+//! clustering has drifted from a new one.
 //!
 //! Both are rehearsals that are thrown away. They are for the steward and private. Loss and query error do not always agree,
 //! so both are measured.
@@ -14,27 +14,28 @@ use crate::report::percent;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Ways are compared on so many people at most, before the first release. Then nobody waits for a table of millions.
+/// Before the first release, ways are compared on at most this many people, so that large tables do not take long.
 pub const MOST_COMPARED: usize = 100_000;
 
-/// Ways whose loss or query error is so near to the least are as good: lots move both by about as much.
+/// Ways within this factor of the least loss or query error count as equally good, because lots alone change both by
+/// about as much.
 const AS_GOOD: f64 = 1.01;
 
 /// The ways to keep a promise, tried on one table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ways {
-    /// One each; none where there is no choice.
+    /// One entry per way; empty if there is no choice.
     pub choices: Vec<Choice>,
-    /// Which is best for this table, or that none is.
+    /// Which is best for this table, or a note that none is.
     pub best: Option<String>,
-    /// Ways that hold against a stronger reader and go on without a refusal, as far as can be foreseen.
+    /// Ways that hold against a stronger reader and for which no refusal is expected.
     pub offers: Vec<String>,
     /// On how many people they were compared, if not on all.
     pub sampled: Option<String>,
 }
 
 impl Ways {
-    /// Everything there is to say of them, one sentence each.
+    /// All notes about them, one sentence each.
     pub fn notes(&self) -> Vec<String> {
         self.best.iter().chain(&self.sampled).chain(&self.offers).cloned().collect()
     }
@@ -47,11 +48,11 @@ pub struct Choice {
     /// How groups are formed: `close`, `method`, `dealt` or `drawn`; for incremental-k-anonymity `cohorts`, `cells` or `tight`.
     #[serde(rename = "choice")]
     pub name: &'static str,
-    /// How the policy file asks for it.
+    /// The setting in the policy file.
     pub setting: String,
-    /// Against whom it holds.
+    /// The readers against whom it holds.
     pub about: &'static str,
-    /// Whether the policy file does.
+    /// Whether the policy file chooses it.
     #[serde(rename = "chosen")]
     pub is_chosen: bool,
     /// Whether people may leave the data.
@@ -67,7 +68,7 @@ pub struct Choice {
     pub loss: Option<f64>,
     /// Median relative error of random count queries.
     pub query_error: Option<f64>,
-    /// What to know of it, each with a code.
+    /// Warnings about it, each with a code.
     pub warnings: Vec<String>,
 }
 
@@ -102,17 +103,18 @@ impl Choice {
         }
     }
 
-    /// Loss and query error, where it was tried.
+    /// Loss and query error, if it was tried.
     fn costs(&self) -> Option<[f64; 2]> {
         Some([self.loss?, self.query_error?])
     }
 }
 
 impl Project {
-    /// What each way of keeping the promise of `file` costs with this material; nothing where there is no choice.
+    /// What each way of keeping the promise of `file` costs with this material; empty if there is no choice.
     ///
-    /// `rehearsal` is the release as `file` asks for it. The limits of counterfeits and withheld rows do not apply to the
-    /// others: the answer is what they would cost. Before the first release at most so many `people` are looked at.
+    /// `rehearsal` is the release as `file` asks for it. The limits of counterfeits and withheld rows do not apply to
+    /// the others, because the question is what they would cost. Before the first release at most `people` people are
+    /// used.
     pub fn ways(
         &self,
         file: &PolicyFile,
@@ -136,7 +138,7 @@ impl Project {
             ways.choices.push(choice);
             ways.offers.extend(offer);
         }
-        // Other ways differ in more than the reader, and cost is not the first question there.
+        // Other ways differ in more than the reader, so cost does not decide there.
         if alternatives.iter().any(|alternative| alternative.promise.terms().reader == Reader::Method) {
             ways.best = best(&ways.choices, chosen.terms().lets_people_leave);
         }
@@ -147,8 +149,8 @@ impl Project {
         Ok(ways)
     }
 
-    /// How far groups that are kept up are from groups made anew from this material, where some are: in numbers, and in
-    /// the promise's words.
+    /// How far maintained groups are from new ones made from this material, in numbers and in words; `None` if groups
+    /// are not maintained.
     pub fn drift(&self, material: &Ingredients) -> Option<(Drift, Vec<(&'static str, String)>)> {
         let file = self.policy();
         let Promised::Series(promise) = &file.promise else { return None };
@@ -158,7 +160,7 @@ impl Project {
         Some((drift, promise.inner().drift_in_words(&drift)))
     }
 
-    /// Why the series, once begun, cannot go on under another policy file.
+    /// Why a series that has begun cannot continue under another policy file.
     pub fn barred(&self, other: &PolicyFile, material: &Ingredients) -> Option<String> {
         let begun = material.history().releases > 0;
         let (old, new) = (Remembered::of(self.policy()), Remembered::of(other));
@@ -185,7 +187,7 @@ impl Tried<'_> {
         }
         let limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
         let other = PolicyFile { promise: alternative.promise.clone().into(), limits, ..self.file.clone() };
-        // What the policy file could not say is not offered.
+        // Settings that a policy file could not have are not offered.
         let fault =
             || ingest::faults_of(&other).first().map(|fault| format!("{}: {}", fault.kind.code(), fault.message));
         if let Some(why) = self.project.barred(&other, self.material).or_else(fault) {
@@ -208,13 +210,13 @@ impl Tried<'_> {
         Choice::possible(alternative, alternative.promise == *self.chosen, rehearsal, error)
     }
 
-    /// Offers a way that holds against a reader who knows the program in place of one that does not.
+    /// Offers a way that holds against a reader who knows the program, instead of one that does not.
     fn offer(&self, alternative: &Alternative, rehearsal: &Rehearsal) -> Option<String> {
         let readers = (self.chosen.terms().reader, alternative.promise.terms().reader);
         if readers != (Reader::Rule, Reader::Method) || self.material.history().releases > 0 {
             return None;
         }
-        // What-if lifts the limits of the file that it asks about.
+        // What-if questions lift the limits of their policy file, so those of the project are used.
         let counterfeits = self.project.policy().limits.counterfeits;
         let release = &rehearsal.prepared.release;
         let expected = alternative.promise.inner().expects_no_refusal(self.material.table(), release, counterfeits)?;

@@ -1,12 +1,12 @@
-//! What a view is good for, next to what else could have been published (paper 004, section 6).
+//! The utility of a view, compared with what else could have been published (paper 004, section 6).
 //!
-//! Four lines: the view; its rows as they are (the paper's BLE, its base line); plain k-anonymity on all its columns
-//! but the target (KAE); the rows as they are without the columns that readers can join on (RJE). Each has its
-//! distortion per row and, where the view has the target, what its columns still tell of it one by one and how often a
-//! decision tree tells it wrongly. Private: it needs the truth, and is for the steward.
+//! There are four lines: the view; its rows as they are (the paper's baseline BLE); plain k-anonymity on all its
+//! columns but the target (KAE); and the rows as they are without the columns that readers can join on (RJE). Each has
+//! its distortion per row. If the view has the target, each also has the information that its columns keep about the
+//! target, and the error of a decision tree. Private: it needs the private table, and is for the steward.
 //!
-//! The tree is grown on two of three rows and tested on the third ones, in the order of the keyed identifiers: an order
-//! that has nothing to do with what the rows say, and the same in every run of a project.
+//! The tree is grown on two of three rows and tested on the others, in the order of the keyed identifiers. This order
+//! is independent of the rows' contents, and the same in every run of a project.
 
 use crate::grouping::views;
 use crate::grouping::views::{Options, Task};
@@ -18,16 +18,16 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How many rows trees are grown and tested on at most.
+/// The most rows that trees are grown and tested on.
 pub const MOST_ROWS: usize = 60_000;
 
-/// How many classes a tree is asked to tell apart at most.
+/// The most classes that a tree predicts.
 const MOST_CLASSES: usize = 50;
 
-/// A view next to what else could be published. Private: for the steward.
+/// A view compared with what else could be published. Private: for the steward.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct ComparisonReport {
-    /// The class that is told, if the view has it.
+    /// The column that is predicted, if the view has it.
     pub target: Option<String>,
     /// The view first.
     pub lines: Vec<Compared>,
@@ -64,11 +64,11 @@ pub struct Compared {
     pub k: Option<u64>,
     /// Per row, how many levels its categories were lifted, summed over the columns.
     pub distortion_categories: f64,
-    /// Per row, the share of the domain its numbers leave open, summed over the columns.
+    /// Per row, the share of the domain that its numeric spans cover, summed over the columns.
     pub distortion_numbers: f64,
-    /// The share of the bits that its columns tell of the target one by one that they still tell.
+    /// The share of the columns' information about the target that is kept, column by column.
     pub information_kept: Option<f64>,
-    /// The share of test rows whose class a decision tree tells wrongly.
+    /// The share of test rows whose class a decision tree predicts wrongly.
     pub classification_error: Option<f64>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Laid<'a> {
         (0..self.view.columns.len()).map(root).collect()
     }
 
-    /// Plain k-anonymity on all columns but the target, made with the same means as the view.
+    /// Plain k-anonymity on all columns but the target, made with the same algorithm as the view.
     fn anonymous(&self, k: u64) -> Option<Cuts> {
         let columns = (0..self.view.columns.len()).filter(|&at| Some(at) != self.target);
         let x = columns.map(|column| ViewColumn::new(0, column)).collect();
@@ -181,7 +181,7 @@ impl<'a> Laid<'a> {
         }
     }
 
-    /// How often a tree is wrong that sees what is published with these cuts.
+    /// The error of a tree that sees the view with these cuts.
     fn error(&self, cuts: &Cuts, (training, test): &(Vec<u32>, Vec<u32>)) -> f64 {
         let published = PublishedView::recode(&self.view, &self.rows, cuts);
         let feature = |at: usize| {

@@ -3,8 +3,8 @@
 use crate::model::{CellRule, CountedColumn, History, Membership, PeopleCounts, Quasi, Span, Table, people_by_code};
 use crate::promise::PolicyFile;
 
-/// The counts of a release, where the promise allows them and the policy file does not decline. They are of published
-/// people only: neither counterfeits nor withheld people.
+/// The counts of a release, if the promise allows them and the policy file does not decline. They count published
+/// people only, neither counterfeits nor withheld people.
 pub(super) fn of(file: &PolicyFile, history: &History, table: &Table, membership: &Membership) -> Option<PeopleCounts> {
     let least = file.counts_from()?;
     let before = history.counts.last().map(|(_, counts)| counts);
@@ -37,7 +37,7 @@ fn count(quasi: &Quasi, rule: CellRule, codes: impl ExactSizeIterator<Item = u32
     cells
 }
 
-/// What is shown of them: by how much the rounded running total rises. Cells that show 0 are left out.
+/// The published counts: by how much the rounded running total rises in each cell. Cells that show 0 are left out.
 fn shown(cells: &[(Span, u64)], unit: u32) -> Vec<(Span, u64)> {
     let (mut total, mut said) = (0, 0);
     let mut shown = Vec::new();
@@ -80,9 +80,9 @@ mod tests {
         }
     }
 
-    /// science A3.13-3, by counting all columns of three cells with at most 14 people: whoever sees the counts and the number
-    /// of people, and knows how counts are rounded, can never say that a cell, or its change between two releases, is about
-    /// fewer people than a unit.
+    /// science A3.13-3, by trying all columns of three cells with at most 14 people. A reader who sees the counts and
+    /// the number of people, and knows the rounding, can never conclude that a cell, or its change between two
+    /// releases, is about fewer people than a unit.
     #[test]
     fn no_cell_and_no_change_is_ever_known_to_be_small() {
         let mut seen: BTreeMap<Public, [BTreeSet<u64>; 3]> = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! What releases said that is not true, and what is said about it.
+//! What earlier releases said that is not true, and its correction.
 //!
 //! Until version 2 of the engine, two promises said that they hold against a reader who knows how this program works.
-//! They hold against a reader who knows the rule that every release keeps (science A3.11). Saying so is no loosening:
-//! what is promised now held before, and the rest never did.
+//! They hold against a reader who knows the rule that every release keeps (science A3.11). Correcting this is no
+//! loosening: what is promised now held before, and the rest never did.
 
 use crate::ledger::{Store, What};
 use serde_json::Value as Json;
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 /// The words of the old sentences that are not true.
 const CLAIM: &str = "and how we work";
 
-/// What is to be said about the series, where a release of it has an old sentence.
+/// The correction, if a release of the series has an old sentence.
 pub(super) fn text(store: &Store) -> Option<String> {
     about(store.publications().map(|publication| (publication.number, &publication.promise)))
 }
@@ -30,7 +30,7 @@ fn about<'a>(releases: impl Iterator<Item = (u32, &'a Json)>) -> Option<String> 
     ))
 }
 
-/// Whether the ledger says it already.
+/// Whether the ledger has the correction already.
 pub(super) fn is_written(store: &Store) -> bool {
     store.events().iter().any(|event| matches!(event.what, What::Erratum { .. }))
 }

@@ -175,14 +175,14 @@ coded! {
         } = "R209", "one private table per release",
             "To attack people one by one, the audit needs the private table of every release, in the order of the \
              releases: --truth T1 T2 …. tacenda log lists the releases.";
-        #[error("this table needs about {} MB and --memory allows {}; allow more, or publish on a larger machine", needed >> 20, allowed >> 20)]
+        #[error("this table needs about {} MB, and --memory allows {} MB; allow more, or publish on a larger machine", needed >> 20, allowed >> 20)]
         Memory {
             /// How many bytes.
             needed: u64,
             /// How many are allowed.
             allowed: u64,
         } = "R701", "not enough memory allowed",
-            "The table is too large for --memory. Nothing was published.";
+            "Publishing this table needs more memory than --memory allows. Nothing was published.";
         #[error(
             "{file} was made elsewhere, and {model} needs to know which group each person was in; give the table it \
              was made from with --truth, or start a new series and audit both together"
@@ -354,7 +354,7 @@ fn start_over(some: usize, of: usize) -> &'static str {
     }
 }
 
-/// The smallest limit, to three decimals, that lets so many of so many through.
+/// The smallest limit, to three decimals, that allows `some` of `of`.
 fn needed(some: usize, of: usize) -> f64 {
     (1000.0 * some as f64 / of.max(1) as f64).ceil() / 1000.0
 }

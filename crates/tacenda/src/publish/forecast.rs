@@ -1,8 +1,8 @@
 //! How long the limits will hold: the next releases, made from the table itself.
 //!
 //! People leave, change and arrive at the rates that were just seen. An arrival is a copy of somebody who just arrived.
-//! The same program groups them, release after release, with limits lifted; nothing is written. It is a
-//! simulation from one table: it says what to expect while the table goes on like this, and nothing else.
+//! The same program groups them, release after release, with limits lifted; nothing is written. It is a simulation from
+//! one table. It says what to expect if the table continues to change like this, and nothing else.
 
 use crate::measure::{loss, nine_decimals};
 use crate::model::{Change, RecordKey, Rng, Row, Seed, Table, Value};
@@ -12,19 +12,19 @@ use crate::publish::{Before, Ingredients, Rehearsal, prepare};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How many releases are looked ahead, at most.
+/// The most releases that the forecast covers.
 const AHEAD: usize = 8;
 
-/// How many futures are drawn: the band lies between the best and the worst of them.
+/// The number of simulated futures; the band lies between the best and the worst of them.
 const FUTURES: u8 = 3;
 
-/// How many rows are grouped in all, about: large tables are followed less far.
+/// About how many rows are grouped in total; for large tables the forecast is shorter.
 const ROWS: usize = 600_000;
 
-/// The share that is assumed to leave, and to arrive, before a second release shows it.
+/// The share of people assumed to leave and to arrive, before a second release shows it.
 const ASSUMED: f64 = ASSUMED_CHURN;
 
-/// What the next releases will need, if the table goes on as it just did.
+/// What the next releases will need, if the table continues to change as it just did.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ForecastReport {
     /// The share of people who leave each time.
@@ -37,17 +37,17 @@ pub struct ForecastReport {
     pub assumed: bool,
     /// The releases, the next one first.
     pub releases: Vec<ForecastRelease>,
-    /// How many of them keep the limits of the policy file, from the first on, in the worst future that was drawn.
+    /// How many of them, from the first on, keep the limits of the policy file in the worst future.
     pub within: u32,
     /// The same in the best one.
     pub within_most: u32,
-    /// Why the next one cannot be made at all, if it cannot.
+    /// Why the next release cannot be made, if it cannot.
     pub ends: Option<String>,
-    /// Which change of a limit would let all of them through, where one is needed.
+    /// Which change of a limit would allow all of them, if one is needed.
     pub helps: Option<String>,
 }
 
-/// A release that is to be expected: the middle of the futures that were drawn, and the largest.
+/// An expected release: the median and the largest values over the futures.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct ForecastRelease {
     /// Counterfeits, as a share of the rows.
@@ -62,14 +62,14 @@ pub struct ForecastRelease {
     pub loss: f64,
 }
 
-/// One future: counterfeits, withheld people and loss of each release, and why there are no more.
+/// One future: counterfeits, withheld people and loss of each release, and why it ends.
 #[derive(Default)]
 struct Future {
     releases: Vec<[f64; 3]>,
     ends: Option<String>,
 }
 
-/// Looks ahead from a rehearsed release; `None` for promises about views, and for tables that are too large to follow.
+/// Forecasts from a rehearsed release; `None` for promises about views, and for tables that are too large.
 pub(super) fn forecast(file: &PolicyFile, material: &Ingredients, rehearsal: &Rehearsal) -> Option<ForecastReport> {
     let Promised::Series(promise) = &file.promise else { return None };
     let table = material.table();
@@ -81,7 +81,7 @@ pub(super) fn forecast(file: &PolicyFile, material: &Ingredients, rehearsal: &Re
     let limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
     let free = PolicyFile { limits, ..file.clone() };
     let least = file.terms().least_group;
-    // A seed of its own: what is foreseen shows nothing of what will be drawn.
+    // A separate seed, so that the forecast reveals nothing about later draws.
     let future = |number: u8| {
         let (seed, mut rng) = (Seed([7 + number; 32]), Rng::from_number(7 + u64::from(number)));
         let (mut history, mut last) = (rehearsal.prepared.history.clone(), table.clone());
@@ -120,7 +120,7 @@ pub(super) fn forecast(file: &PolicyFile, material: &Ingredients, rehearsal: &Re
     Some(ForecastReport { leave, arrive, change, assumed, releases, within: least, within_most: most, ends, helps })
 }
 
-/// Release by release, the middle of all futures and the most. They are as long as the shortest future.
+/// Per release, the median and the largest values over all futures, up to the end of the shortest future.
 fn middle(futures: &[Future]) -> Vec<ForecastRelease> {
     let ahead = futures.iter().map(|future| future.releases.len()).min().unwrap_or(0);
     let of = |release: usize, what: usize| {
@@ -135,7 +135,7 @@ fn middle(futures: &[Future]) -> Vec<ForecastRelease> {
     (0..ahead).map(release).collect()
 }
 
-/// The limit that is reached, and what would let all releases through.
+/// The limit that is reached, and what would allow all releases.
 fn what_helps(releases: &[ForecastRelease], limits: ShareLimits) -> Option<String> {
     let most = |share: fn(&ForecastRelease) -> f64| releases.iter().map(share).fold(0.0, f64::max);
     let enough = |share: f64| (share * 100.0).ceil() / 100.0;
@@ -181,7 +181,7 @@ impl Pace {
     fn next(&self, now: &Table, first: &Table, number: u64, rng: &mut Rng) -> Table {
         let mut like = || self.like[rng.below(self.like.len() as u64) as usize];
         let arrivals = (self.arrive * first.len() as f64).round() as u64;
-        // The last number is of the public cells, where there are any.
+        // The last number is that of the public cells, if there are any.
         type ForecastRow = (RecordKey, Vec<u32>, Value, Option<u32>);
         let mut rows: Vec<ForecastRow> = Vec::with_capacity(now.len() + arrivals as usize);
         let public = |table: &Table, row: Row| table.public().get(row.index()).copied();

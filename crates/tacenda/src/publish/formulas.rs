@@ -1,12 +1,12 @@
 //! Texts that a spreadsheet would run as a formula.
 //!
-//! Recipients open releases in spreadsheets. A label such as `=HYPERLINK(…)` then runs on their machine, whether it stands
-//! in quotes or not. Such labels are refused, unless the policy file says `spreadsheet_safe = false` under `[output]`.
+//! Recipients open releases in spreadsheets. A label such as `=HYPERLINK(…)` then runs on their machine, even if it is
+//! in quotes. Such labels are refused, unless the policy file says `spreadsheet_safe = false` under `[output]`.
 
 use crate::model::{Domain, Release, Schema};
 use crate::publish::ProjectError;
 
-/// Refuses a release that has a text which begins like a formula.
+/// Refuses a release with a text that begins like a formula.
 pub(super) fn refuse(schema: &Schema, release: &Release) -> Result<(), ProjectError> {
     let found = |column: &str| Err(ProjectError::Formula { column: column.into() });
     if let Some(column) = schema.published_columns().find(|name| is_formula(name)) {

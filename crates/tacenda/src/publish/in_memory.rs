@@ -1,8 +1,8 @@
-//! A series without a disk: for study, for notebooks, for tests.
+//! A series without a disk, for study, notebooks and tests.
 //!
-//! The same computation as a [`Project`](crate::publish::Project), gate included, with the same bytes for
-//! the same seed. What it remembers is gone when it is dropped. Publish real data from a project, because the next
-//! release must know this one.
+//! The same computation as a [`Project`](crate::publish::Project), gate included, with the same bytes for the same
+//! seed. Its memory is lost when it is dropped. Publish real data from a project, because the next release must know
+//! this one.
 
 use crate::ingest::{Loaded, ReadOptions, Source};
 use crate::measure::loss;
@@ -22,10 +22,10 @@ pub struct InMemory {
 }
 
 impl InMemory {
-    /// A series without a release. Without a seed, one that nobody knows.
+    /// A series without a release. If no seed is given, a random one is used.
     pub fn new(loaded: Loaded, seed: Option<Seed>) -> Result<InMemory, ProjectError> {
         let Promised::Series(promise) = loaded.policy.promise.clone() else {
-            // Views made elsewhere and who got what are remembered by a project only.
+            // Only a project remembers views made elsewhere and the recipients of views.
             return Err(ProjectError::BadView {
                 what: "a policy with views needs a project folder".into(),
                 way_out: "publish them with tacenda publish --view NAME".into(),
@@ -40,7 +40,7 @@ impl InMemory {
         &self.loaded.policy
     }
 
-    /// What is worth saying about the policy though it is no fault.
+    /// Remarks about the policy that are no faults.
     pub fn policy_notes(&self) -> &[String] {
         &self.loaded.notes
     }

@@ -1,7 +1,7 @@
-//! Joint 1: group, recode, let the auditor judge, remember, and only then publish.
+//! Publishing: form groups, recode, let the auditor judge, update the history, and only then publish.
 //!
-//! [`prepare`] makes a release and has it judged; it touches no disk, so that a plan, a test and a
-//! real publication are the same computation. [`Project`] adds the disk.
+//! [`prepare`] makes a release and lets the auditor judge it. It touches no disk, so that a plan, a test and a real
+//! publication are the same computation. [`Project`] adds the disk.
 
 mod recode;
 mod counts;
@@ -53,34 +53,34 @@ use crate::audit::{Evidence, Fault, Finding};
 use crate::model::{Change, Grouping, History, Membership, Published, Release, Schema, Seed, Table};
 use crate::promise::{Grouper, PolicyFile, SeriesPromise};
 
-/// A release that the auditor found no fault with, and what follows from it. Not published yet.
+/// A release in which the auditor found no fault, and the history after it. Not published yet.
 #[derive(Debug)]
 pub struct Prepared {
-    /// What would leave.
+    /// The release.
     pub release: Release,
     /// Its columns: those of the policy, or of the view it is.
     pub schema: Schema,
-    /// Private: who stands where.
+    /// Private: who is in which row.
     pub membership: Membership,
     /// Private: the history with this release in it.
     pub history: History,
     /// Arrivals, departures and changes.
     pub change: Change,
-    /// What there is to say of it, by the kind of promise.
+    /// Further results, by the kind of promise.
     pub about: Prepares,
 }
 
-/// What a prepared release is of.
+/// The kind of a prepared release.
 #[derive(Debug)]
 pub enum Prepares {
-    /// Of a series of one table.
+    /// A release of a series of one table.
     Series {
         /// What a study mode breaks on made-up data; always empty for real data.
         findings: Vec<Finding>,
         /// What comparing with the earlier releases reveals, for a promise that holds per release only.
         series_risk: Option<SeriesRisk>,
     },
-    /// Of a view.
+    /// A release of a view.
     View(PreparedView),
 }
 
@@ -110,8 +110,8 @@ impl Prepared {
     }
 }
 
-/// Makes the next release of a series and has it judged. `grouper` forms the groups; usually the promise itself.
-/// Changes nothing.
+/// Makes the next release of a series and lets the auditor judge it. `grouper` forms the groups; it is usually the
+/// promise itself. Nothing is changed.
 pub fn prepare(
     file: &PolicyFile,
     grouper: &dyn Grouper,
@@ -139,16 +139,16 @@ pub fn prepare(
     Ok(Prepared { release, schema: file.schema.clone(), membership, history, change, about })
 }
 
-/// What a series looked like before a release.
+/// The state of a series before a release.
 #[derive(Clone, Copy, Debug)]
 pub struct Before<'a> {
     /// Everything published.
     pub history: &'a History,
-    /// The last snapshot, for telling what changed.
+    /// The last snapshot, to see what changed.
     pub snapshot: Option<&'a Table>,
 }
 
-/// Findings refuse the release. Only a study on made-up data may go on with them.
+/// Findings refuse the release. Only a study on made-up data may continue with them.
 fn judge(promise: &SeriesPromise, evidence: Evidence<'_>) -> Result<Vec<Finding>, PublishError> {
     let findings = promise.judge(evidence);
     let is_breach = |finding: &Finding| {

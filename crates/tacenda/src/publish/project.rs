@@ -1,8 +1,8 @@
 //! A project folder: the policy file, the ledger and the releases together.
 //!
-//! [`Project::rehearse`] does everything but write; [`Project::publish`] commits a rehearsal. A plan is
-//! a rehearsal whose inputs are remembered by their digests: publishing it makes the same bytes, or
-//! says what has changed since.
+//! [`Project::rehearse`] does everything except writing; [`Project::publish`] commits a rehearsal. A plan is a
+//! rehearsal whose inputs are recorded by their digests. Publishing it makes the same bytes, or reports what has
+//! changed since.
 
 use crate::audit::Finding;
 use crate::folder::{Issue, ManifestFacts, PreviousRelease, StatedPromise};
@@ -40,7 +40,7 @@ use std::sync::Arc;
 /// The name of the policy file where none is given.
 pub const POLICY_FILE: &str = "tacenda.toml";
 
-/// What publishing was seen to need at its peak, for refusing early where memory is short.
+/// The measured peak memory of publishing per row, to refuse early if memory is short.
 const BYTES_PER_ROW: u64 = 300;
 
 /// What a project is opened for.
@@ -48,13 +48,13 @@ const BYTES_PER_ROW: u64 = 300;
 pub enum Access {
     /// Nothing is written, and no lock is taken. The ledger may be missing.
     Look,
-    /// Nothing is written but, the first time, the ledger and the vault with its seed.
+    /// Nothing is written except, the first time, the ledger and the vault with its seed.
     Rehearse,
-    /// The one writer: what a crash left is finished or removed.
+    /// Opened for writing, by one process at a time: what a crash left is finished or removed.
     Publish,
 }
 
-/// What a project runs on. Tests bring a disk that fails and a clock that goes wrong.
+/// The disk and the clock of a project. Tests provide a failing disk and a wrong clock.
 #[derive(Clone)]
 pub struct Machine {
     /// Where ledger, vault and releases are.
@@ -77,9 +77,9 @@ pub struct Project {
     machine: Machine,
     loaded: Loaded,
     store: Option<Store>,
-    /// What the columns have gained since the last release.
+    /// The values that columns gained since the last release.
     amended: Amended,
-    /// Stands in for the vault's seed where there is no vault yet and nothing is written.
+    /// Replaces the vault's seed if there is no vault yet and nothing is written.
     throwaway: Seed,
     /// Why the vault stayed closed to somebody who only looks.
     closed: Option<KeyError>,
@@ -112,7 +112,7 @@ pub struct Ingredients {
 }
 
 impl Ingredients {
-    /// The snapshot, when the rest is no longer needed.
+    /// Returns the snapshot and drops the rest.
     pub fn into_table(self) -> Table {
         self.snapshot.table
     }
@@ -132,7 +132,7 @@ impl Ingredients {
         &self.snapshot.table
     }
 
-    /// At most so many people of a series that has not begun, drawn by lot; none where there are no more.
+    /// A random sample of `people` people, before the first release; `None` if there are no more people than that.
     pub(super) fn sample(&self, people: usize) -> Option<Ingredients> {
         let is_large = self.history.releases == 0 && self.table().len() > people;
         is_large.then(|| Ingredients {
@@ -147,20 +147,20 @@ impl Ingredients {
         })
     }
 
-    /// What there is to say about the input.
+    /// Notes about the input.
     pub fn notes(&self) -> &[String] {
         &self.snapshot.notes
     }
 }
 
-/// Which release is wanted next.
+/// The next release that is wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NextRelease<'a> {
-    /// The policy to make it under, for asking what would be if; that of the project where not given.
+    /// The policy to use, for what-if questions; by default that of the project.
     pub policy: Option<&'a PolicyFile>,
     /// The view, under a promise about views.
     pub view: Option<&'a str>,
-    /// Its label; its number where not given.
+    /// Its label; by default its number.
     pub label: Option<&'a str>,
 }
 
@@ -175,7 +175,7 @@ pub struct Rehearsal {
     pub query_error: Option<QueryError>,
     /// How far simple counts are off, once measured.
     pub count_errors: Option<CountErrors>,
-    /// What the steward should know though nothing is wrong, each with a code. Private.
+    /// Warnings for the steward, each with a code. Private.
     pub warnings: Vec<String>,
     /// The SHA-256 of the input.
     pub data_digest: String,
@@ -186,7 +186,7 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Holds a thousand random count queries, and simple counts, against the snapshot.
+    /// Compares a thousand random count queries, and simple counts, with the snapshot.
     pub fn measure_queries(&mut self, file: &PolicyFile, material: &Ingredients) {
         self.query_error = Some(self.query_error(file, material));
         if let Promised::Series(_) = &file.promise {
@@ -215,7 +215,7 @@ impl Rehearsal {
         Some(ComparisonReport::of(views, view, schema, &narrow(material.table(), &file.schema, schema)))
     }
 
-    /// What the next releases will need, if the table goes on as it just did.
+    /// What the next releases will need, if the table continues to change as it just did.
     pub fn forecast(&self, file: &PolicyFile, material: &Ingredients) -> Option<ForecastReport> {
         forecast(file, material, self)
     }
@@ -226,7 +226,7 @@ impl Rehearsal {
     }
 }
 
-/// A release that was judged, and what its steward may know of it. Private but for the release.
+/// A judged release, with results for its steward. Private, except for the release.
 #[derive(Debug)]
 pub struct Judged {
     /// The release.
@@ -239,12 +239,12 @@ pub struct Judged {
     pub findings: Vec<Finding>,
     /// How much less the release says than the snapshot.
     pub loss: Loss,
-    /// What the steward should know though nothing is wrong, each with a code.
+    /// Warnings for the steward, each with a code.
     pub warnings: Vec<String>,
 }
 
 impl Judged {
-    /// Parts a release from the history that it leaves behind.
+    /// Separates a release from the history after it.
     pub(super) fn of(prepared: Prepared, loss: Loss, warnings: Vec<String>) -> (Judged, History) {
         let findings = prepared.findings().to_vec();
         let withheld = prepared.membership.withheld.len();
@@ -277,7 +277,7 @@ impl Project {
         Project::open_on(Machine::default(), root, policy_path, access)
     }
 
-    /// The same on a machine of the caller's choice. The policy file is read from the file system all the same.
+    /// The same with a disk and clock of the caller's choice. The policy file is still read from the file system.
     pub fn open_on(
         machine: Machine,
         root: &Path,
@@ -286,7 +286,7 @@ impl Project {
     ) -> Result<Project, ProjectError> {
         let policy_path = policy_path.map_or_else(|| root.join(POLICY_FILE), Path::to_path_buf);
         let loaded = ingest::read_policy(&policy_path)?;
-        // A vault without its ledger is damage, not a new project: opening it says so.
+        // A vault without its ledger is damage, not a new project. Opening the store reports that.
         let own = root.join(".tacenda");
         let is_there = |name: &str| {
             let path = own.join(name);
@@ -307,7 +307,7 @@ impl Project {
             Access::Rehearse => Some(Store::open_read(disk, root)?),
             Access::Publish => Some(Store::open_write(disk, root)?),
         };
-        // Nothing made with it leaves, and a question asked twice has one answer.
+        // Nothing that is made with this seed is published, and the same question gives the same answer twice.
         if access == Access::Publish {
             ignore_private(&*machine.disk, root)?;
         }
@@ -319,7 +319,8 @@ impl Project {
         Ok(project)
     }
 
-    /// Holds the ledger against its anchor. With `accepted`, a ledger behind it goes on, and the reason stands in the ledger.
+    /// Compares the ledger with its anchor. With `accepted`, a ledger behind its anchor continues, and the reason goes
+    /// into the ledger.
     pub fn hold_against(
         &mut self,
         anchors: &Anchors,
@@ -351,7 +352,7 @@ impl Project {
         }
     }
 
-    /// Who signs releases.
+    /// The key that signs releases, if there is one.
     pub fn signer(&self) -> Option<&Arc<Signer>> {
         self.store.as_ref().and_then(Store::signer)
     }
@@ -381,7 +382,7 @@ impl Project {
         &self.loaded.digest
     }
 
-    /// What is worth saying about the policy though it is no fault.
+    /// Remarks about the policy that are no faults.
     pub fn policy_notes(&self) -> &[String] {
         &self.loaded.notes
     }
@@ -401,14 +402,14 @@ impl Project {
         self.store.iter().flat_map(Store::publications).collect()
     }
 
-    /// How many steps [`Project::material`] says.
+    /// The number of progress steps of [`Project::material`].
     pub const MATERIAL_STEPS: usize = 2;
-    /// How many steps [`Project::rehearse`] says.
+    /// The number of progress steps of [`Project::rehearse`].
     pub const REHEARSE_STEPS: usize = 2;
-    /// How many steps [`Project::publish`] says.
+    /// The number of progress steps of [`Project::publish`].
     pub const PUBLISH_STEPS: usize = 2;
 
-    /// Recalls the past and reads a table. `step` is told what is being done.
+    /// Loads the past and reads a table. `step` is called with the name of each step.
     pub fn material(&self, input: Input, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
         let source = input.table.open()?.at_most(input.memory.map(|bytes| bytes / BYTES_PER_ROW));
         step("remembering");
@@ -431,7 +432,8 @@ impl Project {
         Ok(Ingredients { history, last, snapshot })
     }
 
-    /// The release with this label that was made from the table that is known by `input`: a plan that was published.
+    /// The release with this label that was made from the table with the digest `input`. Then the plan was already
+    /// published.
     pub fn published_with(&self, label: &str, input: &str) -> Option<u32> {
         let is_it = |one: &&Publication| one.label == label && one.input.as_deref() == Some(input);
         self.publications().into_iter().find(is_it).map(|publication| publication.number)
@@ -461,8 +463,8 @@ impl Project {
         Ok(Ingredients { history, last, snapshot })
     }
 
-    /// The release that was made from this material already, under this label, or as the last one where no label is
-    /// wanted. Another table under a label that is taken is an error.
+    /// The release that was already made from this material under this label, or as the last one if no label is given.
+    /// Another table under a used label is an error.
     pub fn published_from(&self, material: &Ingredients, wanted: NextRelease<'_>) -> Result<Option<u32>, ProjectError> {
         let publications = self.publications();
         let labelled = |label| publications.iter().find(|publication| publication.label == label);
@@ -471,7 +473,7 @@ impl Project {
         let number = publication.number;
         let is_same = match &publication.input {
             Some(_) => self.was_made_from(publication, material.table()),
-            // Lines of earlier versions do not say; the vault has the last table.
+            // Ledger lines of earlier versions have no digest, but the vault has the last table.
             None => number == material.history.releases && material.last.as_ref() == Some(material.table()),
         };
         let view = publication.view.as_ref().map(|view| view.name.as_str());
@@ -482,19 +484,19 @@ impl Project {
         }
     }
 
-    /// What the table of a release is known by in the ledger.
+    /// The keyed digest of a release's table in the ledger.
     pub fn input_of(&self, release: u32, table: &Table) -> String {
         input_digest(self.seed(), release, &self.loaded.policy.schema, table)
     }
 
-    /// What the bytes of an input are known by in the ledger. `digest` is their SHA-256.
+    /// The keyed digest of an input's bytes in the ledger. `digest` is their SHA-256.
     fn source_of(&self, release: u32, digest: &str) -> String {
         let key = self.seed().key("source");
         blake3::keyed_hash(&key, format!("{release} {digest}").as_bytes()).to_hex().to_string()
     }
 
-    /// The release with this label, if it was made from a file of changes with these bytes. Changes cannot be read twice: they
-    /// are about people who are there already. Other changes under a label that is taken are an error.
+    /// The release with this label, if it was made from a delta file with these bytes. A delta cannot be applied twice,
+    /// because its people are already there. Another delta under a used label is an error.
     pub fn changed_by(&self, label: &str, digest: &str) -> Result<Option<u32>, ProjectError> {
         let publications = self.publications();
         let Some(publication) = publications.iter().find(|one| one.label == label) else { return Ok(None) };
@@ -510,7 +512,7 @@ impl Project {
         publication.input.as_ref().is_some_and(|input| *input == self.input_of(publication.number, table))
     }
 
-    /// Makes the next release and has it judged.
+    /// Makes the next release and lets the auditor judge it.
     pub fn rehearse(
         &self,
         material: &Ingredients,
@@ -557,8 +559,8 @@ impl Project {
         })
     }
 
-    /// What a steward should know about a view before it is made: what is asked of it, and whether that
-    /// says anything, can be met, and is about the same people.
+    /// What a steward should know about a view before it is made: its requirements, and whether they are meaningful,
+    /// can be met, and concern the same people.
     pub fn explain_view(&self, material: &Ingredients, view: &str) -> Result<Vec<String>, ProjectError> {
         let file = &self.loaded.policy;
         let views = file.views().ok_or_else(without_views)?;
@@ -632,7 +634,7 @@ impl Project {
             at: &(self.machine.clock)(),
         };
         store.commit(staging, commit)?;
-        // After the release: should this fail, the next release does it.
+        // This comes after the release. If it fails, the next release does it.
         if let Some(text) = facts.erratum.filter(|_| !erratum::is_written(store)) {
             store.correct(&(self.machine.clock)(), &text)?;
         }
@@ -653,12 +655,12 @@ impl Project {
         series_report(self, request, step)
     }
 
-    /// What is to be remembered of the policy.
+    /// The remembered part of the policy.
     pub(super) fn remembered(&self) -> Remembered {
         Remembered::of(&self.loaded.policy).with_added(self.amended.added().clone())
     }
 
-    /// Leaves people of a table where the table before had them; see [`Amended::stay`].
+    /// Keeps people of a table at `other` if they were there before (see [`Amended::stay`]).
     pub(super) fn stay(&self, table: &mut Table, last: Option<&Table>, history: &History) {
         self.amended.stay(&self.loaded.policy.schema, table, last, history);
     }
@@ -690,7 +692,7 @@ impl Project {
         self.store.as_ref().and_then(|store| store.seed().ok()).unwrap_or(&self.throwaway)
     }
 
-    /// Between releases nothing may be loosened. What columns have gained is noted.
+    /// Between releases nothing may be loosened. Values that columns gained are recorded.
     fn continue_policy(&mut self) -> Result<(), ProjectError> {
         let Some(store) = &self.store else { return Ok(()) };
         if store.series() != self.loaded.policy.series.name {
@@ -700,7 +702,7 @@ impl Project {
             return Ok(());
         }
         if !store.has_vault() {
-            // What may follow is not asked: nothing can be published from here.
+            // Whether the policy may follow is not checked, because nothing can be published from here.
             self.loaded.policy.schema = amend::published_order(store, &self.loaded.policy.schema);
             return Ok(());
         }
@@ -736,12 +738,12 @@ impl Project {
     }
 }
 
-/// What a table is known by in the ledger: keyed, and another one in every release, so that it tells nothing.
+/// The digest of a table in the ledger. It is keyed and different for every release, so it reveals nothing.
 fn input_digest(seed: &Seed, release: u32, schema: &Schema, table: &Table) -> String {
     let key = seed.key("input");
     let mut hasher = blake3::Hasher::new_keyed(&key);
     hasher.update(&release.to_le_bytes());
-    // Codes move when columns gain values: a number is known by itself, a category by its label.
+    // Codes shift when columns gain values. So a number is hashed by its value, a category by its label.
     let of_text = |text: &str| {
         let hash = blake3::keyed_hash(&key, text.as_bytes());
         u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("it has 32 bytes"))
@@ -764,7 +766,7 @@ fn input_digest(seed: &Seed, release: u32, schema: &Schema, table: &Table) -> St
     hasher.finalize().to_hex().to_string()
 }
 
-/// Says how many rows have a value that is not listed, or `other` itself.
+/// Notes how many rows have a value that is not listed, or `other` itself.
 fn read_as_other(schema: &Schema, table: &Table) -> Vec<String> {
     let note = |(attribute, quasi): (usize, &Quasi)| {
         let other = quasi.other()?;
@@ -805,7 +807,7 @@ fn publishable<'f>(views: &'f Views, material: &Ingredients, view: &str) -> Resu
     Ok(named)
 }
 
-/// A view is asked for where there are none.
+/// The error if a view is named but the policy has no views.
 fn without_views() -> ProjectError {
     ProjectError::BadView { what: "this policy has no views".into(), way_out: "leave out --view".into() }
 }
@@ -844,7 +846,7 @@ pub(super) fn free_label<'a>(
     mut used: impl Iterator<Item = (u32, &'a str)>,
 ) -> Result<String, ProjectError> {
     let label = label.map_or_else(|| format!("r{number:04}"), str::to_string);
-    // A label that looks like a number would be taken for a release's number.
+    // A label that looks like a number would be confused with a release's number.
     let own = label == format!("r{number:04}");
     if !own && label.trim_start_matches('r').bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(ProjectError::BadLabel);
@@ -879,7 +881,7 @@ fn create_store(machine: &Machine, root: &Path, loaded: &Loaded) -> Result<Store
     Ok(Store::init(disk, root, new)?)
 }
 
-/// Keeps what is private out of version control: the ledger may be shared, what lies beside it may not.
+/// Keeps private files out of version control. The ledger may be shared, the files beside it may not.
 fn ignore_private(disk: &dyn Disk, root: &Path) -> Result<(), ProjectError> {
     let ignored = root.join(".tacenda/.gitignore");
     let write = || {
@@ -914,7 +916,7 @@ fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {
     }
 }
 
-/// A seed nobody knows.
+/// A random seed.
 pub(super) fn random_seed() -> Result<Seed, ProjectError> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|_| ProjectError::NoRandomness)?;

@@ -1,8 +1,8 @@
 //! From groups to a release: regions, order, numbers.
 //!
-//! Everything about the input's order ends here. Groups are numbered by a keyed permutation;
-//! within a group rows stand by sensitive value; public cells are dealt out in an order of their own,
-//! so that no row ties a public cell to a sensitive value or tells a counterfeit from a person.
+//! The order of the input is removed here. Groups are numbered by a keyed permutation. Within a group, rows are sorted
+//! by sensitive value. Public cells are dealt out in a separate random order, so that no row links a public cell to a
+//! sensitive value or distinguishes a counterfeit from a person.
 
 use crate::model::{Grouping, Membership, RecordKey, Regions, Release, Schema, Seed, Span, Table, Value};
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// Groups per task: large enough that a task is worth its cost.
 const CHUNK: usize = 4096;
 
-/// What every release of a series has of its own.
+/// What identifies a release of a series.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
     /// The secret of the series.
@@ -23,7 +23,8 @@ pub struct Stamp<'a> {
     pub linked_ids: bool,
 }
 
-/// Recodes `grouping` into a release with the columns of `schema`, and the private record of who stands where.
+/// Recodes `grouping` into a release with the columns of `schema`, and returns the private record of who is in which
+/// row.
 pub fn recode(schema: &Schema, grouping: &Grouping, table: &Table, stamp: Stamp<'_>) -> (Release, Membership) {
     let Stamp { seed, number, label, linked_ids } = stamp;
     let order = seed.lots("group numbers", number).permutation(grouping.len());

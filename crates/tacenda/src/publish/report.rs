@@ -1,8 +1,8 @@
 //! Reports of a project: the page that leaves with a release, and the report on the whole series.
 //!
-//! The page in a release folder says only what the release and its manifest say: the same release
-//! gives the same bytes. The report on the series reads every release back from its folder, as a
-//! recipient would, and attacks them all; the vault is opened only where the edition may use it.
+//! The page in a release folder says only what the release and its manifest say, so the same release gives the same
+//! bytes. The report on the series reads every release back from its folder, as a recipient would, and attacks them
+//! all. The vault is opened only if the edition may use it.
 
 use crate::audit::{Assessment, Attacker, Budget, Check, Rerun, Series, Thresholds, Traces, examine};
 use crate::ingest::Given;
@@ -29,7 +29,7 @@ pub struct ReportRequest {
     pub edition: Edition,
     /// The private tables behind the releases, one per release, in order; may be none. Not read for recipients.
     pub truth: Vec<Given>,
-    /// Until when it is to hold; a year after the last release where not given.
+    /// Until when it is meant to hold; by default a year after the last release.
     pub review_by: Option<String>,
     /// How much work the attacks may do.
     pub budget: Budget,
@@ -149,7 +149,7 @@ pub fn series_report(
     }))
 }
 
-/// What is said about the whole series, beside what its releases are.
+/// Facts about the whole series, besides its releases.
 fn about_series(
     project: &Project,
     store: &Store,
@@ -176,7 +176,7 @@ fn about_series(
         reproduce: reproduce(read, store, thresholds),
         notes: notes.into_iter().collect(),
         assumptions: read.assumptions.clone(),
-        // The same releases give a recipient the same bytes; who signs wants to know the day.
+        // A recipient gets the same bytes for the same releases. Signers need the date.
         made_at: is_private.then(now),
         sources: read.sources.clone(),
         gate: if policy.is_study() { Gate::NotAsked } else { Gate::FoundNothing },
@@ -203,7 +203,7 @@ pub fn software() -> String {
     format!("tacenda {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What is not covered beside what the promise names itself.
+/// What is not covered, besides what the promise itself names.
 pub(super) fn beside(policy: &PolicyFile) -> Vec<String> {
     let own = policy.first_promise().terms().limits;
     let said = policy.terms().limits.into_iter().filter(|limit| !own.contains(limit)).map(String::from);
@@ -261,7 +261,7 @@ fn churn(releases: u32, history: &History, snapshot: Option<&Table>) -> Vec<Chur
             churn[at(record.last_release)].last_published += 1;
         }
     }
-    // Who waits is in the last snapshot: people who left while they waited wait no more.
+    // Only people in the last snapshot wait. People who left while they waited do not count.
     for record in snapshot.into_iter().flat_map(|table| history.align(table)).flatten() {
         if record.last_release < releases {
             let since = if record.is_published() { record.last_release + 1 } else { record.first_seen };

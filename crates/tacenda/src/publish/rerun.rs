@@ -37,7 +37,7 @@ impl Rerun for Remaking<'_> {
     fn exchange(&self) -> Option<Vec<Exchanged>> {
         let Promised::Series(promise) = &self.policy.promise else { return None };
         let mut history = History::default();
-        // A series that is refused half-way has no further releases.
+        // After a refusal there are no further releases.
         let mut other_history = Some(History::default());
         let mut answer = Vec::new();
         for (&table, published) in self.tables.iter().zip(self.releases) {
@@ -84,7 +84,7 @@ impl Remaking<'_> {
     }
 }
 
-/// Whether two releases have the same groups, in whatever order their rows were read.
+/// Whether two releases have the same groups, whatever the order of rows.
 fn is_same(one: &Release, other: &Release) -> bool {
     let groups = |release: &Release| -> Vec<(Vec<Span>, Vec<Value>, u32)> {
         let group = |group: usize| {
@@ -108,7 +108,8 @@ impl GivenLots for Handed {
         self.others.get(&record).copied().unwrap_or_else(|| self.own.of(record))
     }
 
-    /// A counterfeit is drawn for a value set, a position in it and a number. The people of a position moved on by one.
+    /// A counterfeit is drawn for a value set, a position in it and a number. The exchange moved people on by one
+    /// position.
     fn below(&self, unit: &[u32], bound: u64) -> u64 {
         let mut unit = unit.to_vec();
         let set = unit.len() - 2;
@@ -125,7 +126,7 @@ fn exchange(within: &Within, before: &History, table: &Table, made: &Made, lots:
         let next = set.and_then(|set| next(&made.history, set, values[row.index()]));
         values[row.index()] = next.unwrap_or(values[row.index()]);
     }
-    // Who is dealt in this release, by whom they may exchange with and by value, in the order of their lots.
+    // The people dealt in this release, by value set (or group) and value, in the order of their lots.
     let mut dealt: BTreeMap<u32, BTreeMap<Value, Vec<(u64, Row)>>> = BTreeMap::new();
     let mut sets: BTreeMap<u32, ValueSetId> = BTreeMap::new();
     for ((row, record), old) in table.rows().zip(made.history.align(table)).zip(before.align(table)) {
@@ -156,7 +157,7 @@ fn exchange(within: &Within, before: &History, table: &Table, made: &Made, lots:
     (table, Handed { own: lots, others })
 }
 
-/// The value after this one in a set, and after the last the first; `None` where the set does not have it.
+/// The next value of a set, cyclically; `None` if the set does not have this value.
 fn next(history: &History, set: ValueSetId, value: Value) -> Option<Value> {
     let set = history.value_sets.get(set);
     let at = set.iter().position(|&other| other == value)?;

@@ -1,7 +1,7 @@
-//! What recipients are told of releases that were withdrawn. What these gave away stays counted.
+//! What recipients are told about retracted releases. What these revealed still counts.
 //!
-//! Nothing is unpublished by that. The release stays in the history, later releases are judged together with it, and an
-//! audit reads it like the others.
+//! A retraction does not unpublish anything. The release stays in the history, later releases are judged together with
+//! it, and an audit reads it like the others.
 
 use crate::ledger::Store;
 

@@ -1,5 +1,5 @@
-//! Everything a project has published, read back from its folders as a recipient would; and the private tables behind
-//! it, where they are at hand. Releases that were made elsewhere are read as they came.
+//! Everything that a project has published, read back from its folders as a recipient would, and the private tables if
+//! they are available. Releases made elsewhere are read in their original form.
 
 use crate::audit::Traces;
 use crate::audit::knowledge::Knowledge;
@@ -16,11 +16,11 @@ use crate::{folder, ingest, report};
 /// Which private tables are used.
 #[derive(Debug)]
 pub enum PrivateTables {
-    /// None: what is made from it may leave.
+    /// None, so the result may be published.
     None,
     /// These, one per release, in order.
     Given(Vec<Given>),
-    /// The one the vault keeps: of the last release.
+    /// The table in the vault, which is that of the last release.
     Kept,
 }
 
@@ -33,22 +33,22 @@ pub struct PublishedSeries {
     pub traces: Vec<Traces>,
     /// Per release, when it was published, and its files.
     pub sources: Vec<report::ReleaseOrigin>,
-    /// The private table behind each release, where it is at hand.
+    /// The private table of each release, if it is available.
     pub tables: Vec<Option<Table>>,
     /// Per table, who was left out of the release.
     pub left_out: Vec<Membership>,
     /// Whether the gate saw that everyone kept one value set, in these releases, made from these tables.
     pub kept_sets: bool,
-    /// What is not covered beside what the promise names itself, one sentence each.
+    /// What is not covered, besides what the promise itself names, one sentence each.
     pub not_covered: Vec<String>,
-    /// That some releases were made elsewhere, in a sentence, where some were.
+    /// The sentence that some releases were made elsewhere, if some were.
     pub adopted: Option<String>,
     /// What was assumed about the publishers of those, one sentence each.
     pub assumptions: Vec<String>,
 }
 
 impl PublishedSeries {
-    /// What the strongest attacker knows; none unless the table behind every release is at hand.
+    /// What the strongest attacker knows; `None` unless the table of every release is available.
     pub fn knowledge(&self) -> Option<Knowledge<'_>> {
         let tables: Option<Vec<&Table>> = self.tables.iter().map(Option::as_ref).collect();
         let knowledge = tables.map(|tables| Knowledge::from_published(tables.into_iter().zip(&self.left_out)));
@@ -66,7 +66,7 @@ pub(super) fn read(
     let events: Vec<(&Event, &Publication)> =
         store.events().iter().filter_map(|event| Some((event, event.publication()?))).collect();
     let Some((_, last)) = events.last() else { return Err(ProjectError::NothingPublished) };
-    // A release that was taken in without its people has no table; the vault then keeps an older one.
+    // A release that was adopted without its people has no table. Then the vault has an older one.
     let (history, kept) = match &private {
         PrivateTables::None => (History::default(), None),
         PrivateTables::Kept if !store.has_vault() => (History::default(), None),
@@ -127,8 +127,8 @@ pub(super) fn read(
     Ok(PublishedSeries { releases, traces, sources, tables, left_out, kept_sets, not_covered, adopted, assumptions })
 }
 
-/// Whether the gate saw that everyone kept one value set: it judged every release, whose files the ledger vouches for, and
-/// the tables are those that the releases were made from.
+/// Whether the gate saw that everyone kept one value set. It must have judged every release, the ledger must vouch for
+/// the files, and the tables must be those that the releases were made from.
 fn saw_kept_sets(project: &Project, events: &[(&Event, &Publication)], tables: &[Option<Table>]) -> bool {
     let is_ours = |(event, publication): &(&Event, &Publication)| {
         !event.is_adoption() && publication.files.contains_key(folder::SUMS)
@@ -147,7 +147,7 @@ pub(crate) fn laid_out(published: ReceivedRelease, schema: &Schema) -> (Release,
     (release, traces)
 }
 
-/// Says which releases of a series were made elsewhere. They left before anything here could judge them.
+/// The sentence that names the releases made elsewhere. They were published before anything here could judge them.
 pub(super) fn adopted(store: &Store) -> Option<String> {
     let adopted = store.events().iter().filter(|event| event.is_adoption()).filter_map(|event| event.publication());
     let numbers: Vec<u32> = adopted.map(|publication| publication.number).collect();
@@ -163,7 +163,7 @@ pub(super) fn adopted(store: &Store) -> Option<String> {
     Some(format!("{which} made elsewhere and adopted: this project did not judge {them} before publication."))
 }
 
-/// Views made elsewhere have no folder here: the vault holds what was joined.
+/// Views made elsewhere have no folder here; only the vault holds them.
 fn not_covered(policy: &PolicyFile, store: &Store, events: &[(&Event, &Publication)]) -> Vec<String> {
     let elsewhere = events.iter().flat_map(|(_, publication)| &publication.taken_in).map(|view| {
         format!(

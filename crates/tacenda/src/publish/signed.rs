@@ -1,8 +1,8 @@
 //! Signs a release, and checks who signed and who approved.
 //!
-//! Signed is the list of checksums, as minisign does it: whoever has the publisher's public key checks a release without
-//! Tacenda. Beside it lies a statement over the manifest, for tools of supply chains. The page that introduces the signer is
-//! one of the files on the list.
+//! The list of checksums is signed in the format of minisign. So anyone with the publisher's public key can check a
+//! release without Tacenda. A statement about the manifest is added for supply-chain tools. The file that introduces
+//! the signer is on the list.
 
 use crate::folder;
 use crate::folder::{ManifestFacts, WrittenFile};
@@ -21,7 +21,7 @@ use std::{fs, io};
 /// The name of the signature over the list of checksums.
 pub const SIGNATURE: &str = "SHA256SUMS.minisig";
 
-/// How a signature file beside another file is called.
+/// The name of the signature file of a file.
 pub(crate) fn signature_of(path: &Path) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".minisig");
@@ -34,7 +34,8 @@ pub(super) fn introduction(signer: &Signer) -> (String, Vec<u8>) {
     (SIGNER.into(), text.into_bytes())
 }
 
-/// Signs a staged release: its list of checksums, and a statement over its manifest. Answers with the names of the new files.
+/// Signs a staged release: its list of checksums, and a statement about its manifest. Returns the names of the new
+/// files.
 pub(super) fn sign_staged(
     staging: &Staging,
     signer: &Signer,
@@ -59,8 +60,8 @@ pub(super) fn sign_staged(
     Ok(vec![STATEMENT.into(), SIGNATURE.into()])
 }
 
-/// Checks the signatures of a release folder; that its files fit the list of checksums is for the reader of the folder.
-/// Answers with the id of the key.
+/// Checks the signatures of a release folder, and returns the id of the key. The reader of the folder checks that its
+/// files fit the list of checksums.
 pub(crate) fn check_signed(place: &Path, trust: &mut Trust) -> Result<String, KeyError> {
     let read = |name: &str| fs::read(place.join(name));
     let shown = |name: &str| format!("{}/{name}", place.display());

@@ -1,7 +1,7 @@
 //! Lets the folder's writer write into the ledger's staging folder.
 //!
-//! `folder` and `ledger` do not know each other. What goes wrong with the disk travels through the folder's writer as
-//! the cause of an [`io::Error`], and comes out as what the ledger's room said.
+//! `folder` and `ledger` do not know each other. A disk error of the ledger passes through the folder's writer as the
+//! cause of an [`io::Error`], and is unwrapped here.
 
 use crate::folder;
 use crate::folder::{FolderError, Issue, ManifestFacts, Target, WrittenFile};
@@ -49,7 +49,7 @@ impl Target for InStaging {
     }
 }
 
-/// What the ledger's room said of a failed write, where it was the one that failed.
+/// The ledger's error behind a failed write, if the ledger caused it.
 fn cause(error: FolderError) -> ProjectError {
     match error {
         FolderError::Write { file, source } => match source.downcast::<LedgerError>() {

@@ -1,8 +1,9 @@
-//! Publishing a view: specialise it against all published views, let the auditor judge, step back if need be.
+//! Publishing a view: specialise it against all published views, let the auditor judge, and take steps back if
+//! necessary.
 //!
-//! A view goes the way of every release. The source table is projected to the view's columns, rows that are published
-//! alike form a group, and the auditor judges the finished release together with all views that a recipient could join
-//! with it. Steps of the specialisation are taken back until it passes.
+//! A view is published like any other release. The source table is projected to the view's columns, rows that are
+//! published alike form a group, and the auditor judges the finished release together with all views that a recipient
+//! could join with it. Steps of the specialisation are taken back until it passes.
 
 use crate::audit::{Evidence, Finding, ViewEvidence, ViewVerdict, gate_view};
 use crate::grouping::views::{Options, Task, Unrelated, Utility, ViewsError};
@@ -17,7 +18,7 @@ use crate::publish::{Before, Prepared, Prepares, PublishError, Stamp, recode};
 /// How many steps the auditor may take to count one join.
 const LIMIT: u64 = 1 << 30;
 
-/// What there is to say of a view beside its release.
+/// Results about a view, besides its release.
 #[derive(Clone, Debug)]
 pub struct PreparedView {
     /// Its name.
@@ -26,13 +27,13 @@ pub struct PreparedView {
     pub recipients: Vec<String>,
     /// How many specialisations were taken back because the finished view did not pass.
     pub steps_back: usize,
-    /// How much of the view is left.
+    /// The utility of the view.
     pub utility: Utility,
-    /// Per column, the spans it is published with; `None`: as it is.
+    /// Per column, the spans it is published with; `None` if it is published as it is.
     pub cuts: Cuts,
-    /// The columns that an earlier view has too which somebody sees beside this one.
+    /// The columns that it shares with an earlier view that some recipient also sees.
     pub joined: Vec<usize>,
-    /// What was found and what was not looked at, one sentence each.
+    /// What was found and what was not examined, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -41,7 +42,7 @@ pub struct PreparedView {
 pub struct NewView<'a> {
     /// All columns of the policy.
     pub schema: &'a Schema,
-    /// What the policy says of views.
+    /// The policy's part about views.
     pub views: &'a Views,
     /// The view.
     pub named: &'a NamedView,
@@ -63,7 +64,7 @@ pub(super) struct Setting<'a> {
     requirements: Vec<Requirement>,
     /// Per requirement, the earlier views it is about, numbered from 1.
     members: Vec<Vec<usize>>,
-    /// Per requirement, the promise it stands for: which of `demands`.
+    /// Per requirement, the place of its promise in `demands`.
     promise_of: Vec<usize>,
     /// What was concluded about views made elsewhere.
     notes: Vec<String>,
@@ -87,7 +88,7 @@ impl<'a> Setting<'a> {
         let recipients: Vec<Vec<String>> = past.iter().map(|past| recipients(views, past)).collect();
         let seen = views.seen_together(&named.recipients, &recipients);
         let demands = views.demands();
-        // Whatever stands in Y is published as it is.
+        // Columns of Y are published as they are.
         let asked = asked(&demands, (&view, |_| true), &earlier, &seen);
         let promise_of = asked.iter().map(|asked| asked.demand).collect();
         let (members, requirements) = asked.into_iter().map(|asked| (asked.members, asked.requirement)).unzip();
@@ -109,12 +110,12 @@ impl<'a> Setting<'a> {
         setting.noting_apart(&recipients)
     }
 
-    /// The same, with something to say beforehand.
+    /// The same with these notes first.
     pub(super) fn noting(self, notes: Vec<String>) -> Setting<'a> {
         Setting { notes: notes.into_iter().chain(self.notes).collect(), ..self }
     }
 
-    /// Says which earlier views nobody is assumed to combine with this one.
+    /// Notes which earlier views nobody is assumed to combine with this one.
     fn noting_apart(mut self, recipients: &[Vec<String>]) -> Setting<'a> {
         let is_apart = |view: &usize| !self.seen.iter().flatten().any(|seen| seen == view);
         let note = |view: usize| {
@@ -166,7 +167,7 @@ impl<'a> Setting<'a> {
             self.seen.iter().any(is_seen)
         };
         for (index, members) in self.members.iter().enumerate().filter(|(_, members)| is_whole(members)) {
-            // The same with only the views it is about, numbered anew.
+            // The same with only the views it concerns, renumbered.
             let earlier: Vec<PublishedView> = members.iter().map(|&view| self.earlier[view - 1].clone()).collect();
             let place = |view: usize| members.iter().position(|&member| member == view).map_or(0, |at| at + 1);
             let mut requirement = self.requirements[index].clone();
@@ -242,7 +243,7 @@ pub(super) fn prepare_setting(
     assert_impossible(setting, table)?;
     assert_same_people(setting, before, table)?;
     let task = setting.task();
-    // A steward knows the promises of the policy file, and not how often each is asked.
+    // A steward knows the promises of the policy file, not the requirements made from them.
     let number = |requirement: usize| setting.promise_of[requirement - 1] + 1;
     let outcome = views::specialise_among(&task, &setting.members, &setting.options());
     let mut outcome = outcome.map_err(|error| error.numbered(number))?;
@@ -302,7 +303,7 @@ pub(super) fn prepare_setting(
     })
 }
 
-/// What a steward is to know of the view: what stands about it, what specialising warned of, and what the gate did.
+/// The notes for the steward: about the view, the warnings of specialising, and those of the gate.
 fn notes_of(setting: &Setting<'_>, warnings: impl Iterator<Item = String>, verdict: &ViewVerdict) -> Vec<String> {
     let mut notes: Vec<String> = setting.notes.iter().cloned().chain(warnings).collect();
     notes.dedup();
@@ -310,7 +311,7 @@ fn notes_of(setting: &Setting<'_>, warnings: impl Iterator<Item = String>, verdi
     notes
 }
 
-/// Nobody in the table has what is said to be impossible: leaving out true pairs would falsify every count.
+/// Refuses an impossible pair that somebody in the table has, because excluding true pairs would falsify every count.
 fn assert_impossible(setting: &Setting<'_>, table: &Table) -> Result<(), ViewsError> {
     for rule in &setting.views.impossible {
         let column = |name: &String| setting.schema.quasi.iter().position(|quasi| quasi.name == *name);
@@ -324,7 +325,7 @@ fn assert_impossible(setting: &Setting<'_>, table: &Table) -> Result<(), ViewsEr
     Ok(())
 }
 
-/// The people of all views are the same, and what is published of them has not changed.
+/// Refuses other people than those of earlier views, and changes of published values.
 fn assert_same_people(setting: &Setting<'_>, before: Before<'_>, table: &Table) -> Result<(), GroupingError> {
     if before.history.releases == 0 {
         return Ok(());
@@ -353,8 +354,8 @@ fn places(schema: &Schema, columns: &[String]) -> Vec<usize> {
     (0..schema.quasi.len()).filter(|&at| columns.contains(&schema.quasi[at].name)).collect()
 }
 
-/// Who has a view: those it went to, and those the policy names now. Where recipients are judged apart,
-/// `Project` lets no published view have more of them.
+/// The recipients of a view: those it was published to, and those the policy names now. If recipients are judged
+/// separately, `Project` refuses new recipients for a published view.
 fn recipients(views: &Views, past: &PastView) -> Vec<String> {
     let named = views.find(&past.name).map_or(&[][..], |view| &view.recipients);
     let mut all = past.recipients.clone();

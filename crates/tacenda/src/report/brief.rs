@@ -1,5 +1,5 @@
-//! One page for someone who decides and does not compute: the answer, who is concerned, the worst case in plain words, what
-//! it rests on, and what to do. No codes; the full report has them.
+//! One page for decision makers: the answer, who is concerned, the worst case in plain words, what it depends on, and
+//! what to do. It has no codes; the full report has them.
 
 use crate::audit::VerdictWord;
 use crate::report::words::{capital, counted, people};
@@ -56,7 +56,7 @@ pub fn brief(report: &Report) -> String {
         .collect();
     listed(&mut page, "What could not be answered", &open);
     listed(&mut page, "What is not covered", &report.not_covered);
-    // What a code means is for the full report.
+    // Codes are explained in the full report only.
     let steps: Vec<String> =
         report.next_steps.iter().filter(|step| !step.contains("tacenda explain")).cloned().collect();
     listed(&mut page, "What to do next", &steps);

@@ -1,7 +1,7 @@
-//! Sensitive values under other names: D1, D2, …, in the order a report comes to speak of them.
+//! Sensitive values under other names: D1, D2, …, in the order in which a report mentions them.
 //!
-//! A code keeps a value from being read over a shoulder or pasted into a ticket. It is no secret:
-//! anyone who has the releases can find out which is which.
+//! A code keeps a value from being read over a shoulder or pasted into a ticket. It is no secret: anyone with the
+//! releases can find out which value it is.
 
 use crate::model::{Value, Values};
 use crate::report::Names;

@@ -1,11 +1,11 @@
-//! The columns and the promise, in words: what each is, and what is done to it.
+//! The columns and the promise, in words: what each column is, and what is done to it.
 
 use crate::model::{Domain, Grid, Hides, Quasi, Role, Schema, Terms};
 use crate::report::words::counted;
 use crate::report::{ColumnFacts, Edition, PromiseFacts, RiskKind};
 
-/// Every column with its role. A recipient does not hear of columns that were never published. Files of anyone, without a
-/// promise, have no vault.
+/// Every column with its role. Recipients do not see columns that were never published. Files of other tools have no
+/// promise and no vault.
 pub fn columns(schema: &Schema, edition: Edition, has_promise: bool) -> Vec<ColumnFacts> {
     let fact = |name: &str, role: Role, values: String, technique: String| ColumnFacts {
         name: name.into(),

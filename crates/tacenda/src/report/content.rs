@@ -1,7 +1,7 @@
 //! What a report says, as plain data: the same numbers for every form it is printed in.
 //!
-//! A report is filtered when it is made, not when it is printed: one for recipients does not hold
-//! what they may not see, whatever a form does with it. Its JSON is these structs, field by field.
+//! A report is filtered when it is made, not when it is printed. So a report for recipients never holds what they may
+//! not see. Its JSON is these structs, field by field.
 
 use crate::audit::{Severity, VerdictWord};
 use crate::measure::CountErrors;
@@ -32,10 +32,10 @@ pub enum Edition {
 /// What is decided. "Not assessed" never counts as a pass.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Decision {
-    /// Everything was looked at and nothing found.
+    /// Everything was examined and nothing was found.
     #[serde(rename = "PASS")]
     Pass,
-    /// Nothing was found, if what is named under assumptions is true.
+    /// Nothing was found, provided that the named assumptions are true.
     #[serde(rename = "PASS WITH NAMED ASSUMPTION")]
     PassAssuming,
     /// Nothing breaks the promise or the thresholds, but something that they do not cover can be learned.
@@ -49,7 +49,7 @@ pub enum Decision {
     NotAssessed,
 }
 
-/// Which risk is put in classes.
+/// Which risk is divided into classes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RiskKind {
@@ -60,7 +60,7 @@ pub enum RiskKind {
     Identity,
 }
 
-/// Everything a report says.
+/// A whole report.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Report {
     /// The version of this form.
@@ -72,7 +72,7 @@ pub struct Report {
     pub language: Language,
     /// What was looked at.
     pub series: SeriesFacts,
-    /// What came out.
+    /// The result.
     pub verdict: VerdictFacts,
     /// Each release.
     pub releases: Vec<ReleaseFacts>,
@@ -86,7 +86,7 @@ pub struct Report {
     pub story: Option<StoryFacts>,
     /// Singling out, linkability, inference (Article 29 Working Party, opinion 05/2014).
     pub three_questions: Vec<QuestionFacts>,
-    /// What the answers rest on.
+    /// What the answers depend on.
     pub assumptions: Vec<String>,
     /// What they do not cover.
     pub not_covered: Vec<String>,
@@ -104,11 +104,11 @@ pub struct Report {
     pub identifying: Vec<IdentifyingFacts>,
     /// Who signs what; for the steward.
     pub signing: Vec<SigningFacts>,
-    /// What the vault and the private tables say; for the steward, and for an auditor who supplied the tables.
+    /// Numbers from the vault and the private tables; for the steward, and for an auditor who supplied the tables.
     pub private: Option<PrivateFacts>,
 }
 
-/// What was looked at.
+/// What was examined.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SeriesFacts {
     /// The short name, or the files' common one.
@@ -117,9 +117,9 @@ pub struct SeriesFacts {
     pub title: String,
     /// Whom to ask.
     pub contact: String,
-    /// What was promised, where that is known.
+    /// What was promised, if that is known.
     pub promise: Option<PromiseFacts>,
-    /// Which risk is put in classes, as the promise is about.
+    /// Which risk is divided into classes: the one that the promise is about.
     pub risk: RiskKind,
     /// The columns and their roles.
     pub columns: Vec<ColumnFacts>,
@@ -132,11 +132,11 @@ pub struct PromiseFacts {
     pub model: String,
     /// Its parameters, such as `m = 4`.
     pub parameters: Vec<String>,
-    /// The promise against which attacker, in one sentence.
+    /// The promise in one sentence, with the attacker.
     pub sentence: String,
     /// What it does not cover.
     pub limits: Vec<String>,
-    /// The largest risk it allows, as one in so many; `None` where it names none.
+    /// The largest risk it allows, as one in this many; none if it names no bound.
     pub one_in: Option<u32>,
 }
 
@@ -154,7 +154,7 @@ pub struct ColumnFacts {
     pub technique: String,
 }
 
-/// What came out.
+/// The result.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct VerdictFacts {
     /// The decision.
@@ -175,11 +175,11 @@ pub struct ReleaseFacts {
     pub number: u32,
     /// Its label.
     pub label: String,
-    /// When it was published, where that is known.
+    /// When it was published, if that is known.
     pub at: Option<String>,
     /// Its files.
     pub files: Vec<FileFacts>,
-    /// The path of its data file: as it was named, or from the project's folder on.
+    /// The path of its data file: as given, or relative to the project folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
     /// Rows, counterfeits included.
@@ -188,7 +188,7 @@ pub struct ReleaseFacts {
     pub people: u64,
     /// Groups.
     pub groups: u64,
-    /// Rows with nobody behind them.
+    /// Counterfeits: rows with nobody behind them.
     pub counterfeits: u64,
     /// How exposed people are in this release alone.
     pub risk: RiskFacts,
@@ -196,11 +196,11 @@ pub struct ReleaseFacts {
     pub group_sizes: Vec<Bar>,
     /// Twenty classes of risk, each 0.05 wide, its upper end included: how many people are in each.
     pub risk_classes: Vec<u64>,
-    /// How much less it says than its snapshot.
+    /// The information loss, compared with its snapshot.
     pub loss: LossFacts,
 }
 
-/// A file that was looked at.
+/// A file that was examined.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FileFacts {
     /// Its name.
@@ -218,8 +218,8 @@ pub struct RiskFacts {
     pub smallest_group: u32,
     /// The largest risk of being singled out: one over the smallest group (prosecutor risk).
     pub highest_identity: f64,
-    /// The mean risk of being singled out: groups over people. Also the marketer risk: the share of people whom
-    /// someone who knows exactly these people, and matches all of them at once, expects to match rightly.
+    /// The mean risk of being singled out: groups over people. It is also the marketer risk: the expected share of
+    /// correct matches, if an attacker knows exactly these people and matches all of them at once.
     pub mean_identity: f64,
     /// People in groups of fewer than k.
     pub people_below_k: u64,
@@ -229,19 +229,19 @@ pub struct RiskFacts {
     pub people_below_l: u64,
     /// The largest share of one value in a group.
     pub highest_share: f64,
-    /// The same without rows that are suppressed, as ARX counts: there they are no people.
+    /// The same without suppressed rows, as ARX counts.
     #[serde(default)]
     pub without_suppressed: SuppressedFacts,
 }
 
-/// The risks of those whose rows are not suppressed.
+/// The risks of people whose rows are not suppressed.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SuppressedFacts {
     /// Rows in which every quasi-identifier may be any value.
     pub suppressed: u64,
     /// People of the smallest other group.
     pub smallest_group: u32,
-    /// One over the smallest other group: prosecutor risk; journalist risk too, where no population is given.
+    /// One over the smallest other group: the prosecutor risk, and without a population also the journalist risk.
     pub highest_identity: f64,
     /// Other groups over the people in them: marketer risk.
     pub mean_identity: f64,
@@ -261,7 +261,7 @@ pub struct JournalistFacts {
 /// How exposed people are by all releases together.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SequenceFacts {
-    /// People over all releases, each counted once a release they are in.
+    /// People over all releases; each person counts once for every release they are in.
     pub appearances: u64,
     /// The largest risk of being singled out in any release (prosecutor risk). Comparing releases can only raise it.
     pub highest_identity: f64,
@@ -301,16 +301,16 @@ pub struct Bar {
     pub count: u64,
 }
 
-/// How much less a release says than its snapshot.
+/// The information loss of a release, compared with its snapshot.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LossFacts {
-    /// Mean share of the domains left open, 0 to 1.
+    /// The mean share of the domains that published values cover beyond one value, 0 to 1.
     pub leaf_share: f64,
     /// The information loss of paper 001, per person.
     pub information_loss_per_person: f64,
     /// The sum of squared group sizes.
     pub discernability: u64,
-    /// The mean group size in multiples of the least allowed.
+    /// The mean group size, in multiples of the smallest allowed.
     pub c_avg: f64,
     /// Per quasi attribute.
     pub attributes: Vec<AttributeFacts>,
@@ -321,7 +321,7 @@ pub struct LossFacts {
 pub struct AttributeFacts {
     /// Its name.
     pub name: String,
-    /// 1 where every value is exact, 0 where none is said.
+    /// 1 if every value is exact, 0 if every value is `*`.
     pub precision: f64,
 }
 
@@ -337,7 +337,7 @@ pub struct CheckFacts {
     pub verdict: VerdictWord,
     /// Why it does not apply, or could not be answered; or the theorem that answers for everyone.
     pub why: Option<String>,
-    /// How many were looked at.
+    /// How many were examined.
     pub looked_at: u64,
     /// Of how many.
     pub of: u64,
@@ -352,18 +352,18 @@ pub struct CheckFacts {
 /// One number.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct MeasureFacts {
-    /// The release's number; none for the whole series.
+    /// The number of the release; none for the whole series.
     pub release: Option<u32>,
     /// What was measured.
     pub name: String,
-    /// How much it is; none where it is not a number.
+    /// The value; none if it is not a number.
     pub value: Option<f64>,
 }
 
 /// One way to learn too much.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FindingFacts {
-    /// Its place in the list, from 1: what `tacenda explain finding N` asks for.
+    /// Its place in the list, from 1, for `tacenda explain finding N`.
     #[serde(default)]
     pub number: u32,
     /// Its code, with a page in `tacenda explain`.
@@ -377,7 +377,7 @@ pub struct FindingFacts {
     pub check: String,
     /// The release it was found in.
     pub release: u32,
-    /// The other releases it takes.
+    /// The other releases that it needs.
     pub others: Vec<u32>,
     /// How many people it concerns.
     pub people: u64,
@@ -421,7 +421,7 @@ impl StoryFacts {
         self.finding.map_or(heading.into(), |finding| format!("{heading} (finding {finding})"))
     }
 
-    /// Whom it is about, and what is known of them.
+    /// Whom it is about, and what is known about them.
     pub fn opening(&self) -> String {
         let known = |(name, value): &(String, Option<String>)| match value {
             Some(value) => format!("{name} {value}"),
@@ -436,7 +436,7 @@ impl StoryFacts {
 }
 
 impl StoryFacts {
-    /// What it comes to.
+    /// The conclusion.
     pub fn ending(&self) -> String {
         match (self.left, &self.provided) {
             (1, None) => "One value remains: it is certain.".into(),
@@ -447,7 +447,7 @@ impl StoryFacts {
 }
 
 impl StepFacts {
-    /// What is said where a value changed.
+    /// The sentence for a changed value.
     pub const RESTARTED: &str = "This contradicts the step before: the value changed, and the attack starts again.";
 
     /// How many groups the person may be in.
@@ -460,7 +460,7 @@ impl StepFacts {
 }
 
 impl ReleaseFacts {
-    /// What suppressed rows change in the numbers, where there are some.
+    /// How suppressed rows change the numbers, if there are some.
     pub fn suppressed_in_words(&self) -> Option<String> {
         let apart = &self.risk.without_suppressed;
         (apart.suppressed > 0).then(|| {
@@ -479,7 +479,7 @@ impl ReleaseFacts {
 }
 
 impl WitnessFacts {
-    /// What is said of groups that are not shown.
+    /// The note about groups that are not shown.
     pub fn more_groups(&self, shown: usize) -> Option<String> {
         let more = self.groups.len().saturating_sub(shown) as u64;
         (more > 0).then(|| format!("and {}", counted(more, "more group", "more groups")))
@@ -487,7 +487,7 @@ impl WitnessFacts {
 }
 
 impl FindingFacts {
-    /// All releases it takes, ascending.
+    /// All releases that it needs, ascending.
     pub fn releases(&self) -> Vec<u32> {
         let mut releases = self.others.clone();
         releases.push(self.release);
@@ -502,23 +502,23 @@ impl FindingFacts {
 pub struct WitnessFacts {
     /// What is claimed, and how to check it.
     pub claim: String,
-    /// The groups it rests on.
+    /// The groups that prove it.
     pub groups: Vec<WitnessGroup>,
-    /// The sensitive values it speaks of, coded unless they are shown.
+    /// The sensitive values it names, coded unless they are shown.
     pub values: Vec<String>,
-    /// The person it speaks of: a name they have in this audit alone, which is nobody's without the tables.
+    /// The person it is about, under a pseudonym of this audit. Without the tables nobody can resolve it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// The quasi attribute it speaks of.
+    /// The quasi attribute it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
     /// The number that is claimed.
     pub number: u64,
-    /// What it is held against.
+    /// The threshold it is compared with.
     pub line: u64,
 }
 
-/// A group a witness rests on.
+/// A group that a witness names.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct WitnessGroup {
     /// The release's number.
@@ -529,7 +529,7 @@ pub struct WitnessGroup {
     pub group: String,
     /// Its region as printed, one text per quasi attribute.
     pub region: Vec<String>,
-    /// What its rows hold: each sensitive value, coded unless they are shown, with how many rows have it; the first 40.
+    /// Each sensitive value of its rows, coded unless they are shown, with its number of rows; the first 40.
     #[serde(default)]
     pub holds: Vec<(String, u32)>,
     /// Its rows in the file, counted from 1 below the heading; the first 200.
@@ -538,25 +538,25 @@ pub struct WitnessGroup {
     pub row_count: u32,
 }
 
-/// One person, attacked step by step; if people are not known, anyone who lies in a place.
+/// One person, attacked step by step; if people are not known, anyone in a place.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StoryFacts {
-    /// The number of the finding it tells of; none where nobody was found out.
+    /// The number of the finding that it illustrates; none if nobody's value was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<u32>,
-    /// Whether it is about a place that anyone can see, not about a person.
+    /// Whether it is about a place instead of a person.
     #[serde(default)]
     pub of_place: bool,
-    /// What the attacker knew: name and value. Of a person the value only where values are shown.
+    /// What the attacker knew: name and value. A person's values are included only if values are shown.
     pub known: Vec<(String, Option<String>)>,
     /// One step per release.
     pub steps: Vec<StepFacts>,
-    /// The values left once everyone is matched with a row at once, where that leaves fewer than the last step.
+    /// The values left after matching everyone with a row at once, if these are fewer than after the last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matched: Option<Vec<String>>,
     /// How many values are left at the end.
     pub left: usize,
-    /// What has to hold for it, where that is only assumed.
+    /// The assumption it depends on, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provided: Option<String>,
 }
@@ -602,11 +602,11 @@ pub struct QuestionFacts {
     pub question: String,
     /// The answer.
     pub decision: Decision,
-    /// What can be done although nothing is promised against it; part of a sentence.
+    /// What is possible although no promise covers it; part of a sentence.
     pub possible: Option<String>,
     /// What was measured.
     pub evidence: Vec<String>,
-    /// Where the answer ends.
+    /// The limits of the answer.
     pub limit: String,
 }
 
@@ -645,7 +645,7 @@ pub struct Provenance {
     pub software: String,
     /// The SHA-256 of the policy file and its hierarchies.
     pub policy_sha256: Option<String>,
-    /// A hash of the seed: shows later that it was not changed, and gives nothing away.
+    /// A hash of the seed. It can prove later that the seed was not changed, and reveals nothing.
     pub seed_commitment: Option<String>,
     /// The hash of the ledger's last line.
     pub ledger_head: Option<String>,
@@ -659,49 +659,49 @@ pub struct Provenance {
     pub attacker: Vec<String>,
     /// Notes about how the input was read.
     pub notes: Vec<String>,
-    /// The command that made it, where one did.
+    /// The command that made it, if there is one.
     pub command: Option<String>,
-    /// How much work the attacks were allowed; for the auditor.
+    /// The limits of the attacks' work; for the auditor.
     pub limits: Option<LimitFacts>,
-    /// When the report was made, where that may be said.
+    /// When the report was made, if that is included.
     pub made_at: Option<String>,
 }
 
-/// How much work the attacks were allowed. What lies above is NOT ASSESSED.
+/// The limits of the attacks' work. What exceeds them is NOT ASSESSED.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LimitFacts {
     /// The steps that each search may take.
     pub steps: u64,
     /// How many pairs of releases were not compared with each other.
     pub pairs_left_out: u64,
-    /// The seed of attacks that draw.
+    /// The seed of attacks that use randomness.
     pub seed: u64,
 }
 
 /// How people who leave are treated, what the policy file allows, and until when the report holds.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct GovernanceFacts {
-    /// What only people know: why, for whom, under which conditions; with an empty text where nobody said.
+    /// What only people know: why, for whom, under which conditions. A text is empty if the policy file does not say.
     #[serde(default)]
     pub declared: Vec<DeclaredFact>,
     /// How people who leave the data are treated.
     pub deletion: String,
-    /// How much may be added and left out, as the policy file says.
+    /// The limits of counterfeits and withheld people in the policy file.
     pub limits: Vec<String>,
-    /// Why a promise that holds per release only was accepted, where the policy file says so.
+    /// Why a promise that holds per release only was accepted, if the policy file says so.
     pub accepted_risk: Option<String>,
     /// Until when the report is meant to hold.
     pub review_by: Option<String>,
-    /// What ends it earlier.
+    /// What ends its validity earlier.
     pub review_triggers: Vec<String>,
 }
 
-/// What the policy file says that only people know.
+/// A statement of the policy file that only people can make.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct DeclaredFact {
-    /// What about.
+    /// Its topic.
     pub name: String,
-    /// What it says; empty where it does not.
+    /// Its text; may be empty.
     pub text: String,
 }
 
@@ -716,7 +716,7 @@ pub struct IdentifyingFacts {
     pub regions: u32,
     /// The fewest people who share one of these regions.
     pub fewest_alike: u64,
-    /// A hint, by kind and name, where HIPAA's safe harbor would not let the column stay as it is.
+    /// A hint, by kind and name, if HIPAA's safe harbor would not allow the column as it is.
     pub safe_harbor: Option<String>,
 }
 
@@ -729,12 +729,12 @@ pub struct SigningFacts {
     pub confirms: Vec<String>,
 }
 
-/// What the vault and the private tables say.
+/// Numbers from the vault and the private tables.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PrivateFacts {
     /// Per release, arrivals, departures and people who wait; from the vault.
     pub churn: Vec<ChurnFacts>,
-    /// Per release whose private table is at hand, what the release is against it.
+    /// Per release with an available private table, a comparison of the two.
     pub truth: Vec<TruthFacts>,
 }
 
@@ -745,14 +745,14 @@ pub struct ChurnFacts {
     pub release: u32,
     /// People never seen before.
     pub arrived: u64,
-    /// People published here and, so far, not again.
+    /// People published here and not since.
     pub last_published: u64,
     /// People of the last snapshot who are not in the last release, and have waited since this one. People who left
     /// while they waited are not counted.
     pub waiting_since: u64,
 }
 
-/// A release held against the private table behind it.
+/// A release compared with its private table.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TruthFacts {
     /// The release's number.
@@ -763,7 +763,7 @@ pub struct TruthFacts {
     pub withheld: u64,
     /// How exposed they would be if the table had been published as it is.
     pub before: BeforeFacts,
-    /// How far count queries on the release are from the table; none where it has no sensitive column.
+    /// How far count queries on the release are off; none if it has no sensitive column.
     pub query_error: Option<QueryErrorFacts>,
     /// How far simple counts are off.
     #[serde(default)]
@@ -781,7 +781,7 @@ pub struct BeforeFacts {
     pub highest_identity: f64,
     /// The mean risk of being singled out.
     pub mean_identity: f64,
-    /// People who share theirs with fewer than k.
+    /// People whose quasi-identifiers fewer than k people share.
     pub people_below_k: u64,
 }
 
@@ -801,7 +801,7 @@ pub struct QueryErrorFacts {
 }
 
 impl ChurnFacts {
-    /// What the heads of such a table mean.
+    /// What the headings of such a table mean.
     pub const HEADS: &str = "gone after: people in this release and in none since. waiting: people who have waited since this \
                              release, and wait now.";
 

@@ -1,4 +1,4 @@
-//! Gathers a report from what was published, what the auditor answered, and what its readers may see.
+//! Gathers a report from the releases and the auditor's answers, according to what its readers may see.
 
 use crate::audit::story::Story;
 use crate::audit::{Assessment, Attacker, Budget, Check, Fault, Finding, Series, Thresholds, Witness};
@@ -27,9 +27,9 @@ const STEP_GROUPS: usize = 8;
 pub struct Material<'a> {
     /// Whom it is for.
     pub edition: Edition,
-    /// What was looked at.
+    /// The series that was examined.
     pub series: Series<'a>,
-    /// What the auditor answered; empty where only the gate was asked.
+    /// The auditor's answers; empty if only the gate judged.
     pub assessment: &'a Assessment,
     /// What the attacker knows.
     pub attacker: Attacker,
@@ -69,24 +69,24 @@ pub struct About {
     pub ledger_head: Option<String>,
     /// Notes about how the input was read.
     pub notes: Vec<String>,
-    /// What was assumed of the publisher in reading the input, one sentence each.
+    /// What was assumed about the publisher when reading the input, one sentence each.
     pub assumptions: Vec<String>,
-    /// Columns whose labels were taken for values that have nothing in common although nothing says so. What rests on it
-    /// is told with an if.
+    /// Columns whose labels were taken for disjoint values without evidence. Findings that depend on it are
+    /// conditional.
     pub guessed: Vec<String>,
     /// The command that makes it.
     pub command: Option<String>,
     /// How it can be repeated, one line each.
     pub reproduce: Vec<String>,
-    /// When the report was made; none where the same input must give the same bytes.
+    /// When the report was made; `None` if the same input must give the same bytes.
     pub made_at: Option<String>,
     /// Per release, where it comes from; may be shorter.
     pub sources: Vec<ReleaseOrigin>,
-    /// What the gate said before the releases left.
+    /// The gate's judgement before the releases were published.
     pub gate: Gate,
-    /// What is not covered beside what the promise names itself, one sentence each.
+    /// What is not covered, besides what the promise itself names, one sentence each.
     pub not_covered: Vec<String>,
-    /// Why what comparing releases gives away was accepted, where the policy file says so.
+    /// Why the risk of comparing releases was accepted, if the policy file says so.
     pub accepted_series_risk: Option<String>,
     /// The language of the page for recipients.
     pub language: Language,
@@ -104,16 +104,16 @@ pub struct ReleaseOrigin {
 }
 
 impl ReleaseOrigin {
-    /// The data among the names of a release's files: neither its description nor its counts of counterfeits and people.
+    /// The data file among the names of a release's files. Descriptions and counts are left out.
     pub fn data_name<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         names.into_iter().find(|name| is_data_file(name))
     }
 }
 
-/// What the gate said before the releases left.
+/// The gate's judgement before the releases were published.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Gate {
-    /// There was none, or nobody knows.
+    /// There was no gate, or its judgement is not known.
     #[default]
     NotAsked,
     /// It found nothing.
@@ -132,7 +132,7 @@ pub enum Names {
     Shown,
 }
 
-/// What an edition may say. This is the one place that decides; every form prints what it is given.
+/// What an edition may say. Only this place decides; every form prints what it gets.
 struct May {
     /// Private numbers: churn, who waits, withheld rows, risk before, error of counts.
     private: bool,
@@ -276,7 +276,7 @@ fn findings(material: &Material<'_>, may: &May, codes: &mut Codes<'_>) -> Vec<Fi
     facts
 }
 
-/// The finding that a story tells of: that of people with as few values left, or that of its place.
+/// The finding that a story illustrates: the one about people with as few values left, or the one about its place.
 fn told_by(story: &StoryFacts, findings: &[FindingFacts]) -> Option<u32> {
     let fault = match (story.of_place, story.left) {
         (true, _) => Fault::PlaceGivesAway,
@@ -289,7 +289,7 @@ fn told_by(story: &StoryFacts, findings: &[FindingFacts]) -> Option<u32> {
     findings.iter().find(tells).map(|finding| finding.number)
 }
 
-/// What a line of two people and two values finds beside: of a kind that the thresholds given find nothing of.
+/// Additional findings at thresholds of two people and two values, of kinds that the given thresholds do not find.
 fn at_two(material: &Material<'_>, findings: &[FindingFacts]) -> Vec<FindingFacts> {
     let outcomes = material.assessment.at_two.iter();
     let all = outcomes.flat_map(|outcome| outcome.findings.iter().map(|finding| plain(outcome.check.name(), finding)));
@@ -317,7 +317,7 @@ fn finding_facts(
     }
 }
 
-/// The condition of what is concluded from regions of several releases: that labels that differ have nothing in common.
+/// The condition of findings that compare regions of several releases: that different labels have nothing in common.
 fn provided(material: &Material<'_>) -> Option<String> {
     let columns = &material.about.guessed;
     (!columns.is_empty()).then(|| {
@@ -326,7 +326,7 @@ fn provided(material: &Material<'_>) -> Option<String> {
     })
 }
 
-/// Whether a finding rests on regions having, or not having, something in common.
+/// Whether a finding depends on which regions overlap.
 fn compares_regions(check: &str, finding: &Finding) -> bool {
     let compares = Check::ALL.iter().any(|one| one.name() == check && one.compares_regions());
     compares || finding.fault == Fault::LinkedTooFew
@@ -350,7 +350,7 @@ fn plain(check: &str, finding: &Finding) -> FindingFacts {
 
 /// A witness without its sentence.
 fn witness_facts(witness: &Witness, series: &Series<'_>, codes: &mut Codes<'_>) -> WitnessFacts {
-    // What is claimed is named first, so that its codes are the lower ones.
+    // The values of the claim are named first, so that they get the lowest codes.
     let values = codes.names(&witness.values);
     let mut group = |&(place, group): &(u32, u32)| {
         let release = series.releases.get(place as usize)?;

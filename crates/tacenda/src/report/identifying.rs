@@ -1,14 +1,14 @@
 //! What makes a column identifying: the table that an expert determination asks for, one line per quasi column.
 //!
-//! How far a column tells people apart is measured in the last release. Whether it stays the same over time, and
-//! who else has it, nobody can read from data: that is left to be filled in. Safe harbor is looked at by kind and
-//! name of a column only; a hint, and no opinion on the law.
+//! How far a column distinguishes people is measured in the last release. Whether it stays the same over time, and who
+//! else has it, cannot be read from the data; that is left to be filled in. Safe harbor is judged only by the kind and
+//! name of a column. It is a hint, not a legal opinion.
 
 use crate::model::{Domain, Quasi, Release, Schema, Span};
 use crate::report::IdentifyingFacts;
 use std::collections::BTreeMap;
 
-/// Every quasi column, as it stands in the last release.
+/// Every quasi column, as in the last release.
 pub fn identifying(schema: &Schema, releases: &[Release]) -> Vec<IdentifyingFacts> {
     let Some(last) = releases.last() else { return Vec::new() };
     let columns = schema.quasi.iter().enumerate().take(last.regions.attributes());
@@ -66,7 +66,7 @@ mod tests {
         let facts = identifying(&sample.schema, &sample.releases);
         assert_eq!(facts.len(), 2);
         for (at, facts) in facts.iter().enumerate() {
-            // Counted the slow way: every pair of groups.
+            // Counted directly, over every pair of groups.
             let same = |group: usize| {
                 let mine = last.region(group)[at];
                 let others = (0..last.group_count()).filter(|&other| last.region(other)[at] == mine);

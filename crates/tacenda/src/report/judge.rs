@@ -1,5 +1,5 @@
-//! From answers to a decision: the verdict in a sentence, the three questions of WP216, what the
-//! answers rest on, and what to do next.
+//! From answers to a decision: the verdict in a sentence, the three questions of WP216, what the answers depend on, and
+//! what to do next.
 //!
 //! "Not assessed" never counts as a pass.
 
@@ -12,21 +12,21 @@ use crate::report::{
 
 /// What bears on one of the three questions.
 struct Bearing {
-    /// All that these find.
+    /// All findings of these checks bear on it.
     checks: &'static [Check],
-    /// Of others, these findings.
+    /// These findings of other checks bear on it too.
     faults: &'static [Fault],
-    /// Notes that answer the question with no.
+    /// Notes that bear on it although they are no findings.
     notes: &'static [Fault],
-    /// What must have been asked for an answer, and must not be open.
+    /// Checks that must be answered for an answer to the question.
     asked: &'static [Check],
-    /// One of these must have been answered: the others alone tell too little.
+    /// At least one of these must be answered, because the others alone show too little.
     needed: &'static [Check],
 }
 
 const SINGLING_OUT: Bearing = Bearing {
     checks: &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins],
-    // One newcomer or leaver, or one row that can be theirs, is somebody told from everyone else.
+    // A single arrival or departure, or a single row that can be theirs, singles a person out.
     faults: &[
         Fault::LinkedTooFew,
         Fault::ArrivalsCertain,
@@ -35,7 +35,7 @@ const SINGLING_OUT: Bearing = Bearing {
         Fault::OneCorresponding,
         Fault::FewNewcomers,
     ],
-    // Nothing promises it, so it is a note; an end of a region that fits one person singles them out all the same.
+    // No promise covers this, so it is a note. But an end of a region that fits one person singles that person out.
     notes: &[Fault::TightBoundaries],
     asked: &[Check::GroupSizes, Check::MovedRegions, Check::Boundaries, Check::Joins, Check::Difference],
     needed: &[Check::GroupSizes],
@@ -49,11 +49,11 @@ const INFERENCE: Bearing = Bearing {
     needed: &[Check::Diversity, Check::Candidates, Check::Posterior],
 };
 
-/// What tells which rows are one person's.
+/// Checks that show which rows belong to one person.
 const LINKS: [Check; 6] =
     [Check::LinkedIds, Check::Correspondence, Check::Matching, Check::Equivalence, Check::RowOrder, Check::GroupNames];
 
-/// What tells a person's value.
+/// Checks that reveal a person's value.
 const GUESSES: [Check; 10] = [
     Check::Diversity,
     Check::Frequency,
@@ -67,7 +67,7 @@ const GUESSES: [Check; 10] = [
     Check::Rerun,
 ];
 
-/// What ties rows together where no ids do.
+/// Checks that tie rows together without ids.
 const TIES: [Check; 3] = [Check::Correspondence, Check::Matching, Check::Equivalence];
 
 impl Bearing {
@@ -77,7 +77,7 @@ impl Bearing {
     }
 }
 
-/// The verdict on everything. It is never better than the answers to the three questions, and names what they leave.
+/// The overall verdict. It is never better than the answers to the three questions, and names those that are open.
 pub fn verdict(
     material: &Material<'_>,
     findings: &[FindingFacts],
@@ -89,7 +89,7 @@ pub fn verdict(
     let concerned = findings.iter().filter(|finding| finding.severity != Severity::Note);
     let widest = concerned.map(|finding| at_least(material, finding)).max();
     let asked = material.assessment.outcomes.len() as u64;
-    // What might hide notes only is named under what is not covered.
+    // A gap that can hide only notes is named under what is not covered.
     let gaps = material.assessment.gaps(Severity::Warning).count() as u64;
     let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
     let judged = material.assessment.outcomes.iter().any(is_judged);
@@ -124,7 +124,7 @@ pub fn verdict(
         );
         (Decision::PassAssuming, sentence)
     };
-    // Less that was known must not read as more that was cleared.
+    // Missing knowledge must not look like a pass.
     let unasked = without_people(material).len() as u64;
     if unasked > 0 && decision != Decision::Fail {
         let were = if unasked == 1 { "was" } else { "were" };
@@ -144,7 +144,7 @@ pub fn verdict(
     VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
 }
 
-/// What the promise or the thresholds leave open and somebody can do, in the sentence that everybody reads.
+/// The part of the verdict's sentence about what is possible although the promise and the thresholds allow it.
 fn not_promised(material: &Material<'_>, question: &QuestionFacts) -> String {
     let nobody = match material.series.promise {
         Some(_) => "The promise does not cover",
@@ -154,14 +154,14 @@ fn not_promised(material: &Material<'_>, question: &QuestionFacts) -> String {
     format!(" {nobody} {}, and it is possible: {why}.", question.name)
 }
 
-/// The questions that were not answered, so that nobody takes them for cleared.
+/// The questions that were not answered, so that nobody takes them for passed.
 fn not_answered(questions: &[QuestionFacts]) -> String {
     let open = questions.iter().filter(|question| question.decision == Decision::NotAssessed);
     let open: Vec<&str> = open.map(|question| question.name.as_str()).collect();
     if open.is_empty() { String::new() } else { format!(" Not answered here: {}.", list(&open)) }
 }
 
-/// What a check says of having found nothing.
+/// What it means that a check found nothing.
 pub fn nothing(outcome: &Outcome) -> Option<&'static str> {
     let Coverage { looked_at, of, .. } = outcome.coverage;
     match outcome.verdict {
@@ -172,9 +172,9 @@ pub fn nothing(outcome: &Outcome) -> Option<&'static str> {
     }
 }
 
-/// How many people a finding concerns for certain.
+/// How many people a finding certainly concerns.
 fn at_least(material: &Material<'_>, finding: &FindingFacts) -> u64 {
-    // Without the people, how many stand in a place or between two groups is not known; the number is the most that fit.
+    // If people are not known, the number of people in a place or between two groups is only an upper bound.
     let bounds = [
         Fault::PlaceGivesAway,
         Fault::OneCorresponding,
@@ -215,7 +215,7 @@ fn has_no_threshold(material: &Material<'_>) -> bool {
     material.series.promise.is_none() && lines.k <= 1 && lines.l <= 1 && lines.t.is_none()
 }
 
-/// What the gate judged before a release left, where nothing else was asked.
+/// What the gate judged before a release was published, if nothing else was asked.
 fn gate_said(material: &Material<'_>) -> String {
     if material.series.promise.is_none_or(|promise| promise.scope != Scope::EachRelease) {
         return "Before it was published, this release was judged together with every earlier one of its series. \
@@ -230,13 +230,13 @@ fn gate_said(material: &Material<'_>) -> String {
     }
 }
 
-/// Checks that could not be asked because nobody knew who the people are.
+/// Checks that could not be made because people are not known.
 fn without_people(material: &Material<'_>) -> Vec<&'static str> {
     let needs_people = |outcome: &&Outcome| outcome.verdict.reason().is_some_and(Reason::is_people_unknown);
     material.assessment.outcomes.iter().filter(needs_people).map(|outcome| outcome.check.name()).collect()
 }
 
-/// What nobody falls below, in words; only what was asked is spoken of.
+/// The thresholds that everybody meets, in words; only those that were examined.
 fn line(material: &Material<'_>) -> String {
     let outcomes = &material.assessment.outcomes;
     let is_clear = |check: Check| {
@@ -260,7 +260,7 @@ fn line(material: &Material<'_>) -> String {
     }
 }
 
-/// What the answers rest on.
+/// What the answers depend on.
 pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let series = &material.series;
     let mut assumptions = Vec::new();
@@ -298,7 +298,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     assumptions
 }
 
-/// What was taken for granted of people and publisher, so far as some check that was asked rests on it.
+/// What was assumed about people and the publisher, as far as some check that was made depends on it.
 fn relied_on(material: &Material<'_>) -> Vec<String> {
     let (series, several) = (&material.series, material.series.releases.len() > 1);
     let asked = |checks: &[Check]| material.assessment.outcomes.iter().any(|outcome| checks.contains(&outcome.check));
@@ -330,7 +330,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
         ));
     }
     if series.knowledge.is_none() && asked(joined) {
-        // Some do change, and the steward knows it: so this says what was done, not what is so.
+        // Some values do change, and the steward knows it. So the sentence says what was assumed, not what is true.
         relied.push(
             "Releases were compared as if nobody's sensitive value had changed. People whose value did change are not \
              covered by these comparisons."
@@ -343,7 +343,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
     relied
 }
 
-/// What nobody looked at, beside what the promise names itself.
+/// What was not examined, besides what the promise itself names.
 pub fn not_covered(material: &Material<'_>, at_two: &[FindingFacts]) -> Vec<String> {
     let mut limits: Vec<String> = match material.series.promise {
         Some(promise) => promise.limits.iter().copied().map(String::from).collect(),
@@ -370,7 +370,7 @@ pub fn not_covered(material: &Material<'_>, at_two: &[FindingFacts]) -> Vec<Stri
     limits
 }
 
-/// What a stronger reader could do, or a stricter threshold finds: listed, and not judged.
+/// What a stronger reader could do, or a stricter threshold would find. It is listed but not judged.
 fn stronger_readers(material: &Material<'_>, at_two: &[FindingFacts]) -> Vec<String> {
     let mut listed = Vec::new();
     if material.assessment.outcomes.is_empty() {
@@ -483,9 +483,9 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
 
 /// Singling out, linkability, inference: the answers with their evidence and limits.
 ///
-/// They ask of people, not of a promise: a promise that sets no threshold, or allows one person or one value, does not make
-/// them pass. So they are answered at two people and two values at least. `findings` are those at the thresholds given, and
-/// what two people and two values find beside.
+/// They are about people, not about a promise. A promise without a threshold, or with a threshold of one, does not make
+/// them pass. So they are answered at two people and two values at least. `findings` are those at the given thresholds,
+/// and those added by two people and two values.
 pub fn three_questions(
     material: &Material<'_>,
     releases: &[ReleaseFacts],
@@ -495,7 +495,7 @@ pub fn three_questions(
 ) -> Vec<QuestionFacts> {
     let [alone, tied, guessed] = sequence::evidence(sequence);
     let smallest = releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
-    // A release without a sensitive column has no values: that is not few.
+    // A release without a sensitive column has no values, which does not mean too few.
     let has_values = releases.iter().zip(material.series.traces).filter(|(_, traces)| !traces.without_sensitive);
     let has_values: Vec<&ReleaseFacts> = match material.series.traces.is_empty() {
         true => releases.iter().collect(),
@@ -576,7 +576,7 @@ fn of_ids(material: &Material<'_>, linked: bool) -> String {
     said.to_string()
 }
 
-/// Why nothing was tied together, where nothing that could was asked.
+/// Why nothing was tied together, if none of the checks that could do so was made.
 fn untied(material: &Material<'_>) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     for outcome in material.assessment.outcomes.iter().filter(|outcome| TIES.contains(&outcome.check)) {
@@ -588,7 +588,7 @@ fn untied(material: &Material<'_>) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("Links without ids were not examined: {}.", list(&reasons)))
 }
 
-/// What was asked for a question and could not be answered for everyone.
+/// The checks for a question that could not be answered for everyone.
 fn left_open(bearing: &Bearing, material: &Material<'_>) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     for outcome in material.assessment.outcomes.iter().chain(&material.assessment.at_two) {
@@ -605,14 +605,14 @@ fn left_open(bearing: &Bearing, material: &Material<'_>) -> Option<String> {
 /// What a question is answered from.
 struct Asked<'a> {
     material: &'a Material<'a>,
-    /// At the thresholds given, and what two people and two values find beside.
+    /// At the given thresholds, and those added by two people and two values.
     findings: &'a [&'a [FindingFacts]; 2],
     assumptions: &'a [String],
 }
 
 impl Asked<'_> {
-    /// The answer to one question, and what can be done although nothing is promised against it. `plain` is a fact that
-    /// answers it with yes, whatever was promised. `promised` is the least number that the promise states here.
+    /// The answer to one question, and what is possible although no promise covers it. `plain` is a fact that answers
+    /// the question with yes, whatever was promised. `promised` is the least number that the promise states here.
     fn answer(&self, bearing: &Bearing, plain: Option<&str>, promised: Option<u32>) -> (Decision, Option<String>) {
         let [at_the_lines, at_two] = *self.findings;
         let is_found = |finding: &&FindingFacts| finding.severity != Severity::Note && bearing.bears(finding);
@@ -631,7 +631,7 @@ impl Asked<'_> {
         (if gate_only { self.by_the_gate(promised) } else { self.by_the_checks(bearing) }, None)
     }
 
-    /// The gate judges the promise: it answers what the promise covers, and nothing else.
+    /// The gate judges the promise, so it answers only what the promise covers.
     fn by_the_gate(&self, promised: Option<u32>) -> Decision {
         let series = self.material.series.promise.is_some_and(|promise| promise.scope != Scope::EachRelease);
         let is_judged = series && self.material.about.gate == Gate::FoundNothing;

@@ -1,7 +1,7 @@
 //! A report as JUnit XML, for test reports in CI: a check is a test.
 //!
-//! What does not apply or could not be answered is skipped, with the reason: a skipped test is not a
-//! passed one.
+//! A check that does not apply or could not be answered is skipped, with the reason. A skipped test is not a passed
+//! one.
 
 use crate::audit::VerdictWord;
 use crate::report::words::{list, people};

@@ -1,4 +1,4 @@
-//! Joint 2: what the auditor found and what was measured, said so that someone can act on it.
+//! Reports: what the auditor found and what was measured, in a form that people can act on.
 //!
 //! [`Report::new`] gathers the numbers once; every form prints the same ones:
 //!

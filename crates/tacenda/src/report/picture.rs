@@ -1,7 +1,7 @@
 //! The regions of the releases on two attributes: a picture of the partition.
 //!
-//! The attributes are the two that all releases together say most about. Of many groups every n-th
-//! is drawn, so that the picture has the same size for any release and the same look every time.
+//! The attributes are the two that are published most precisely over all releases. Of many groups only every n-th is
+//! drawn, so that the picture has a bounded size and always looks the same.
 
 use crate::model::{Domain, Quasi, Release, Schema, Span};
 use crate::report::words::clean;
@@ -32,7 +32,7 @@ pub fn picture(schema: &Schema, releases: &[Release], facts: &[ReleaseFacts]) ->
 /// The two attributes with the highest precision over all releases, in the policy's order.
 fn two_attributes(schema: &Schema, facts: &[ReleaseFacts]) -> Option<(usize, usize)> {
     let precision = |index: usize| facts.iter().map(|release| release.loss.attributes[index].precision).sum::<f64>();
-    // A picture needs room: attributes of two or three values come last.
+    // Attributes of two or three values make poor pictures, so they come last.
     let mut order: Vec<usize> = (0..schema.quasi.len()).filter(|&index| schema.quasi[index].size() > 1).collect();
     order.sort_by(|&a, &b| {
         let roomy = |index: usize| schema.quasi[index].size() >= 8;
@@ -70,7 +70,7 @@ fn panel(release: &Release, (across, up): &(Axis<'_>, Axis<'_>)) -> Panel {
     Panel { label: clean(&release.label), groups: release.group_count() as u64, boxes }
 }
 
-/// An attribute, and the part of its domain that is drawn: what the releases say anything about.
+/// An attribute, and the part of its domain that is drawn: where published regions are narrower than the domain.
 struct Axis<'a> {
     quasi: &'a Quasi,
     attribute: usize,
@@ -81,7 +81,7 @@ impl<'a> Axis<'a> {
     fn new(schema: &'a Schema, releases: &[Release], attribute: usize) -> Axis<'a> {
         let quasi = &schema.quasi[attribute];
         let spans = releases.iter().flat_map(|release| release.regions.iter().map(|region| region[attribute]));
-        // A region of the whole domain says nothing, and would hide what the others say.
+        // A region of the whole domain shows nothing and would hide the others.
         let shown = spans.filter(|&span| span != quasi.root()).fold(Span::EMPTY, Span::join);
         Axis { quasi, attribute, shown: if shown.is_empty() { quasi.root() } else { shown } }
     }

@@ -15,7 +15,7 @@ const RISK_CLASSES: usize = 20;
 /// The most bars of group sizes; above, sizes are put together by powers of two.
 const MOST_BARS: usize = 24;
 
-/// How a release is looked at.
+/// What is needed to count a release.
 pub struct Lens<'a> {
     /// The columns.
     pub schema: &'a Schema,
@@ -41,7 +41,7 @@ pub fn release_facts(
     let mut highest = (0u64, 1u64);
     let without_values = traces.is_some_and(|traces| traces.without_sensitive);
     let mut with_people = 0u64;
-    // Nobody stands in a group of counterfeits only: it is no risk to anyone, and hides nobody by its size.
+    // Nobody is in a group of counterfeits only, so it is no risk to anyone and hides nobody.
     for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
         let people = release.people(group);
         let values = release.group_values(group);
@@ -96,8 +96,8 @@ pub fn release_facts(
     }
 }
 
-/// The risks of those whose rows are not suppressed: a row in which every column of the file may be any value says nothing
-/// but its sensitive value.
+/// The risks of people whose rows are not suppressed. A suppressed row may have any value in every quasi column of the
+/// file.
 fn without_suppressed(release: &Release, traces: Option<&Traces>, schema: &Schema) -> SuppressedFacts {
     let has = |at: usize| traces.is_none_or(|traces| traces.columns.get(at).copied().unwrap_or(true));
     let is_suppressed = |group: usize| {

@@ -1,8 +1,8 @@
 //! A report as SARIF 2.1.0, for code scanning in CI.
 //!
-//! Rules are the auditor's codes, results its findings. A result stands at the first row of its
-//! witness in the release's file, or at the file's top. What could not be answered is a notification,
-//! so that a run without results is not taken for a clean one.
+//! Rules are the auditor's codes, results its findings. A result points to the first row of its witness in the
+//! release's file, or to the top of the file. A check that could not be answered is a notification, so that a run
+//! without results is not taken for a clean one.
 
 use crate::audit::{Fault, Severity, VerdictWord};
 use crate::report::words::{list, people};
@@ -123,7 +123,7 @@ fn location(report: &Report, number: u32, line: u32) -> Json {
     json!({ "physicalLocation": { "artifactLocation": { "uri": file }, "region": { "startLine": line } } })
 }
 
-/// The path of a release's file, which stands beside its data.
+/// The path of a file beside a release's data.
 fn beside(release: &ReleaseFacts, name: &str) -> String {
     match release.data.as_ref().and_then(|data| data.rsplit_once(['/', '\\'])) {
         Some((folder, _)) => format!("{folder}/{name}"),
@@ -147,7 +147,7 @@ fn security_severity(severity: Severity) -> &'static str {
     }
 }
 
-/// A path as a URI: relative where it is, a `file:` one where it starts at the root.
+/// A path as a URI: a relative one, or a `file:` URI for an absolute path.
 fn uri(path: &str) -> String {
     let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.trim_start_matches("./").bytes() {

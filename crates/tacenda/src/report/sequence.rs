@@ -1,7 +1,7 @@
-//! All releases together: the risks a steward signs for, as far as they can be computed soundly.
+//! All releases together: the risks that a steward signs for, as far as they can be computed soundly.
 //!
 //! Numbers about people are here only if the private tables were given, and never for recipients. What cannot be
-//! computed is said, never left at zero.
+//! computed is reported as such, never as zero.
 
 use crate::audit::{Check, Measure, Outcome, Quantity};
 use crate::report::words::{no_threshold, number, people, percent};
@@ -14,12 +14,12 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
     let share = |part: u64| part as f64 / appearances.max(1) as f64;
     let most = |risk: &dyn Fn(&ReleaseFacts) -> f64| releases.iter().map(risk).fold(0.0, f64::max);
     let outcome = |check: Check| material.assessment.outcome(check);
-    // What rests on the private tables is not for recipients.
+    // Numbers from the private tables are not for recipients.
     let known = material.series.knowledge.is_some() && material.edition != Edition::Recipient;
     let of_people = |check: Check| outcome(check).filter(|_| known);
     let posterior = of_people(Check::Posterior);
     let (counted, of) = posterior.map_or((0, 0), |outcome| (outcome.coverage.looked_at, outcome.coverage.of));
-    // Where nobody was counted there is no largest probability: zero would read as no risk.
+    // If nobody was counted there is no largest probability; zero would read as no risk.
     let posterior = posterior.filter(|_| counted > 0);
     let candidates = of_people(Check::Candidates);
     SequenceFacts {
@@ -132,7 +132,7 @@ pub fn rows(report: &Report) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// What is said where the worlds of nobody were counted.
+/// The sentence if nobody's worlds were counted.
 pub fn not_counted(of: u64) -> String {
     format!("not counted for any of {}", people(of))
 }
@@ -149,7 +149,7 @@ pub fn evidence(sequence: &SequenceFacts) -> [Vec<String>; 3] {
             percent(sequence.mean_identity)
         ));
     }
-    // Ids tie rows together, and how many are alike by them is how far one can be told from the others.
+    // Ids tie rows together. The number of ids that are alike says how well a person is hidden among the others.
     let alike = [
         (sequence.least_alike, "with the same regions over all releases (E)"),
         (sequence.least_always_together, "that were always in the same groups (H)"),

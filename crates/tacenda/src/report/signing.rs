@@ -1,5 +1,5 @@
-//! What each signature confirms. Nobody signs for what they cannot know: the steward signs for the data, the expert
-//! for the risk, the owner for purpose, cost and date.
+//! What each signature confirms. Nobody signs for what they cannot know. The steward signs for the data, the expert for
+//! the risk, the owner for purpose, cost and date.
 
 use crate::report::words::{counted, number, people};
 use crate::report::{Decision, GovernanceFacts, PrivateFacts, ReleaseFacts, SigningFacts, VerdictFacts};

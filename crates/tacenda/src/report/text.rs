@@ -78,7 +78,7 @@ impl Page {
             "", "label", "people", "artificial", "groups", "smallest", "values", "share", "below k", "below l"
         ));
         let (k, l) = (report.provenance.k, report.provenance.l);
-        // Nobody falls below a line of one: a zero would read as a comfort.
+        // Nobody falls below a threshold of one, so a zero there would look like a pass.
         let below = |line: u32, count: u64| if line > 1 { number(count) } else { "–".to_string() };
         for release in &report.releases {
             let risk = &release.risk;

@@ -1,4 +1,4 @@
-//! A release compared with its private table: who was left out, what risk the table itself would have had, and how far
+//! A release compared with its private table: who was withheld, what risk the table itself would have had, and how far
 //! counts are off. Private.
 
 use crate::audit::Thresholds;
@@ -7,10 +7,10 @@ use crate::model::{Release, Rng, Schema, Table};
 use crate::report::{BeforeFacts, QueryErrorFacts, TruthFacts};
 use rustc_hash::FxHashMap;
 
-/// Rows times queries of one release at most; large tables are asked fewer queries.
+/// The limit of rows times queries of one release; large tables get fewer queries.
 const MOST_WORK: u64 = 1_000_000_000;
 
-/// Holds a release against its table. `has_values` says whether it was published with the sensitive column.
+/// Compares a release with its table. `has_values` says whether it was published with the sensitive column.
 pub fn truth_facts(
     release: &Release,
     has_values: bool,

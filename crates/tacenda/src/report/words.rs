@@ -2,11 +2,11 @@
 
 pub use crate::model::{counted, number, people, percent};
 
-/// The last step of a story, where what one person's groups leave is not all that is ruled out.
+/// The last step of a story, if matching everyone at once rules out more than the person's own groups.
 pub const MATCHED: &str = "Everyone is matched at once: each person needs a row of their own in every release that \
                            has the person. A value that leaves someone without a row is impossible.";
 
-/// What is said of people below a threshold of one, which nobody falls below.
+/// The text for people below a threshold of one, which nobody falls below.
 pub fn no_threshold(is_promised: bool) -> &'static str {
     if is_promised { "the promise sets no threshold" } else { "no threshold is set" }
 }
@@ -33,7 +33,7 @@ pub fn list<T: ToString>(items: &[T]) -> String {
     }
 }
 
-/// A text of at most so many letters.
+/// A text of at most `most` letters.
 pub fn clip(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -47,7 +47,7 @@ pub fn capital(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A text from a file without what a terminal or an XML reader would take for a command.
+/// A text from a file without characters that a terminal or an XML reader would interpret.
 pub fn clean(text: &str) -> String {
     let is_plain =
         |letter: char| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}');

@@ -1,7 +1,7 @@
-//! Settings: a parsed TOML file, walked by hand so that each fault points at its place.
+//! Settings: a parsed TOML file, walked by hand so that each fault points to its place.
 //!
-//! The policy file and every promise in it are read with these few means: [`Section`] is a table of the file,
-//! [`Walk`] gives typed access and collects faults, [`Key`] is a word of the language.
+//! The policy file and every promise in it are read with three types: [`Section`] is a table of the file, [`Walk`]
+//! gives typed access and collects faults, [`Key`] is a key of the language.
 
 mod kind;
 mod walk;
@@ -19,7 +19,7 @@ pub struct PolicyFault {
     pub kind: FaultKind,
     /// What is wrong.
     pub message: String,
-    /// Where it stands, in bytes of the policy file.
+    /// Its place, in bytes of the policy file.
     pub span: Option<Range<usize>>,
     /// What to do.
     pub help: String,
@@ -28,19 +28,19 @@ pub struct PolicyFault {
 /// A key of the policy file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Key {
-    /// The section it stands in; empty for the top, `columns.NAME` for every column.
+    /// Its section; empty for the top level, `columns.NAME` for every column.
     pub section: &'static str,
     /// Its name.
     pub key: &'static str,
     /// What it takes.
     pub takes: &'static str,
-    /// What holds when it is absent; empty if it must be there.
+    /// The default; empty if the key is required.
     pub default: &'static str,
     /// What it means.
     pub meaning: &'static str,
 }
 
-/// A row of the language.
+/// A key of the language.
 pub const fn key(
     section: &'static str,
     key: &'static str,

@@ -1,4 +1,4 @@
-//! Walking a parsed TOML file: typed access that leaves a fault where something does not fit.
+//! Walks a parsed TOML file: typed access that records a fault if something does not fit.
 
 use crate::settings::{FaultKind, Key, PolicyFault};
 use sha2::Sha256;
@@ -33,7 +33,7 @@ impl<'t, 'i> Section<'t, 'i> {
         self.span.clone()
     }
 
-    /// Where the value of a key stands; without it, where the section starts.
+    /// The place of a key's value; if it is absent, the start of the section.
     pub fn at(&self, key: &str) -> Range<usize> {
         self.get(key).map_or(self.span(), Spanned::span)
     }
@@ -50,23 +50,23 @@ impl<'t, 'i> Section<'t, 'i> {
         Section { kind, name, table, span }
     }
 
-    /// A table under this one that stands for a column.
+    /// The table of a column.
     pub fn column(name: &str, kind: &'static str, table: &'t DeTable<'i>, span: Range<usize>) -> Section<'t, 'i> {
         Section { kind, name: format!("column {name}"), table, span }
     }
 }
 
-/// What was found on the way.
+/// What was found while walking.
 pub struct Walk {
-    /// The folder of the file: paths in it are relative to that.
+    /// The folder of the file. Paths in the file are relative to it.
     pub folder: PathBuf,
     /// What is wrong, in the order it was met.
     pub faults: Vec<PolicyFault>,
-    /// What is worth saying though it is no fault, one sentence each.
+    /// Remarks that are no faults, one sentence each.
     pub notes: Vec<String>,
-    /// Over the file and all files it names.
+    /// The digest of the file and all files it names.
     pub digest: Sha256,
-    /// The language: what is not in it is a fault.
+    /// The language. Any other key is a fault.
     keys: Vec<Key>,
 }
 
@@ -82,8 +82,8 @@ impl Walk {
         }
     }
 
-    /// A file that the settings name. It lies in their folder: what a policy file names is published with every release,
-    /// and a path that leads elsewhere could name anybody's file.
+    /// The path of a file that the settings name. It must be inside their folder, because its contents are published
+    /// with every release, and a path elsewhere could name any file.
     pub fn inside(&mut self, path: &str, span: &Range<usize>) -> Option<PathBuf> {
         let file = self.folder.join(path);
         let is_plain =
@@ -91,7 +91,7 @@ impl Walk {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let leads_out = match (folder.canonicalize(), file.canonicalize()) {
             (Ok(folder), Ok(file)) => !file.starts_with(folder),
-            // What cannot be found is no secret; opening it will say so.
+            // A file that does not exist cannot leak; opening it will report that.
             _ => false,
         };
         if is_plain && !leads_out {
@@ -102,12 +102,12 @@ impl Walk {
         None
     }
 
-    /// Notes a fault.
+    /// Records a fault.
     pub fn fault(&mut self, kind: FaultKind, message: impl Into<String>, span: Range<usize>, help: impl Into<String>) {
         self.faults.push(PolicyFault { kind, message: message.into(), span: Some(span), help: help.into() });
     }
 
-    /// Faults a key that is not there and must be.
+    /// Records the fault of a missing required key.
     pub fn missing(&mut self, section: &Section<'_, '_>, key: &str, what: &str) {
         self.fault(
             FaultKind::MissingKey,
@@ -117,7 +117,7 @@ impl Walk {
         );
     }
 
-    /// Faults keys that the language does not have in this section.
+    /// Records a fault for every key that the language does not have in this section.
     pub fn check_keys(&mut self, section: &Section<'_, '_>) {
         let known = self.keys_of(section);
         for (key, span, _) in section.entries() {
@@ -148,7 +148,7 @@ impl Walk {
         known
     }
 
-    /// Faults keys of the language that say nothing in this place.
+    /// Records a fault for every key that has no meaning in this place.
     pub fn only_keys(&mut self, section: &Section<'_, '_>, allowed: &[&str], place: &str) {
         let known = self.keys_of(section);
         for (key, span, _) in section.entries() {
@@ -211,7 +211,7 @@ impl Walk {
         self.pick(key, text, span, words)
     }
 
-    /// What a word means.
+    /// The meaning of a word.
     pub fn pick<T: Copy>(&mut self, key: &str, text: &str, span: Range<usize>, words: &[(&str, T)]) -> Option<T> {
         if let Some(&(_, meaning)) = words.iter().find(|(word, _)| *word == text) {
             return Some(meaning);
@@ -238,7 +238,7 @@ impl Walk {
         }
     }
 
-    /// A number of people or values, at least 2, that must be there.
+    /// A required number of people or values, at least 2.
     pub fn parameter(&mut self, section: &Section<'_, '_>, key: &'static str) -> Option<u32> {
         if section.get(key).is_none() {
             self.missing(section, key, &format!("{key} = 4"));
@@ -246,7 +246,7 @@ impl Walk {
         self.optional_parameter(section, key)
     }
 
-    /// The same where it may be left out.
+    /// The same, but optional.
     pub fn optional_parameter(&mut self, section: &Section<'_, '_>, key: &str) -> Option<u32> {
         let (number, span) = self.integer(section, key)?;
         if number < 2 {
@@ -261,7 +261,7 @@ impl Walk {
         Some(number as u32)
     }
 
-    /// A reason, which must say something.
+    /// A reason, which must not be empty.
     pub fn reason(&mut self, section: &Section<'_, '_>, key: &str) -> Option<String> {
         let (reason, span) = self.string(section, key).map(|(reason, span)| (reason.trim().to_string(), span))?;
         if reason.is_empty() {
@@ -270,7 +270,7 @@ impl Walk {
         Some(reason)
     }
 
-    /// A list of names, each once, that must be there.
+    /// A required list of distinct names.
     pub fn names(&mut self, section: &Section<'_, '_>, key: &str) -> Option<Vec<String>> {
         let Some((items, _)) = self.list(section, key) else {
             if section.get(key).is_none() {
@@ -291,7 +291,7 @@ impl Walk {
         Some(found)
     }
 
-    /// Faults a value of another kind.
+    /// Records the fault of a value of another type.
     pub fn wrong_kind<T>(&mut self, key: &str, wanted: &str, span: Range<usize>) -> Option<T> {
         self.fault(FaultKind::WrongKind, format!("{key} takes {wanted}"), span, "");
         None

@@ -1,11 +1,11 @@
-//! Which things are tied together: union and find. The lowest number stands for its set.
+//! Union-find: which things are tied together. The lowest number represents its set.
 
-/// Sets of numbers that only ever grow together.
+/// Disjoint sets of numbers that can be joined, never split.
 #[derive(Clone, Debug)]
 pub(crate) struct Ties(Vec<u32>);
 
 impl Ties {
-    /// Everything on its own.
+    /// Every thing in a set of its own.
     pub(crate) fn new(count: usize) -> Ties {
         Ties((0..count as u32).collect())
     }

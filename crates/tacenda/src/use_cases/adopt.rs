@@ -1,4 +1,4 @@
-//! Takes releases that were made elsewhere into the ledger, so that the next one is judged with them.
+//! Adopts releases that were made elsewhere, so that the next release is judged together with them.
 
 use crate::ingest::ReadOptions;
 use crate::publish::{Access, Adoption, Foundling, Project};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What is to be taken in, and how it is to be read.
+/// What is to be adopted, and how it is read.
 #[derive(Clone, Debug, Default)]
 pub struct AdoptRequest {
     /// The project.
@@ -24,23 +24,23 @@ pub struct AdoptRequest {
     pub threads: usize,
 }
 
-/// Releases that were read and judged, and could be taken in now.
+/// Releases that were read and judged, and could be adopted now.
 pub struct Adopting {
     project: Project,
     adoptions: Vec<Adoption>,
     report: AdoptReport,
 }
 
-/// What adopting answers with.
+/// The answer of adopt.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct AdoptReport {
-    /// The releases that were taken in.
+    /// The releases that were adopted.
     pub releases: Vec<AdoptedRelease>,
     /// What was concluded about the files, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A release that was taken in.
+/// A release that was adopted.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct AdoptedRelease {
     /// Its number in the series.
@@ -51,7 +51,7 @@ pub struct AdoptedRelease {
     pub file: PathBuf,
     /// The SHA-256 of that file.
     pub sha256: String,
-    /// The folder the file is kept in; none while nobody has agreed.
+    /// The folder that the file is kept in; none before a person has agreed.
     pub folder: Option<PathBuf>,
     /// Its rows, counterfeits included.
     pub rows: u64,
@@ -59,7 +59,7 @@ pub struct AdoptedRelease {
     pub groups: u64,
     /// Its counterfeits.
     pub counterfeits: u64,
-    /// How many people were found in it; none where the table behind it was not given.
+    /// How many people were found in it; none if its private table was not given.
     pub people: Option<u64>,
     /// How many people of that table are not in it.
     pub withheld: u64,
@@ -72,7 +72,7 @@ pub struct AdoptedRelease {
 }
 
 impl AdoptRequest {
-    /// Reads the releases and has them judged. Nothing is taken in yet.
+    /// Reads the releases and lets the auditor judge them. Nothing is adopted yet.
     pub fn consider(self, progress: Progress<'_>) -> Result<Adopting, UseCaseError> {
         let foundlings = self.foundlings()?;
         let project = self.project.open(Access::Publish)?;
@@ -114,12 +114,12 @@ impl AdoptRequest {
 }
 
 impl Adopting {
-    /// What would be taken in.
+    /// What would be adopted.
     pub fn report(&self) -> &AdoptReport {
         &self.report
     }
 
-    /// Takes the releases in.
+    /// Adopts the releases.
     pub fn adopt(mut self) -> Result<AdoptReport, UseCaseError> {
         let outcomes = self.project.adopt(&self.adoptions)?;
         for (release, outcome) in self.report.releases.iter_mut().zip(outcomes) {

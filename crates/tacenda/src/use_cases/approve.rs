@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What approve answers with.
+/// The answer of approve.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ApproveReport {
     /// The plan file.

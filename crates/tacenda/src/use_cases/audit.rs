@@ -1,4 +1,4 @@
-//! What can anyone learn from these releases, by whatever tool they were made?
+//! What can readers learn from these releases, whatever tool made them?
 
 use crate::audit;
 use crate::audit::{Attacker, Budget, Check, Effort, Households, Population, Severity, Thresholds};
@@ -8,23 +8,23 @@ use crate::report::{Decision, Edition, Material, Names, Report};
 use crate::use_cases::{Order, Progress, Said, Subject, SubjectRequest, UseCaseError};
 use std::path::PathBuf;
 
-/// What is to be audited, by whom, and how hard.
+/// What is audited, against which attacker, and with how much effort.
 #[derive(Debug, Default)]
 pub struct AuditRequest {
     /// The series.
     pub subject: SubjectRequest,
-    /// What the attacker knows: `quasi`, then any of `presence`, `first-release`, `known=B`; `quasi,presence` where
-    /// nothing is said.
+    /// What the attacker knows: `quasi`, then any of `presence`, `first-release`, `known=B`. The default is
+    /// `quasi,presence`.
     pub attacker: Option<String>,
-    /// The least number of people that must not be distinguished; what is promised, or 2, where nothing is said.
+    /// The least number of people that must not be distinguished. The default is that of the promise, or 2.
     pub k: Option<u32>,
-    /// The least number of sensitive values that must remain possible; as for `k`.
+    /// The least number of sensitive values that must remain possible. The default is that of the promise, or 2.
     pub l: Option<u32>,
-    /// The largest distance of a group's values from the whole table's; measured only where nothing is said.
+    /// The largest distance of a group's values from the whole table's. By default it is only measured.
     pub t: Option<f64>,
-    /// The checks that are made, by name; all of them where none is named.
+    /// The checks to make, by name; all if none is named.
     pub checks: Vec<String>,
-    /// The reader who is judged: `rule` or `method`; what the promise names, or `rule`, where nothing is said.
+    /// The reader who is judged: `rule` or `method`. The default is that of the promise, or `rule`.
     pub reader: Option<String>,
     /// Sensitive values that nobody who has one ever loses, as they are written; several columns with `,` between.
     pub permanent: Vec<String>,
@@ -53,18 +53,18 @@ pub struct Audit {
     names: Names,
 }
 
-/// What an audit answers with.
+/// The answer of an audit.
 #[derive(Debug)]
 pub struct AuditAnswer {
     /// The report.
     pub report: Report,
     /// The severity of the worst finding.
     pub worst: Option<Severity>,
-    /// The severity of the worst that might be hidden by what is not assessed; none where nothing of weight is open.
+    /// The worst severity that something not assessed might hide; `None` if no gap matters.
     pub hidden: Option<Severity>,
 }
 
-/// What the exit code of an audit is to tell.
+/// What makes the exit code of an audit nonzero.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FailOn {
     /// Severe findings, and gaps that might hide one.
@@ -79,7 +79,7 @@ pub enum FailOn {
 }
 
 impl AuditAnswer {
-    /// The exit code: 1 where something was found, 6 where something that is not assessed might hide a finding, else 0.
+    /// The exit code: 1 if something was found, 6 if something not assessed might hide a finding, else 0.
     pub fn exit_code(&self, on: FailOn) -> u8 {
         let least = match on {
             FailOn::Never => return 0,
@@ -104,11 +104,12 @@ impl AuditRequest {
         let household =
             self.household.as_deref().map(|column| HouseholdTables::new(column, &self.subject)).transpose()?;
         let mut subject = Subject::read(self.subject, progress)?;
-        // A promise is judged against the attacker it speaks of.
+        // A promise is judged against the attacker that it names.
         let attacker = named.unwrap_or_else(|| subject.promise.as_ref().map_or_else(Attacker::default, Attacker::of));
         let attacker = Attacker { reader, ..attacker };
         let promised = subject.promise.as_ref().map_or_else(Thresholds::default, Thresholds::of);
-        // A promise that says nothing of values is not judged by them. What two people and two values find is told beside it.
+        // A promise that says nothing about values is not judged by them. What two people and two values find is listed
+        // separately.
         let thresholds = Thresholds { k: self.k.unwrap_or(promised.k), l: self.l.unwrap_or(promised.l), t: self.t };
         let permanent = permanent(&subject, &self.permanent)?;
         let population = self.population.map(|given| population(given, &mut subject)).transpose()?;
@@ -133,7 +134,7 @@ impl AuditRequest {
         self.checks.iter().map(find).collect()
     }
 
-    /// The command that asks for the same; none where a frame is among the releases or the private tables.
+    /// The equivalent command; `None` if a release or a private table is in memory.
     fn command(&self) -> Option<String> {
         let subject = &self.subject;
         let path = |given: &Given| match given {
@@ -236,14 +237,14 @@ impl Audit {
         let report = Report::new(&material);
         let gaps = [Severity::Severe, Severity::Warning];
         let hidden = gaps.into_iter().find(|&severity| assessment.gaps(severity).next().is_some());
-        // No answer at all hides everything.
+        // Without any answer, everything may be hidden.
         let is_open = report.verdict.decision == Decision::NotAssessed;
         let hidden = if hidden.is_none() && is_open { Some(Severity::Severe) } else { hidden };
         AuditAnswer { report, worst: assessment.worst(), hidden }
     }
 }
 
-/// The steps of an effort, or as many as were asked for.
+/// The steps of an effort, or the given number.
 pub fn budget(effort: Effort, steps: Option<u64>) -> Budget {
     Budget { steps: steps.unwrap_or(effort.steps()), ..Budget::default() }
 }

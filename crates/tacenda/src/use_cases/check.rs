@@ -1,4 +1,4 @@
-//! Is the policy sound, and can this data meet it? Writes nothing.
+//! Checks whether a policy is valid, and whether a table can meet it. Writes nothing.
 
 use crate::grouping::GroupingError;
 use crate::model::{counted, number, percent};
@@ -12,22 +12,22 @@ use crate::{ingest, measure};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What check answers with.
+/// The answer of check.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct CheckReport {
     /// The series' name.
     pub series: String,
     /// The promise, in one sentence.
     pub promise: String,
-    /// What is promised besides, one sentence each.
+    /// Further promises, one sentence each.
     pub also: Vec<String>,
     /// What the promise does not cover.
     pub limits: Vec<String>,
-    /// What is worth saying about the policy though it is no fault.
+    /// Remarks about the policy that are no faults.
     pub notes: Vec<String>,
     /// The next release, if a table was given.
     pub summary: Option<Summary>,
-    /// What would be with other parameters.
+    /// The next release with other parameters.
     pub what_if: Vec<WhatIf>,
     /// The parameter of them with which the limits of the policy file hold for the most releases, if they differ.
     pub lasts_longest: Option<String>,
@@ -42,17 +42,17 @@ pub struct WhatIf {
     pub refused: Option<String>,
     /// Groups.
     pub groups: u64,
-    /// Rows with nobody behind them.
+    /// Counterfeits: rows with nobody behind them.
     pub counterfeits: u64,
     /// People who are left out.
     pub withheld: u64,
     /// Mean loss.
     pub loss: f64,
-    /// What each way of keeping the promise costs; empty where there is only one.
+    /// What each way of keeping the promise costs; empty if there is only one.
     pub ways: Vec<Choice>,
-    /// Which of them is best for this table, or that none is.
+    /// Which of them is best for this table, or a note that none is.
     pub best: Option<String>,
-    /// What the next releases will need; none where that cannot be told.
+    /// What the next releases will need; none if that cannot be predicted.
     pub forecast: Option<ForecastReport>,
 }
 
@@ -72,8 +72,8 @@ impl WhatIf {
     }
 }
 
-/// Checks the policy; with a table also whether that can be published under it, or, with `what_if`, what it would cost
-/// under other parameters, such as `m=2..6`.
+/// Checks the policy. With a table, also checks whether the table can be published under it. With `what_if`, such as
+/// `m=2..6`, it computes what other parameters would cost.
 pub fn check(
     mut request: ReleaseRequest,
     what_if: Option<&str>,
@@ -120,7 +120,7 @@ pub fn check(
         step(&parameter);
         let (answer, warnings) = try_out(&project, &variant, parameter, &material, view)?;
         report.what_if.push(answer);
-        // A column is named once, whatever the parameters.
+        // Each warning is shown once for all parameters.
         for warning in warnings {
             if !report.notes.contains(&warning) {
                 report.notes.push(warning);
@@ -225,7 +225,7 @@ fn variants(file: &PolicyFile, text: &str) -> Result<Vec<(String, PolicyFile)>, 
     (from..=to)
         .map(|value| {
             let mut variant = file.clone();
-            // The answer is what it would cost, so the limits do not cut it short.
+            // The limits are lifted, because the question is what the release would cost.
             variant.limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
             if !variant.set(name.trim(), value) {
                 let promise = file.terms().name;
@@ -247,7 +247,7 @@ fn try_out(
     if let Some(why) = project.barred(file, material) {
         return refused(parameter, why);
     }
-    // What the policy file could not say is not answered either.
+    // Parameters that a policy file could not have are not answered.
     let faults: Vec<String> =
         ingest::faults_of(file).iter().map(|fault| format!("{}: {}", fault.kind.code(), fault.message)).collect();
     if !faults.is_empty() {

@@ -41,7 +41,7 @@ const QUARTERS: u32 = 4;
 /// What every naive release keeps on its own.
 pub const NAIVE: Naive = Naive { k: 4, l: 4, diversity: Diversity::Frequency };
 
-/// What the demo answers with.
+/// The answer of the demo.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct DemoReport {
     /// The project folder that was left behind.
@@ -70,14 +70,14 @@ pub struct DemoStory {
     pub values: Values,
 }
 
-/// What the attack finds after so many releases.
+/// What the attack finds after a number of releases.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Attack {
     /// After this release.
     pub release: u32,
     /// People published so far.
     pub people: u64,
-    /// People with one possible diagnosis left, and it is right.
+    /// People whose only possible diagnosis is right.
     pub certain: u64,
     /// People with fewer than four possible diagnoses left.
     pub below_four: u64,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What diff answers with.
+/// The answer of diff.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct DiffReport {
     /// The first release.
@@ -33,7 +33,7 @@ pub struct DiffSide {
     pub rows: u64,
     /// People.
     pub people: u64,
-    /// Rows with nobody behind them.
+    /// Counterfeits: rows with nobody behind them.
     pub counterfeits: u64,
     /// Groups.
     pub groups: u64,

@@ -1,4 +1,4 @@
-//! Looks at a table and drafts the policy file: roles, types, padded domains.
+//! Reads a table and drafts the policy file: roles, types, padded domains.
 
 use crate::ingest;
 use crate::ingest::{Draft, Given, Source};
@@ -35,7 +35,7 @@ pub struct Drafting {
     data: PathBuf,
 }
 
-/// What init answers with.
+/// The answer of init.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct InitReport {
     /// The policy file.
@@ -55,7 +55,7 @@ pub struct InitReport {
 pub struct InitColumn {
     /// Its name.
     pub name: String,
-    /// The part it plays.
+    /// Its role.
     pub role: String,
     /// Why.
     pub because: String,
@@ -65,14 +65,14 @@ pub struct InitColumn {
     pub distinct: Option<usize>,
     /// Frequent values, each in at least five rows.
     pub samples: Vec<String>,
-    /// Whether the part could not be told, and the safe reading was taken.
+    /// Whether the role could not be recognised, so that the safe choice was taken.
     pub undecided: bool,
     /// Whether it is left as a question, which check refuses until it is answered.
     pub open: bool,
 }
 
 impl DraftRequest {
-    /// Looks at every row of the table and proposes a policy.
+    /// Reads every row of the table and proposes a policy.
     pub fn draft(self, progress: Progress<'_>) -> Result<Drafting, UseCaseError> {
         let root = &self.project.root;
         let policy = self.project.policy.clone().unwrap_or_else(|| root.join(POLICY_FILE));
@@ -121,7 +121,7 @@ impl Drafting {
             undecided: column.undecided,
             open: column.open,
         };
-        // A draft is a proposal: what is wrong with it, or with the table, is for `check` to say.
+        // A draft is a proposal. `check` reports what is wrong with it or with the table.
         let (ways, forecast) = tried(&self.policy, self.data, progress).unwrap_or_default();
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
@@ -138,11 +138,11 @@ impl Drafting {
     }
 }
 
-/// Raises the drafted limits to what the next releases are expected to need, and half as much again.
+/// Raises the drafted limits to one and a half times what the next releases are expected to need.
 fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
     let needed = |share: fn(&ForecastRelease) -> f64| {
         let most = forecast.releases.iter().map(share).fold(0.0, f64::max);
-        // In steps of five percent: the limit is public, and says no more than that.
+        // In steps of five percent, because the limit is public and should reveal no more.
         ((most * 1.5 * 20.0).ceil() * 5.0) as u32
     };
     draft.raise_limits(needed(|release| release.counterfeits_most), needed(|release| release.withheld_most));
@@ -168,8 +168,8 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), UseCaseError> {
     fs::write(path, text).map_err(UseCaseError::file(path))
 }
 
-/// A series name made from the table's name. The series goes on after the date of its first table, and cannot be
-/// renamed, so a date is left out.
+/// A series name made from the table's name. Dates are left out, because the series outlives its first table and cannot
+/// be renamed.
 fn series_name(data: &Path) -> String {
     let stem = data.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().to_lowercase());
     let stem = stem.split('.').next().unwrap_or_default();
@@ -179,7 +179,7 @@ fn series_name(data: &Path) -> String {
     for word in stem.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
         let is_year = is_number(word) && [4, 6, 8].contains(&word.len()) && ["19", "20"].contains(&&word[..2]);
         let is_part = is_number(word.trim_start_matches(['q', 'h', 'w']));
-        // q01 is a quarter, wherever it stands.
+        // q01 is a quarter, wherever it occurs.
         let is_period = is_part && !is_number(word);
         after_year = is_year || (after_year && is_part);
         if !after_year && !is_period {

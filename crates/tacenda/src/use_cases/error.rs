@@ -40,7 +40,7 @@ pub enum UseCaseError {
         /// What explains it, one sentence each.
         notes: Vec<String>,
     },
-    /// What should be written is there already.
+    /// A file that should be written already exists.
     #[error("{0}")]
     Exists(String),
     /// An adopted release has no folder of ours.

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What the key commands answer with.
+/// The answer of the key commands.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct KeyReport {
     /// The folder of keys.
     pub folder: PathBuf,
     /// The id of the key.
     pub key: String,
-    /// The public key: give it to recipients by another way than a release.
+    /// The public key. Give it to recipients separately from any release.
     pub public_key: String,
     /// Whether the secret key is encrypted with a passphrase.
     pub has_passphrase: bool,
@@ -21,7 +21,7 @@ pub struct KeyReport {
     pub follows: Option<String>,
 }
 
-/// Makes the first signing key. Without a passphrase, whoever reads the file can sign.
+/// Makes the first signing key. Without a passphrase, anyone who can read the file can sign.
 pub fn new_key(keys: &KeyFolder, passphrase: Option<&str>) -> Result<KeyReport, UseCaseError> {
     Ok(report(keys, keys.create(passphrase)?))
 }

@@ -1,11 +1,10 @@
-//! What can be asked of Tacenda, one file per use case: a request goes in, an answer comes out.
+//! The use cases of Tacenda, one per file: a request goes in, an answer comes out.
 //!
-//! The command and the Python package fill in the request, and print or convert the answer. Everything between is
+//! The command and the Python package fill in the request, and print or convert the answer. Everything in between is
 //! decided here, so that both agree: which files form the series, what their releases are called, which of them repeat
-//! another, what is said beside the result.
+//! another, and which notes are given.
 //!
-//! A use case that a person has to agree to comes in two halves: the first answers with what would be done, the second
-//! does it.
+//! A use case that needs a person's consent has two halves: the first returns what would be done, the second does it.
 
 mod error;
 mod request;

@@ -15,25 +15,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io, path};
 
-/// What a plan answers with.
+/// The answer of plan.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanReport {
     /// The plan file.
     pub plan: PathBuf,
     /// The rehearsed release.
     pub summary: Summary,
-    /// What each way of keeping the promise costs; empty where there is only one.
+    /// What each way of keeping the promise costs; empty if there is only one.
     pub choices: Vec<Choice>,
     /// How far a maintained clustering has drifted; only for k-anonymity, from the second release on.
     pub drift: Option<DriftReport>,
-    /// A view next to what else could be published; only for promises about views.
+    /// A view compared with what else could be published; only for promises about views.
     pub comparison: Option<ComparisonReport>,
-    /// What the next releases will need, if the table goes on as it just did; not for promises about views, nor for very
-    /// large tables.
+    /// What the next releases will need, if the table continues to change as it just did. Not for promises about views,
+    /// nor for very large tables.
     pub forecast: Option<ForecastReport>,
 }
 
-/// A maintained clustering next to one from scratch. Losses as `loss` in the policy file measures them.
+/// A maintained clustering compared with one from scratch. Losses are measured by `loss` of the policy file.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct DriftReport {
     /// Loss with the clusters of the last release and the changes since.
@@ -42,7 +42,7 @@ pub struct DriftReport {
     pub loss_from_scratch: f64,
     /// Loss when everything was last clustered from scratch: `static` in the rule.
     pub loss_static: f64,
-    /// `loss_kept` over `loss_static`, which the rule compares; absent where `loss_static` is 0.
+    /// `loss_kept` over `loss_static`, which the rule compares; absent if `loss_static` is 0.
     pub ratio: Option<f64>,
     /// The factor of the rule, if the policy file has one.
     pub refresh_above: Option<f64>,
@@ -53,7 +53,7 @@ pub struct DriftReport {
     pub told: Vec<(&'static str, String)>,
 }
 
-/// A plan file. Says what the rehearsal was made from, so that publishing it makes the same bytes.
+/// A plan file. It records what the rehearsal was made from, so that publishing it makes the same bytes.
 #[derive(Debug, Deserialize, JsonSchema, Serialize)]
 pub struct Plan {
     /// The version of this file.
@@ -77,11 +77,11 @@ pub struct Plan {
     pub view: Option<String>,
     /// A digest of the rehearsed release.
     pub release_digest: String,
-    /// What the table is known by in the ledger once it is published: keyed, so it tells nothing.
+    /// The digest of the table that the ledger will have. It is keyed, so it reveals nothing.
     #[serde(default)]
     pub input: String,
-    /// The files of the vault that keep the table, with their keyed digests: what is published is what was rehearsed,
-    /// whatever becomes of the file.
+    /// The files of the vault that keep the table, with their keyed digests. So exactly the rehearsed table is
+    /// published, even if the file changes.
     #[serde(default)]
     pub kept: BTreeMap<String, String>,
 }
@@ -98,7 +98,7 @@ pub fn plan(
         return Err(UseCaseError::usage("a plan remembers its table by the file's name; name a file"));
     };
     if data.as_os_str() != "-" {
-        // The plan may be published from another folder.
+        // The path is made absolute, because the plan may be published from another folder.
         *data = path::absolute(&data).map_err(UseCaseError::file(data))?;
     }
     let (data, delta) = (data.clone(), input.delta);
@@ -114,7 +114,7 @@ pub fn plan(
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
-    // Claimed first: a table that no plan names would stay.
+    // The file is created first, because a table that no plan names would stay in the vault.
     claim(&plan).map_err(UseCaseError::file(&plan))?;
     let kept = rehearsed.keep_planned()?;
     let plan_file = Plan { kept, ..Plan::new(&rehearsed, data, delta) };

@@ -42,7 +42,7 @@ pub struct Rehearsed {
     pub rehearsal: Rehearsal,
 }
 
-/// What is next: a release, or nothing because it is out already.
+/// The next step: a release, or nothing because it is already published.
 pub enum Next {
     /// A release that could be published now.
     Release(Box<Rehearsed>),
@@ -50,7 +50,7 @@ pub enum Next {
     Already(PublishReport),
 }
 
-/// What publishing answers with.
+/// The answer of publish.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct PublishReport {
     /// The release folder.
@@ -92,8 +92,8 @@ impl ReleaseRequest {
         Ok(rehearsed(project, input, &self, &step)?)
     }
 
-    /// The same, to publish it next: as a plan says, where there is one. A table that is published already under this
-    /// label, or as the last release where no label is given, is not published again.
+    /// The same, to publish it next, according to a plan if there is one. A table that was already published under this
+    /// label, or as the last release if no label is given, is not published again.
     pub fn prepare(mut self, plan: Option<PathBuf>, progress: Progress<'_>) -> Result<Next, UseCaseError> {
         let file = plan;
         let plan = file.as_deref().map(Plan::read).transpose()?;
@@ -125,11 +125,11 @@ impl ReleaseRequest {
         }
         let rules = &project.policy().series.signatures;
         let approval = file.as_deref().map_or(Ok(None), |file| Plan::approval(file, rules))?;
-        // Said before the work is done.
+        // Checked before the work is done.
         project.assert_signatures(approval.as_ref())?;
         let planned = plan.as_ref().filter(|plan| !plan.kept.is_empty());
         let material = match planned {
-            // Its codes are those of the policy that it was made with.
+            // The kept table has the codes of the policy that it was made with.
             Some(plan) if plan.policy_sha256 != project.policy_digest() => {
                 return Err(ProjectError::PlanStale { what: "the policy" }.into());
             }

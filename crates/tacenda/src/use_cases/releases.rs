@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the log answers with.
+/// The answer of log.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct LogReport {
     /// The series' name.
@@ -56,7 +56,7 @@ pub struct LogEvent {
     pub recipients: Vec<String>,
     /// Views made elsewhere that were joined with it for the first time.
     pub taken_in: Vec<LogView>,
-    /// What columns have gained since the release before, one sentence each.
+    /// The values that columns gained since the release before, one sentence each.
     pub amended: Vec<String>,
     /// Its rows, counterfeits included.
     pub rows: Option<u64>,
@@ -64,17 +64,17 @@ pub struct LogEvent {
     pub groups: Option<u64>,
     /// Its counterfeits.
     pub counterfeits: Option<u64>,
-    /// The id of the key that signed the line. Whether the signature fits is for `verify --key`.
+    /// The id of the key that signed the line. `verify --key` checks the signature.
     pub signed_by: Option<String>,
     /// The id of the key that approved the plan of a release.
     pub approved_by: Option<String>,
-    /// What it says, for an erratum and a withdrawal.
+    /// The text of an erratum or a withdrawal.
     pub says: Option<String>,
     /// The hash of the line.
     pub hash: String,
 }
 
-/// What show answers with.
+/// The answer of show.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ShowReport {
     /// The release folder.
@@ -97,11 +97,11 @@ pub struct ShowReport {
     pub rows: u64,
     /// Groups.
     pub groups: u64,
-    /// Rows with nobody behind them.
+    /// Counterfeits: rows with nobody behind them.
     pub counterfeits: u64,
     /// The number of people in the smallest group.
     pub smallest_group: u32,
-    /// What is to be said of people who stand in a group with artificial rows only; not there if nobody does.
+    /// The sentence about people who are alone in a group with counterfeits; absent if nobody is.
     pub alone: Option<String>,
     /// Loss measures; docs/formats.md defines them.
     #[serde(serialize_with = "Loss::rounded")]
@@ -109,12 +109,13 @@ pub struct ShowReport {
     pub loss: Loss,
 }
 
-/// What count answers with.
+/// The answer of count.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct CountReport {
     /// The condition.
     pub condition: String,
-    /// The expected number of people: spread by the published counts within each region, evenly where there are none.
+    /// The expected number of people. People are spread within each region by the published counts, or evenly without
+    /// them.
     pub estimate: f64,
     /// No fewer people than this can meet the condition.
     pub lowest: u64,
@@ -144,12 +145,12 @@ impl<'a> VerifyRequest<'a> {
     }
 }
 
-/// What verify answers with.
+/// The answer of verify.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct VerifyReport {
     /// Whether everything is as it was published.
     pub whole: bool,
-    /// Whether all that is wrong is a publish that was committed and not finished: the next one finishes it.
+    /// Whether the only fault is a publish that was committed but not finished. The next publish finishes it.
     pub unfinished: bool,
     /// How many releases were checked.
     pub releases: u32,
@@ -157,7 +158,7 @@ pub struct VerifyReport {
     pub vault: bool,
     /// Whether something is signed.
     pub signed: bool,
-    /// The ids of the keys whose signatures were checked and fit. Empty if no key was named.
+    /// The ids of the keys whose signatures were checked and are valid. Empty if no key was named.
     pub signed_by: Vec<String>,
     /// What is wrong, one sentence each.
     pub faults: Vec<VerifyFault>,
@@ -204,7 +205,7 @@ pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Resul
 /// Why a release of the project was withdrawn, if it was.
 fn withdrawn(root: &Path, folder: &Path, release: u32) -> Option<String> {
     let store = open(root).ok()?;
-    // A folder may be of another project.
+    // The folder may belong to another project.
     if store.release_folder(release).canonicalize().ok()? != folder.canonicalize().ok()? {
         return None;
     }
@@ -247,7 +248,7 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     step("checking digests");
     let mut found = ledger::verify(&store);
     found.extend(anchors.and_then(|anchors| store.compare_with(anchors).err()));
-    // A publish that ran at the same time is no damage.
+    // A publish that ran at the same time may have changed files; that is no damage.
     if !found.is_empty() && open(root).is_ok_and(|now| now.head() != store.head()) {
         return Err(LedgerError::MovedOn.into());
     }
@@ -255,7 +256,7 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
         found.iter().map(|error| VerifyFault::new(error.code(), error.to_string())).collect();
     let mut links = Vec::new();
     if faults.is_empty() {
-        // Digests say that the files are the published ones; reading says that they can be used.
+        // Digests prove that the files are the published ones; reading proves that they can be used.
         for &number in &made_here {
             step(&format!("reading release {number}"));
             match folder::read(&store.release_folder(number)) {
@@ -271,7 +272,7 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     if !keys.is_empty() {
         let mut trust = Trust::new(keys);
         faults.extend(store.check_signatures(&mut trust).iter().map(VerifyFault::of_key));
-        // Releases from before there was a key have no signature; the signed ledger vouches for them.
+        // Releases from before the key existed have no signature; the signed ledger vouches for them.
         for &number in made_here.iter().filter(|&&number| store.signed_by(number).is_some()) {
             check_folder(&store.release_folder(number), &mut trust, &mut signers, &mut faults);
         }

@@ -5,7 +5,7 @@ use crate::publish::{Access, ReportRequest};
 use crate::report::{Edition, Report};
 use crate::use_cases::{Progress, ProjectFolder, UseCaseError};
 
-/// Makes the report. That something was found is no error: a report was asked for, and made.
+/// Makes the report. Findings are no error here.
 pub fn report(project: &ProjectFolder, request: ReportRequest, progress: Progress<'_>) -> Result<Report, UseCaseError> {
     if request.review_by.as_ref().is_some_and(|date| date.parse::<jiff::civil::Date>().is_err()) {
         return Err(UseCaseError::usage("--review-by takes a date such as 2027-06-30"));

@@ -1,4 +1,4 @@
-//! What several requests have in common: a project, a table, how files are read, and who hears of progress.
+//! What several requests have in common: a project, a table, how files are read, and progress.
 
 use crate::folder;
 use crate::ingest::foreign::Notation;
@@ -21,20 +21,20 @@ pub struct ProjectFolder {
     pub root: PathBuf,
     /// The policy file, where it has another name than `tacenda.toml`.
     pub policy: Option<PathBuf>,
-    /// Where it is remembered, outside of the project, how far its series went. Nowhere if left out.
+    /// The anchors outside of the project that record how far its series went; none if left out.
     pub anchors: Option<Anchors>,
     /// A receipt or a release folder that stands in for an anchor that is lost: the series must have come as far.
     pub anchor_from: Option<PathBuf>,
     /// Where the user's keys are. Without them nothing is signed, a new vault is not encrypted, and one that is stays closed.
     pub keys: Option<KeyFolder>,
-    /// Why a project that is behind its anchor may go on.
+    /// Why a project that is behind its anchor may continue.
     pub accept_rollback: Option<String>,
 }
 
 impl ProjectFolder {
     /// Opens the project. One that is behind its anchor is neither rehearsed nor published.
     pub fn open(&self, access: Access) -> Result<Project, ProjectError> {
-        // Before the lock is taken: a person may have to be asked.
+        // The key is opened before the lock is taken, because a person may be asked for a passphrase.
         let signer = if access == Access::Publish { self.signer()? } else { None };
         let anchors = self.held_anchors()?;
         let machine = Machine { keys: self.keys.clone(), ..Machine::default() };
@@ -70,12 +70,12 @@ impl ProjectFolder {
     }
 }
 
-/// Something that is said of one column, or of all.
+/// An option for one column, or for all.
 #[derive(Clone, Debug)]
 pub struct Said {
     /// The column; none for all of them.
     pub column: Option<String>,
-    /// What is said.
+    /// The value of the option.
     pub text: String,
 }
 
@@ -88,19 +88,19 @@ impl Said {
         }
     }
 
-    /// As it is said on the command line.
+    /// The option as written on the command line.
     pub(super) fn words(&self) -> String {
         self.column.as_ref().map_or_else(|| self.text.clone(), |column| format!("{column}={}", self.text))
     }
 
-    /// The columns that are meant. A column must be one of `quasi`, and `option` is named where it is not.
+    /// The columns that are meant. A column must be one of `quasi`; otherwise the error names `option`.
     pub(super) fn columns<'a>(&'a self, option: &str, quasi: &'a [String]) -> Result<&'a [String], UseCaseError> {
         let Some(column) = &self.column else { return Ok(quasi) };
         let wrong = || UseCaseError::usage(format!("{option} {}: {column} is not a quasi column", self.words()));
         quasi.iter().position(|name| name == column).map(|at| &quasi[at..=at]).ok_or_else(wrong)
     }
 
-    /// The column that is meant, where one must be named.
+    /// The column that is meant, if one must be named.
     pub(super) fn column<'a>(&'a self, option: &str, quasi: &'a [String]) -> Result<&'a String, UseCaseError> {
         match self.column {
             Some(_) => Ok(&self.columns(option, quasi)?[0]),

@@ -7,19 +7,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What retract answers with.
+/// The answer of retract.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct RetractReport {
     /// The release.
     pub release: u32,
     /// Its label.
     pub label: String,
-    /// Whether it was withdrawn before, so that nothing was done.
+    /// Whether it was already withdrawn, so that nothing was done.
     pub already: bool,
 }
 
-/// Writes into the ledger that a release, named by its number or its label, is withdrawn, and why. Later releases tell
-/// recipients so. What the release gave away stays counted: nothing can be taken back.
+/// Records in the ledger that a release, named by its number or label, is withdrawn, and why. Later releases tell
+/// recipients. What the release revealed still counts, because nothing can be taken back.
 pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<RetractReport, UseCaseError> {
     let because = because.trim();
     if because.is_empty() || because.chars().any(char::is_control) {

@@ -1,9 +1,9 @@
-//! Starts a new series in the same folder, after a false start.
+//! Starts a new series in the same folder and sets the old one aside.
 //!
 //! # Guarantee
-//! Nothing is deleted. The old series moves as a whole (policy, ledger, vault, releases) into a folder of its own, where every
-//! command still works on it. What was published stays published: the new series knows nothing of it, and the answer says so.
-//! The moves are renames, in an order that a second run completes.
+//! Nothing is deleted. The old series moves as a whole (policy, ledger, vault, releases) into a folder of its own,
+//! where every command still works on it. What was published stays published. The new series knows nothing of it, and
+//! the answer says so. The moves are renames, in an order that a second run completes.
 
 use crate::ledger::Store;
 use crate::publish::POLICY_FILE;
@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 /// Where earlier series are kept, below the project folder.
 pub const EARLIER: &str = "earlier";
 
-/// What new answers with.
+/// The answer of new.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct NewReport {
     /// The series that was set aside.
@@ -26,7 +26,7 @@ pub struct NewReport {
     pub new_series: String,
     /// The folder that the old one is kept in, a project of its own.
     pub kept_in: PathBuf,
-    /// How many releases of it are out.
+    /// How many of its releases are published.
     pub releases: u32,
     /// Their folders, for an audit of both series together.
     pub folders: Vec<PathBuf>,
@@ -36,7 +36,7 @@ pub struct NewReport {
 pub struct StartOver {
     /// The series that would be set aside.
     pub old_series: String,
-    /// How many releases of it are out.
+    /// How many of its releases are published.
     pub releases: u32,
     new_series: String,
     root: PathBuf,
@@ -136,7 +136,7 @@ fn copy_policy(policy: &Path, root: &Path, kept_in: &Path) -> Result<(), UseCase
     copy(policy, &to).map_err(UseCaseError::file(&to))?;
     for path in named_files(policy) {
         let (from, to) = (policy.parent().unwrap_or(root).join(&path), kept_in.join(&path));
-        // A path that leads out of the folder stays where it is, and is found from there no more.
+        // A path out of the folder is not copied, so the old series no longer finds that file.
         if from.is_file() && !path.is_absolute() && !path.starts_with("..") {
             copy(&from, &to).map_err(UseCaseError::file(&to))?;
         }

@@ -20,7 +20,7 @@ pub struct Summary {
     pub view: Option<ViewSummary>,
     /// The promise, in one sentence.
     pub promise: String,
-    /// The same in short: against whom it holds stands in the long sentence.
+    /// The same in short, without the reader.
     pub promise_in_short: String,
     /// People in the snapshot.
     pub people: u64,
@@ -40,11 +40,11 @@ pub struct Summary {
     pub withheld: u64,
     /// Those of them who were never published and wait.
     pub waiting: u64,
-    /// Those of them who were published before: out for good where records are only added.
+    /// Those of them who were published before. If records are only added, they are withheld for good.
     pub taken_out: u64,
     /// Groups.
     pub groups: u64,
-    /// Rows with nobody behind them.
+    /// Counterfeits: rows with nobody behind them.
     pub counterfeits: u64,
     /// Distinct value sets among the groups of the whole series.
     pub value_sets: u64,
@@ -58,7 +58,7 @@ pub struct Summary {
     pub count_errors: Option<CountErrors>,
     /// What comparing with the earlier releases reveals, for a promise that holds per release only.
     pub series_risk: Option<String>,
-    /// Whether the policy file has to say why that is acceptable before this can be published.
+    /// Whether the policy file must give a reason before this can be published.
     pub needs_reason: bool,
     /// What a study mode breaks on made-up data.
     pub findings: Vec<String>,
@@ -66,20 +66,20 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
-/// What there is to say of a view beside its release.
+/// Results about a view, besides its release.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ViewSummary {
     /// Its name.
     pub name: String,
     /// Who gets it.
     pub recipients: Vec<String>,
-    /// What is promised besides, one sentence each.
+    /// Further promises, one sentence each.
     pub also: Vec<String>,
     /// Specialisations that were taken back because the finished view did not pass the audit.
     pub steps_back: u64,
     /// Per row, how many levels its categories were lifted, summed over the columns.
     pub distortion_categories: f64,
-    /// Per row, the share of the domain its numbers leave open, summed over the columns.
+    /// Per row, the share of the domain that its numeric spans cover, summed over the columns.
     pub distortion_numbers: f64,
     /// Its columns, in the order of `information_kept`.
     pub columns: Vec<String>,
@@ -87,7 +87,7 @@ pub struct ViewSummary {
     pub target: Option<String>,
     /// Per column, the share of its information about the target that is kept; null if it had none.
     pub information_kept: Vec<Option<f64>>,
-    /// What was found and what was not looked at.
+    /// What was found and what was not examined.
     pub notes: Vec<String>,
 }
 

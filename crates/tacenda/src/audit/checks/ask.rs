@@ -20,7 +20,7 @@ pub(in crate::audit) struct Ask<'a> {
     counts: OnceLock<Option<Counts>>,
     /// The pairs of releases that are compared, neighbours first.
     pub(super) pairs: Vec<(u32, u32)>,
-    /// How many pairs are not compared, and the rows that it would take to read.
+    /// How many pairs are not compared, and how many rows comparing them would read.
     pub(in crate::audit) left_out: LeftOut,
     flows: Vec<OnceLock<Result<Flows<'a>, NoFlows>>>,
 }
@@ -78,7 +78,7 @@ impl<'a> Ask<'a> {
         (numbers.pop().unwrap_or(0), numbers)
     }
 
-    /// Everything was looked at: all groups of some releases.
+    /// The coverage of a check that looked at all groups of these releases.
     pub(super) fn groups_of<'b>(releases: impl Iterator<Item = (u32, &'b Release)>) -> Coverage {
         let groups = releases.map(|(_, release)| release.group_count() as u64).sum();
         Coverage { looked_at: groups, of: groups, what: "groups" }
@@ -89,14 +89,14 @@ impl<'a> Ask<'a> {
         !self.series.traces[release].without_sensitive
     }
 
-    /// Everyone, for checks that build on values that stay: a person whose value changed is a new person from then on.
-    /// That is an attacker who knows when values change. Nobody of them changes value, as the tables say.
+    /// Everyone, for checks that assume that values stay the same. A person whose value changed counts as a new person
+    /// from then on, so none of these people changes value. This models an attacker who knows when values change.
     pub(super) fn people(&self) -> Option<&Knowledge<'a>> {
         let knowledge = self.series.knowledge?;
         Some(self.stretches().map_or(knowledge, |(stretched, _)| stretched))
     }
 
-    /// Who one of [`Ask::people`] is in the knowledge.
+    /// The person of the knowledge that one of [`Ask::people`] belongs to.
     pub(super) fn owner(&self, person: u32) -> u32 {
         self.stretches().map_or(person, |(_, owners)| owners[person as usize])
     }
@@ -106,8 +106,8 @@ impl<'a> Ask<'a> {
         if self.series.knowledge.is_none() { Reason::PeopleUnknown } else { Reason::PresenceUnknown }
     }
 
-    /// The theorem that answers for everyone, where its condition holds: the promise is judged by worlds that keep its rule, the
-    /// gate saw that everyone keeps it, and every group is as the theorem wants it.
+    /// The theorem that answers for everyone, if its condition holds. The promise must be judged by worlds that keep
+    /// its rule, the gate must have seen that everyone keeps it, and every group must meet the theorem's condition.
     pub(super) fn theorem(&self) -> Option<Theorem> {
         let is_seen = self.series.knowledge.is_some_and(Knowledge::kept_sets);
         let is_judged = self.attacker.presence && self.attacker.known_people == 0;
@@ -119,8 +119,8 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The same for what only asks which values stay possible. It needs no promise: with the private tables it is enough that
-    /// everyone can have kept one value set.
+    /// The same for a check that only asks which values stay possible. It needs no promise: with the private tables it
+    /// is enough that everyone can have kept one value set.
     pub(super) fn theorem_of_values(&self) -> Option<Theorem> {
         let is_judged = self.attacker.presence && self.attacker.known_people == 0;
         let seated =
@@ -128,13 +128,13 @@ impl<'a> Ask<'a> {
         self.theorem().or_else(|| self.theorem_as_promised()).or_else(seated)
     }
 
-    /// The theorem that answers for rows and groups if the promise is kept, with or without the private tables. Both
-    /// thresholds must be within what the groups have.
+    /// The theorem that answers for rows and groups if the promise is kept, with or without the private tables. The
+    /// groups must meet both thresholds.
     pub(super) fn theorem_as_promised(&self) -> Option<Theorem> {
         let promise = self.series.promise.filter(|promise| promise.keeps_value_sets)?;
         let (is_known, is_judged) = (self.series.knowledge.is_some(), self.attacker.known_people == 0);
         match promise.groups {
-            // With the private tables it is for the gate to have seen it.
+            // With the private tables, the promise counts only if the gate saw that it was kept.
             _ if is_known || !is_judged => None,
             GroupRule::Balanced
                 if self.counts_are_known() && self.thresholds.k <= self.thresholds.l && self.is_balanced() =>
@@ -161,7 +161,7 @@ impl<'a> Ask<'a> {
         self.series.traces.iter().all(|traces| !traces.without_sensitive)
     }
 
-    /// Whether every group has each of at least `l` values equally often. Values of a group stand in order.
+    /// Whether every group has at least `l` values, each equally often. The values of a group are sorted.
     fn is_balanced(&self) -> bool {
         let is_balanced = |values: &[Value]| {
             let mut runs = values.chunk_by(|a, b| a == b).map(<[Value]>::len);
@@ -174,7 +174,7 @@ impl<'a> Ask<'a> {
             && releases.all(|release| (0..release.group_count()).all(|group| is_balanced(release.group_values(group))))
     }
 
-    /// Whether every group has at least `k` people, and no value in more than one in `l` of its rows, with no counterfeits.
+    /// Whether every group has at least `k` people, no counterfeits, and no value in more than one in `l` of its rows.
     fn are_whole(&self) -> bool {
         let (k, l) = (self.thresholds.k, self.thresholds.l as usize);
         let is_whole = |release: &Release, group: usize| {
@@ -201,7 +201,8 @@ impl<'a> Ask<'a> {
         self.left.get_or_init(|| Left::new(self)).as_ref()
     }
 
-    /// Everyone of one release placed in another: the pair at a place of the list of pairs. Worked out once.
+    /// Everyone of one release matched to rows of another. `place` is the place of the two in the list of pairs. Worked
+    /// out once.
     pub(super) fn flows(&self, place: usize, earlier: u32, later: u32) -> Result<&Flows<'a>, NoFlows> {
         let flows = self.flows[place].get_or_init(|| Flows::new(self, earlier, later));
         flows.as_ref().map_err(|why| *why)

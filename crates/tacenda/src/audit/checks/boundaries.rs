@@ -1,12 +1,13 @@
 //! Whether boundaries are the values of people (science D4.10, B11).
 //!
-//! A region that is as small as its people allow has a person on every side. Then "is in this region, and has its last age"
-//! often fits exactly one person, though nobody is known: that singles somebody out (Cohen 2022).
+//! A region that is as small as its people allow has a person on every side. Then "is in this region, and has its
+//! highest age" often fits exactly one person. That singles somebody out, even if nobody is known (Cohen 2022).
 //!
-//! With people known this is counted: how many ends of regions fit one person, against how many values inside the same regions
-//! do. Ends that tell no more than other values, such as those of a grid, are not accused. From outside it shows in
-//! boundaries that lie on no grid: for a declared grid, on none of its lines; without one, on no common multiple of five
-//! codes. A value that is published as it is has no boundaries.
+//! If people are known, two shares are compared: how many ends of regions fit exactly one person, and how many values
+//! inside the same regions do. Ends that isolate no more often than other values, such as those of a grid, are not
+//! reported. If people are not known, boundaries that lie on no grid are counted. With a declared grid, these are
+//! boundaries on none of its lines. Without one, a grid of every fifth code is tried. A value that is published as it
+//! is has no boundaries.
 
 use crate::audit::checks::Ask;
 use crate::audit::knowledge::Knowledge;
@@ -15,19 +16,19 @@ use crate::model::{Domain, Grid, Quasi, Release};
 use crate::space::stab::Stab;
 use rustc_hash::FxHashMap;
 
-/// The pitch that boundaries are held against where none is declared.
+/// The pitch of the grid that is tried if none is declared.
 const PITCH: u32 = 5;
 
-/// Fewer different boundaries say nothing.
+/// With fewer different boundaries nothing is concluded.
 const LEAST_LINES: usize = 6;
 
-/// Fewer ends say nothing.
+/// With fewer ends nothing is concluded.
 const LEAST_ENDS: u64 = 20;
 
-/// Ends of regions must fit one person more often than other values do, by this share.
+/// By how much the share of ends that fit one person must exceed the share of other values that do.
 const MORE_OFTEN: f64 = 0.1;
 
-/// A witness names so many groups at most.
+/// The most groups that a witness names.
 const SHOWN_GROUPS: usize = 8;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -108,7 +109,7 @@ fn lines(release: &Release, quasi: &Quasi, attribute: usize) -> Vec<u32> {
     lines
 }
 
-/// The groups that have a boundary there, the first of them.
+/// The first groups that have a boundary of this attribute inside the domain.
 fn bounded(release: &Release, quasi: &Quasi, attribute: usize, place: u32) -> Vec<(u32, u32)> {
     let lines = lines(release, quasi, attribute);
     let is_bounded = |group: &u32| {
@@ -133,8 +134,8 @@ fn off_grid(quasi: &Quasi, lines: &[u32]) -> u64 {
     (lines.len() - on) as u64
 }
 
-/// The share of sides inside the domain that some person of the release stands on; `None` where people
-/// are not known.
+/// The share of boundaries inside the domain that are the value of some person of the release; `None` if people are not
+/// known.
 fn attained(ask: &Ask<'_>, place: u32, release: &Release, numbers: &[usize]) -> Option<f64> {
     let knowledge = ask.series.knowledge?;
     let mut codes: Vec<Vec<bool>> =
@@ -168,7 +169,7 @@ fn attained(ask: &Ask<'_>, place: u32, release: &Release, numbers: &[usize]) -> 
 struct Ends {
     all: u64,
     isolating: u64,
-    /// Values inside the same regions, how many fit one person, and of how many.
+    /// The same for the values inside the regions.
     values: u64,
     isolating_values: u64,
     /// Groups with an end that fits one person, ascending.
@@ -176,7 +177,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// `None` where people are not known.
+    /// Counts the ends; `None` if people are not known.
     fn of(ask: &Ask<'_>, place: u32, release: &Release, numbers: &[usize]) -> Option<Ends> {
         let knowledge = ask.series.knowledge?;
         let index = Stab::new(release, release.values.len());

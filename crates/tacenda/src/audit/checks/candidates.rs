@@ -7,8 +7,8 @@
 //! # Values that change
 //! A person whose value changed counts as a new person from the change on: the attacker is assumed to know of the
 //! change. So nobody who is examined ever changes value, and every conclusion is true of the tables. The person counts
-//! once, by the period with the fewest values. Where nothing fits the tables, or someone's true value would be ruled
-//! out, the tables and the releases contradict each other: that is not assessed.
+//! once, by the period with the fewest values. If nothing fits the tables, or someone's true value would be ruled out,
+//! the tables and the releases contradict each other. Then the answer is not assessed.
 //!
 //! If people are not known, places are examined instead (`places`).
 
@@ -27,7 +27,7 @@ use crate::model::{Release, Value};
 pub(in crate::audit) struct Left {
     pub(super) candidates: Candidates,
     pub(super) refined: Refined,
-    /// What is connected in each release; empty where presence is not known.
+    /// The components of each release; empty if presence is not known.
     pub(super) places: Vec<Places>,
 }
 
@@ -50,7 +50,7 @@ impl Left {
         Some(Left { candidates, refined, places })
     }
 
-    /// Whether some rows that are people's stand where none of the people can be.
+    /// Whether a group holds rows of people although nobody can be in it.
     fn has_rows_of_nobody(&self, ask: &Ask<'_>) -> bool {
         self.places.iter().zip(ask.with_sensitive()).any(|(places, (_, release))| {
             let mut has_people = vec![false; release.group_count()];
@@ -63,7 +63,7 @@ impl Left {
     }
 }
 
-/// The releases that have a sensitive column, and the knowledge of them; nothing where all have.
+/// The releases that have a sensitive column, and the knowledge of them. If all releases have one, nothing is copied.
 pub(super) fn telling<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>) -> (Vec<Release>, Option<Knowledge<'a>>) {
     let tells = |release: usize| ask.tells(release);
     if (0..ask.series.releases.len()).all(tells) {
@@ -88,7 +88,7 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
         !left.candidates.is_inconsistent(person)
             && truth[person as usize].is_none_or(|truth| left.candidates.has(person, truth))
     };
-    // Per person, the time between changes of their value of which least is left.
+    // Per person, the period without a change of value in which the fewest values are left.
     let mut worst = vec![u32::MAX; ask.series.knowledge.map_or(0, Knowledge::len)];
     let mut is_contradicted = left.refined.contradictory > 0 || left.has_rows_of_nobody(ask);
     for person in seen(ask, left.candidates.people()) {
@@ -100,7 +100,7 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     }
     worst.retain(|&person| person != u32::MAX);
     let people = worst.len() as u64;
-    // Of someone whom no group covers in a release they are said to be in, nothing was learned there.
+    // If no group covers a person in a release they should be in, that release says nothing about them.
     let uncovered = left.candidates.people_nowhere() as u64;
     let looked_at = people - people.min(left.refined.not_assessed as u64 + uncovered);
     let mut outcome = Outcome::new(Check::Candidates, Coverage { looked_at, of: people, what: "people" });
@@ -149,7 +149,7 @@ fn of_people(ask: &Ask<'_>, left: &Left) -> Outcome {
     outcome
 }
 
-/// Whether nothing found means that nothing is there. The coverage says how many were looked at.
+/// Decides whether finding nothing is a pass. The coverage says how many people were examined.
 fn judge_without_findings(ask: &Ask<'_>, left: &Left, is_contradicted: bool, outcome: &mut Outcome) {
     let is_partial = outcome.coverage.looked_at < outcome.coverage.of;
     let theorem = || ask.theorem_of_values().filter(|_| is_partial || !left.refined.finished);
@@ -158,10 +158,10 @@ fn judge_without_findings(ask: &Ask<'_>, left: &Left, is_contradicted: bool, out
     } else if left.candidates.people_nowhere() > 0 {
         outcome.verdict = Verdict::NotAssessed(Reason::Uncovered);
     } else if ask.thresholds.l <= 1 {
-        // One value is always left: there is no threshold.
+        // At least one value is always left, so with a threshold of 1 there is nothing to judge.
         outcome.verdict = Verdict::Measured;
     } else if let Some(theorem) = theorem() {
-        // What is possible in such a world is possible, and matching cannot rule it out.
+        // Matching cannot rule out what is possible in such a world.
         outcome.proved(theorem);
     } else if is_partial {
         outcome.verdict = Verdict::NotAssessed(Reason::TooLargeToMatch);
@@ -172,7 +172,7 @@ fn judge_without_findings(ask: &Ask<'_>, left: &Left, is_contradicted: bool, out
     }
 }
 
-/// How much was left, and of whom. `histogram` has how many people are left with one value, with two and so on.
+/// Measures how many values are left. `histogram` counts the people with one value left, with two and so on.
 fn measure_left(ask: &Ask<'_>, left: &Left, histogram: &[u64], outcome: &mut Outcome) {
     let changed = ask.series.knowledge.map_or_else(Vec::new, Knowledge::changed);
     outcome.measure(None, Quantity::PeopleChanged, changed.iter().filter(|&&changed| changed).count() as f64);
@@ -183,7 +183,7 @@ fn measure_left(ask: &Ask<'_>, left: &Left, histogram: &[u64], outcome: &mut Out
     }
 }
 
-/// Who is in some release that has values, ascending; of somebody who was always withheld nothing is known.
+/// The people of releases that have values, ascending. Nothing is known of people who were always withheld.
 pub(super) fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
     let mut is_seen = vec![false; people];
     if let Some(knowledge) = ask.people() {
@@ -195,7 +195,7 @@ pub(super) fn seen(ask: &Ask<'_>, people: usize) -> Vec<u32> {
     (0..people as u32).filter(|&person| is_seen[person as usize]).collect()
 }
 
-/// How many people there are, and how many of them were looked at in every time between changes of their value.
+/// How many people there are, and how many of them were examined in every period without a change of value.
 pub(super) fn coverage(ask: &Ask<'_>, is_looked_at: &[bool]) -> Coverage {
     let mut of_people: Vec<Option<bool>> = vec![None; ask.series.knowledge.map_or(0, Knowledge::len)];
     for person in seen(ask, is_looked_at.len()) {
@@ -206,7 +206,7 @@ pub(super) fn coverage(ask: &Ask<'_>, is_looked_at: &[bool]) -> Coverage {
     Coverage { looked_at, of: of_people.iter().flatten().count() as u64, what: "people" }
 }
 
-/// Everyone's value, to hold what is left against.
+/// Everyone's true value, to compare with the values left.
 pub(super) fn truth(ask: &Ask<'_>) -> Vec<Option<Value>> {
     let Some(knowledge) = ask.people() else { return Vec::new() };
     match (0..knowledge.releases()).all(|release| ask.tells(release)) {
@@ -215,7 +215,7 @@ pub(super) fn truth(ask: &Ask<'_>) -> Vec<Option<Value>> {
     }
 }
 
-/// The groups that cover a person in the releases they are in; a scan, for the one who is shown.
+/// The groups that cover a person in the releases they are in. It scans all groups, because only one person is shown.
 pub(super) fn groups_over(ask: &Ask<'_>, person: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
     for (place, release) in ask.with_sensitive() {
@@ -238,13 +238,14 @@ pub(in crate::audit) fn story(ask: &Ask<'_>) -> Option<Story> {
     tell(ask, candidates.example(knowledge).or_else(|| candidates.closest(knowledge))?)
 }
 
-/// The stories of one person: one for each time between changes of their value.
+/// The stories of one person, one for each period without a change of value.
 pub(in crate::audit) fn stories_of(ask: &Ask<'_>, person: u32) -> Vec<Story> {
     let people = 0..ask.people().map_or(0, Knowledge::len) as u32;
     people.filter(|&other| ask.owner(other) == person).filter_map(|other| tell(ask, other)).collect()
 }
 
-/// The story of one of [`Ask::people`]. It ends in what is counted: what matching everyone at once leaves.
+/// The story of one of [`Ask::people`]. It ends with the values that matching everyone at once leaves, because findings
+/// count by these.
 fn tell(ask: &Ask<'_>, person: u32) -> Option<Story> {
     let knowledge = ask.people().filter(|_| ask.attacker.presence)?;
     let (releases, part) = telling(ask, knowledge);

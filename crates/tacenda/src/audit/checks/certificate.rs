@@ -1,16 +1,17 @@
-//! Whether everyone can have kept one value set (science A3.10), found out from the releases and the private tables.
+//! Whether everyone can have kept one value set (science A3.10), judged from the releases and the private tables.
 //!
-//! If every group has each of its values equally often, and some seating gives everyone their own value in groups with one
-//! and the same value set, then exchanging the values of a value set, for everyone who has it and in all releases at once,
-//! gives another seating. So everyone keeps all values of their set, however large the series is and however far groups
-//! overlap. The reader need not know any rule.
+//! Suppose that every group has each of its values equally often. Suppose also that some seating gives everyone their
+//! own value, always in groups with one and the same value set. Exchange two values of a value set, for everyone who
+//! has that set and in all releases at once. The result is another seating. So every value of a person's set stays
+//! possible for them, however large the series is and however far groups overlap. The reader need not know any rule.
 //!
 //! # Steps
-//! Each person's value sets: those that groups over them have in all their releases, with their value among them. The first
-//! of them is taken. Then everyone is seated in each release, value by value, in groups with their set.
+//! For each person, list the value sets that contain their value and that some group over them has in every one of
+//! their releases. Take the first of these. Then everyone is seated in each release, value by value, in groups with
+//! their set.
 //!
 //! # Not concluded
-//! Another choice of sets might have a seating where this has none. Releases with counterfeits are not seated.
+//! Another choice of sets might have a seating even if this choice has none. Releases with counterfeits are not seated.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::candidates::truth;
@@ -21,11 +22,11 @@ use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rustc_hash::FxHashMap;
 
-/// The most pairs of a person and a group, for the sake of memory.
+/// The most pairs of a person and a group, to bound memory.
 const MOST_ARCS: usize = 1 << 24;
 
-/// Whether a seating was found in which everyone keeps one value set. Everyone is in a group in every release they are in,
-/// and no row is left over.
+/// Whether a seating was found in which everyone keeps one value set. It gives everyone a row in each of their releases
+/// and leaves no row over.
 pub(super) fn can_keep_sets(ask: &Ask<'_>) -> bool {
     let Some(knowledge) = ask.people() else { return false };
     if ask.series.releases.iter().any(|release| release.counterfeit_count() > 0) {
@@ -69,7 +70,7 @@ struct Over {
 }
 
 impl Over {
-    /// `None` where there are too many, or somebody's value is not known.
+    /// `None` if there are too many pairs, or somebody's value is not known.
     fn new(
         release: &Release,
         knowledge: &Knowledge<'_>,
@@ -102,7 +103,7 @@ impl Over {
         Some(Over { people, groups })
     }
 
-    /// Whether everyone has a row of their own in a group with the set that was chosen, and no row is left.
+    /// Whether everyone can have a row of their own in a group with their chosen set, so that no row is left.
     fn seats(&self, release: &Release, sets: &[u32], chosen: &[u32], values: &[Option<Value>]) -> bool {
         if self.people.len() != release.row_count() {
             return false;
@@ -126,7 +127,7 @@ impl Over {
     }
 }
 
-/// Per person, a value set that groups over them have in all their releases; `None` where somebody has none.
+/// Per person, a value set that groups over them have in all their releases; `None` if somebody has none.
 fn choose(over: &[Over], sets: &Sets, people: usize) -> Option<Vec<u32>> {
     let mut common: Vec<Option<Vec<u32>>> = vec![None; people];
     for (over, sets) in over.iter().zip(&sets.of) {
@@ -141,6 +142,6 @@ fn choose(over: &[Over], sets: &Sets, people: usize) -> Option<Vec<u32>> {
             }
         }
     }
-    // Who is in no release has none and needs none.
+    // A person who is in no release needs no set.
     common.into_iter().map(|sets| sets.map_or(Some(u32::MAX), |sets| sets.first().copied())).collect()
 }

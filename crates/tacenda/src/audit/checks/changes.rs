@@ -1,12 +1,13 @@
 //! What follows from the change of a value (science B5, A3.12; Bu 2008: HD-composition).
 //!
-//! Two things are asked if people are known. First: is the change visible? It is if the groups over the person before
-//! and after have no value in common; or, where a promise says that people keep their value sets, no value set in
-//! common. Then any reader sees that the value changed. That is a note: no promise hides it.
+//! If people are known, two questions are asked. First: is the change visible? It is, if the groups over the person
+//! before and after have no value in common. If a promise says that people keep their value sets, it is enough that
+//! they have no value set in common. Then any reader sees that the value changed. That is a note, because no promise
+//! hides it.
 //!
-//! Second, where values are named that never go away: a person whose value changed did not have one of them before.
-//! Taking these values from such people, and matching everyone again, may leave others with fewer values. A person who
-//! had enough values before and has too few now is a finding.
+//! Second, if permanent values are named: what do they rule out? A person whose value changed did not have a permanent
+//! value before. Removing these values from such people, and matching everyone again, may leave others with fewer
+//! values. A person who had enough values before and has too few now is a finding.
 
 use crate::audit::checks::candidates::{groups_over, telling, truth};
 use crate::audit::checks::tally::Tally;
@@ -50,7 +51,7 @@ struct Change {
 fn periods(ask: &Ask<'_>, knowledge: &Knowledge<'_>) -> Vec<Change> {
     let owners = ask.series.knowledge.map_or(0, Knowledge::len);
     let mut now: Vec<u32> = (0..owners as u32).collect();
-    // Later times of somebody come after all others, in order.
+    // Later periods of a person come after all people, in order.
     (owners as u32..knowledge.len() as u32)
         .map(|after| {
             let before = std::mem::replace(&mut now[ask.owner(after) as usize], after);
@@ -110,14 +111,14 @@ fn shown(ask: &Ask<'_>, knowledge: &Knowledge<'_>, changes: &[Change]) -> Tally 
     tally
 }
 
-/// Who has too few values left once everybody who changed is known not to have had a permanent one.
+/// Finds people who have too few values left once it is known that nobody whose value changed had a permanent one.
 fn permanent<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>, changes: &[Change], outcome: &mut Outcome) {
     let Some(left) = ask.left() else { return };
     let truth = truth(ask);
     let had_one =
         |change: &Change| truth[change.before as usize].is_some_and(|value| ask.series.permanent.contains(&value));
     if changes.iter().any(had_one) {
-        // Somebody had it and has it no more: it is not permanent.
+        // Somebody had the value and lost it, so it is not permanent.
         outcome.verdict = Verdict::NotAssessed(Reason::NotPermanent);
         return;
     }
@@ -140,7 +141,7 @@ fn permanent<'a>(ask: &Ask<'a>, knowledge: &Knowledge<'a>, changes: &[Change], o
     for person in 0..knowledge.len() as u32 {
         let (before, now) = (left.candidates.size(person), candidates.size(person));
         let is_true = truth[person as usize].is_none_or(|value| candidates.has(person, value));
-        // Who has changed is what was put in; what comes out is about the others.
+        // People whose value changed are the premise. Only conclusions about others are findings.
         let is_put_in = changes.iter().any(|change| change.before == person);
         if is_put_in || !is_true || now == 0 || now >= l || now == before {
             continue;

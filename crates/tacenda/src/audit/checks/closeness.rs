@@ -1,14 +1,14 @@
 //! How far a group's values are from the whole table's (science D4.1, B12: t-closeness).
 //!
-//! The distance is half the sum of the differences of shares: 0 for the same shares, 1 for nothing in
-//! common. All values are equally far from each other. Beside it stands the basic beta-likeness: by how much of its share in
-//! the whole a value's share in a group is larger.
+//! The distance is half the sum of the differences of shares: 0 for the same shares, 1 for nothing in common. All
+//! values are equally far from each other. The basic beta-likeness is measured too: the gain of a value's share in a
+//! group over its share in the release, relative to the latter.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
 use crate::audit::{Check, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 
-/// Distances are told in millionths, so that a witness is whole.
+/// Distances are given in millionths, so that the numbers of a witness are integers.
 const MILLION: f64 = 1e6;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -22,10 +22,10 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let rows = release.row_count() as f64;
         let (mut worst, mut beta, mut sum, mut looked_at) = (0.0f64, 0.0f64, 0.0f64, 0.0f64);
         let mut far = Tally::new(Fault::TooFarFromWhole);
-        // Counterfeits alone tell nothing about anybody.
+        // A group of counterfeits alone says nothing about anybody.
         for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
             let values = release.group_values(group);
-            // What the group has more than the whole is what it has less elsewhere.
+            // The positive differences add up to half the sum of all differences.
             let more = values.chunk_by(|a, b| a == b).map(|run| {
                 let share = run.len() as f64 / values.len() as f64;
                 let of_whole = f64::from(whole[run[0].index()]) / rows;

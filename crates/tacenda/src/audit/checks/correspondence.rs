@@ -187,8 +187,8 @@ impl People {
         People { of_pairs, told: FxHashSet::default() }
     }
 
-    /// How many more people the pair at a place speaks of: `rows` where they are not known, `None` where nobody stands
-    /// there.
+    /// How many further people the pair at this place of the list concerns: `rows` if people are not known, `None` if
+    /// the pair has nobody in common.
     pub(super) fn count(&mut self, at: usize, rows: u64) -> Option<u64> {
         let Some(of_pairs) = &self.of_pairs else { return Some(rows) };
         let people = &of_pairs[at];
@@ -205,7 +205,7 @@ impl People {
     }
 }
 
-/// Groups of both releases, with the places of these.
+/// Groups of both releases, each with the place of its release.
 pub(super) fn names(flows: &Flows<'_>, old: &[u32], new: &[u32]) -> Vec<(u32, u32)> {
     let old = old.iter().map(|&group| (flows.places.0, group));
     old.chain(new.iter().map(|&group| (flows.places.1, group))).collect()

@@ -60,8 +60,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// Whether a promise about the whole series clears pairs of releases that were not compared: each component by itself keeps
-/// it (see the head of the file), whichever two releases it is of.
+/// Whether a promise about the whole series also clears pairs of releases that were not compared. It does if every
+/// component keeps it by itself, for any two releases (see the head of the file).
 fn is_promised_over_all(ask: &Ask<'_>) -> bool {
     let is_about_groups = |promise: &Terms| matches!(promise.groups, GroupRule::Balanced | GroupRule::Unchanged);
     ask.series.promise.is_some_and(is_about_groups)
@@ -84,7 +84,7 @@ struct Moves {
     left: u64,
 }
 
-/// What a component has in the later release, less what it had in the earlier.
+/// The rows that a component gained and lost, by value.
 struct Change {
     more: Vec<(Value, u64)>,
     less: Vec<(Value, u64)>,
@@ -104,7 +104,7 @@ impl<'a> Pair<'a> {
         Pair { places, earlier, later, components: components.list(), moves, values }
     }
 
-    /// Judges every component. Answers whether some number does not add up.
+    /// Judges every component. Returns whether some number does not add up.
     fn judge(&self, ask: &Ask<'_>, outcome: &mut Outcome) -> bool {
         let mut counts = vec![0i64; self.values];
         let changes: Vec<Change> =
@@ -204,7 +204,7 @@ impl<'a> Pair<'a> {
         keeps(&change.more) && keeps(&change.less) && (!has_common || (many(&before) && many(&after)))
     }
 
-    /// Whether the promise clears a component that sums leave open; see the head of the file.
+    /// Whether the promise clears a component that the sums leave open (see the head of the file).
     fn is_promised(&self, ask: &Ask<'_>, component: &Component) -> bool {
         let (k, l) = (u64::from(ask.thresholds.k), ask.thresholds.l as usize);
         let is_whole = |release: &Release, group: u32| {
@@ -221,7 +221,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The lines, and what crossed them.
+/// The thresholds, and what fell below them.
 struct Judge<'a, 'b> {
     pair: &'b Pair<'a>,
     k: u64,
@@ -237,8 +237,8 @@ impl<'a, 'b> Judge<'a, 'b> {
     fn new(ask: &Ask<'_>, pair: &'b Pair<'a>) -> Judge<'a, 'b> {
         Judge {
             pair,
-            // Under m-invariance groups have k people; that newcomers are k is promised to nobody. And who does not
-            // know when people came cannot tell newcomers from the others.
+            // m-invariance promises k people in a group, not k arrivals. And an attacker who does not know when people
+            // arrived cannot tell arrivals from others.
             k: match ask.series.promise {
                 Some(promise) if promise.groups == GroupRule::Balanced => 0,
                 _ if !ask.attacker.presence => 0,
@@ -260,7 +260,7 @@ impl<'a, 'b> Judge<'a, 'b> {
         [self.certain, self.few_values, self.few, self.leavers_certain, self.leavers_few_values]
     }
 
-    /// Judges one component. Answers whether its numbers add up.
+    /// Judges one component. Returns whether its numbers add up.
     fn component(&mut self, component: &Component, change: &Change, moves: Moves, fakes: (u64, u64)) -> bool {
         let sum = |rows: &[(Value, u64)]| rows.iter().map(|entry| entry.1).sum::<u64>();
         let (new, gone) = ((moves.came + fakes.1), (moves.left + fakes.0));
@@ -296,7 +296,7 @@ impl<'a, 'b> Judge<'a, 'b> {
                 tally.add(people, distinct, || witness(claim, &values, distinct, self.l));
             }
         }
-        // Where nobody left and all rows are people's, the rows more are the newcomers'.
+        // If nobody left and there are no counterfeits, the rows gained are those of the arrivals.
         if gone == 0 && fakes.1 == 0 && 0 < moves.came && moves.came < self.k {
             let values: Vec<Value> = change.more.iter().map(|entry| entry.0).collect();
             self.few.add(moves.came, moves.came, || witness(Statement::FewArrivals, &values, moves.came, self.k));
@@ -312,8 +312,8 @@ impl Pair<'_> {
     }
 }
 
-/// Who came to and left each component. People with several possible groups tie these together, so that
-/// everyone belongs to one component; who is in both releases at one point ties nothing new.
+/// The arrivals and departures of each component. A person with several possible groups ties these together, so that
+/// everyone belongs to one component. A person who is at the same point in both releases adds no new tie.
 fn moves(
     knowledge: &Knowledge<'_>,
     (earlier, later): (u32, u32),

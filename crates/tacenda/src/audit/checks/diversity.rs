@@ -1,8 +1,8 @@
 //! How many values each group holds: distinct, entropy, recursive (science D4.1).
 //!
-//! Distinct values are judged. Entropy is measured as the number of equally frequent values that would
-//! leave as much open; recursive diversity as the least c for which the most frequent value occurs
-//! less than c times as often as the values from the l-th on together.
+//! Distinct values are judged. Entropy and recursive diversity are measured. Entropy is given as the number of equally
+//! frequent values with the same entropy. Recursive diversity is given as the ratio of the most frequent value to all
+//! values from the l-th most frequent on.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
@@ -18,7 +18,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let mut one = Tally::new(Fault::OneValue);
         let mut few = Tally::new(Fault::FewValues);
         let (mut distinct, mut entropy, mut recursive) = (u64::MAX, f64::INFINITY, 0.0f64);
-        // Counterfeits alone tell nothing about anybody.
+        // A group of counterfeits alone says nothing about anybody.
         for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
             let values = release.group_values(group);
             let counts = counts(values);
@@ -58,7 +58,7 @@ pub(super) fn counts(values: &[Value]) -> Vec<u32> {
     values.chunk_by(|a, b| a == b).map(|run| run.len() as u32).collect()
 }
 
-/// e to the entropy: how many equally frequent values would leave as much open.
+/// e to the entropy: the number of equally frequent values that have the same entropy.
 fn effective(counts: &[u32]) -> f64 {
     let all = f64::from(counts.iter().sum::<u32>());
     let share = |&count: &u32| f64::from(count) / all;
@@ -66,7 +66,8 @@ fn effective(counts: &[u32]) -> f64 {
     entropy.exp()
 }
 
-/// The most frequent over the sum from the l-th most frequent on; infinite where there are fewer than l.
+/// The count of the most frequent value over the sum from the l-th most frequent on; infinite if there are fewer than l
+/// values.
 fn ratio(counts: &[u32], l: u32) -> f64 {
     let mut counts = counts.to_vec();
     counts.sort_unstable_by(|a, b| b.cmp(a));
@@ -82,7 +83,7 @@ mod tests {
     fn diversity_by_hand() {
         assert_eq!(counts(&[0, 0, 1, 3, 3, 3].map(Value)), [2, 1, 3]);
         assert!((effective(&[2, 2, 2]) - 3.0).abs() < 1e-12);
-        // Of 3, 2, 1 the second on are 3, the third on 1.
+        // Sorted, the counts are 3, 2, 1: from the second on they sum to 3, from the third on to 1.
         assert_eq!((ratio(&[2, 1, 3], 2), ratio(&[2, 1, 3], 3)), (1.0, 3.0));
         assert!(ratio(&[5], 2).is_infinite());
     }

@@ -1,9 +1,8 @@
 //! How the loss changes from release to release (science D4.11).
 //!
-//! Loss is the share of an attribute's domain that a region leaves open, as a mean over people and attributes. C_avg
-//! is the mean group size in multiples of the least that the thresholds allow. The sum of squared group sizes counts,
-//! over all rows, the rows from which a row cannot be distinguished. All are computed from the definitions, for any
-//! releases.
+//! Loss is the share of an attribute's domain that a region leaves open, as a mean over people and attributes. C_avg is
+//! the mean group size in multiples of the least that the thresholds allow. The sum of squared group sizes adds up,
+//! over all rows, how many rows share the row's group. All are computed from the definitions, for any releases.
 
 use crate::audit::checks::Ask;
 use crate::audit::{Check, Outcome, Quantity, Verdict};

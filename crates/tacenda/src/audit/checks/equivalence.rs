@@ -1,15 +1,15 @@
 //! Which people must share a value (science D4.8, B7).
 //!
 //! Two people who alone fill a group of two different values have different values. If one person shares such a group
-//! with two different people in turn, with the same two values, then these two have the same value. Chains of this are
-//! followed with union and find by parity.
+//! with two different people in turn, with the same two values, then these two have the same value. Such chains are
+//! followed with union-find with parity.
 //!
-//! # What is looked at
-//! In small components all worlds are counted, and people who have the same value in all of them are equal. People
-//! with only one possible value are left to the check of candidates. In larger components, chains are followed through
+//! # What is examined
+//! In small components all worlds are counted, and people who have the same value in all of them are equal. People with
+//! only one possible value are left to the check of candidates. In larger components, chains are followed through
 //! groups of two rows and two values without counterfeits, if it is certain who is in them: two people whom no other
-//! group covers, or no other group that is not full already. That finds some equal people and clears nobody: the
-//! people there are not assessed. A person whose value changed is a new person from then on.
+//! group covers, or no other group that is not full already. That finds some equal people and clears nobody, so the
+//! people of larger components are not assessed. A person whose value changed is a new person from then on.
 
 use crate::audit::checks::candidates::coverage;
 use crate::audit::checks::posterior::{Counts, why_not_counted};
@@ -23,7 +23,7 @@ use crate::space::stab::Stab;
 use crate::space::ties::Ties;
 use std::collections::BTreeMap;
 
-/// People who are equal, and the groups that show it.
+/// People who share a value in all worlds, and the groups that show it.
 type Class = (Vec<u32>, Vec<(u32, u32)>);
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -48,7 +48,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         classes.extend(equals(people, worlds).into_iter().map(|class| (class, groups.to_vec())));
     }
     for class in parity.classes() {
-        // The groups of the whole chain: of everyone tied to them, equal or opposite.
+        // The witness needs the groups of the whole chain, also those of people tied as opposite.
         if !is_counted[class[0] as usize] {
             let groups = chain(&mut parity, class[0], &met);
             classes.push((class, groups));
@@ -70,11 +70,11 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome.measure(None, Quantity::LargestClassOfEquals, largest as f64);
     let (last, others) = ask.last_and_others();
     outcome.found(shared.finding(last, others));
-    // Some equals were found; that clears nobody else.
+    // Finding some people with equal values clears nobody else.
     if outcome.coverage.looked_at < outcome.coverage.of {
         let why = ask.counts().map(|counts| why_not_counted(ask, counts.is_impossible()));
         outcome.verdict = match (why, ask.theorem()) {
-            // No promise says that two people cannot be seen to share a value. What was found is measured and told.
+            // No promise hides that two people share a value. What was found is measured and reported.
             (Some(Reason::TooLargeToCount), Some(_)) if outcome.findings.is_empty() => {
                 Verdict::NotApplicable(Reason::SharingNotPromised)
             }
@@ -84,7 +84,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// Who is equal in all worlds of a component and not certain, class by class.
+/// People who share a value in all worlds of a component although the value is not certain, class by class.
 fn equals(people: &[u32], worlds: &Worlds) -> Vec<Vec<u32>> {
     let mut ties = Ties::new(people.len());
     for &(a, b) in worlds.always_equal.iter().filter(|(a, _)| worlds.values(*a).len() > 1) {
@@ -114,10 +114,10 @@ fn is_duel(release: &Release, group: usize) -> bool {
     values.len() == 2 && values[0] != values[1] && release.counterfeits[group] == 0
 }
 
-/// The most groups a person may be covered by to be followed.
+/// A person covered by more groups is not followed.
 const MOST_HITS: usize = 8;
 
-/// Groups of two people and two values of which it is certain who is in them.
+/// Groups of two people and two values whose two members are certain.
 fn duels_of(release: &Release, knowledge: &Knowledge<'_>, index: usize, values: usize) -> Vec<(u32, [u32; 2])> {
     if !(0..release.group_count()).any(|group| is_duel(release, group)) {
         return Vec::new();
@@ -138,7 +138,7 @@ fn duels_of(release: &Release, knowledge: &Knowledge<'_>, index: usize, values: 
         });
         hits.push((person, groups));
     }
-    // A group that is full with people who can be nowhere else is closed to everyone else.
+    // If a group is filled by people who can be in no other group, nobody else can be in it.
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); release.group_count()];
     let mut open: Vec<usize> = (0..hits.len()).collect();
     loop {
@@ -165,10 +165,10 @@ fn duels_of(release: &Release, knowledge: &Knowledge<'_>, index: usize, values: 
     certain.filter_map(|group| Some((group as u32, <[u32; 2]>::try_from(&members[group][..]).ok()?))).collect()
 }
 
-/// People tied to each other as equal or opposite, by union and find.
+/// People tied to each other as equal or opposite: union-find with parity.
 #[derive(Clone)]
 struct Parity {
-    /// Per person, who they are tied to, and whether they are opposite to them.
+    /// Per person, the person they are tied to, and whether the two are opposite.
     parents: Vec<(u32, bool)>,
     /// Per root, the two values.
     sets: Vec<Option<(Value, Value)>>,
@@ -189,8 +189,8 @@ impl Parity {
         (root, opposite)
     }
 
-    /// Two people have different ones of two values. With other values than before, at least one of
-    /// them is certain, which candidates tell; the chain ends there.
+    /// Records that two people have different ones of two values. If their chain has other values, at least one person
+    /// is certain. The check of candidates reports that, and the chain ends there.
     fn oppose(&mut self, a: u32, b: u32, set: (Value, Value)) {
         let ((root_a, flip_a), (root_b, flip_b)) = (self.find(a), self.find(b));
         let fits = |known: Option<(Value, Value)>| known.is_none_or(|known| known == set);
@@ -202,7 +202,7 @@ impl Parity {
         self.sets[low as usize] = Some(set);
     }
 
-    /// People who are equal to somebody, class by class, ascending.
+    /// People who share a value with somebody, class by class, ascending.
     fn classes(&mut self) -> Vec<Vec<u32>> {
         let mut classes: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
         for person in 0..self.parents.len() as u32 {

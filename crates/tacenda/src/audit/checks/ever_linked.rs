@@ -1,9 +1,8 @@
 //! How likely a person was ever linked to a value, where values change (science B5).
 //!
-//! A value that lasts is one secret, however often it is published. One that comes and goes is a new
-//! secret each time, and the chance of having had it in some release adds up: two groups of two rows give
-//! 3/4. Releases are taken to be independent, and a person's chance in one is the share of the value among
-//! the rows of the groups that cover them.
+//! A value that lasts is one secret, however often it is published. A value that comes and goes is a new secret each
+//! time, and the chance of having had it in some release grows: two groups of two rows give 3/4. Releases are taken to
+//! be independent, and a person's chance in one is the share of the value among the rows of the groups that cover them.
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
@@ -14,7 +13,7 @@ use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::FxHashMap;
 
-/// At most so many people are looked at; more are drawn.
+/// The most people who are examined. If there are more, a random sample is drawn.
 const MOST_PEOPLE: usize = 20_000;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -69,7 +68,7 @@ fn values_change(knowledge: &Knowledge<'_>) -> bool {
     false
 }
 
-/// Everyone, or as many as are looked at, ascending.
+/// Everyone, or a random sample of `most` people, ascending.
 pub(super) fn draw(people: usize, most: usize, seed: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..people as u32).collect();
     if people > most {
@@ -80,7 +79,7 @@ pub(super) fn draw(people: usize, most: usize, seed: u64) -> Vec<u32> {
     all
 }
 
-/// Per person, the value with the largest chance ever, and that chance.
+/// Per person, the value with the largest chance over all releases, and that chance.
 fn chances(ask: &Ask<'_>, knowledge: &Knowledge<'_>, people: &[u32]) -> Vec<Option<(Value, f64)>> {
     let values = pairs::value_count(ask);
     let indexed: Vec<(u32, &Release, Stab, Vec<u32>)> = ask

@@ -2,8 +2,8 @@
 //!
 //! If nobody left and no value changed, every row of the earlier release is a row of the later one, with the same
 //! value, in a group whose region overlaps. Per value that is a flow between groups. The most that any such flow sends
-//! from one group to another is how many rows of the one can be rows of the other. The least that any sends into a
-//! group is how many of its rows must belong to earlier people.
+//! from one group to another is the number of rows that the two can share. The least that any such flow sends into a
+//! group is the number of its rows that must belong to earlier people.
 //!
 //! If a component is small, or has only one group on one side, this is exact. Otherwise pairs that no flow uses are
 //! still found, and the closed form bounds the rest from above. Small components keep their flow (`network`): it also answers
@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Edge {
     pub(super) earlier: u32,
     pub(super) later: u32,
-    /// Per value that some flow uses, the most.
+    /// Per value that some flow uses, the largest flow.
     pub(super) most: Vec<(Value, u32)>,
     /// The most of all values at once.
     pub(super) rows: u64,
@@ -45,13 +45,13 @@ pub(super) struct Flows<'a> {
     pub(super) new: Stab,
     /// By earlier group, then by later group.
     pub(super) edges: Vec<Edge>,
-    /// Per group of the later release, how many of its rows must be old ones.
+    /// Per group of the later release, how many of its rows must belong to people of the earlier release.
     pub(super) forced: Vec<u32>,
     /// Per group of the later release, whether that is a bound from below: then it is not known that a row is left.
     pub(super) forced_is_bound: Vec<bool>,
     /// How many edges have a bound instead of the exact number.
     pub(super) bounded: u64,
-    /// How many edges were passed over because of counterfeits.
+    /// How many edges were skipped because of counterfeits.
     pub(super) passed_over: u64,
     /// The flows of small components.
     networks: Vec<Network>,
@@ -68,7 +68,7 @@ pub(super) enum NoFlows {
     TooMany,
 }
 
-/// So many steps of one value and component are always taken to ask every arc for its most: its arcs, squared.
+/// One value of a component is always solved exactly if the square of its number of arcs is at most this.
 const STEPS: u64 = 9_000_000;
 
 /// The most pairs of overlapping groups that are kept.
@@ -101,7 +101,7 @@ pub(super) fn each<'a>(
     let (mut left, mut too_many, mut edges) = (0, false, 0);
     for (place, &(earlier, later)) in pairs.iter().enumerate() {
         if edges > MOST_EDGES && place >= ask.neighbours() {
-            // All are kept for the next check.
+            // Flows are kept in memory for the next check, so their number is bounded.
             too_many = true;
             break;
         }
@@ -216,7 +216,7 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// The flows of one component, value by value; `None` where one does not exist.
+    /// The flows of one component, value by value; `None` if a value has no flow.
     fn solve(&self, component: &Component, steps: u64) -> Option<Solved> {
         let network = self.network(component)?;
         let mut solved = Solved { steps, network, ..Solved::default() };
@@ -327,7 +327,7 @@ impl<'a> Flows<'a> {
         self.place(earlier, later).map(|place| &self.edges[place])
     }
 
-    /// Per pair of groups, who is in the one and then in the other; `None` where people are not known.
+    /// Per pair of groups, the people who are in the first and then in the second; `None` if people are not known.
     pub(super) fn people_between(&self, ask: &Ask<'_>, pairs: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
         let mut people = vec![Vec::new(); pairs.len()];
         self.each_between(ask, pairs, |pair, person, _| people[pair].push(ask.owner(person)))?;
@@ -462,8 +462,7 @@ impl<'a> Flows<'a> {
         Some(())
     }
 
-    /// How many people are in a group of the later release and were not in the earlier one; `None` where people are not
-    /// known.
+    /// How many people of a later group were not in the earlier release; `None` if people are not known.
     pub(super) fn newcomers(&self, ask: &Ask<'_>, group: u32) -> Option<u64> {
         let knowledge = ask.people()?;
         let (before, after) = (knowledge.rows(self.places.0 as usize), knowledge.rows(self.places.1 as usize));
@@ -509,12 +508,12 @@ pub(super) struct Standing {
     pub(super) people: Vec<u32>,
 }
 
-/// What was found out of one component.
+/// The flows of one component, solved.
 #[derive(Default)]
 struct Solved {
     /// Edge, value, the most.
     most: Vec<(u32, Value, u32)>,
-    /// Later group, rows that must be old.
+    /// Later group, and its rows that must belong to earlier people.
     forced: Vec<(u32, u32)>,
     /// Later groups of which at least so many are.
     bounds: Vec<u32>,
@@ -522,7 +521,7 @@ struct Solved {
     rows: Vec<(u32, u32)>,
     bounded: u64,
     passed_over: u64,
-    /// The steps that are left for asking arcs one by one.
+    /// The steps that are left for solving arcs one by one.
     steps: u64,
     network: Option<Network>,
 }
@@ -537,7 +536,7 @@ impl Solved {
         let cost = (matching.arcs.len() as u64).saturating_mul(matching.arcs.len() as u64);
         let is_exact = cost <= STEPS.max(self.steps);
         if matching.supplies.len() == 1 || matching.capacities.len() == 1 {
-            // One group on one side: the closed form is exact.
+            // With one group on one side the closed form is exact.
             self.most.extend((0..names.len()).map(|arc| (names[arc], value, capacity(arc))));
         } else if is_exact {
             self.steps = self.steps.saturating_sub(cost);
@@ -557,7 +556,7 @@ impl Solved {
             let forced = right.iter().enumerate().map(|(node, &group)| (group, full.least_into(node as u32)));
             self.forced.extend(forced.filter(|&(_, forced)| forced > 0));
         } else {
-            // A bound from below: what does not fit elsewhere.
+            // A lower bound: the rows that do not fit into the other groups.
             let all: u64 = matching.supplies.iter().map(|&supply| u64::from(supply)).sum();
             let room: u64 = matching.capacities.iter().map(|&capacity| u64::from(capacity)).sum();
             let least = |&capacity: &u32| all.saturating_sub(room - u64::from(capacity)) as u32;
@@ -569,7 +568,7 @@ impl Solved {
     }
 }
 
-/// Whether somebody who is known left between two releases, or has another value since.
+/// Whether a known person left between two releases, or changed value.
 fn has_left(ask: &Ask<'_>, earlier: u32, later: u32) -> bool {
     let Some(knowledge) = ask.people() else { return false };
     let (before, after) = (knowledge.rows(earlier as usize), knowledge.rows(later as usize));
@@ -577,7 +576,7 @@ fn has_left(ask: &Ask<'_>, earlier: u32, later: u32) -> bool {
     before.iter().zip(&after).any(|(&before, &after)| before != gone && after == gone)
 }
 
-/// Whether a component has fewer rows of some value in the later release, though no counterfeits.
+/// Whether a component without counterfeits has fewer rows of some value in the later release.
 fn loses_rows(earlier: &Release, later: &Release, component: &Component) -> bool {
     if component.earlier.iter().any(|&group| earlier.counterfeits[group as usize] > 0) {
         return false;

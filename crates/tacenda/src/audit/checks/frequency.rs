@@ -15,7 +15,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     for (place, release) in ask.with_sensitive() {
         let mut frequent = Tally::new(Fault::FrequentValue);
         let mut worst = 0.0f64;
-        // Counterfeits alone tell nothing about anybody.
+        // A group of counterfeits alone says nothing about anybody.
         for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
             let values = release.group_values(group);
             // The first of the longest runs.

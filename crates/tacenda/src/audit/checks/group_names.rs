@@ -1,8 +1,8 @@
 //! Whether group names link releases (science D4.10).
 //!
-//! Names that are counted up in each release in the order of the regions say nothing that these do not say.
-//! Other names that occur in two releases are suspect, numbers from 1 on among them; they link if groups of
-//! one name lie over each other far more often than groups of different names do.
+//! Names that number the groups in the order of their regions say nothing that the regions do not say. Other names that
+//! occur in two releases are suspect, also numbers from 1 on. They link releases if groups of the same name overlap far
+//! more often than groups of different names.
 
 use crate::audit::checks::Ask;
 use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, Statement, Witness};
@@ -10,16 +10,16 @@ use crate::model::Release;
 use crate::space::stab::overlaps;
 use std::collections::BTreeMap;
 
-/// Fewer names in common say nothing.
+/// With fewer names in common nothing is concluded.
 const LEAST_NAMES: usize = 3;
 
-/// Fewer numbers from 1 on say nothing.
+/// With fewer numbers from 1 on nothing is concluded.
 const LEAST_NUMBERS: usize = 7;
 
-/// Against how many others each group is held.
+/// With how many other groups each group is compared.
 const SHIFTS: usize = 64;
 
-/// How unlikely it must be that numbers dealt out at random agree so often: one in a hundred thousand, as a logarithm.
+/// The logarithm of how unlikely it must be that random numbers agree so often: one in a hundred thousand.
 const UNLIKELY: f64 = 11.5;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -49,7 +49,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         outcome.coverage.looked_at += count as u64;
         let lies_over = |a: usize, b: usize| overlaps(old.region(a), new.region(b));
         let same = shared.iter().filter(|&&(_, a, b)| lies_over(a, b)).count();
-        // As many pairs of different names, for comparison.
+        // For comparison: as many pairs of groups with different names.
         let other = (0..count).filter(|&at| lies_over(shared[at].1, shared[(at + 1) % count].2)).count();
         outcome.measure(Some(new.number), Quantity::NamesInCommon, count as f64);
         outcome.measure(Some(new.number), Quantity::NamesOverlapping, same as f64);
@@ -80,16 +80,16 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// How often two groups lie over each other whatever their names are.
+/// How often two groups overlap regardless of their names.
 fn chance(shared: &[(&str, usize, usize)], lies_over: impl Fn(usize, usize) -> bool) -> f64 {
-    // Every group against some others, spread over all of them.
+    // Every group is compared with some others, spread over all of them.
     let count = shared.len();
     let apart: Vec<usize> = (0..count.min(SHIFTS)).map(|shift| shift * count / count.min(SHIFTS)).collect();
     let over = (0..count).flat_map(|at| apart.iter().map(move |shift| (at, (at + shift) % count)));
     over.filter(|&(a, b)| lies_over(shared[a].1, shared[b].2)).count() as f64 / (count * apart.len()) as f64
 }
 
-/// A bound on how unlikely it is that at least `same` of `count` agree by chance, as a logarithm.
+/// The logarithm of a bound on how unlikely it is that at least `same` of `count` agree by chance.
 fn surprise(same: usize, count: usize, chance: f64) -> f64 {
     let share = same as f64 / count as f64;
     if share <= chance {
@@ -99,11 +99,11 @@ fn surprise(same: usize, count: usize, chance: f64) -> f64 {
     count as f64 * (part(share, chance) + part(1.0 - share, 1.0 - chance))
 }
 
-/// Whether names are 0, 1, 2… or 1, 2, 3… in an order that anyone can make from the regions alone. The order
-/// of the file proves nothing: it may be that of the names.
+/// Whether names are 0, 1, 2… or 1, 2, 3… in an order that anyone can derive from the regions alone. The order of the
+/// file proves nothing, because the file may be sorted by the names.
 fn is_fresh(release: &Release, names: &[Box<str>]) -> bool {
     let Some(numbered) = are_numbers(names) else { return false };
-    // By any column first, then by the others as they stand.
+    // The order may begin with any column; the others follow in their order.
     let attributes = release.regions.attributes();
     (0..attributes.max(1)).any(|first| {
         let ends = |group: usize, at: usize| release.region(group).get(at).map_or((0, 0), |span| (span.lo, span.hi));
@@ -114,7 +114,7 @@ fn is_fresh(release: &Release, names: &[Box<str>]) -> bool {
     })
 }
 
-/// The groups by their numbers, where these are 0, 1, 2… or 1, 2, 3… in some order.
+/// The groups by their numbers, if these are 0, 1, 2… or 1, 2, 3… in some order.
 fn are_numbers(names: &[Box<str>]) -> Option<Vec<(u64, usize)>> {
     let numbers: Option<Vec<u64>> = names.iter().map(|name| name.parse().ok()).collect();
     let mut numbered: Vec<(u64, usize)> = numbers?.into_iter().zip(0..).collect();

@@ -1,11 +1,11 @@
 //! What joining releases with different columns gives away (science D4.9, A4).
 //!
-//! Each two releases that do not have the same columns are joined as views of the same people. X is every
-//! quasi column of both, Y the row of the first and, where there is one, the sensitive value. Pairs of rows
-//! that no assignment of all rows contains are left out first.
+//! Each two releases that do not have the same columns are joined as views of the same people. X is every quasi column
+//! of both. Y is the row of the first and, if there is one, the sensitive value. Pairs of rows that no assignment of
+//! all rows contains are excluded first.
 //!
-//! Releases of three and more sets of columns are matched all at once besides, each time one of every set. What one
-//! of them says of somebody must leave open which row of another is theirs, and which value: k rows and l values.
+//! If there are three or more sets of columns, releases are also matched all at once, one release of each set. What one
+//! of them says about a person must leave at least k rows and l values of every other one possible.
 
 use crate::audit::checks::Ask;
 use crate::audit::{
@@ -14,10 +14,10 @@ use crate::audit::{
 };
 use crate::model::{Domain, PublishedView, Quasi, Requirement, Scope, Span, SpanColumn, View, ViewColumn};
 
-/// How many steps one join may take at most, whatever the budget.
+/// The most steps of one join, whatever the budget.
 const STEPS: u64 = 20_000_000;
 
-/// How many selections of three and more releases are matched at most.
+/// The most selections of three or more releases that are matched.
 const MOST_SELECTIONS: usize = 64;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -69,7 +69,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// The selections of three and more releases, no two with the same columns, and how many there are besides those listed.
+/// The selections of three or more releases, no two with the same columns, and how many there are beyond those listed.
 /// The latest releases of all sets of columns come first.
 fn selections(ask: &Ask<'_>) -> (Vec<Vec<u32>>, u64) {
     type Columns = (Vec<usize>, bool);
@@ -100,7 +100,7 @@ fn selections(ask: &Ask<'_>) -> (Vec<Vec<u32>>, u64) {
     }
     let mut found = Vec::new();
     choose(&sets, &mut Vec::new(), &mut found);
-    // Of each set none or one, and three at least.
+    // A selection takes at most one release of each set of columns, and at least three releases.
     let (mut one, mut two, mut any) = (0u64, 0u64, 1u64);
     for (_, places) in &sets {
         let count = places.len() as u64;
@@ -124,7 +124,7 @@ enum Whole {
 fn match_at_once(ask: &Ask<'_>, places: &[u32], outcome: &mut Outcome) -> Whole {
     let mut is_whole = Whole::Yes;
     for &first in places {
-        // What the first says of somebody, against every other.
+        // What the first release says about a person is compared with every other.
         let mut places: Vec<u32> = places.to_vec();
         places.sort_by_key(|&place| place != first);
         let views: Vec<PublishedView> = places.iter().map(|&place| view(ask, place)).collect();
@@ -160,7 +160,7 @@ fn match_at_once(ask: &Ask<'_>, places: &[u32], outcome: &mut Outcome) -> Whole 
             groups.swap(1, at);
             let others: Vec<u32> =
                 groups.iter().filter(|group| group.0 != places[at]).map(|group| number(group.0)).collect();
-            // One selection is enough to tell it.
+            // Another selection may have shown the same already.
             let is_known = |known: &Finding| {
                 (known.fault, known.release, known.others.first()) == (fault, number(places[at]), others.first())
             };

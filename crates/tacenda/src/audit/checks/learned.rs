@@ -1,9 +1,9 @@
 //! What can be learned from correlations in the releases themselves (science D4.12, B10: deFinetti).
 //!
-//! The releases say which values go with which quasi values, if coarsely. A naive Bayes model is fitted to
-//! all published rows, each spread evenly over its region, and applied to each person within the groups
-//! that cover them. How often its best guess has more than half again the chance of one in l, and how
-//! often it is right next to guessing the groups' most frequent value, is measured.
+//! The releases show, coarsely, which sensitive values go with which quasi values. A naive Bayes model is fitted to all
+//! published rows, each spread evenly over its region. It is applied to each person within the groups that cover them.
+//! Two things are measured: how often its best guess has a probability above 1.5/l, and how often it is right, compared
+//! with guessing the groups' most frequent value.
 //!
 //! # Not concluded
 //! This is one learner, not the best one. That it learns little proves nothing.
@@ -16,10 +16,11 @@ use crate::model::{Release, Value};
 use crate::space::stab::Stab;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-/// Codes of an attribute are thrown together into so many bins at most.
+/// The most bins that the codes of an attribute are put into.
 const BINS: u32 = 64;
 
-/// At most so many people are guessed at; more are drawn. The shares of so many are good to a hundredth.
+/// The most people whose value is guessed. If there are more, a random sample is drawn; its shares are accurate to
+/// about a hundredth.
 const MOST_PEOPLE: usize = 5_000;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -68,7 +69,7 @@ struct Guess {
     truth: Value,
 }
 
-/// How quasi and sensitive values go together, as far as the releases say.
+/// The correlation of quasi and sensitive values in the releases.
 struct Model {
     /// Per attribute, how many codes a bin holds.
     pitches: Vec<u32>,
@@ -107,7 +108,7 @@ impl Model {
                     *bin = weight.max(0.0);
                 }
                 let (count, all) = (row.len() - 1, row[..row.len() - 1].iter().sum::<f64>());
-                // One more row, spread evenly: nothing is impossible.
+                // One more row, spread evenly, so that no bin has probability zero.
                 row.iter_mut().for_each(|bin| *bin = ((*bin + 1.0 / count as f64) / (all + 1.0)).ln());
             }
         }
@@ -123,7 +124,7 @@ impl Model {
     }
 }
 
-/// What is guessed for people, in the last release they are in.
+/// The guesses for people, each in the last release they are in.
 fn guess(ask: &Ask<'_>, knowledge: &Knowledge<'_>, people: &[u32], model: &Model, values: usize) -> Vec<Guess> {
     let indexed: Vec<(u32, &Release, Stab, Vec<u32>)> = ask
         .with_sensitive()
@@ -140,7 +141,7 @@ fn guess(ask: &Ask<'_>, knowledge: &Knowledge<'_>, people: &[u32], model: &Model
         let logs: Vec<f64> = shares.iter().map(|&(value, share)| share.ln() + model.log(value, &point)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let all: f64 = logs.iter().map(|log| (log - most).exp()).sum();
-        // What is alike but for rounding goes to the first value.
+        // If probabilities are equal up to rounding, the first value is taken.
         let best = (0..logs.len()).reduce(|best, at| if logs[at] > logs[best] + 1e-9 { at } else { best })?;
         let truth = knowledge.values(*place as usize)[row];
         Some(Guess { learned: shares[best].0, posterior: 1.0 / all, plain, truth })

@@ -1,13 +1,14 @@
 //! What ids that link releases give away: the inference table (science D4.2).
 //!
 //! # Definition
-//! The regions of one id are intersected over the releases. E is how many ids are left with the same
-//! region: what someone sees who does not know who was present when. H is how many ids were in the same
-//! groups in the same releases: what someone sees who does. H is never more than E.
+//! The regions of one id are intersected over the releases. E is the number of ids with the same intersection. It
+//! applies to a reader who does not know who was present when. H is the number of ids that were in the same groups in
+//! the same releases. It applies to a reader who knows presence. H is never more than E.
 //!
-//! If the regions of an id do not overlap, the person changed or a row is not true. That is a finding, and the id is
-//! not counted in E; in H it is. A changed sensitive value is visible to everyone. Ids with the same history can be
-//! followed through one release, which shows their values there: the release with the fewest values counts.
+//! If the regions of an id do not overlap, the person changed or a row is wrong. That is a finding. The id is then
+//! counted in H but not in E. A changed sensitive value is visible to everyone. Ids with the same history are
+//! indistinguishable in every release, and each release shows the values that they have there. The release with the
+//! fewest values counts.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
@@ -36,14 +37,14 @@ fn last_and_others(linked: &[(u32, &Release)]) -> (u32, Vec<u32>) {
     (last, numbers)
 }
 
-/// What following every id leads to.
+/// The inference table: what follows from tracing every id.
 struct Inference {
     attributes: usize,
     /// Per id, the meet of its regions, one id after another.
     meets: Vec<Span>,
-    /// Per id, a number for the groups it stood in: equal for equal histories.
+    /// Per id, a number for the groups it was in: equal for equal histories.
     histories: Vec<u32>,
-    /// Per id, its value in each of its releases, where that has any.
+    /// Per id, its value in each of its releases, if the release has values.
     values: Vec<Vec<Option<Value>>>,
     changed: Vec<bool>,
     /// Per id, its groups: release and group.
@@ -82,7 +83,7 @@ impl Inference {
         table
     }
 
-    /// A new id: anywhere, nowhere yet.
+    /// Adds an id whose region is still the whole domain and that was in no group yet.
     fn add(&mut self) -> u32 {
         self.meets.extend(std::iter::repeat_n(Span::new(0, u32::MAX), self.attributes));
         self.histories.push(0);
@@ -106,7 +107,7 @@ impl Inference {
         self.values[id].iter().rev().find_map(|value| *value)
     }
 
-    /// The values of ids that cannot be distinguished, where they are fewest.
+    /// The values of ids that cannot be distinguished, in the release where these values are fewest.
     fn fewest(&self, class: &[u32], are_alike_in_history: bool) -> Vec<Value> {
         let distinct = |values: &mut dyn Iterator<Item = Value>| -> Vec<Value> {
             let mut values: Vec<Value> = values.collect();
@@ -154,7 +155,7 @@ impl Inference {
         let (mut few, mut few_values) = (Tally::new(Fault::LinkedTooFew), Tally::new(Fault::LinkedFewValues));
         let by_groups = ask.attacker.presence;
         let among = Statement::FewValuesAmongAlike { by_groups };
-        // Classes by their first id, so that nothing depends on the order of a map.
+        // Sorted by their first id, so that the answer does not depend on the order of a map.
         let mut classes: Vec<&Vec<u32>> =
             if ask.attacker.presence { by_history.values().collect() } else { by_region.values().collect() };
         classes.sort_unstable_by_key(|class| class[0]);
@@ -177,7 +178,7 @@ impl Inference {
         [published, few, few_values, contradicted, changed]
     }
 
-    /// A witness by the groups of one id.
+    /// A witness that names the groups of one id.
     fn witness(&self, claim: Statement, id: usize, number: u64, line: u64) -> Witness {
         Witness::new(claim, self.groups[id].clone(), number, line)
     }

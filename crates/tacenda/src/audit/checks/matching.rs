@@ -31,7 +31,8 @@ fn judge(ask: &Ask<'_>, flows: &Flows<'_>, mut outcome: Outcome) -> Outcome {
         values.sort_unstable();
         values.dedup();
         let count = values.len() as u64;
-        // Several groups lie over parts of the place: what they have together bounds what is left in each.
+        // Several groups cover parts of the place. All their values together bound the values left in each part from
+        // above.
         if count >= l {
             open.push(edge);
             continue;

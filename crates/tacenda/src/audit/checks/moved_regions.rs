@@ -1,11 +1,11 @@
 //! Whether one person moved the boundary of a region (science D4.10, A0.5-1).
 //!
-//! Where regions are as small as their people allow, a newcomer at the edge widens the region, and a leaver
-//! narrows it: the side that moved is that person's value. Two groups of two releases are taken for the
-//! same but for one person when one region lies inside the other, their rows are the same but for one,
-//! and neither has another such partner. One person lies on one side of an interval: where both ends moved,
-//! others did. Where the release with the smaller region has another group inside the larger one that the other release
-//! has not, a region was cut or put together, and its sides are those of the cut.
+//! If regions are as small as their people allow, an arrival at the edge widens the region and a departure narrows it.
+//! The side that moved is then that person's value. Two groups of two releases count as the same group but for one
+//! person under three conditions: one region lies inside the other, their rows agree but for one, and neither has
+//! another such partner. One person can move only one end of an interval, so a region with two moved ends is not
+//! reported. A region may also have been cut or merged. Then the release with the smaller region has another group
+//! inside the larger region, and the other release has no such group. Such pairs are not reported either.
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
@@ -25,7 +25,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         outcome.coverage.of += old.group_count() as u64;
         outcome.coverage.looked_at += old.group_count() as u64;
         let mut moved = Tally::new(Fault::MovedByOne);
-        // Who keeps to value sets never has a group that is another but for one row.
+        // If people keep their value sets, groups are balanced, so no group equals another but for one row.
         let found = if pairs::keeps_sets(ask.series.promise) { Vec::new() } else { partners(ask, old, new, values) };
         for (group, other, value) in found {
             let line = old.people(group as usize).min(new.people(other as usize));
@@ -42,7 +42,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
 /// Groups of two releases that are each other's only partner: old, new, and the value that differs.
 fn partners(ask: &Ask<'_>, old: &Release, new: &Release, values: usize) -> Vec<(u32, u32, Value)> {
     let (old_index, new_index) = (Stab::new(old, values), Stab::new(new, values));
-    // A node of a tree is left for the next one up: both its ends may move.
+    // In a tree, a region grows from a node to its parent, and then both ends may move.
     let is_tree = |quasi: &Quasi| quasi.hierarchy().is_some_and(|tree| !tree.is_flat());
     let trees: Vec<bool> = ask.series.schema.quasi.iter().map(is_tree).collect();
     let only = |mine: &Release, group: u32, theirs: &Release, index: &Stab| {
@@ -92,8 +92,8 @@ fn inside(a: &[Span], b: &[Span]) -> bool {
     a.iter().zip(b).all(|(a, b)| a.subset(*b))
 }
 
-/// Whether beside the first group another one of its release lies inside the second, and the second's release has
-/// none with that region.
+/// Whether another group of the first group's release lies inside the second group, and the second's release has no
+/// group with that region.
 fn has_other_part(
     (parts, parts_index, part): (&Release, &Stab, u32),
     (wholes, wholes_index, whole): (&Release, &Stab, u32),

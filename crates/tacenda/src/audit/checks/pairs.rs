@@ -7,9 +7,9 @@ use crate::space::stab::{Stab, tie_overlapping};
 use crate::space::ties::Ties;
 use rustc_hash::FxHashMap;
 
-/// The pairs of releases that are compared: neighbours, then all others while reading them is within the budget, the
-/// nearest and latest first. Answers also what is left out. Releases without a sensitive column say nothing of values and are
-/// passed over.
+/// The pairs of releases that are compared, and what is left out. Neighbours come first, then all others while reading
+/// them is within the budget, the nearest and latest first. Releases without a sensitive column say nothing about
+/// values and are skipped.
 pub(super) fn pairs(ask: &Ask<'_>) -> (Vec<(u32, u32)>, LeftOut) {
     let places: Vec<u32> = ask.with_sensitive().map(|(place, _)| place).collect();
     let rows = |place: u32| ask.series.releases[place as usize].row_count() as u64;
@@ -36,13 +36,13 @@ pub(super) fn value_count(ask: &Ask<'_>) -> usize {
     ask.series.releases.iter().map(|release| release.values.len()).max().unwrap_or(0)
 }
 
-/// Whether the promise says that people come and never leave; `None`: nothing was promised.
+/// Whether the promise is for additions only; `None` if nothing was promised.
 pub(super) fn only_grows(promise: Option<&Terms>) -> Option<bool> {
     promise.map(|promise| !promise.lets_people_leave)
 }
 
-/// Whether a group of the earlier release is gone from the later one, under a promise whose groups never
-/// change: then it was withheld as a whole, and its people left.
+/// Whether a group of the earlier release is missing from the later one, under a promise whose groups never change.
+/// Then the group was withheld as a whole, and its people left.
 pub(super) fn lost_a_group(promise: Option<&Terms>, earlier: &Release, later: &Release) -> bool {
     if promise.is_none_or(|promise| promise.groups != GroupRule::Unchanged) {
         return false;
@@ -91,12 +91,12 @@ impl Components {
         Components { ties, offset, groups }
     }
 
-    /// Ties all groups that overlap a region to each other, in the earlier (`from` 0) or later release.
+    /// The ties, to add more, and the number of earlier groups: later groups are numbered from there on.
     pub(super) fn ties(&mut self) -> (&mut Ties, u32) {
         (&mut self.ties, self.offset)
     }
 
-    /// All components by their name, in order.
+    /// All components, each with the number of its root.
     pub(super) fn list(&mut self) -> Vec<(u32, Component)> {
         let mut place = vec![u32::MAX; self.groups as usize];
         let mut all: Vec<(u32, Component)> = Vec::new();

@@ -6,8 +6,8 @@
 //! remains. Whether anyone is there cannot be seen in the releases.
 //!
 //! # Cost
-//! There are as many places of two releases as pairs of groups that overlap. Places of longer runs can be far more:
-//! every group has a share of `Budget::pairs` for them, and one that needs more is not assessed.
+//! Two releases have as many places as pairs of groups that overlap. Longer runs can have far more. So every group gets
+//! a share of `Budget::places`, and a group that needs more is not assessed.
 
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs};
@@ -17,10 +17,10 @@ use crate::space::sets::{insert, members, words};
 use crate::space::stab::Stab;
 use rayon::prelude::*;
 
-/// Groups that are looked at between two looks at the budget.
+/// How many groups are examined before the budget is checked again.
 const PIECE: usize = 512;
 
-/// Parts of a place that are looked at.
+/// The most parts that a place is cut into.
 const MOST_PARTS: usize = 256;
 
 pub(super) fn check(ask: &Ask<'_>) -> Outcome {
@@ -67,7 +67,7 @@ fn of_two(ask: &Ask<'_>, laid: &Laid<'_>, earlier: usize, later: usize, mut outc
     found(outcome, tally, later, vec![earlier.number])
 }
 
-/// Places of three releases and more that follow each other, the last of them given.
+/// Places of three or more consecutive releases, the last of which is given.
 fn of_more(ask: &Ask<'_>, laid: &Laid<'_>, last: usize, mut outcome: Outcome) -> Outcome {
     let release = laid.layers[last].release;
     let mut tally = Tally::new(Fault::PlaceGivesAway);
@@ -85,7 +85,7 @@ fn of_more(ask: &Ask<'_>, laid: &Laid<'_>, last: usize, mut outcome: Outcome) ->
     found(outcome, tally, release, others)
 }
 
-/// Looks from every group of a layer on, until so many places were looked at. Answers with how many were.
+/// Examines the places of every group of a layer, until the limit is reached. Returns how many places were examined.
 fn look_over<'a, 'b>(
     laid: &'a Laid<'b>,
     layer: usize,
@@ -156,7 +156,7 @@ impl<'a> Laid<'a> {
         }
     }
 
-    /// The layer of a release by its place in the series.
+    /// The layer of the release at a place of the series.
     fn layer(&self, place: u32) -> usize {
         self.layers.iter().position(|layer| layer.place == place).expect("only releases with values are compared")
     }
@@ -165,9 +165,9 @@ impl<'a> Laid<'a> {
         &self.layers[layer].values[group as usize * self.words..][..self.words]
     }
 
-    /// Values that are left somewhere in a region, where these are too few: groups over a point have them in all of
-    /// some releases. A group that lies over part of the region only says nothing of the rest, so the region is cut
-    /// there until all points of a part are alike, or too few values can no longer be left in it.
+    /// Finds a part of the region where too few values are left. A value is left at a point if groups over the point
+    /// have it in each of the releases. A group that covers only a part of the region says nothing about the rest. So
+    /// the region is cut until all points of a part are alike, or until too few values can no longer be left in it.
     fn tell(&self, chain: &[(usize, u32)], region: &[Span], looked_at: &mut u64) -> Told {
         let mut parts: Vec<Vec<Span>> = vec![region.to_vec()];
         for _ in 0..MOST_PARTS {
@@ -204,11 +204,11 @@ impl<'a> Laid<'a> {
     }
 }
 
-/// What a place tells.
+/// The answer for a place.
 enum Told {
-    /// Somewhere in it, in this part, these values are left and no others.
+    /// In this part of the place only these values are left.
     Values(Vec<Span>, Vec<u64>),
-    /// Nothing.
+    /// Enough values are left everywhere.
     Nothing,
     /// It has too many parts.
     TooMuch,
@@ -231,7 +231,7 @@ fn meet(one: &mut [u64], other: &[u64]) {
 }
 
 impl Layer<'_> {
-    /// Calls `each` with every group over some of a region that somebody is in.
+    /// Calls `each` with every group that overlaps a region and holds a person.
     fn each_over(&self, region: &[Span], mut each: impl FnMut(u32, &[Span])) {
         self.index.each_overlapping(region, |group| {
             if self.release.people(group as usize) > 0 {
@@ -247,8 +247,8 @@ struct Place {
     /// The groups, by layer.
     chain: Vec<(usize, u32)>,
     region: Vec<Span>,
-    /// The values that all these groups have. Who stands in them has one of these; who lies there may stand
-    /// in other groups over the place.
+    /// The values that all these groups have. A person who is in these groups has one of them. A person at the place
+    /// may be in other groups that cover it.
     shared: Vec<u64>,
 }
 
@@ -273,7 +273,7 @@ impl Place {
     }
 }
 
-/// What was found from one group on.
+/// The search that starts at one group, and what it found.
 struct Search<'a, 'b> {
     laid: &'a Laid<'b>,
     places: u64,
@@ -287,7 +287,7 @@ impl<'a, 'b> Search<'a, 'b> {
         Search { laid, places: 0, most, is_cut_short: false, found: Vec::new() }
     }
 
-    /// Lays one more release over a place; if it is to go on, the one before that too, and so on.
+    /// Overlaps a place with one more release and, with `goes_on`, with each release before that.
     fn extend(&mut self, place: &Place, layer: usize, goes_on: bool) {
         let laid = self.laid;
         let mut groups: Vec<u32> = Vec::new();
@@ -299,13 +299,13 @@ impl<'a, 'b> Search<'a, 'b> {
                 return;
             }
             self.places += 1;
-            // Who keeps to value sets is never in two groups with different ones.
+            // A person who keeps one value set is never in two groups with different sets.
             if laid.keeps_sets && (laid.values(layer, group) != place.shared || count(&place.shared) >= laid.l) {
                 continue;
             }
             let further = place.and(laid, layer, group);
             if goes_on && count(&further.shared) == 0 {
-                // Nobody stands in all of them.
+                // The groups have no value in common, so nobody is in all of them.
                 continue;
             }
             if count(&further.shared) < laid.l {
@@ -326,7 +326,7 @@ impl<'a, 'b> Search<'a, 'b> {
         }
     }
 
-    /// Whether a shorter stretch tells as much already: any two, or all but the last release.
+    /// Whether a shorter run already shows as much: two releases, or all but the last.
     fn is_told(&mut self, place: &Place) -> bool {
         if place.chain.len() <= 2 {
             return true;
@@ -352,7 +352,7 @@ impl<'a, 'b> Search<'a, 'b> {
 }
 
 impl Laid<'_> {
-    /// How many people there are at most who can be in all these groups; if nobody can, who can lie in the place.
+    /// The most people who can be in all these groups. If nobody can, the most people who can be at the place.
     fn people(&self, chain: &[(usize, u32)], region: &[Span], values: &[Value]) -> u64 {
         let rows = |layer: usize, group: u32, value: Value| {
             let values = self.layers[layer].release.group_values(group as usize);

@@ -1,14 +1,15 @@
 //! How likely each value is for each person, counting all worlds (science D4.7, A3.7).
 //!
-//! People whose groups are connected over all releases form a component. In a small one all ways to assign people to
-//! rows are counted. They are counted blindly. If the promise says that people keep their value sets, or stay with
-//! those they arrived with, only the worlds that do so are counted too, and the promise is judged by these. If people
-//! are known, the check also counts who would have one value left once the values of so many others are known.
+//! People whose groups are connected over all releases form a component. In a small component all ways to assign people
+//! to rows (worlds) are counted. One count is *blind*: it takes all worlds that fit the releases. The promise may say
+//! that people keep their value sets, or stay with the people they arrived with. Then a second count takes only the
+//! worlds that keep this rule, and the promise is judged by it. The check also counts the people who would have one
+//! value left if the values of `known` others were known.
 //!
 //! A person whose value changed is a new person from then on, so that every world gives each person one value. If no
-//! world keeps the promise, or all that do contradict the tables about somebody's value, the promise is broken there,
-//! and the blind worlds are judged instead. If there is no world at all, the tables and the releases contradict each
-//! other: that is not assessed.
+//! world keeps the promise, or all that keep it contradict somebody's true value, the promise is broken there. Then the
+//! blind worlds are judged instead. If there is no world at all, the tables and the releases contradict each other, and
+//! the answer is not assessed.
 
 use crate::audit::checks::candidates::{Left, coverage, telling, truth};
 use crate::audit::checks::tally::Tally;
@@ -44,7 +45,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let mut outcome = Outcome::new(Check::Posterior, coverage(ask, &is_counted));
     let impossible = judge(ask, counts, &mut outcome);
     if outcome.findings.is_empty() && ask.thresholds.l <= 1 && ask.attacker.known_people == 0 && impossible == 0 {
-        // No share is above one: there is no threshold.
+        // No share exceeds 1, so with `l` = 1 there is nothing to judge.
         outcome.verdict = Verdict::Measured;
     } else if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
         match (why_not_counted(ask, impossible > 0), ask.theorem()) {
@@ -60,8 +61,8 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     outcome
 }
 
-/// Whether published ids tell worlds apart that look alike here. A person who stays in a cohort has one row in all
-/// releases.
+/// Whether published ids rule out worlds that are counted here. With cohorts they do not: a person keeps one row of one
+/// group in all releases.
 fn are_linked(ask: &Ask<'_>) -> bool {
     let linked = ask.series.releases.iter().filter(|release| !release.linked.is_empty()).count();
     linked > 1 && ask.series.promise.is_none_or(|promise| promise.groups != GroupRule::Unchanged)
@@ -80,26 +81,27 @@ pub(super) fn why_not_counted(ask: &Ask<'_>, is_impossible: bool) -> Reason {
 /// All worlds of all components that the budget reached.
 pub(in crate::audit) struct Counts {
     components: Vec<Component>,
-    /// Per component; `None` where the budget did not reach.
+    /// Per component; `None` if the budget did not reach it.
     counted: Vec<Option<Counted>>,
-    /// The budget with which the next component would be tried again; none where none is left that could be.
+    /// The budget with which the next component would be tried again; `None` if there is no such component.
     needs: Option<u64>,
 }
 
-/// The steps that every component has at first. Those that need more have sixteen times as many in the next round.
+/// The steps that every component gets in the first round. Components that need more get sixteen times as many in the
+/// next round.
 const FIRST_STEPS: u64 = 1 << 12;
 
-/// A step of a count writes a list of rows: it costs as much as so many steps of a matching.
+/// A step of a count writes a list of rows. It costs as much as this many steps of a matching.
 const STEPS_OF_A_WORLD: u64 = 32;
 
-/// The most people of a component whose worlds are tried: beyond, no count was ever seen to end.
+/// The most people of a component that is counted. No count of a larger one was ever seen to end.
 const MOST_PEOPLE: usize = 512;
 
 /// The most people of a component that has all the steps that are left.
 const MOST_OF_A_LAST_TRY: usize = 25;
 
 impl Counts {
-    /// `None` where people are not known, or no release has values. Releases without tell nothing of values.
+    /// `None` if people are not known, or no release has values. Releases without values are left out.
     pub(super) fn new(ask: &Ask<'_>) -> Option<Counts> {
         let knowledge = ask.people().filter(|_| ask.attacker.presence)?;
         let places: Vec<u32> = ask.with_sensitive().map(|(place, _)| place).collect();
@@ -113,7 +115,7 @@ impl Counts {
         };
         let truth = truth(ask);
         let mut components = components((releases, &places), knowledge, ask.left()?);
-        // The smallest first: they settle most people a step.
+        // The smallest components come first: they settle the most people per step.
         components.sort_by_key(|component| component.people.len());
         let mut counted: Vec<Option<Counted>> = components.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..components.len()).collect();
@@ -121,7 +123,7 @@ impl Counts {
         let mut next = steps;
         while !open.is_empty() && left >= steps {
             let mut still: Vec<usize> = Vec::new();
-            // As many at once as may all take their steps; most take fewer.
+            // Runs as many components at once as could all use their full steps; most use fewer.
             while !open.is_empty() && left >= steps {
                 let rest = open.split_off(open.len().min((left / steps) as usize));
                 let tried = std::mem::replace(&mut open, rest);
@@ -173,7 +175,7 @@ impl Counts {
     }
 }
 
-/// Judges every component. Answers how many people are in one without a world.
+/// Judges every component. Returns how many people are in components without a world.
 fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
     let l = u64::from(ask.thresholds.l);
     let mut certain = Tally::new(Fault::WorldsCertain);
@@ -195,7 +197,7 @@ fn judge(ask: &Ask<'_>, counts: &Counts, outcome: &mut Outcome) -> u64 {
             }
             let permille = (share.0 as f64 / share.1 as f64 * 1000.0) as u64;
             let (tally, told) = if share.0 == share.1 { (&mut certain, 0) } else { (&mut likely, 1) };
-            // Somebody whose value changed counts once.
+            // A person whose value changed counts once.
             let is_new = u64::from(told_of[told].insert(ask.owner(person)));
             tally.add(is_new, 1000 - permille.min(1000), || Witness {
                 values: vec![value],
@@ -247,14 +249,14 @@ struct Component {
 
 /// The worlds of one component.
 struct Counted {
-    /// By the promise where it says so, otherwise blind.
+    /// The worlds that keep the promise's rule, if it has one; otherwise all worlds.
     judged: Worlds,
     blind: Worlds,
-    /// Who has one value once so many others are known.
+    /// The people who have one value left if the values of some others are known.
     known: Vec<u32>,
 }
 
-/// Counts the worlds of a component in so many steps. Answers also with how many were allowed.
+/// Counts the worlds of a component in at most `steps` steps. Also returns how many steps were allowed.
 fn count(ask: &Ask<'_>, component: &Component, truth: &[Option<Value>], steps: u64) -> (Option<Counted>, u64) {
     let keep = if ask.attacker.known_people > 0 { Keep::Assignments } else { Keep::Counts };
     let mut spent = 0;
@@ -300,11 +302,11 @@ fn most(worlds: &Worlds, component: &Component) -> Option<(Value, f64)> {
     all.map(|(value, share)| (value, share.0 as f64 / share.1 as f64)).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Who is open now and has one value once the values of some `count` others are known.
+/// The people with several values who have one left if the values of some `count` others are known.
 fn betrayed(worlds: &Worlds, count: u32, truth: &[Option<Value>]) -> Vec<u32> {
     let mut found = Vec::new();
     for (people, assignments) in &worlds.assignments {
-        // Who is known elsewhere tells nothing here.
+        // Only people of the same component can give anything away.
         let count = (count as usize).min(people.len() - 1);
         let truth: Vec<Option<Value>> = people.iter().map(|&person| truth[person as usize]).collect();
         for at in 0..people.len() {
@@ -323,7 +325,7 @@ fn betrayed(worlds: &Worlds, count: u32, truth: &[Option<Value>]) -> Vec<u32> {
     found
 }
 
-/// Whether some choice of others has a property.
+/// Whether some choice of `count` others has a property.
 fn choose(
     people: usize,
     at: usize,
@@ -346,7 +348,7 @@ fn choose(
     false
 }
 
-/// Whether the values that `known` have leave one for the person.
+/// Whether the values of the `known` people leave the person only one value.
 fn gives_away(
     assignments: &std::collections::BTreeSet<Vec<Value>>,
     at: usize,
@@ -358,7 +360,7 @@ fn gives_away(
     left.next().is_some_and(|first| left.all(|value| value == first))
 }
 
-/// People and groups that are connected over all releases, with what the count of worlds wants to know.
+/// The components over all releases, prepared for the count of worlds.
 fn components((releases, places_of): (&[Release], &[u32]), knowledge: &Knowledge<'_>, left: &Left) -> Vec<Component> {
     let mut offsets = vec![0u32];
     for release in releases {

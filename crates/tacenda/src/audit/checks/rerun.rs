@@ -1,8 +1,8 @@
 //! Whether the groups would have been the same if people had exchanged their values (science A3.11).
 //!
-//! A reader who knows the program reruns it on every assignment of values that fits. Where an exchange of values gives
-//! other groups, that reader can rule the exchange out. Only the publisher can try it: it takes the private tables and
-//! the seed. A promise that is not made to such a reader is measured and never fails.
+//! A reader who knows the program reruns it on every assignment of values that fits. If an exchange of values gives
+//! other groups, that reader can rule the exchange out. Only the publisher can try this, because it takes the private
+//! tables and the seed. If the promise does not cover such a reader, the result is measured and never fails.
 
 use crate::audit::checks::Ask;
 use crate::audit::checks::tally::Tally;
@@ -11,7 +11,7 @@ use crate::model::{Hides, Reader, Terms};
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let hides_values = |promise: &&Terms| promise.keeps_value_sets && matches!(promise.hides, Hides::Value(_));
-    // Who names this reader wants an answer, whatever was promised.
+    // An auditor who names this reader wants an answer, whatever was promised.
     let is_named = ask.attacker.reader == Some(Reader::Method);
     let open = |why: Reason| {
         let coverage = Coverage { what: "people of releases", ..Coverage::default() };

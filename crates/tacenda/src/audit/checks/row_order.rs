@@ -10,7 +10,7 @@ use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Quantity, Reason, S
 use crate::model::{Release, Span, Value};
 use rustc_hash::FxHashMap;
 
-/// Fewer rows than this say nothing.
+/// With fewer rows nothing is concluded.
 const LEAST_ROWS: usize = 8;
 
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
@@ -26,7 +26,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         let rows = shared_rows(old, before, new, after);
         outcome.coverage.of += new.row_count() as u64;
         outcome.coverage.looked_at += new.row_count() as u64;
-        // What a file is sorted by explains its order: then only rows of one group are compared.
+        // Sorting by group explains the order between groups, so then only rows of one group are compared.
         let within = is_by_group(old, before) || is_by_group(new, after);
         let agreement = agreement(&rows, within);
         outcome.measure(Some(new.number), Quantity::RowsInBoth, rows.len() as f64);
@@ -61,7 +61,7 @@ struct Shared {
 
 type Key<'a> = (&'a [Span], Value);
 
-/// Rows whose region and value occur once in both releases, by their place in the earlier file.
+/// Rows whose region and value occur exactly once in both releases, by their place in the earlier file.
 fn shared_rows(old: &Release, before: &Traces, new: &Release, after: &Traces) -> Vec<Shared> {
     let (old, new) = (once(old, before), once(new, after));
     let mut rows: Vec<Shared> = old
@@ -72,7 +72,7 @@ fn shared_rows(old: &Release, before: &Traces, new: &Release, after: &Traces) ->
     rows
 }
 
-/// The rows that are alone with their region and value: group and place.
+/// The rows whose region and value occur once: group and place.
 fn once<'a>(release: &'a Release, traces: &Traces) -> FxHashMap<Key<'a>, (u32, u32)> {
     let mut rows: FxHashMap<Key<'a>, Option<(u32, u32)>> = FxHashMap::default();
     for group in 0..release.group_count() {
@@ -85,7 +85,7 @@ fn once<'a>(release: &'a Release, traces: &Traces) -> FxHashMap<Key<'a>, (u32, u
     rows.into_iter().filter_map(|(key, place)| Some((key, place?))).collect()
 }
 
-/// Whether the rows of each group stand together in the file.
+/// Whether the rows of each group are contiguous in the file.
 fn is_by_group(release: &Release, traces: &Traces) -> bool {
     (0..release.group_count()).all(|group| {
         let places = release.group_rows(group).map(|row| traces.places[row]);
@@ -94,7 +94,7 @@ fn is_by_group(release: &Release, traces: &Traces) -> bool {
     })
 }
 
-/// Whether within each group the file is sorted by value: then its order says nothing beyond itself.
+/// Whether the file is sorted by value within each group. Then its order says nothing about the input.
 fn is_by_value(release: &Release, traces: &Traces) -> bool {
     let sorted = |group: usize| {
         let mut rows: Vec<(u32, Value)> =
@@ -105,7 +105,7 @@ fn is_by_value(release: &Release, traces: &Traces) -> bool {
     is_by_group(release, traces) && (0..release.group_count()).all(sorted)
 }
 
-/// How many pairs of rows stand in the same order in both files.
+/// How many pairs of rows are in the same order in both files.
 #[derive(Default)]
 struct Agreement {
     pairs: u64,
@@ -156,7 +156,7 @@ fn agreement(rows: &[Shared], within: bool) -> Agreement {
     agreement
 }
 
-/// How many pairs stand the wrong way round; sorts by merging.
+/// How many pairs are in the wrong order, by merge sort.
 fn inversions(places: &mut Vec<u32>) -> u64 {
     if places.len() < 2 {
         return 0;

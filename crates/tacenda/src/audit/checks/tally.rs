@@ -16,7 +16,7 @@ impl Tally {
         Tally { fault, people: 0, groups: 0, worst: None, has_example: true }
     }
 
-    /// Counts one. The lowest `rank` is the worst; of equals the first.
+    /// Counts one occurrence. The lowest `rank` is the worst; ties go to the first.
     pub(super) fn add(&mut self, people: u64, rank: u64, witness: impl FnOnce() -> Witness) {
         self.people += people;
         self.groups += 1;
@@ -35,13 +35,13 @@ impl Tally {
         self.worst.as_ref().map(|(_, witness)| witness)
     }
 
-    /// What was counted are people, not groups.
+    /// Marks that people were counted, not groups.
     pub(super) fn without_groups(&mut self) {
         self.groups = 0;
         self.has_example = false;
     }
 
-    /// No more people than this.
+    /// Limits the number of people to this.
     pub(super) fn at_most(&mut self, people: u64) {
         self.people = self.people.min(people);
     }

@@ -1,8 +1,8 @@
 //! a(x), a_Y(x) and l_y(x) on the join, counted by partitions and not by rows.
 //!
-//! Rows of the first view that can meet the same rows elsewhere share a profile: what they meet, by
-//! the other views' part of X. Values of X that differ in the first view have nothing to do with each
-//! other, so each is counted on its own and forgotten.
+//! Rows of the first view that match the same rows of the other views share a profile: these matches, grouped by the
+//! other views' part of X. Values of X that differ in the first view are independent, so each is counted on its own and
+//! its memory is freed.
 
 use crate::audit::join::JoinReading;
 use crate::audit::join::pairs::Pairs;
@@ -25,7 +25,7 @@ struct Part {
     row: u32,
     size: u64,
     x: u32,
-    /// The value of Y; where the key is in Y, a number that stands for all rows of the part.
+    /// The value of Y. If the key is in Y, a number that stands for all rows of the part.
     y: u32,
 }
 
@@ -44,7 +44,7 @@ struct Profile {
     values: Vec<(u32, u128)>,
     /// a_Y of the entries, ascending, as if Y had no part in the first view.
     distinct: Vec<u64>,
-    /// All joined rows of one row of the first view.
+    /// The number of joined rows of one row of the first view.
     rows: u128,
 }
 
@@ -64,7 +64,7 @@ struct Share {
     is_broken: bool,
 }
 
-/// Values of the other views' part of Y: how many each stands for, and its rows a view.
+/// Values of the other views' part of Y: how many values each stands for, and its row of each view.
 #[derive(Default)]
 struct OtherY {
     ids: FxHashMap<Box<[u32]>, u32>,
@@ -84,7 +84,7 @@ struct Counting<'a> {
 }
 
 impl Join<'_> {
-    /// Counts; `None` where that would take too many steps.
+    /// Counts a requirement; `None` if that would take too many steps.
     pub(super) fn read(&self, kernel: &Kernel) -> Option<JoinReading> {
         let pairs = &kernel.pairs;
         let parts = (0..self.views.len()).map(|view| self.parts(pairs, view)).collect();
@@ -131,7 +131,7 @@ impl Join<'_> {
         parts
     }
 
-    /// Numbers the parts of the first view by what they can meet; and a row for each number.
+    /// Numbers the parts of the first view by what they can match, with one row for each number.
     fn combinations(&self, pairs: &Pairs, first: &[Part]) -> (Vec<u32>, Vec<u32>) {
         let classes_of =
             |other: usize| -> Vec<u32> { first.iter().map(|part| pairs.class(0, other, part.row)).collect() };
@@ -238,7 +238,7 @@ impl Counting<'_> {
         })
     }
 
-    /// One value of the first view's part of X whose rows all meet the same.
+    /// Counts one value of the first view's part of X whose rows all have the same profile.
     fn one(&mut self, members: &[(Part, &Profile)]) -> Option<JoinReading> {
         let profile = members[0].1;
         let size: u64 = members.iter().map(|(part, _)| part.size).sum();
@@ -287,7 +287,7 @@ impl Counting<'_> {
         Some(reading)
     }
 
-    /// One value of the first view's part of X whose rows meet different things.
+    /// Counts one value of the first view's part of X whose rows have different profiles.
     fn many(&mut self, members: &[(Part, &Profile)]) -> Option<JoinReading> {
         let mut met: Vec<(u32, usize, usize)> = Vec::new();
         for (at, (_, profile)) in members.iter().enumerate() {
@@ -309,7 +309,7 @@ impl Counting<'_> {
         Some(reading)
     }
 
-    /// One value of X: all pairs of a value of Y in the first view and one elsewhere.
+    /// Counts one value of X: all pairs of a value of Y in the first view and a value of Y in the others.
     fn one_x(&mut self, members: &[(Part, &Profile)], of_x: &[(u32, usize, usize)]) -> Option<JoinReading> {
         let is_keyed = self.parts[0].is_keyed;
         // (value in the first view, value elsewhere) -> rows of the join, values it stands for, a row
@@ -353,12 +353,13 @@ fn by_value(members: &[(Part, &Profile)], is_keyed: bool) -> Vec<(u32, u64, u128
     values
 }
 
-/// `part` of `whole` against a threshold; nothing where the value is not sensitive.
+/// Compares `part` of `whole` with a threshold. Without a threshold the value is not sensitive.
 fn share(part: u128, whole: u128, line: Option<(u32, u32)>) -> Share {
     let Some((most, of)) = line else {
         return Share::default();
     };
-    // Joins of many views have counts whose products would overflow; both are cut down, the part upwards.
+    // Counts of many joined views would overflow when multiplied. Both are scaled down, and the part is rounded up, so
+    // that the share is never understated.
     let spare = (128 - whole.leading_zeros()).saturating_sub(100);
     let (part, whole) = ((part >> spare) + u128::from(spare > 0), (whole >> spare).max(1));
     let ppm = (part * 1_000_000).div_ceil(whole) as u64;

@@ -1,17 +1,17 @@
 //! The kernel of views that cannot be taken apart: which combinations lie in some assignment of all rows.
 //!
 //! # Definition
-//! Rows alike in all that joins them are one kind. A combination is one kind of every view, each two of which
-//! can be one person. An assignment uses combinations so that every kind is used as often as it has rows. The
-//! kernel are the combinations that some assignment uses.
+//! Rows that agree in all columns that join views are of one kind. A combination is one kind of every view, such that
+//! any two of them can be one person. An assignment uses combinations so that every kind is used as often as it has
+//! rows. The kernel is the set of combinations that some assignment uses.
 //!
 //! # Steps (science A4.8-d)
-//! An assignment that is found is proof for all combinations in it. A walk looks for one by exchanging rows: it
-//! is quick and may give up. That there is none is known only from a search of all possibilities: it leaves out what
-//! pairs of views rule out, takes apart what nothing joins, places the row with the fewest choices, and remembers.
+//! An assignment proves all combinations in it. A walk looks for one by exchanging rows; it is quick and may give up.
+//! Only a search of all possibilities shows that there is none. The search excludes what pairs of views rule out, and
+//! splits what nothing joins. It places the row with the fewest choices next, and remembers its answers.
 //!
 //! # Not concluded
-//! Steps are counted. Where they do not suffice nothing is said.
+//! Steps are counted. If they do not suffice, there is no answer.
 
 use crate::model::Rng;
 use crate::space::matching::Matching;
@@ -22,19 +22,19 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Spent;
 
-/// What listing one combination costs: it stands in memory.
+/// The steps that listing one combination costs, because it takes memory.
 const LISTED: u64 = 16;
 
-/// How many rows a search places at most, one inside the other.
+/// The greatest depth of the search, in rows placed.
 const DEEPEST: usize = 512;
 
-/// How many combinations the walk looks at for one row.
+/// How many combinations the walk tries for one row.
 const LOOKS: usize = 16;
 
-/// Looking for assignments.
+/// The search for assignments.
 struct Search {
     views: usize,
-    /// The kinds of all views are numbered through; per kind, how many rows it has.
+    /// Per kind, how many rows it has. The kinds of all views are numbered consecutively.
     rows: Vec<u32>,
     /// The first kind of each view, and one past the last.
     starts: Vec<u32>,
@@ -42,10 +42,10 @@ struct Search {
     kinds: Vec<u32>,
     /// Per kind, the combinations with it that are not ruled out from the start.
     with: Vec<Vec<u32>>,
-    /// For some numbers of rows left of each kind, the combinations of an assignment of them, if there is one.
+    /// Answers so far: for numbers of rows left of each kind, an assignment of these rows, if there is one.
     known: FxHashMap<Box<[u32]>, Option<Vec<u32>>>,
     rng: Rng,
-    /// How often a walk exchanges rows at first, and once pairs of views do not rule out that it gets there.
+    /// The most exchanges of a walk: at first, and after pairs of views did not rule the combination out.
     exchanges: (usize, usize),
     steps: u64,
 }
@@ -53,7 +53,7 @@ struct Search {
 /// Some rows placed: how often each combination is used, and how many rows of each kind wait.
 struct Placed {
     used: Vec<u32>,
-    /// Per kind, the rows in combinations that may be given up, and those that wait.
+    /// Per kind, the rows in combinations that may be given up; in `waiting`, the rows that wait.
     held: Vec<u32>,
     waiting: Vec<u32>,
     /// The waiting rows of the first view.
@@ -180,8 +180,8 @@ impl Search {
         Ok(Some(is_used))
     }
 
-    /// Goes from one assignment to another that uses a combination; `false` where it did not get there, and the
-    /// assignment is as it was.
+    /// Changes the assignment into one that uses a combination. Returns `false`, with the assignment as it was, if that
+    /// did not succeed.
     fn walk(&mut self, placed: &mut Placed, combination: usize, most: usize) -> Result<bool, Spent> {
         placed.changes.clear();
         self.make_room(placed, combination)?;
@@ -194,14 +194,14 @@ impl Search {
         Ok(is_there)
     }
 
-    /// Takes up a combination whose rows wait for nobody else.
+    /// Uses a combination whose rows were freed by `make_room`.
     fn hold(&self, placed: &mut Placed, combination: usize) {
         placed.used[combination] += 1;
         placed.changes.push((combination as u32, true));
         self.of(combination).iter().for_each(|&kind| placed.held[kind as usize] += 1);
     }
 
-    /// Takes one row of each kind of a combination out of the assignment: nobody else may have them.
+    /// Frees one row of each kind of a combination, so that the combination can use them.
     fn make_room(&mut self, placed: &mut Placed, combination: usize) -> Result<(), Spent> {
         for at in 0..self.views {
             let kind = self.kinds[combination * self.views + at];
@@ -217,7 +217,7 @@ impl Search {
         Ok(())
     }
 
-    /// Gives up a combination that holds a row of a kind: some does.
+    /// Gives up some combination that uses a row of this kind. There is one.
     fn give_up(&mut self, placed: &mut Placed, kind: u32) -> Result<(), Spent> {
         let count = self.with[kind as usize].len();
         let first = self.rng.below(count as u64) as usize;
@@ -234,8 +234,7 @@ impl Search {
         Ok(())
     }
 
-    /// Places the rows that wait, by giving up combinations of others where necessary; `false` if it does not come to
-    /// an end.
+    /// Places the rows that wait, giving up other combinations if necessary. Returns `false` if it does not finish.
     fn exchange(&mut self, placed: &mut Placed, most: usize) -> Result<bool, Spent> {
         for _ in 0..most {
             if placed.queue.is_empty() {
@@ -256,7 +255,7 @@ impl Search {
         Ok(placed.queue.is_empty())
     }
 
-    /// A combination for a waiting row that takes little away from others; now and then any.
+    /// A combination for a waiting row that takes little from others. Now and then a random one, to leave dead ends.
     fn choose(&mut self, placed: &Placed, kind: u32) -> Result<Option<usize>, Spent> {
         let count = self.with[kind as usize].len();
         let looks = count.min(if self.rng.below(8) == 0 { 1 } else { LOOKS });
@@ -269,8 +268,8 @@ impl Search {
         Ok(around.filter(can_be).min_by_key(|&at| taken(at)))
     }
 
-    /// Which combinations are left when so many rows of each kind are: those whose pairs lie in an assignment of each
-    /// two views, again and again. `None`: two views have none.
+    /// The combinations that remain possible for these numbers of rows per kind: those whose pairs lie in an assignment
+    /// of every two views, repeated until nothing changes. `None` if two views have no assignment.
     fn narrow(&mut self, left: &[u32]) -> Result<Option<Vec<u32>>, Spent> {
         let is_left = |at: &u32| self.of(*at as usize).iter().all(|&kind| left[kind as usize] > 0);
         let first = (0..self.starts[1] as usize).filter(|&kind| left[kind] > 0);
@@ -301,7 +300,7 @@ impl Search {
         }
     }
 
-    /// The combinations of an assignment of what is left, by trying all; `None` where there is none.
+    /// The combinations of an assignment of the rows left, by trying all; `None` if there is none.
     fn seek(&mut self, left: &[u32], depth: usize) -> Result<Option<Vec<u32>>, Spent> {
         if let Some(known) = self.known.get(left) {
             return Ok(known.clone());
@@ -349,7 +348,7 @@ impl Search {
         Ok(None)
     }
 
-    /// What is left, in parts that no combination joins; the smallest first.
+    /// The rows left, split into parts that no combination joins, the smallest first.
     fn parts(&self, left: &[u32], open: &[u32]) -> Vec<Vec<u32>> {
         let mut ties = Ties::new(left.len());
         for &combination in open {
@@ -367,7 +366,7 @@ impl Search {
 }
 
 impl Placed {
-    /// Everybody waits.
+    /// No row is placed yet.
     fn nobody(search: &Search) -> Placed {
         let rows = &search.rows;
         Placed {
@@ -379,7 +378,7 @@ impl Placed {
         }
     }
 
-    /// Everybody is placed.
+    /// All rows are placed by these combinations.
     fn everybody(search: &Search, chosen: &[u32]) -> Placed {
         let mut placed = Placed { held: search.rows.clone(), queue: Vec::new(), ..Placed::nobody(search) };
         placed.waiting.fill(0);
@@ -387,7 +386,7 @@ impl Placed {
         placed
     }
 
-    /// As it was before the changes, when everybody was placed.
+    /// Restores the state before the changes, in which all rows were placed.
     fn undo(&mut self, search: &Search) {
         for (combination, is_taken_up) in self.changes.drain(..).rev() {
             let used = &mut self.used[combination as usize];

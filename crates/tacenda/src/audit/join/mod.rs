@@ -1,20 +1,20 @@
 //! What the join of published views gives away, from the definitions.
 //!
 //! # Definition
-//! Two rows of two views can be one person when the spans of every common column overlap and no
-//! declared impossibility speaks against it. The join holds every choice of one row per view in which all
-//! pairs can be one person; every column of every view stands in it, common ones once a view. For a value x
-//! of X: a(x) is the number of joined rows with x, a(x,y) of those also with y, a_Y(x) the number of
-//! distinct y, and l_y(x) = a(x,y)/a(x). Rows count as often as they occur; one row is one person.
+//! Two rows of two views can be one person if the spans of every common column overlap and no declared impossible pair
+//! excludes it. The join holds every choice of one row per view in which all pairs can be one person. It has every
+//! column of every view; a common column occurs once per view. For a value x of X, a(x) is the number of joined rows
+//! with x, and a(x,y) the number of those with y. a_Y(x) is the number of distinct y among them, and l_y(x) =
+//! a(x,y)/a(x). Rows count as often as they occur; one row is one person.
 //!
-//! The kernel keeps only joined rows that lie in some assignment of all rows of all views (`together`): views of the
+//! The kernel keeps only joined rows that lie in some assignment of all rows of all views (`together`). Views of the
 //! same people are projections of one table, so nothing else can be true. A view with fewer rows than another lacks
-//! people. Where no such assignment fits, the views are not of the same people: then pairs are left out that lie in
-//! no assignment of their two views, and between two views without one nothing is.
+//! people. If no such assignment exists, the views are not of the same people. Then only pairs that lie in no
+//! assignment of their two views are excluded. If two views have no assignment, nothing is excluded between them.
 //!
 //! # Not concluded
-//! A share among joined rows is not a probability. Work that would exceed the limit is not done, and said not to
-//! be done.
+//! A share among joined rows is not a probability. Work that would exceed the limit is not done, and the report says
+//! so.
 
 mod count;
 mod cyclic;
@@ -32,7 +32,7 @@ use crate::audit::join::together::{Kernel, Parts, Together};
 use crate::model::{Bound, Impossible, PublishedView, Requirement, ViewColumn};
 use rustc_hash::FxHashMap;
 
-/// What is looked at.
+/// What is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinEvidence<'a> {
     /// Every view that is out or about to be. Requirements number them from 0.
@@ -41,8 +41,8 @@ pub struct JoinEvidence<'a> {
     pub requirements: &'a [Requirement],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
-    /// How many steps the counting of one requirement may take, how many pairs of classes that can meet may be
-    /// listed, and, if it is less than [`STEPS_TOGETHER`], how many steps the kernel of one join may take.
+    /// The limit of three things: steps to count one requirement, listed pairs of classes that match, and steps for the
+    /// kernel of one join (at most [`STEPS_TOGETHER`]).
     pub limit: u64,
 }
 
@@ -53,10 +53,10 @@ pub struct JoinReport {
     pub dangling: Vec<u64>,
     /// Per view and other view, rows that match none of its rows.
     pub lonely: Vec<Vec<u64>>,
-    /// Whether for each two views there is an assignment of all rows of the smaller to rows of the
-    /// other; `None`: too large to tell.
+    /// Whether every two views have an assignment of all rows of the smaller to rows of the larger; `None` if that is
+    /// too large to decide.
     pub has_assignment: Option<bool>,
-    /// The views that have none with each other: between them the kernel leaves nothing out.
+    /// The pairs of views without an assignment. Between them the kernel excludes nothing.
     pub unassigned: Vec<(usize, usize)>,
     /// Per requirement.
     pub requirements: Vec<RequirementReport>,
@@ -67,28 +67,29 @@ pub struct JoinReport {
 pub struct RequirementReport {
     /// On the join as defined.
     pub raw: JoinReading,
-    /// On the kernel; `None` where it could not be worked out.
+    /// On the kernel; `None` if it could not be computed.
     pub kernel: Option<JoinReading>,
     /// What was covered.
     pub coverage: JoinCoverage,
 }
 
-/// How a requirement fares.
+/// How a requirement stands on a join.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct JoinReading {
-    /// Whether it holds for every x that was looked at.
+    /// Whether it holds for every x that was examined.
     pub holds: bool,
     /// Joined rows.
     pub rows: u128,
-    /// A_Y(X), the least a_Y(x); `None` where the join is empty or the requirement is about shares.
+    /// A_Y(X), the least a_Y(x); `None` if the join is empty or the requirement is about shares.
     pub least: Option<u64>,
-    /// L_Y(X), the largest share of a sensitive y in millionths, rounded up; `None` likewise.
+    /// L_Y(X), the largest share of a sensitive y in millionths, rounded up; `None` if the join is empty or the
+    /// requirement is about numbers.
     pub largest_ppm: Option<u64>,
     /// Values x that occur.
     pub combinations: u64,
     /// Values x for which it does not hold.
     pub broken: u64,
-    /// Rows of the first view that stand in one of them.
+    /// Rows of the first view that are in one of these combinations.
     pub people: u64,
 }
 
@@ -99,11 +100,11 @@ pub enum JoinCoverage {
     All,
     /// The join of all views, but its kernel for two views at a time: all at once would have taken too many steps.
     KernelOfTwo,
-    /// The same, because the views have no assignment of all rows: they are not of the same people.
+    /// The same, because the views have no assignment of all rows, so they are not of the same people.
     Unassigned,
     /// Each two views only: the whole join was too large.
     PairsOnly,
-    /// Nothing: even two views were too large.
+    /// Nothing was examined: even two views were too large.
     NotAssessed,
 }
 
@@ -131,7 +132,7 @@ impl Default for JoinReading {
 }
 
 impl JoinReading {
-    /// What two readings of parts say together.
+    /// The reading of two parts together.
     pub(super) fn and(self, other: JoinReading) -> JoinReading {
         JoinReading {
             holds: self.holds && other.holds,
@@ -155,7 +156,8 @@ pub fn judge_join(evidence: &JoinEvidence<'_>) -> JoinReport {
     judge_joins(evidence, &vec![all; evidence.requirements.len()])
 }
 
-/// The same where each requirement is about the join of some of the views: `members` lists them, ascending.
+/// The same if each requirement is about the join of some of the views. `members` lists them per requirement,
+/// ascending.
 pub fn judge_joins(evidence: &JoinEvidence<'_>, members: &[Vec<usize>]) -> JoinReport {
     let pairs = Pairs::new(evidence.views, evidence.impossible, evidence.limit);
     let kernel = pairs.kernel();
@@ -178,7 +180,7 @@ pub fn judge_joins(evidence: &JoinEvidence<'_>, members: &[Vec<usize>]) -> JoinR
     }
 }
 
-/// The kernel of some views, all at once where that can be told.
+/// The kernel of some views, of all at once if that can be decided.
 fn kernel_of(evidence: &JoinEvidence<'_>, pairs: Pairs, members: &[usize]) -> (Kernel, JoinCoverage) {
     let views: Vec<&PublishedView> = members.iter().map(|&view| &evidence.views[view]).collect();
     let of_two = Kernel::of_pairs(pairs.clone());
@@ -222,7 +224,7 @@ impl Part<'_> {
         }
     }
 
-    /// The fall-back: every two views on their own, with what the requirement says of them.
+    /// The fall-back: every two views on their own, with the part of the requirement that concerns them.
     fn read_pairs(self, requirement: &Requirement, members: &[usize]) -> RequirementReport {
         let mut report = RequirementReport {
             raw: JoinReading::default(),
@@ -247,7 +249,7 @@ impl Part<'_> {
     }
 }
 
-/// What a requirement says of some views alone, numbered by their places.
+/// The part of a requirement that concerns some of the views, renumbered.
 fn restrict(requirement: &Requirement, members: &[usize]) -> Requirement {
     let renumber = |at: &ViewColumn| {
         let view = members.iter().position(|&member| member == at.view)?;

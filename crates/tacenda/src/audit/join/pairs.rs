@@ -4,10 +4,10 @@ use crate::model::{Classes, Impossible, PublishedView, Span, View};
 use crate::space::matching::Matching;
 use std::sync::Arc;
 
-/// How many pairs of classes of two views may be listed at most, whatever the limit: they stand in memory.
+/// The most pairs of classes of two views that are listed, whatever the limit, to bound memory.
 const LISTED: u64 = 1 << 26;
 
-/// For each two views, the classes of rows alike on what joins them, and which classes can meet.
+/// For every two views, the classes of rows that agree in the joining columns, and which classes match.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs {
     /// Per view and other view, the classes of its rows; empty on the diagonal.
@@ -16,9 +16,9 @@ pub(super) struct Pairs {
     meets: Vec<Vec<Arc<Vec<Vec<u32>>>>>,
     /// Per view, how many rows it has.
     rows: Vec<u64>,
-    /// Whether all that meets was listed within the limit; nothing can be said otherwise.
+    /// Whether all matching pairs were listed within the limit. Otherwise nothing can be concluded.
     pub(super) is_small: bool,
-    /// Two views that no assignment of all rows fits: there, the kernel leaves nothing out.
+    /// The pairs of views without an assignment of all rows. Between them the kernel excludes nothing.
     pub(super) unassigned: Vec<(usize, usize)>,
 }
 
@@ -113,18 +113,18 @@ impl Pairs {
         (0..count).map(of_view).collect()
     }
 
-    /// How many rows the largest view has: each row is a person, so there are as many people.
+    /// How many people there are: as many as the largest view has rows.
     pub(super) fn people(&self) -> u64 {
         self.rows.iter().copied().max().unwrap_or(0)
     }
 
-    /// How many people have no row in a view, if there are so many people.
+    /// How many people have no row in a view.
     pub(super) fn absent(&self, view: usize) -> u64 {
         self.people() - self.rows[view]
     }
 
-    /// The same with only those pairs left that lie in some assignment of all rows of the two views; `None` where it
-    /// would take too long. Two views without such an assignment keep what they have.
+    /// The same with only those pairs that lie in some assignment of all rows of the two views; `None` if it would take
+    /// too long. Two views without such an assignment keep all their pairs.
     pub(super) fn kernel(&self) -> Option<Pairs> {
         if !self.is_small {
             return None;
@@ -136,8 +136,8 @@ impl Pairs {
         Some(kernel)
     }
 
-    /// The kernel of some views, given that of all. Two views may both lack people whom a third one has: of
-    /// them fewer pairs can be left out.
+    /// The kernel of some views, given that of all. Two views may both lack people whom a third one has. Then fewer of
+    /// their pairs can be excluded.
     pub(super) fn kernel_among(&self, all: &Pairs, views: &[usize]) -> Pairs {
         let (raw, mut kernel) = (self.only(views), all.only(views));
         let people = raw.people();
@@ -158,8 +158,8 @@ impl Pairs {
         (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)))
     }
 
-    /// Keeps the pairs of two views that lie in some assignment among this many people: everyone has at most one row of
-    /// each. A person without a row is absent from that view, which is compatible with every row of the other.
+    /// Keeps the pairs of two views that lie in some assignment to this many people, each with at most one row of each
+    /// view. A person without a row is absent from that view, and absence matches every row of the other.
     fn keep_usable(&mut self, raw: &Pairs, (a, b): (usize, usize), people: u64) {
         let of_class = raw.meets[a][b].iter().zip(0u32..);
         let mut arcs: Vec<(u32, u32)> =
@@ -225,9 +225,8 @@ pub(super) fn is_match(
     })
 }
 
-/// Per class of `view`, the classes of `other` that it can meet; `None` where that are more than `left`,
-/// which is counted down. Answers per column and span are worked out once; the definition above says the
-/// same of one pair of rows.
+/// Per class of `view`, the classes of `other` that it matches; `None` if there are more than `left`, which is counted
+/// down. Answers per column and span are computed once. For one pair of rows, `is_match` above is the definition.
 fn meeting(
     (view, classes): (&PublishedView, &Classes),
     (other, other_classes): (&PublishedView, &Classes),

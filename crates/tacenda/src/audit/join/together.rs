@@ -1,15 +1,15 @@
 //! All views at once: which combinations of one row per view lie in some assignment of all rows of all views.
 //!
 //! # Definition
-//! There are as many people as the largest view has rows. An assignment gives every row of every view to one person,
-//! nobody two rows of one view, so that the rows of one person can all be one person. The kernel are the combinations
-//! that one person has in some assignment.
+//! There are as many people as the largest view has rows. An assignment gives every row of every view to one person.
+//! Nobody gets two rows of one view, and any two rows of a person match. The kernel is the set of combinations that one
+//! person has in some assignment.
 //!
 //! # Steps
-//! Rows alike in all that joins them are one kind. The views are taken apart as far as it is proved that nothing is
-//! lost (science A4.8-a, A4.8-b, A4.8-c): parts that nothing joins are judged apart; a view that is tied to at most one other
-//! is laid aside; views cut on one common column are told by their order. Where that ends with two views, pairs of views
-//! tell all. What is left is `cyclic`, and is searched.
+//! Rows that agree in all joining columns are of one kind. The views are split as far as it is proved that nothing is
+//! lost (science A4.8-a, A4.8-b, A4.8-c). Parts that nothing joins are judged separately. A view that is tied to at
+//! most one other is removed. Views that are cut on one common column are decided by their order. If two views remain,
+//! their pairs decide everything. Any other rest is searched (`cyclic`).
 
 use crate::audit::join::cyclic::{self, Spent};
 use crate::audit::join::pairs::{Pairs, joining};
@@ -17,10 +17,10 @@ use crate::model::{Classes, Impossible, PublishedView, Span};
 use crate::space::ties::Ties;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How many steps the search of all views at once may take, whatever the limit.
+/// The most steps of the search of all views at once, whatever the limit.
 pub(super) const STEPS: u64 = 1 << 22;
 
-/// What there is to know of all views at once.
+/// The answer for all views at once.
 pub(super) enum Together {
     /// The kernel.
     Exact(Kernel),
@@ -32,13 +32,13 @@ pub(super) enum Together {
 
 /// The combinations that some assignment has.
 pub(super) struct Kernel {
-    /// Each two rows are a pair that is left here.
+    /// Every two rows of a combination must be a pair of these.
     pub(super) pairs: Pairs,
-    /// And all of them are left in each of these.
+    /// And its kinds must be a combination of each of these.
     cycles: Vec<Cycle>,
 }
 
-/// What is left of a part of the views that was searched.
+/// The combinations that remain in a part that was searched.
 struct Cycle {
     views: Vec<usize>,
     /// Per view, the kind of each row; `ELSEWHERE` where it is in another part.
@@ -49,12 +49,12 @@ struct Cycle {
 const ELSEWHERE: u32 = u32::MAX;
 
 impl Kernel {
-    /// The pairs of two views tell all.
+    /// A kernel that the pairs of views decide.
     pub(super) fn of_pairs(pairs: Pairs) -> Kernel {
         Kernel { pairs, cycles: Vec::new() }
     }
 
-    /// Whether a combination whose pairs are left is; `row` tells the row of each view.
+    /// Whether the kernel has a combination whose pairs it has. `row` gives the row of each view.
     pub(super) fn keeps(&self, row: impl Fn(usize) -> u32) -> bool {
         self.cycles.iter().all(|cycle| {
             let kind = |(&view, kinds): (&usize, &Vec<u32>)| kinds[row(view) as usize];
@@ -64,7 +64,7 @@ impl Kernel {
     }
 }
 
-/// Views that are being taken apart. `pairs` are left of each two of them.
+/// Views that are being split. `pairs` are those that remain of every two views.
 pub(super) struct Parts<'a> {
     views: &'a [&'a PublishedView],
     rules: &'a [Impossible],
@@ -87,7 +87,7 @@ impl<'a> Parts<'a> {
         Parts { views, rules, pairs, kinds }
     }
 
-    /// The kernel, within so many steps.
+    /// The kernel, in at most `limit` steps.
     pub(super) fn kernel(self, limit: u64) -> Together {
         if !self.pairs.unassigned.is_empty() {
             return Together::Unassigned;
@@ -138,7 +138,7 @@ impl<'a> Parts<'a> {
         present.map(|(&kind, place)| (self.class(*view, kind, other), place)).collect()
     }
 
-    /// The parts that nothing joins (science A4.8-a). Somebody absent goes with everyone.
+    /// The parts that nothing joins (science A4.8-a). Absence matches every row.
     fn split(&self, part: Part) -> Vec<Part> {
         if self.has_absent(&part) {
             return vec![part];
@@ -180,7 +180,7 @@ impl<'a> Parts<'a> {
         parts
     }
 
-    /// A view that is tied to at most one other (science A4.8-b): with all but one, every row can meet every row.
+    /// A view that is tied to at most one other (science A4.8-b): its rows match all rows of every other view but one.
     fn leaf(&self, part: &Part) -> Option<usize> {
         let is_tied = |a: usize, b: usize| {
             let (own, theirs) = (self.classes(&part[a], part[b].0), self.classes(&part[b], part[a].0));
@@ -191,7 +191,7 @@ impl<'a> Parts<'a> {
         (0..part.len()).find(|a| ties(a) <= 1)
     }
 
-    /// Whether one common column is all that joins the views, and each has it cut into spans that lie apart
+    /// Whether one common column is all that joins the views, and the spans of each view are equal or disjoint
     /// (science A4.8-c).
     fn is_ordered(&self, part: &Part) -> bool {
         let mut names: FxHashSet<&str> = FxHashSet::default();

@@ -1,22 +1,21 @@
-//! What a series gives away though each release is k-anonymous.
+//! What a series reveals although each release is k-anonymous.
 //!
-//! The promise speaks of one release, and the gate checks it there. Someone with several of them, who knows whom they
-//! look for, can compare them (science A1.6):
+//! The promise is about one release, and the gate checks it there. A reader who has several releases and knows whom to
+//! look for can compare them (science A1.6):
 //!
-//! - who is in some of them lies where their regions meet, and the more these differ the fewer people
-//!   share that place. The meeting place of everyone is kept in the history, and the fewest who ever shared
-//!   one: what was learned once is not forgotten because the next release looks better;
-//! - what groups that are connected have more or less than in the last release are the rows of those who
-//!   came or left. That is the auditor's own check, asked with everything the truth says;
-//! - where a group stayed but for one person who came or went, a side of its region that moved is that
-//!   person's value.
+//! - A person's point lies in the intersection of their regions. The more the regions differ, the fewer people share
+//!   that place. The history keeps everyone's place and the fewest people who ever shared it, because a later release
+//!   does not undo what was learned.
+//! - The rows that a component gained or lost since the last release belong to arrivals and departures. The auditor's
+//!   own check counts this, with full knowledge of the truth.
+//! - If a group changed by one person only and its region moved, the side that moved is that person's value.
 //!
 //! [`account`] counts all three; it names nobody.
 //!
 //! # Not measured
-//! Releases that were adopted without the table behind them: nobody's place in them is known, and that is
-//! said. Differences between releases that do not follow each other. Where a person's own values changed so
-//! that the regions do not meet, their place begins anew with the later one.
+//! Releases that were adopted without their tables: nobody's place in them is known, and the report says so.
+//! Differences between releases that are not consecutive. If a person's quasi values changed so that their regions do
+//! not overlap, their place starts again with the later region.
 
 #[cfg(test)]
 mod naive;
@@ -32,34 +31,32 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many releases are out whose people are not known, as the history keeps it.
+/// The fact of the history that counts published releases whose people are not known.
 pub const UNKNOWN_RELEASES: &str = "series_unknown_releases";
 
-/// How many people's values differences gave away so far.
+/// How many people's values were revealed by differences so far.
 const GIVEN_AWAY: &str = "series_given_away";
 
-/// How many groups one person moved so far.
+/// How many regions were moved by one person so far.
 const MOVED_BY_ONE: &str = "series_moved_by_one";
 
-/// What someone who has all releases learns beyond the last. Counts only.
+/// What a reader of all releases learns beyond the last one. Counts only.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SeriesRisk {
     /// People of this release who were published before.
     pub again: u32,
-    /// Those of them whose regions met, now or at an earlier release, in a place that fewer than `k` people
-    /// shared.
+    /// Those of them whose place was shared by fewer than `k` people, now or at an earlier release.
     pub below_k: u32,
     /// Those of them who were alone there.
     pub alone: u32,
     /// The smallest number of people who shared such a place; 0 if nobody was published before.
     pub smallest: u32,
-    /// How many people who came or left the difference of two releases gave away the value of, since the
-    /// first release.
+    /// Arrivals and departures whose value the difference of two releases revealed, since the first release.
     pub given_away: u64,
-    /// Groups that exactly one person joined or left and whose region moved on some side, since the first
-    /// release: the moved side is that person's value.
+    /// Groups that exactly one person joined or left and whose region moved, since the first release. The moved side is
+    /// that person's value.
     pub moved_by_one: u64,
-    /// Earlier releases whose people are not known: nothing of the above is measured with them.
+    /// Earlier releases whose people are not known. They are left out of all counts above.
     pub unknown_releases: u64,
 }
 
@@ -99,7 +96,7 @@ impl fmt::Display for SeriesRisk {
 pub struct Account {
     /// What the series reveals; `None` for its first release.
     pub risk: Option<SeriesRisk>,
-    /// Per row of the table, where all releases together put that person.
+    /// Per row of the table, the place of that person over all releases.
     pub met: Vec<Met>,
     /// The places that `met` names; those of the history come first.
     pub places: Regions,
@@ -107,7 +104,7 @@ pub struct Account {
     pub facts: BTreeMap<String, u64>,
 }
 
-/// Takes a release that is k-anonymous for `k` to account. `snapshot` is the table of the last release.
+/// Adds a k-anonymous release to the account of its series. `snapshot` is the table of the last release.
 pub fn account(terms: &Terms, evidence: &Evidence<'_>, snapshot: Option<&Table>) -> Account {
     let history = evidence.history;
     let standing = Standing::of(evidence);
@@ -119,7 +116,7 @@ pub fn account(terms: &Terms, evidence: &Evidence<'_>, snapshot: Option<&Table>)
     let fact = |name: &str| history.facts.get(name).copied().unwrap_or(0);
     risk.unknown_releases = fact(UNKNOWN_RELEASES);
     if history.met.is_empty() {
-        // Written by a version that kept no account: only the last release is known.
+        // A version that kept no account wrote this history, so only the last release is known.
         risk.unknown_releases = risk.unknown_releases.max(u64::from(history.releases - 1));
     }
     risk.moved_by_one = fact(MOVED_BY_ONE) + u64::from(moved_by_one(evidence, &standing));
@@ -127,7 +124,7 @@ pub fn account(terms: &Terms, evidence: &Evidence<'_>, snapshot: Option<&Table>)
     let is_last_known = history.records.iter().any(|record| history.is_current(record));
     match snapshot.filter(|_| is_last_known) {
         Some(snapshot) => risk.given_away += given_away(terms, evidence, snapshot),
-        // The sum would be silent about the people between the last release and this one.
+        // Without the last table, the arrivals and departures since then cannot be counted.
         None => risk.unknown_releases = risk.unknown_releases.max(1),
     }
     let facts =
@@ -148,7 +145,7 @@ fn places_in(history: &History, table: &Table) -> Vec<Option<u32>> {
     table.keys().iter().map(&mut place).collect()
 }
 
-/// Where everyone's regions meet, with this release. The numbers of people are those of before.
+/// Everyone's place, including this release. The numbers of people are still the earlier ones.
 fn meet(evidence: &Evidence<'_>, standing: &Standing) -> (Vec<Met>, Regions) {
     let Evidence { schema, history, release, .. } = *evidence;
     let before = |index: usize| match history.met.get(index) {
@@ -160,7 +157,7 @@ fn meet(evidence: &Evidence<'_>, standing: &Standing) -> (Vec<Met>, Regions) {
     };
     let mut met: Vec<Met> =
         standing.records.iter().map(|record| record.map_or(Met::NEVER, |index| before(index as usize))).collect();
-    // Of an older vault, the last release is all there is.
+    // An older vault has only the last release.
     let kept = if history.met.is_empty() { &history.groups.regions } else { &history.places };
     let mut places = Regions::new(schema.quasi.len());
     let mut old: FxHashMap<&[Span], u32> = FxHashMap::default();
@@ -220,8 +217,8 @@ fn share(k: u32, history: &History, standing: &Standing, places: usize, met: &mu
     risk
 }
 
-/// Of how many people who came or left the last release and this one give the value away, by the auditor's
-/// own check and with all that the truth says of quasi values and presence.
+/// The number of arrivals and departures whose value the last release and this one reveal. The auditor's own check
+/// counts them, with all quasi values and presence known.
 fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
     let history = evidence.history;
     let is_out = |record: Option<&Record>| !record.is_some_and(|record| history.is_current(record));
@@ -244,14 +241,14 @@ fn given_away(terms: &Terms, evidence: &Evidence<'_>, snapshot: &Table) -> u64 {
         households: None,
         rerun: None,
     };
-    // One value left is what gives a person away; the promise itself draws no line for values.
+    // A value is revealed if it is the only one left. The promise itself has no threshold for values.
     let lines = Thresholds { l: 2, ..Thresholds::of(terms) };
     let answer = examine_only(&series, Attacker::default(), &lines, &Budget::default(), &|_| {}, &[Check::Difference]);
     let is_certain = |fault: Fault| matches!(fault, Fault::ArrivalsCertain | Fault::LeaversCertain);
     answer.findings().filter(|finding| is_certain(finding.fault)).map(|finding| finding.people).sum()
 }
 
-/// Groups that are an old group but for one person, and whose region is not the old one.
+/// Groups that equal an old group but for one person, and whose region differs.
 fn moved_by_one(evidence: &Evidence<'_>, standing: &Standing) -> u32 {
     let Evidence { history, release, .. } = *evidence;
     let mut old_sizes = vec![0u32; history.groups.regions.len()];
@@ -276,7 +273,7 @@ fn moved_by_one(evidence: &Evidence<'_>, standing: &Standing) -> u32 {
     moved
 }
 
-/// Where each row of the table stands: in the release, and in the history.
+/// Where each row of the table is, in the release and in the history.
 struct Standing {
     groups: Vec<Option<u32>>,
     records: Vec<Option<u32>>,
@@ -290,7 +287,8 @@ impl Standing {
         Standing { records: places_in(evidence.history, evidence.table), groups, by_group }
     }
 
-    /// Calls `visit` with every group, a past, and the rows of that group with that past, given by row.
+    /// Calls `visit` for every group and past, with the rows of that group that have this past. `pasts` gives the past
+    /// of each row.
     fn each_part(&self, pasts: &[u32], mut visit: impl FnMut(usize, u32, &[u32])) {
         let mut rows: Vec<u32> = Vec::new();
         for (group, all) in self.by_group.iter().enumerate() {

@@ -5,7 +5,8 @@ use crate::audit::Evidence;
 use crate::model::{History, Met, Regions, Release, Span, Table};
 use rustc_hash::FxHashMap;
 
-/// Holds an account against the naive one. What differences give away is the auditor's own check and not asked.
+/// Compares an account with the naive one. What differences reveal is left out, because the auditor's own check counts
+/// that.
 pub(super) fn assert_same(k: u32, evidence: &Evidence<'_>, account: &Account) {
     let Evidence { history, table, release, membership, .. } = *evidence;
     let groups = groups_of(release, membership, table.len());
@@ -18,7 +19,7 @@ pub(super) fn assert_same(k: u32, evidence: &Evidence<'_>, account: &Account) {
     let told =
         |places: &Regions, met: &[Met]| -> Vec<_> { met.iter().map(|it| (place(places, it), it.fewest)).collect() };
     assert_eq!(told(&account.places, &account.met), told(&places, &met));
-    // One number a place: people are counted by it.
+    // Each place needs one number, because people are counted by it.
     let mut all: Vec<Vec<Span>> = account.met.iter().filter_map(|met| place(&account.places, met)).collect();
     all.sort_unstable();
     all.dedup();
@@ -36,12 +37,12 @@ pub(super) fn assert_same(k: u32, evidence: &Evidence<'_>, account: &Account) {
     }
 }
 
-/// Where everyone's regions meet, with this release. The numbers of people are those of before.
+/// Everyone's place, including this release. The numbers of people are still the earlier ones.
 fn meet(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> (Vec<Met>, Regions) {
     let Evidence { schema, history, table, release, .. } = *evidence;
     let mut places = Regions::new(schema.quasi.len());
     let mut numbers: FxHashMap<Vec<Span>, u32> = FxHashMap::default();
-    // Of an older vault, the last release is all there is.
+    // An older vault has only the last release.
     let kept = if history.met.is_empty() { &history.groups.regions } else { &history.places };
     for place in kept.iter() {
         numbers.entry(place.to_vec()).or_insert(places.len() as u32);
@@ -105,7 +106,7 @@ fn share(k: u32, history: &History, table: &Table, groups: &[Option<u32>], met: 
     risk
 }
 
-/// Who stands in the last release and in this one, by old and new group: the number of people.
+/// The number of people in both the last release and this one, by old and new group.
 fn pairs_of(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> FxHashMap<(u32, u32), u32> {
     let history = evidence.history;
     let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
@@ -117,7 +118,7 @@ fn pairs_of(evidence: &Evidence<'_>, groups: &[Option<u32>]) -> FxHashMap<(u32, 
     pairs
 }
 
-/// Groups that are an old group but for one person, and whose region is not the old one.
+/// Groups that equal an old group but for one person, and whose region differs.
 fn moved_by_one(history: &History, release: &Release, pairs: &FxHashMap<(u32, u32), u32>) -> u32 {
     let mut old_sizes = vec![0u32; history.groups.regions.len()];
     for record in history.records.iter().filter(|record| history.is_current(record)) {

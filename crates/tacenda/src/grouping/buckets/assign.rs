@@ -1,11 +1,11 @@
-//! Which value sets the newcomers without a place form.
+//! Which value sets the newcomers form who have no place yet.
 //!
-//! Only counts are looked at. Each step takes the `values` most frequent values, as few as possible, and
-//! as many `copies` of that set as leave the rest eligible.
+//! Only counts are used. Each step takes the most frequent values, as few as possible, and as many copies of that set
+//! as leave the rest eligible.
 
 use crate::model::Value;
 
-/// One step: so many copies of one value set.
+/// One step: some copies of one value set.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Step {
     /// How many rows of each value.
@@ -17,7 +17,7 @@ pub struct Step {
 /// The steps that place all rows with these value counts.
 ///
 /// # Panics
-/// If more than one in `m` of the rows has the same value: balancing never leaves that behind.
+/// If more than one in `m` of the rows has the same value. Balancing never leaves such a rest.
 pub fn assign(counts: &[u64], m: u64) -> Vec<Step> {
     let mut left: Vec<(u64, Value)> =
         counts.iter().enumerate().map(|(value, &count)| (count, Value(value as u32))).collect();

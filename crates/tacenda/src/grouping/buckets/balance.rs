@@ -1,14 +1,14 @@
-//! How many newcomers of each value fill the gaps that leavers left.
+//! How many newcomers of each value fill the gaps of leavers.
 //!
-//! Only counts are looked at. The closed form finds the largest number of newcomers that can move into
-//! gaps such that those who remain can still stand together: at most one in `m` of them has the same value.
+//! Only counts are used. The closed form finds the largest number of newcomers that can move into gaps while the rest
+//! stays eligible: at most one in `m` of the rest has the same value (science A3.3).
 
 /// Newcomers and gaps, per value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Counts {
     /// How many newcomers have each value.
     pub newcomers: Vec<u64>,
-    /// How many gaps ask for each value.
+    /// How many gaps there are for each value.
     pub gaps: Vec<u64>,
 }
 
@@ -18,8 +18,8 @@ pub fn is_eligible(counts: &[u64], m: u64) -> bool {
     most * m <= counts.iter().sum::<u64>()
 }
 
-/// How many newcomers of each value move into gaps, as many as possible in all; `None` where no number
-/// leaves the rest eligible.
+/// How many newcomers of each value move into gaps, as many as possible in total; `None` if no number leaves the rest
+/// eligible.
 pub fn balance(counts: &Counts, m: u64) -> Option<Vec<u64>> {
     let caps: Vec<u64> = counts.newcomers.iter().zip(&counts.gaps).map(|(&have, &want)| have.min(want)).collect();
     let moves = largest(counts, &caps, m)?;
@@ -61,10 +61,9 @@ fn largest(counts: &Counts, caps: &[u64], m: u64) -> Option<u64> {
     }
 }
 
-/// How many newcomers of each value may stay, most of all, so that [`balance`] finds a way.
+/// The most newcomers of each value that may stay so that [`balance`] finds a way.
 ///
-/// Those in excess of the gaps are cut down to a level, the same for every value; one above it where
-/// that still works.
+/// Newcomers beyond the gaps are cut down to one level for all values, and to one above it where that still works.
 pub fn admissible(counts: &Counts, m: u64) -> Vec<u64> {
     let cut = |level: u64| Counts {
         newcomers: counts.newcomers.iter().zip(&counts.gaps).map(|(&have, &gaps)| have.min(gaps + level)).collect(),
@@ -72,7 +71,7 @@ pub fn admissible(counts: &Counts, m: u64) -> Vec<u64> {
     };
     let excess = |value: usize| counts.newcomers[value].saturating_sub(counts.gaps[value]);
     let highest = (0..counts.gaps.len()).map(excess).max().unwrap_or(0);
-    // Level 0 always works: everyone who stays fills a gap.
+    // Level 0 always works, because then everyone who stays fills a gap.
     let (mut works, mut fails) = (0, highest + 1);
     while fails - works > 1 {
         let middle = works + (fails - works) / 2;
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn the_papers_example_moves_one() {
         let counts = Counts { newcomers: vec![0, 1, 2, 2], gaps: vec![1, 1, 1, 0] };
-        // Flu or dyspepsia would do; the more frequent value moves.
+        // Flu and dyspepsia are both possible; the more frequent value moves.
         assert_eq!(balance(&counts, 2), Some(vec![0, 0, 1, 0]));
     }
 }

@@ -1,7 +1,9 @@
-//! Cells: the table cut by quasi codes, blind to who has which value. Each cell is dealt into buckets of its own.
+//! Cells: the table is cut by quasi codes, independently of who has which value. Each cell is dealt into its own
+//! buckets.
 //!
-//! A node is cut only if even its smaller side has `m` people for each holder of the node's most frequent value. So
-//! every cell can be divided into groups of `m` values, and moving values inside a node changes no cut (science A3.11-d).
+//! A node is cut only if its smaller side has at least `m` times as many people as the node's most frequent value has
+//! holders. So every cell can be divided into groups of `m` values, and exchanging values inside a node changes no cut
+//! (science A3.11-d).
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::assign::assign;
@@ -13,14 +15,14 @@ use std::cmp::Reverse;
 pub struct Cut {
     /// The rows of both sides.
     pub sides: [Vec<u32>; 2],
-    /// How many people of both have the most frequent value of both.
+    /// How many people of both sides have the most frequent value of the node.
     pub most: u64,
 }
 
-/// Whether a cut may be made, where a group has so many values.
+/// Whether a cut may be made if a group needs `m` values.
 pub type MayCut = fn(cut: &Cut, table: &Table, m: u64) -> bool;
 
-/// Looks at the numbers of both sides together, never of one.
+/// Uses the histogram of the node, never that of one side.
 pub fn by_own_histogram(cut: &Cut, _: &Table, m: u64) -> bool {
     cut.most * m <= cut.sides.iter().map(Vec::len).min().unwrap_or(0) as u64
 }
@@ -43,7 +45,8 @@ pub fn dealt_in_cells(
     cells(schema, table, rows, m, may_cut).into_iter().flat_map(deal).collect()
 }
 
-/// Makes every copy of a bucket a group. The people of a bucket are in the order of lots, so those of a copy are drawn.
+/// Makes every copy of a bucket a group. The people of a bucket are in the order of lots, so those of a copy are drawn
+/// at random.
 pub fn draw(buckets: &[Bucket], grouping: &mut Grouping) {
     let mut group = Vec::new();
     for bucket in buckets {
@@ -67,7 +70,8 @@ fn cells(schema: &Schema, table: &Table, rows: Vec<u32>, m: u64, may_cut: MayCut
     cells
 }
 
-/// Cuts a node at the median of an attribute, where that is allowed: the one first that would be published widest.
+/// Cuts a node at the median of an attribute, if that is allowed. The attribute whose published span is widest is tried
+/// first.
 fn cut(
     schema: &Schema,
     table: &Table,
@@ -82,7 +86,8 @@ fn cut(
             let codes = || node.iter().map(|&row| table.quasi(attribute)[row as usize]);
             let (lo, hi) = (codes().min().unwrap_or(0), codes().max().unwrap_or(0));
             let quasi = &schema.quasi[attribute];
-            // As it would be published, so that a cut is made where it tells most. Where all are equal there is none.
+            // The width as published, so that the cut is made where it helps most. If all codes are equal, there is
+            // nothing to cut.
             let width = if lo == hi { 0 } else { u64::from(quasi.cover_width(lo, hi) - 1) };
             // The share of the domain, in whole numbers.
             (Reverse((width << 32) / u64::from(quasi.size().max(2) - 1)), attribute)
@@ -95,7 +100,7 @@ fn cut(
         let mut codes: Vec<u32> = node.iter().map(|&row| column[row as usize]).collect();
         let middle = codes.len() / 2;
         let median = *codes.select_nth_unstable(middle).1;
-        // Equal codes stay together: below the median, or up to it, whichever is more even.
+        // Equal codes stay together, on the side of the median that gives the more even cut.
         let smaller = |bound: u64| {
             let below = node.iter().filter(|&&row| u64::from(column[row as usize]) < bound).count();
             below.min(node.len() - below)
@@ -110,7 +115,7 @@ fn cut(
     })
 }
 
-/// How many of these rows have the most frequent value of them. `counts` is all zeros, before and after.
+/// How many of these rows have their most frequent value. `counts` is all zeros before and after.
 fn most_frequent(table: &Table, rows: &[u32], counts: &mut [u64]) -> u64 {
     let values = || rows.iter().map(|&row| table.sensitive()[row as usize].index());
     values().for_each(|value| counts[value] += 1);
@@ -125,7 +130,7 @@ mod tests {
     use crate::grouping::evolve::{SnapshotRow, schema_with_tree, table, values};
 
     /// Two neighbouring leaves under different halves are published as `*`, which is wider than a third of the numbers.
-    /// After either cut the two values left allow no other, so that the first one shows.
+    /// After either cut no second one is allowed, so the result shows which came first.
     #[test]
     fn a_node_is_cut_where_its_region_would_be_published_widest() {
         let person = |id: u32| {

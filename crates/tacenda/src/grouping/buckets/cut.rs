@@ -6,7 +6,7 @@ use crate::grouping::buckets::split::{Costs, Groups, Lists, NOBODY, split};
 use crate::model::{Grouping, Lots, Row, Schema, Table, Value};
 use rayon::prelude::*;
 
-/// Cuts every bucket into groups with at least `people` people. Each bucket holds so many.
+/// Cuts every bucket into groups with at least `people` people. Each bucket must hold at least that many.
 pub fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, lots: &Lots, people: usize, grouping: &mut Grouping) {
     let costs = Costs::new(schema);
     let cuts: Vec<(Vec<Value>, Groups)> = buckets

@@ -1,7 +1,7 @@
 //! Deals people into buckets by lot, as paper 003 does.
 //!
-//! How many of each value every bucket takes is decided before, from counts alone. Which people of a value go where is
-//! decided by lots, so that each way is equally likely, no matter who has which value (science A3.11-b).
+//! How many people of each value a bucket takes is decided before, from counts alone. Lots decide which people of a
+//! value go where, so every way is equally likely, no matter who has which value (science A3.11-b).
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::assign::Step;
@@ -23,7 +23,7 @@ impl Deck {
         Deck { lists, dealt }
     }
 
-    /// Deals so many people of every value of its set into a bucket.
+    /// Deals `copies` people of every value of its set into a bucket.
     pub fn deal(&mut self, bucket: &mut Bucket, copies: u64) {
         for (value, list) in bucket.set.iter().zip(&mut bucket.lists) {
             let dealt = &mut self.dealt[value.index()];
@@ -33,7 +33,7 @@ impl Deck {
         bucket.copies += copies;
     }
 
-    /// Deals everyone who is left into new buckets, as `steps` says.
+    /// Deals everyone who is left into new buckets, according to `steps`.
     pub fn deal_new(mut self, steps: &[Step]) -> Vec<Bucket> {
         let buckets = steps
             .iter()
@@ -58,12 +58,12 @@ pub fn by_lot(rows: Vec<u32>, table: &Table, lots: &Lots) -> Vec<u32> {
     keyed.into_iter().map(|(_, row)| row).collect()
 }
 
-/// For every counterfeit of a bucket a row of the bucket near which it stands: each is as likely.
+/// For every counterfeit of a bucket, a row of the bucket whose codes it borrows. Every row is equally likely.
 pub fn stand_ins(bucket: &Bucket, lots: &Lots) -> Vec<Vec<u32>> {
     if (0..bucket.set.len()).all(|position| bucket.gap(position) == 0) {
         return vec![Vec::new(); bucket.set.len()];
     }
-    // By row, so that it does not matter who has which value.
+    // Sorted by row, so that the choice does not depend on who has which value.
     let mut rows = bucket.lists.concat();
     rows.sort_unstable();
     let mut unit: Vec<u32> = bucket.set.iter().map(|value| value.0).collect();

@@ -5,13 +5,13 @@ use crate::model::{History, Row, Table, ValueSetId};
 
 /// The rows of a table by what the history says of them.
 pub struct Division {
-    /// Everyone whose value lies in a value set of theirs, by that set; in the order of the sets' numbers.
+    /// Everyone whose value is in one of their value sets, by that set, in the order of the sets' numbers.
     pub buckets: Vec<Bucket>,
-    /// Everyone never published, per value.
+    /// Everyone who was never published, per value.
     pub newcomers: Vec<Vec<u32>>,
     /// Everyone whose value lies in none of the sets they have had.
     pub updated: Vec<Updated>,
-    /// Everyone whom releases made elsewhere gave away: no group can hide them any more.
+    /// Everyone whose value was revealed by releases made elsewhere. No group can hide them any more.
     pub exposed: Vec<u32>,
 }
 
@@ -23,10 +23,10 @@ pub struct Updated {
     pub sets: Vec<ValueSetId>,
 }
 
-/// Divides the rows of `table`, where a group has at least `least` values.
+/// Divides the rows of `table`. A group has at least `least` values.
 ///
-/// A person's set is permanent: it counts for those who return and for those whose quasi values changed
-/// as well. Sets of one person are equal or disjoint, so at most one holds the value.
+/// A person's set is permanent: it also holds for people who return or whose quasi values changed. Sets of one person
+/// are equal or disjoint, so at most one holds the value.
 pub fn divide(history: &History, table: &Table, least: u32) -> Division {
     let mut by_set: Vec<Bucket> = history.value_sets.iter().map(|(_, set)| Bucket::new(set)).collect();
     let mut newcomers = vec![Vec::new(); table.values.len()];
@@ -38,7 +38,7 @@ pub fn divide(history: &History, table: &Table, least: u32) -> Division {
             newcomers[value.index()].push(row.0);
             continue;
         };
-        // Only releases that were made elsewhere leave such sets, so that most histories are asked nothing more.
+        // Only releases made elsewhere leave such sets, so most histories need no further look.
         let is_odd = !history.past_sets.is_empty() || is_small[record.value_set.0 as usize];
         if is_odd && history.exposes(record, value, least) {
             exposed.push(row.0);

@@ -1,8 +1,8 @@
-//! Which newcomers fill the gaps of buckets that exist: nearby ones.
+//! Which newcomers fill the gaps of existing buckets: those nearby.
 //!
-//! How many rows of each value are taken is decided before, from counts alone. Which gaps are filled depends on the
-//! values of the people beside them. A reader who knows this program can use that (science CE-6), so only promises
-//! against the reader who knows the rule alone may fill gaps.
+//! How many newcomers of each value move is decided before, from counts alone. Which gaps are filled depends on the
+//! values of the people in the bucket. A reader who knows the program can use that (science CE-6). So only promises
+//! against the rule reader may fill gaps.
 
 use crate::grouping::buckets::Bucket;
 use crate::model::Value;
@@ -52,23 +52,23 @@ impl Waiting {
                 bucket.add(position, row);
             }
         }
-        // Where every value of a bucket lacks someone, it has a copy too many. After this one list of every
-        // bucket is all real, so that every group it is cut into has at least one person.
+        // A bucket in which every value has a gap has a copy too many. Once that is removed, one list of every bucket
+        // has no counterfeit, so every group cut from it has at least one person.
         for bucket in buckets {
             bucket.copies = bucket.lists.iter().map(Vec::len).max().unwrap_or(0) as u64;
         }
     }
 
-    /// Who still waits, per value.
+    /// The newcomers without a place, per value.
     pub fn left(self) -> Vec<Vec<u32>> {
         self.lists.into_iter().map(|list| list.into_iter().map(|(_, row)| row).collect()).collect()
     }
 }
 
-/// Where the gaps of a bucket are on the curve, value by value.
+/// The places of a bucket's gaps on the curve, value by value.
 ///
-/// The bucket's rows of all values together mark where its copies should stand. The gaps of a value are
-/// where its own rows fall behind those marks.
+/// All rows of the bucket together mark where its copies should be. The gaps of a value are where its own rows fall
+/// behind those marks.
 fn anchors(bucket: &Bucket, keys: &[u64]) -> Vec<(Value, u64)> {
     if (0..bucket.set.len()).all(|position| bucket.gap(position) == 0) {
         return Vec::new();
@@ -100,8 +100,8 @@ fn anchors(bucket: &Bucket, keys: &[u64]) -> Vec<(Value, u64)> {
     anchors
 }
 
-/// How many gaps stand at or before each mark: the ascending numbers from 0 to `gaps` nearest to how far
-/// `places` has fallen behind the marks there, by least absolute deviations.
+/// How many gaps are at or before each mark. These are the ascending numbers from 0 to `gaps` that best fit how far
+/// `places` falls behind the marks, by least absolute deviations.
 fn lag(marks: &[u64], places: &[u64], gaps: i64) -> Vec<i64> {
     let mut heap = BinaryHeap::new();
     let mut met = 0;
@@ -127,8 +127,8 @@ fn lag(marks: &[u64], places: &[u64], gaps: i64) -> Vec<i64> {
     fit
 }
 
-/// Gives `number` of the slots the nearest newcomer that is still there, the slots with a newcomer close by
-/// first if not all are served. Answers with bucket and row, and takes the newcomers out of the list.
+/// Gives the nearest remaining newcomer to `number` of the slots. If not all can be served, slots with a close newcomer
+/// come first. Returns bucket and row, and removes the newcomers from the list.
 fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, number: usize) -> Vec<(u32, u32)> {
     if number == 0 {
         return Vec::new();
@@ -160,7 +160,7 @@ fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, number: usize
         there.take(index);
         chosen.push((bucket, index as u32));
     }
-    // The same newcomers and slots, but in the same order along the curve: never farther in all.
+    // The same newcomers and slots, matched in their order along the curve: the total distance never grows.
     let mut taken: Vec<u32> = chosen.iter().map(|&(_, index)| index).collect();
     taken.sort_unstable();
     for (chosen, index) in chosen.iter_mut().zip(taken) {
@@ -174,9 +174,9 @@ fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, number: usize
     chosen
 }
 
-/// Which places of a list are still taken, with quick steps to the next one either way.
+/// Which entries of a list remain, with quick steps to the next one in both directions.
 struct There {
-    /// For place `i`, some place at or after it; itself if it is there.
+    /// For place `i`, some place at or after it; `i` itself if it remains.
     next: Vec<u32>,
     /// For place `i`, one past some place before it.
     last: Vec<u32>,
@@ -196,13 +196,13 @@ impl There {
         self.last[index + 1] = index as u32;
     }
 
-    /// The first at or after `index`.
+    /// The first remaining entry at or after `index`.
     fn from(&mut self, index: usize) -> Option<usize> {
         let found = find(&mut self.next, index);
         (found + 1 < self.next.len()).then_some(found)
     }
 
-    /// The last before `index`.
+    /// The last remaining entry before `index`.
     fn before(&mut self, index: usize) -> Option<usize> {
         find(&mut self.last, index).checked_sub(1)
     }

@@ -1,8 +1,8 @@
 //! A walk through the space of quasi codes that keeps neighbours together.
 //!
-//! Every row gets a key along a Hilbert curve over all quasi attributes, each stretched to the same
-//! length as far as its codes allow. Rows with close keys have close codes; the converse need not hold.
-//! The keys choose who stands near whom and never leave the policy.
+//! Every row gets a key along a Hilbert curve over all quasi attributes, each stretched to the same length as far as
+//! its codes allow. Rows with close keys have close codes; the converse need not hold. The keys decide only who is
+//! grouped near whom. They are never published.
 
 use crate::model::{Schema, Table};
 use rayon::prelude::*;

@@ -1,8 +1,8 @@
 //! Buckets: the rows of all people who share a value set, and how they are filled and cut.
 //!
-//! A bucket is *balanced* when every value of its set is held by equally many rows, counterfeits counted.
-//! Balanced buckets can be cut into groups that hold every value equally often. Two policies stand on
-//! this: `m-invariance` and `incremental-l-diversity`.
+//! A bucket is *balanced* if every value of its set has equally many rows, counterfeits included. A balanced bucket can
+//! be cut into groups that hold every value equally often. Two promises use this: `m-invariance` and
+//! `incremental-l-diversity`.
 
 pub mod assign;
 pub mod balance;
@@ -35,7 +35,7 @@ impl Bucket {
         Bucket { set: set.to_vec(), lists: vec![Vec::new(); set.len()], copies: 0 }
     }
 
-    /// Where a value stands in the set.
+    /// The position of a value in the set.
     pub fn position(&self, value: Value) -> Option<usize> {
         self.set.binary_search(&value).ok()
     }

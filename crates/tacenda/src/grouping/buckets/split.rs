@@ -1,13 +1,13 @@
 //! Cuts a balanced bucket into groups of neighbours.
 //!
-//! A bucket holds one list of rows per value, all equally long once counterfeits count. A scheme sorts
-//! every list by one attribute and sends the same number of rows of each list to the left; all parts
-//! stay balanced whichever scheme is taken. The scheme with the least total perimeter wins, ties going to
-//! the lower attribute and then to the smaller left part. Cutting goes on until one copy of each value is
-//! left, or until no cut leaves enough people on both sides.
+//! A bucket holds one list of rows per value, all equally long once counterfeits count. A scheme sorts every list by
+//! one attribute and sends the same number of rows of each list to the left. So all parts stay balanced under any
+//! scheme. The scheme with the least total perimeter wins. Ties go to the lower attribute and then to the smaller left
+//! part. Cutting continues until one copy of each value is left, or until no cut leaves enough people on both sides.
 //!
-//! All lists are treated alike, and ties go by row: exchanging the values of a bucket changes no group. A counterfeit
-//! takes part as a row that is no part of any box; where it stands is told by a stand-in, a row whose codes it borrows.
+//! All lists are treated alike, and ties are broken by row, so exchanging the values of a bucket changes no group. A
+//! counterfeit takes part as a row that widens no box. Its position is that of a stand-in, a row whose codes it
+//! borrows.
 //!
 //! One sorted order per attribute is made once and carried down by stable partition, so a level costs a
 //! pass over the bucket per attribute. A part that has become small enough for the caches is copied out
@@ -20,20 +20,19 @@ use crate::model::{Quasi, Schema, Table};
 /// A place with nobody in it: a counterfeit.
 pub const NOBODY: u32 = u32::MAX;
 
-/// Buckets with more copies than this are never cut more unevenly than one to seven, so that the
-/// depth stays logarithmic.
+/// Buckets with more copies than this are not cut more unevenly than one to seven, so that the depth stays logarithmic.
 const LARGE: usize = 1024;
 
 /// Parts with more rows than this are worth another thread.
 const PARALLEL: usize = 1 << 14;
 
-/// Parts with at most so many rows are copied out of a bucket that is larger.
+/// Parts with at most this many rows are copied out of a larger bucket.
 const COMPACT: usize = 1 << 12;
 
 /// The most quasi attributes that are handled.
 const MOST_ATTRIBUTES: usize = 256;
 
-/// Their lanes.
+/// The most lanes: four attributes each.
 const MOST_LANES: usize = MOST_ATTRIBUTES / 4;
 
 /// Codes of four attributes, side by side so that the compiler compares them at once.
@@ -57,7 +56,7 @@ struct Cost {
 }
 
 impl Costs {
-    /// Costs in proportion to the share of the declared domain that stays open, times the weight.
+    /// Costs are the share of the declared domain that a span covers, times the attribute's weight.
     pub fn new(schema: &Schema) -> Costs {
         let heaviest = schema.quasi.iter().map(|quasi| quasi.weight).fold(f64::MIN_POSITIVE, f64::max);
         let attributes = schema
@@ -118,12 +117,12 @@ pub struct Groups {
 pub struct Lists<'a> {
     /// Per value, the rows that hold it, ascending.
     pub people: &'a [Vec<u32>],
-    /// Per value, for each of its counterfeits the row near which it stands.
+    /// Per value, the stand-in of each of its counterfeits.
     pub stand_ins: &'a [Vec<u32>],
 }
 
 impl Lists<'_> {
-    /// How often each value stands in the bucket.
+    /// How many copies of each value the bucket has.
     fn copies(&self) -> usize {
         self.people.first().map_or(0, |list| list.len() + self.stand_ins[0].len())
     }
@@ -139,8 +138,8 @@ pub fn refuse_too_wide(schema: &Schema) -> Result<(), GroupingError> {
 
 /// Cuts a bucket into groups with at least `people` people.
 pub fn split(table: &Table, costs: &Costs, lists: Lists<'_>, people: usize) -> Groups {
-    // The number of lanes is known to the compiler, so that a box is a few registers. A lane too many
-    // holds zeros and changes nothing.
+    // The compiler knows the number of lanes, so a box fits a few registers. An unused lane holds zeros and changes
+    // nothing.
     match table.quasi_count().div_ceil(4) {
         0 | 1 => split_lanes::<1>(table, costs, lists, people),
         2 => split_lanes::<2>(table, costs, lists, people),
@@ -260,7 +259,7 @@ impl<'a, const L: usize> Bucket<'a, L> {
             copies.push(size as u32);
             return;
         };
-        // Both sides are single points: nothing is gained by cutting them further in any other order.
+        // Both sides are single points, so the order of further cuts does not matter.
         if scheme.cost == 0 && self.people <= 1 {
             self.lay_out(&orders[scheme.attribute * out.len()..][..out.len()], size, out);
             copies.resize(copies.len() + size, 1);
@@ -331,7 +330,7 @@ impl<'a, const L: usize> Bucket<'a, L> {
             if best.is_none_or(|best| found.cost < best.cost) {
                 best = Some(found);
             }
-            // Nothing is cheaper than nothing.
+            // No scheme costs less than zero.
             if found.cost == 0 {
                 break;
             }
@@ -345,7 +344,7 @@ impl<'a, const L: usize> Bucket<'a, L> {
             return None;
         }
         let (mut first, mut last) = (1, size - 1);
-        // One list is all real, so any part has at least one person.
+        // One list has no counterfeit, so any part has at least one person.
         if self.people > 1 {
             let in_layer =
                 |layer: usize| order[layer..].iter().step_by(size).filter(|&&item| self.is_real(item)).count();
@@ -375,7 +374,7 @@ impl<'a, const L: usize> Bucket<'a, L> {
         work: &mut Work<L>,
     ) -> Scheme {
         self.layers(order, size, work);
-        // From the right: the cost of everything beyond each cut.
+        // A pass from the right: the cost of everything beyond each cut.
         work.right.clear();
         work.right.resize(size, 0);
         let mut bounds = Bounds::new();
@@ -396,7 +395,7 @@ impl<'a, const L: usize> Bucket<'a, L> {
         best
     }
 
-    /// The bounds of every layer: the rows that stand at the same place of their lists.
+    /// The bounds of every layer. A layer is the rows at one position of all lists.
     fn layers(&self, order: &[u32], size: usize, work: &mut Work<L>) {
         work.least.clear();
         work.least.resize(size, [[u32::MAX; 4]; L]);
@@ -434,7 +433,7 @@ impl<'a, const L: usize> Bucket<'a, L> {
             }
             let (mut left_at, mut right_at) = (0, 0);
             for &item in list {
-                // Both are written and one is kept: which side is next cannot be foreseen.
+                // Writing both sides and keeping one avoids a branch that cannot be predicted.
                 let goes_left = work.goes_left[item as usize];
                 if let Some(place) = to_left.get_mut(left_at) {
                     *place = item;
@@ -510,7 +509,7 @@ mod tests {
             let (mut one, mut two) = (Vec::new(), Vec::new());
             for (list, stand_ins) in lists.people.iter().zip(lists.stand_ins) {
                 let code = |row: u32| table.quasi(attribute)[row as usize];
-                // People stand before the counterfeits with the same code.
+                // People come before counterfeits with the same code.
                 let mut all: Vec<(u32, bool, u32)> = list.iter().map(|&row| (code(row), false, row)).collect();
                 all.extend(stand_ins.iter().map(|&row| (code(row), true, row)));
                 all.sort_by_key(|&(code, is_counterfeit, _)| (code, is_counterfeit));
@@ -532,7 +531,7 @@ mod tests {
             let gaps = proptest::collection::vec(proptest::collection::vec(0..(copies as u32), 0..3), values);
             (places, gaps).prop_map(move |(places, gaps)| {
                 let people = places.into_iter().enumerate().map(|(id, place)| (id as u64, place, 0)).collect();
-                // The first list is all real; the rows of its people stand in for counterfeits.
+                // The first list has no counterfeit; its rows are the stand-ins.
                 let gaps: Vec<Vec<u32>> =
                     (0..values).map(|value| if value == 0 { Vec::new() } else { gaps[value].clone() }).collect();
                 let lists = (0..values)

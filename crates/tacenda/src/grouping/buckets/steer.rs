@@ -1,25 +1,24 @@
-//! Sends newcomers into value sets that exist already.
+//! Sends newcomers into existing value sets.
 //!
-//! New value sets cost twice: their few members stand far apart, and every one of them who leaves later
-//! leaves a gap that someone from far away must fill. So newcomers who are left after the gaps are filled
-//! first join buckets that exist, a whole copy of the value set at a time. Only counts are looked at, and
-//! the rest stays eligible.
+//! A new value set costs twice. Its few members are far apart, and each member who leaves later leaves a gap that
+//! someone from far away must fill. So newcomers who remain after the gaps are filled first join existing buckets, in
+//! whole copies of the value set. Only counts are used, and the rest stays eligible.
 
 use crate::grouping::buckets::assign::{Step, assign};
 use crate::grouping::buckets::balance::is_eligible;
 use crate::model::Value;
 
-/// How often one more new set is tried before the fewest so far are taken.
+/// How many further new sets are tried before the best placement so far is taken.
 const ROUNDS: usize = 6;
 
-/// How often a copy is exchanged for another without gain, in search of a gain.
+/// How often a copy is exchanged for another without gain, in the search for a gain.
 const DETOURS: usize = 60;
 
-/// Sets at least one in so many times as large as the largest are tried first, then smaller ones; 0: all.
-/// Members of a large bucket stand close together, and it can give way when people leave.
+/// Sets are tried in tiers: first those at least 1/4 as large as the largest, then 1/16, 1/64, and all (0). Members of
+/// a large bucket are close together, and it can drop a copy when people leave.
 const TIERS: [u64; 4] = [4, 16, 64, 0];
 
-/// The most counterfeits that one copy is worth.
+/// The most counterfeits in one added copy.
 const FEW: u64 = 3;
 
 /// A way to place newcomers.
@@ -30,11 +29,12 @@ pub struct Placement {
     pub new: Vec<Step>,
 }
 
-/// Places newcomers with these counts, preferably in `sets`, whose buckets have `sizes` copies, the larger
-/// ones first; in as few new sets as it finds. At most `spare` places of large sets are left to counterfeits.
+/// Places newcomers with these counts. They go into `sets` if possible, whose buckets have `sizes` copies, the larger
+/// ones first. The others go into as few new sets as it finds. At most `spare` places of large sets are filled with
+/// counterfeits.
 ///
-/// What the sets that exist cannot take shows which set is lacking; with that one added, all is tried
-/// again from the beginning, because one well chosen set often frees many others.
+/// The newcomers whom existing sets cannot take show which set is missing. With that set added, everything is tried
+/// again from the start, because one well-chosen set often avoids many others.
 pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u64) -> Placement {
     let mut lacking: Vec<Vec<Value>> = Vec::new();
     let mut best: Option<Placement> = None;
@@ -42,8 +42,8 @@ pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u6
         let mut rest = counts.to_vec();
         let family: Vec<&[Value]> = sets.iter().copied().chain(lacking.iter().map(|set| &set[..])).collect();
         let mut copies = vec![0; family.len()];
-        // Copies with counterfeits in them stay apart: they hold fewer newcomers than values, so taking
-        // one back would find newcomers who do not exist.
+        // Copies with counterfeits are kept separately. They hold fewer newcomers than values, so undoing one would
+        // invent newcomers.
         let mut completed = vec![0; family.len()];
         for share in TIERS {
             let largest = sizes.iter().copied().max().unwrap_or(0);
@@ -82,10 +82,10 @@ pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u6
     best.expect("at least one way was tried")
 }
 
-/// Adds copies for which a few values are missing, `spare` in all: a counterfeit in a large set, which is
-/// gone when the bucket next gives way, instead of a new set that stays.
+/// Adds copies that lack a few values, with `spare` counterfeits in total. A counterfeit in a large set disappears when
+/// the bucket next drops a copy; a new set would stay.
 ///
-/// Sets with the most frequent value come first: it is what keeps the rest from being eligible.
+/// Sets with the most frequent value come first, because that value keeps the rest from being eligible.
 fn complete(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], mut spare: u64, m: u64) {
     loop {
         let most = rest.iter().copied().max().unwrap_or(0);
@@ -129,8 +129,8 @@ fn steer(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
     improve(rest, copies, sets, m);
 }
 
-/// Looks for one copy that can be exchanged for two, over and over; where there is none, exchanges one
-/// for another that leaves other values over, and looks again.
+/// Repeatedly replaces one copy by two. If that is impossible, it replaces one copy by another that leaves other values
+/// over, and tries again.
 fn improve(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], m: u64) {
     let mut tried = vec![0u32; sets.len()];
     let mut idle = 0;

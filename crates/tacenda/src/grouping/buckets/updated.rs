@@ -1,20 +1,19 @@
 //! Places people whose sensitive value has left all the value sets they have had.
 //!
-//! Their next value set must hold the new value and share nothing with any set they have had
-//! (science A3.6-3). They are placed before the newcomers, because fewer places will do for them: into a gap of a
-//! bucket they may enter; else into such a bucket together with one newcomer of every other value; else
-//! with newcomers into a new set. Where none of that works without a counterfeit more than before, they
-//! wait.
+//! Their next value set must hold the new value and share no value with any set they have had (science A3.6-3). They
+//! are placed before the newcomers, because they have fewer possible places. Three ways are tried in turn: a gap of a
+//! bucket they may enter; such a bucket together with one newcomer of every other value; a new set with newcomers. If
+//! none works without an additional counterfeit, they wait.
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::balance::{Counts, balance};
 use crate::grouping::buckets::division::Updated;
 use crate::model::{History, Table, Value};
 
-/// How many buckets are tried with newcomers before a new set is.
+/// How many buckets are tried with newcomers before a new set is opened.
 const TRIES: usize = 8;
 
-/// Places everyone in `updated` it can; answers with those who wait.
+/// Places everyone in `updated` if possible. Returns those who wait.
 pub fn place(
     history: &History,
     table: &Table,
@@ -76,7 +75,7 @@ impl<'a> Placing<'a> {
         Placing { buckets, holding, counts: Counts { newcomers: newcomers.to_vec(), gaps }, m }
     }
 
-    /// Fills a gap: the widest there is.
+    /// Fills a gap of the bucket with the largest gap.
     fn fill_gap(&mut self, person: &Unplaced) -> bool {
         let gap = |index: usize| {
             let bucket = &self.buckets[index];
@@ -108,7 +107,7 @@ impl<'a> Placing<'a> {
         true
     }
 
-    /// Opens a new set with the values most newcomers have to spare.
+    /// Opens a new set with the values that most newcomers have.
     fn open(&mut self, person: &Unplaced) -> bool {
         let spare =
             |value: &Value| self.counts.newcomers[value.index()].saturating_sub(self.counts.gaps[value.index()]);
@@ -146,7 +145,7 @@ impl<'a> Placing<'a> {
         others().for_each(|other| after.gaps[other] += 1);
         match (counterfeits(&self.counts, self.m), counterfeits(&after, self.m)) {
             (Some(before), Some(after)) => after <= before,
-            // Ineligible newcomers will be made fewer later; one of each value is there.
+            // Newcomers are not eligible yet; some of them will wait later. One of each value is there.
             (None, _) => true,
             (Some(_), None) => false,
         }

@@ -1,11 +1,11 @@
-//! What a cluster loses, as whole numbers.
+//! The information loss of a cluster, in integers.
 //!
-//! A row of a cluster costs the sum, over the attributes, of the share of the domain that the
-//! cluster leaves open, times the attribute's weight. Shares are scaled by one factor for all
-//! attributes: the least common multiple of their denominators where that is small enough, and then
-//! every comparison is exact; otherwise as fine as 32 bits allow, rounded down.
+//! The cost of a row is the sum, over the attributes, of the share of the domain that the cluster's span covers, times
+//! the attribute's weight. All shares are scaled by one factor. If the least common multiple of their denominators is
+//! small enough, it is the factor, and every comparison is exact. Otherwise shares are as fine as 32 bits allow,
+//! rounded down.
 //!
-//! Rounding down keeps the one property everything else stands on: a wider span never costs less.
+//! Rounding down keeps the property on which everything else relies: a wider span never costs less.
 
 use crate::grouping::LossKind;
 use crate::model::{Domain, Grid, Quasi, Schema, Span, Table};
@@ -60,16 +60,16 @@ pub(crate) fn widen(spans: &mut [Span], point: &[u32]) {
 /// The cost of every span of every attribute.
 pub(crate) struct Costs {
     scales: Vec<Scale>,
-    /// The cost of a row with every attribute left wholly open.
+    /// The cost of a row if every attribute is published as its whole domain.
     full: u64,
-    /// The factor all shares were multiplied with.
+    /// The factor by which all shares were multiplied.
     #[cfg(test)]
     pub(crate) factor: u64,
 }
 
 /// The cost of the spans of one attribute.
 pub(crate) enum Scale {
-    /// In proportion to the number of codes; a number together with NULL costs everything.
+    /// In proportion to the number of codes. A number together with NULL costs as much as the whole domain.
     Linear {
         /// The cost of one more code, in 2^-32.
         rate: u64,
@@ -117,11 +117,11 @@ struct Shares<'a> {
 const CEILING: u64 = 1 << 31;
 /// Up to here a tree's costs are kept as a square.
 const SQUARE: usize = 128;
-/// Up to here a grid is tabulated; beyond, the objective overlooks it.
+/// Up to this size a grid is tabulated. Beyond it, the objective ignores the grid.
 const TABULATED: u32 = 1 << 22;
 
 impl Costs {
-    /// The costs under `schema` when `kind` is what should be small.
+    /// The costs under `schema` if `kind` is to be minimised.
     pub(crate) fn new(schema: &Schema, kind: LossKind) -> Costs {
         let shares: Vec<Shares> = schema.quasi.iter().map(|quasi| Shares::new(quasi, kind)).collect();
         // Weights count in thousandths; equal weights count as 1.
@@ -146,7 +146,7 @@ impl Costs {
         &self.scales[attribute]
     }
 
-    /// The cost of a row with every attribute left wholly open.
+    /// The cost of a row if every attribute is published as its whole domain.
     pub(crate) fn full(&self) -> u64 {
         self.full
     }
@@ -165,7 +165,7 @@ impl Costs {
         cost
     }
 
-    /// The same if it is below `limit`; stops adding up as soon as it is not.
+    /// The same if it is below `limit`. It stops adding as soon as the limit is reached.
     pub(crate) fn joined_below(&self, spans: &[Span], point: &[u32], limit: u32) -> Option<u32> {
         let mut cost = 0;
         for ((scale, span), &code) in self.scales.iter().zip(spans).zip(point) {
@@ -186,7 +186,7 @@ impl Costs {
         cost
     }
 
-    /// The cost of two rows that stand together.
+    /// The cost of a cluster of these two rows, per row.
     pub(crate) fn distance(&self, some: &[u32], other: &[u32]) -> u32 {
         let mut cost = 0;
         for ((scale, &a), &b) in self.scales.iter().zip(some).zip(other) {
@@ -195,7 +195,7 @@ impl Costs {
         cost
     }
 
-    /// Whether a cluster with these spans can take `point` at no attribute's expense.
+    /// Whether a cluster with these spans can take `point` at no additional cost in any attribute.
     pub(crate) fn covers(&self, spans: &[Span], point: &[u32]) -> bool {
         self.scales.iter().zip(spans).zip(point).all(|((scale, span), &code)| {
             span.contains(code) || scale.cost(span.lo.min(code), span.hi.max(code)) == scale.cost(span.lo, span.hi)
@@ -238,7 +238,7 @@ impl Scale {
         matches!(self, Scale::Linear { .. } | Scale::Snapped { .. })
     }
 
-    /// At least how much dearer every cluster inside `hull` becomes by taking `code`.
+    /// A lower bound on the additional cost of taking `code`, for every cluster inside `hull`.
     pub(crate) fn least_gain(&self, hull: Span, code: u32) -> u32 {
         match self {
             Scale::Linear { rate, null, .. } if code != *null && hull.hi != *null => {
@@ -252,7 +252,7 @@ impl Scale {
 
 impl<'a> Shares<'a> {
     fn new(original: &'a Quasi, kind: LossKind) -> Shares<'a> {
-        // The least width is a floor under what is published, the same for every cluster.
+        // The minimum width of published spans is the same for every cluster, so it is left out here.
         let quasi = Quasi { min_width: 1, ..original.clone() };
         let denominator = match (&quasi.domain, kind) {
             (Domain::Category(tree), LossKind::Height) => u64::from(tree.height()),
@@ -347,8 +347,8 @@ mod tests {
     }
 
     proptest! {
-        /// A wider span never costs less, the whole costs all of it, one value of no grid nothing;
-        /// and the fast forms say what the published cover says.
+        /// A wider span never costs less. The whole domain has the full cost. Without a grid, a single value costs
+        /// nothing. And the fast forms agree with the published cover.
         #[test]
         fn costs_are_the_shares_of_the_published_cover(
             ends in prop::collection::vec(any::<(u32, u32, u32)>(), 7),

@@ -1,25 +1,24 @@
-//! Cuts the table into parts from the top, each as small as it can be: our first clustering.
+//! Our own first clustering: cuts the table top-down into parts that are as small as possible.
 //!
-//! A part is cut along one attribute: a number in two, a tree node into its children. Children with
-//! fewer than `k` rows stand together as the rest; a rest that is too small itself borrows the rows
-//! that suit it best from the others. In large parts the attribute is the one whose cut saves the
-//! most at once. In small ones every attribute is tried to the very end and the best outcome taken,
-//! which costs little and is worth a fifth of the loss.
+//! A part is cut along one attribute: a number in two, a tree node into its children. Children with fewer than `k` rows
+//! together form the rest. A rest that is too small borrows the rows that fit it best from the others. In large parts,
+//! the attribute is the one whose cut saves the most at once. In small parts, cutting is played out for every attribute
+//! and the best outcome is taken. That costs little and saves a fifth of the loss.
 
 use crate::grouping::cluster::cost::widen;
 use crate::grouping::cluster::store::Space;
 use crate::model::Span;
 use rayon::prelude::*;
 
-/// Parts up to so many rows try every attribute to the end.
+/// In parts of up to this many rows, cutting is played out for every attribute.
 const PLAYED_OUT: usize = 512;
-/// Parts from so many rows on are cut on several threads.
+/// Parts of at least this many rows are cut on several threads.
 const PARALLEL: usize = 1 << 12;
-/// Domains up to so many codes are counted for rarity.
+/// The rarity of codes is counted in domains of up to this many codes.
 const COUNTED: u32 = 1 << 22;
 
-/// Cuts rows into parts of at least `k` that no further cut improves. There must be at least `k`.
-/// `ranks` says which rows are rare: they are borrowed first.
+/// Cuts at least `k` rows into parts of at least `k` that no further cut improves. `ranks` says which rows are rare:
+/// they are borrowed first.
 pub(crate) fn cut(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Vec<Vec<u32>> {
     if rows.len() < 2 * space.k {
         return vec![rows];
@@ -44,14 +43,14 @@ pub(crate) fn cut(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Vec<Vec<u32>> 
     }
 }
 
-/// Cuts rows into blocks of at most `most` rows where that can be done, keeping like rows together.
+/// Cuts rows into blocks of at most `most` rows if possible, keeping similar rows together.
 pub(crate) fn blocks(space: Space, rows: Vec<u32>, most: usize) -> Vec<Vec<u32>> {
     if rows.len() <= most {
         return vec![rows];
     }
     let best = cuts(space, &rows).into_iter().max_by_key(|cut| (cut.gain, std::cmp::Reverse(cut.attribute)));
     let Some(best) = best else {
-        // All alike, or nearly: any cut will do.
+        // All rows are nearly equal, so any cut is fine.
         return rows.chunks(most.max(space.k)).map(<[u32]>::to_vec).collect();
     };
     let no_ranks = [];
@@ -79,7 +78,8 @@ pub(crate) fn ranks(space: Space, rows: &[u32]) -> Vec<u32> {
     ranks
 }
 
-/// The logarithm to base 2 in 2^-16, straight between powers of two: whole numbers on every machine.
+/// The logarithm to base 2 in units of 2^-16, linear between powers of two. Integers give the same result on every
+/// machine.
 fn logarithm(count: u64) -> u64 {
     let whole = count.ilog2();
     (u64::from(whole) << 16) + (((count << 16) >> whole) - (1 << 16))
@@ -114,10 +114,11 @@ fn cuts(space: Space, rows: &[u32]) -> Vec<Cut> {
         .collect()
 }
 
-/// How often each code of each attribute occurs in a part. Rows lie anywhere in memory, so each is fetched for all
-/// attributes at once.
+/// How often each code of each attribute occurs in a part. Rows are scattered in memory, so each is read once for all
+/// attributes.
 struct Tally {
-    /// Per attribute, the lowest and the highest code, and where its counts begin; none where they are too far apart.
+    /// Per attribute, the lowest and the highest code, and where its counts begin; `None` if the codes are too far
+    /// apart.
     ends: Vec<(u32, u32, Option<usize>)>,
     counts: Vec<u32>,
 }
@@ -200,7 +201,7 @@ fn cut_at_node(space: Space, attribute: usize, counts: &[(u32, u32)], rows: usiz
     let mut piece = (counts[0].0, 0usize);
     for (index, &(code, count)) in counts.iter().enumerate() {
         piece.1 += count as usize;
-        // Two neighbours whose lowest common ancestor is the whole part's stand in different children.
+        // Two neighbours whose lowest common ancestor is that of the whole part are in different children.
         let next = counts.get(index + 1);
         if next.is_some_and(|next| scale.cost(code, next.0) < full) {
             continue;
@@ -242,7 +243,7 @@ fn carry_out(space: Space, rows: &[u32], cut: &Cut, ranks: &[u32]) -> Vec<Vec<u3
     pieces
 }
 
-/// Fills the rest up to `k` with the rows that suit it best, the rarest of equals.
+/// Fills the rest up to `k` with the rows that fit it best. Ties go to the rarest row.
 fn borrow(space: Space, rest: &mut Vec<u32>, pieces: &mut [Vec<u32>], ranks: &[u32]) {
     let mut spans = space.points.bounds(rest);
     while rest.len() < space.k {
@@ -260,7 +261,7 @@ fn borrow(space: Space, rest: &mut Vec<u32>, pieces: &mut [Vec<u32>], ranks: &[u
     }
 }
 
-/// The loss that is left when a part is cut further, each time where it saves the most at once.
+/// The final loss if a part is cut further, always where it saves the most at once.
 fn play_out(space: Space, rows: &[u32], ranks: &[u32]) -> u64 {
     let best = if rows.len() < 2 * space.k {
         None

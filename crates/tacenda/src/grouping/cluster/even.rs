@@ -1,8 +1,8 @@
-//! Brings clusters down to the least size and clusters what is left over.
+//! Reduces clusters to the minimum size and clusters the spare rows again.
 //!
-//! Cutting leaves clusters of up to `2k - 1` rows. Every row beyond `k` makes its cluster wider than
-//! it need be, or keeps other rows waiting for company. The spare rows of all clusters, those that
-//! widen theirs the most, are cut and clustered again until fewer than `2k` are left.
+//! Cutting leaves clusters of up to `2k - 1` rows. Every row beyond `k` widens its cluster, or is missing where it
+//! would fit another. The spare rows of all clusters are those that widen their cluster the most. They are cut and
+//! clustered again until fewer than `2k` are left.
 
 use crate::grouping::SeedRule;
 use crate::grouping::cluster::cut::cut;
@@ -10,7 +10,7 @@ use crate::grouping::cluster::k_member::{greedy, place};
 use crate::grouping::cluster::store::{Cluster, Space};
 use rayon::prelude::*;
 
-/// From so many rows on people who are alike are set apart before a part is clustered.
+/// From this many rows on, equal people are set apart before a part is clustered.
 const LARGE: usize = 1 << 10;
 
 /// Clusters rows by cutting them; parts of `2k` rows or more are clustered greedily.
@@ -22,7 +22,7 @@ pub(crate) fn cut_and_cluster(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Ve
             if part.len() < 2 * space.k {
                 return vec![space.cluster(part)];
             }
-            // The rarest first: of equally good companions they are the harder to place elsewhere.
+            // The rarest come first: among equally good companions they are the hardest to place elsewhere.
             part.sort_unstable_by_key(|&row| ranks[row as usize]);
             let mut clusters = if part.len() > LARGE { set_apart(space, &mut part, ranks) } else { Vec::new() };
             let (formed, rest) = greedy(space, part, SeedRule::LastAdded);
@@ -34,8 +34,8 @@ pub(crate) fn cut_and_cluster(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Ve
     formed.into_iter().flatten().collect()
 }
 
-/// Takes people who are alike out of a part, as clusters that lose nothing, but for between `k` and `2k` of each kind.
-/// What no cut improves is nearly all alike, and greedy clustering costs the square of what it is given.
+/// Takes equal people out of a part as clusters without loss, and leaves between `k` and `2k` of each kind. A part that
+/// no cut improves consists mostly of equal people, and greedy clustering takes quadratic time.
 pub(super) fn set_apart(space: Space, part: &mut Vec<u32>, ranks: &[u32]) -> Vec<Cluster> {
     part.sort_unstable_by_key(|&row| (space.points.get(row), ranks[row as usize]));
     let mut clusters = Vec::new();
@@ -64,8 +64,8 @@ pub(crate) fn even(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32]) {
     }
 }
 
-/// Takes the rows beyond `k` out of a cluster, each time the one without which it costs the least,
-/// the rarest of equals.
+/// Takes the rows beyond `k` out of a cluster, each time the row whose removal leaves the least cost. Ties go to the
+/// rarest row.
 fn trim(space: Space, cluster: &mut Cluster, ranks: &[u32]) -> Vec<u32> {
     let mut spare = Vec::new();
     if cluster.rows.len() <= space.k {

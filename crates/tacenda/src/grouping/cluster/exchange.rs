@@ -1,11 +1,11 @@
 //! Lets neighbouring clusters exchange rows as long as the loss falls.
 //!
-//! Two moves. Two clusters swap a row each, or one hands a row over. And a few neighbours put their
-//! rows together and cluster them again from another seed. A move counts only if it lowers the loss,
-//! where a row more than `k` in a cluster counts as a small loss too.
+//! There are two moves. Two clusters swap a row each, or one hands a row over. Or a few neighbours pool their rows and
+//! cluster them again from another seed. A move is made only if it lowers the loss; each row beyond `k` in a cluster
+//! counts as a small additional loss.
 //!
-//! Clusters are worked on in blocks that know nothing of each other, so threads do not matter; the
-//! next round shifts the blocks.
+//! Blocks of clusters are processed independently, so the number of threads does not matter. The next round shifts the
+//! blocks.
 
 use crate::grouping::cluster::FEW;
 use crate::grouping::cluster::cost::widen;
@@ -16,9 +16,9 @@ use rayon::prelude::*;
 
 /// Clusters of a block.
 const BLOCK: usize = 1 << 10;
-/// Neighbours that a cluster deals with.
+/// The number of neighbours with which a cluster exchanges rows.
 const NEIGHBOURS: usize = 15;
-/// At most so many of them put their rows together with it.
+/// The most neighbours that pool their rows with it.
 const TOGETHER: u64 = 4;
 /// How often each cluster tries that in a round, and how many rounds there are.
 const THOROUGH: (usize, usize) = (5, 3);
@@ -32,7 +32,7 @@ pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32],
     }
     let (tries, rounds) = if clusters.len() <= FEW { THOROUGH } else { BRIEF };
     for round in 0..rounds {
-        // Like clusters next to each other, so that they meet in a block.
+        // Similar clusters come next to each other, so that they are in one block.
         let order = Index::new(space, clusters).order();
         let mut old: Vec<Option<Cluster>> = clusters.drain(..).map(Some).collect();
         clusters.extend(order.into_iter().filter_map(|id| old[id].take()));
@@ -89,7 +89,7 @@ impl Block<'_> {
         new
     }
 
-    /// For each cluster the others of the block with which it would lose the least.
+    /// For each cluster, the others of the block with which merging would cost the least.
     fn neighbours(&self) -> Vec<Vec<u32>> {
         let mut found: Vec<(u64, u32)> = Vec::new();
         (0..self.clusters.len())
@@ -138,7 +138,7 @@ impl Block<'_> {
                         best = (handed, x, usize::MAX);
                     }
                 }
-                // Whatever comes in return, it costs at least what is left.
+                // A lower bound: the cluster without the row costs this much, whatever it gets in return.
                 let floor = size_a * u64::from(mine.costs[x]) + crowds;
                 if floor + size_b * u64::from(theirs.least) >= best.0 {
                     continue;
@@ -153,7 +153,7 @@ impl Block<'_> {
                     }
                     let back = space.costs.joined(mine.spans(x), space.points.get(return_row));
                     let sum = swapped + size_a * u64::from(back);
-                    // Strictly less: two equal swaps would otherwise take turns for ever.
+                    // Strictly less, because two equal swaps would otherwise alternate for ever.
                     if sum < best.0 {
                         best = (sum, x, y);
                     }
@@ -199,7 +199,7 @@ impl Block<'_> {
     }
 }
 
-/// One of two clusters that swap: what it is without each of its rows.
+/// One of two clusters that swap: its spans and cost without each of its rows.
 #[derive(Default)]
 struct Side {
     attributes: usize,
@@ -234,8 +234,8 @@ struct Regroup {
 }
 
 impl Regroup {
-    /// Forms clusters of `k`, the first around the row at position `seed`, each next one around the row
-    /// farthest from the last taken; gives up when the loss reaches `limit`, leaving rows in the pool.
+    /// Forms clusters of `k`: the first around the row at position `seed`, each next one around the row farthest from
+    /// the last one taken. It gives up when the loss reaches `limit`, and leaves the remaining rows in the pool.
     fn run(&mut self, space: Space, seed: usize, limit: u64) {
         self.clusters.clear();
         let mut next = seed;

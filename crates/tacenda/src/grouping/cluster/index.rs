@@ -1,13 +1,12 @@
-//! Finds the best cluster for a row without looking at all of them.
+//! Finds the best cluster for a row without examining all clusters.
 //!
-//! A binary tree over the clusters. Each node keeps, per attribute, how far the lower and the upper
-//! ends of its clusters reach and the least and greatest cost among them; from that follows a number
-//! that no increment below the node can undercut. The search takes the most promising node first
-//! and stops when no node can still hold a better cluster, or an equal one with a lower id: its
-//! answer is that of [`Space::best_of`], ties included.
+//! It is a binary tree over the clusters. Each node keeps, per attribute, the ranges of the lower ends, the upper ends
+//! and the costs of its clusters. From these follows a lower bound on the increase of loss for every cluster below the
+//! node (science A1.3). The search takes the node with the lowest bound first. It stops when no node can hold a better
+//! cluster, or an equal one with a lower id. So its answer is that of [`Space::best_of`], ties included.
 //!
-//! Bounds are only ever widened. They stay true when clusters shrink or go, and grow loose; after
-//! half the clusters have changed the tree is built anew.
+//! Bounds are only ever widened. They stay valid when clusters shrink or disappear, but become loose. After half the
+//! clusters have changed, the tree is rebuilt.
 
 use crate::grouping::cluster::store::{Cluster, Space};
 use crate::model::Span;
@@ -24,11 +23,12 @@ pub(crate) struct Index {
     places: Vec<u32>,
     /// How many clusters there were when the tree was built.
     built: usize,
-    /// How many came, went or shrank since.
+    /// How many clusters were added, removed or shrank since then.
     changes: usize,
-    /// Nodes still to look at; kept to spare the allocation.
+    /// Nodes still to examine; kept to save allocations.
     open: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    /// How many nodes and clusters [`Index::best`] has weighed so far: its work, whatever the machine.
+    /// How many nodes and clusters [`Index::best`] has examined so far: a measure of work that is the same on every
+    /// machine.
     pub(crate) weighed: u64,
 }
 
@@ -39,7 +39,7 @@ struct Node {
     fewest: u32,
     /// The least cost of a cluster below.
     cheapest: u32,
-    /// No cluster below has a lower id.
+    /// The lowest possible id of a cluster below.
     first: u32,
 }
 
@@ -79,14 +79,14 @@ impl Index {
         index
     }
 
-    /// The cluster that a row at `point` makes the least dearer, the first of equals.
+    /// The cluster whose loss a row at `point` increases least. Ties go to the first.
     pub(crate) fn best(&mut self, space: Space, clusters: &[Cluster], point: &[u32]) -> Option<usize> {
         let mut best: Option<(u64, u32)> = None;
         self.open.clear();
         self.open.push(Reverse((0, 0, 0)));
         while let Some(Reverse((bound, first, node))) = self.open.pop() {
-            // An equal bound may hide an equal cluster with a lower id, unless no id below is lower: where
-            // many people are alike, many clusters take a newcomer for nothing.
+            // A node with an equal bound may hold an equal cluster with a lower id, so it is skipped only if all ids
+            // below are higher. If many people are equal, many clusters take a newcomer at no cost.
             if best.is_some_and(|best| (bound, first) > best) {
                 break;
             }
@@ -114,7 +114,7 @@ impl Index {
         best.map(|(_, id)| id as usize)
     }
 
-    /// The cheapest cluster other than `own` that covers `point`, the first of equals.
+    /// The cheapest cluster other than `own` that covers `point`. Ties go to the first.
     pub(crate) fn cheapest_cover(
         &mut self,
         space: Space,
@@ -155,7 +155,7 @@ impl Index {
         best.map(|(_, id)| id as usize)
     }
 
-    /// All clusters in the order of the tree, in which like ones are near each other.
+    /// All clusters in the order of the tree, in which similar ones are near each other.
     pub(crate) fn order(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.built);
         let mut open = vec![0u32];
@@ -260,7 +260,7 @@ impl Index {
         }
     }
 
-    /// Makes a leaf that has become too large a fork.
+    /// Splits a leaf that has become too large.
     fn divide(&mut self, space: Space, clusters: &[Cluster], leaf: u32) {
         let Content::Leaf(ids) = &mut self.nodes[leaf as usize].content else { return };
         if ids.len() > 2 * LEAF {
@@ -269,8 +269,8 @@ impl Index {
         }
     }
 
-    /// Sorts clusters along what tells them apart most, their middles or their widths on some
-    /// attribute, and says where to cut: near the middle, between different ones if possible.
+    /// Sorts clusters by the middle or the width that varies most, over all attributes, and returns where to cut: near
+    /// the middle, between different clusters if possible.
     fn cut(&self, space: Space, clusters: &[Cluster], node: u32, ids: &mut [u32]) -> Option<usize> {
         let ranges = self.ranges_of(node);
         let spread = |attribute: usize| {
@@ -284,8 +284,8 @@ impl Index {
                 .map(|attribute| (attribute, spread(attribute)))
                 .max_by_key(|&(attribute, (by_middle, by_width))| (by_middle.max(by_width), Reverse(attribute)))?;
         if by_middle.max(by_width) == 0 {
-            // Where people are alike so are clusters. Their sizes tell them apart, and then their ids: the search
-            // wants the lowest, and finds it without a look at the others.
+            // Equal people form equal clusters. These are sorted by size and then by id, so that the search finds the
+            // lowest id without examining the others.
             ids.sort_unstable_by_key(|&id| (clusters[id as usize].rows.len(), id));
             return Some(ids.len() / 2);
         }
@@ -322,12 +322,12 @@ impl Index {
         node.first = node.first.min(id);
     }
 
-    /// What no increment of a cluster below `node` undercuts.
+    /// A lower bound on the increment of every cluster below `node`.
     fn bound(&self, space: Space, node: u32, point: &[u32]) -> u64 {
         let (mut after, mut gain) = (0u64, 0u64);
         for (attribute, (range, &code)) in self.ranges_of(node).iter().zip(point).enumerate() {
             let scale = space.costs.scale(attribute);
-            // Every joined span holds at least these codes.
+            // Every span after joining includes at least these codes.
             let joined = scale.cost(range.lows.hi.min(code), range.highs.lo.max(code));
             let hull = Span { lo: range.lows.lo, hi: range.highs.hi };
             after += u64::from(joined.max(range.costs.lo));

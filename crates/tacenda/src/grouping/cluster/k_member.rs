@@ -1,9 +1,8 @@
-//! Greedy k-member clustering, the paper's base: far seeds, near companions.
+//! Greedy k-member clustering, the paper's base: distant seeds, near companions.
 //!
-//! The answer is that of the plain algorithm, but each cluster looks at all rows only twice: once for
-//! its seed, once for the distances from that seed. A row can cost a cluster no less than it costs
-//! the seed alone, so the companions are found by going through the rows in the order of that distance
-//! until none can be cheaper any more.
+//! The result is that of the plain algorithm, but each cluster scans all rows only twice: once for its seed, once for
+//! the distances from that seed. A row never costs a cluster less than it costs the seed alone. So rows are tried in
+//! the order of that distance until no later one can be cheaper.
 
 use crate::grouping::SeedRule;
 use crate::grouping::cluster::cost::widen;
@@ -14,15 +13,15 @@ use crate::grouping::cluster::store::{Cluster, Space};
 use crate::model::Span;
 use rayon::prelude::*;
 
-/// Up to so many rows are clustered in one piece.
+/// Up to this many rows are clustered in one piece.
 const EXACT: usize = 1 << 15;
-/// More are cut into blocks of about so many.
+/// Larger tables are cut into blocks of about this many rows.
 const BLOCK: usize = 1 << 12;
-/// So many of the nearest rows are sorted; if they do not suffice, all are looked at.
+/// How many of the nearest rows are sorted. If they do not suffice, all rows are scanned.
 const NEAREST: usize = 256;
 
-/// Clusters all rows: in one piece where they are few, block by block where they are many. What a block leaves
-/// over goes to the clusters of that block, so that blocks need nothing of each other.
+/// Clusters all rows: in one piece if they are few, otherwise block by block. Rows left over in a block go to the
+/// clusters of that block, so that blocks are independent.
 pub(crate) fn k_member(space: Space, rows: Vec<u32>, seed_rule: SeedRule) -> Vec<Cluster> {
     let pieces = if rows.len() <= EXACT { vec![rows] } else { blocks(space, rows, BLOCK) };
     let done: Vec<(Vec<Cluster>, Vec<u32>)> = pieces
@@ -46,7 +45,7 @@ pub(crate) fn k_member(space: Space, rows: Vec<u32>, seed_rule: SeedRule) -> Vec
     // Blocks of fewer than `k` rows.
     rest.sort_unstable();
     place(space, &mut clusters, &rest);
-    // Several of them may have met in one cluster.
+    // Several of them may have joined one cluster.
     split_all(space, &mut clusters, |_, _, _| ());
     clusters
 }
@@ -101,8 +100,8 @@ pub(crate) fn place(space: Space, clusters: &mut [Cluster], rows: &[u32]) {
     }
 }
 
-/// The positions of the `k - 1` rows that join a seed, in the order in which they do: each time the
-/// one that costs the least, the first of equals.
+/// The positions of the `k - 1` rows that join a seed, in order: each time the row that costs the least. Ties go to the
+/// first.
 fn companions(space: Space, ruler: &mut Ruler, distances: &mut Vec<(u32, u32)>, seed: u32, rows: &[u32]) -> Vec<u32> {
     let mut spans = exact(space.points.get(seed));
     ruler.set(space, &spans);
@@ -130,7 +129,7 @@ fn companions(space: Space, ruler: &mut Ruler, distances: &mut Vec<(u32, u32)>, 
         };
         look(&mut best, &distances[..near]);
         if near < distances.len() && distances[near - 1].0 <= best.0 {
-            // The rest is in no order, so every one of it is looked at.
+            // The rest is not sorted, so every row of it is examined.
             for far in &distances[near..] {
                 look(&mut best, std::slice::from_ref(far));
             }
@@ -165,7 +164,7 @@ impl<'a> Ruler<'a> {
         Ruler { space, spans: Vec::new(), tables }
     }
 
-    /// Sets it to a cluster's spans.
+    /// Prepares it for a cluster's spans.
     pub(crate) fn set(&mut self, space: Space, spans: &[Span]) {
         for (attribute, (table, span)) in self.tables.iter_mut().zip(spans).enumerate() {
             if self.spans.get(attribute) == Some(span) {

@@ -1,4 +1,4 @@
-//! Takes people in and out of clusters: I3M+ and I3M- of the paper.
+//! Adds people to clusters and removes them: I3M+ and I3M- of the paper.
 
 use crate::grouping::cluster::index::Index;
 use crate::grouping::cluster::split::split;
@@ -15,8 +15,8 @@ pub(crate) struct Maintained<'a> {
 }
 
 impl<'a> Maintained<'a> {
-    /// Starts from clusters whose leavers are gone already. Emptied ones are out from the start: an
-    /// empty cluster is a free place for everybody and would swallow every later row.
+    /// Starts from clusters whose leavers have been removed. Empty clusters are excluded from the start, because an
+    /// empty cluster costs nothing to join and would take every later row (science A1.4).
     pub(crate) fn new(space: Space<'a>, clusters: Vec<Cluster>) -> Maintained<'a> {
         let index = Index::new(space, &clusters);
         Maintained { space, clusters, index, touched: Vec::new() }
@@ -40,8 +40,8 @@ impl<'a> Maintained<'a> {
         }
     }
 
-    /// Dissolves clusters with fewer than `k` rows, in their order, and places their rows anew. One
-    /// that has not come up yet may be rescued by the rows of another.
+    /// Dissolves clusters with fewer than `k` rows, in their order, and places their rows again. Rows of one may bring
+    /// a later one back to `k`.
     ///
     /// There must be at least `k` rows in all.
     pub(crate) fn disperse_small(&mut self) {

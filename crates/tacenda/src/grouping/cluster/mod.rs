@@ -1,10 +1,10 @@
-//! Clusters: groups formed by likeness, kept from release to release.
+//! Clusters: groups of similar people, kept from release to release.
 //!
-//! `cost` says what a cluster loses, `store` holds clusters, `index` finds the best one for a row.
-//! `k_member` is the paper's base; `cut`, `even` and `exchange` are ours, for less loss in less time.
-//! `maintain` takes people in and out, `split` keeps clusters small, `optimise` breaks needless ones.
+//! `cost` computes the loss of a cluster, `store` holds clusters, `index` finds the best one for a row. `k_member` is
+//! the paper's base; `cut`, `even` and `exchange` are ours, for less loss in less time. `maintain` adds and removes
+//! people, `split` keeps clusters small, `optimise` dissolves needless ones.
 
-/// Up to so many clusters no effort is spared. With more, the work stays in proportion to reading the
+/// Up to this many clusters, all optimisations run in full. With more, the work stays in proportion to reading the
 /// table: fewer exchanges, and only clusters that changed are tested for breaking.
 pub(crate) const FEW: usize = 1 << 12;
 
@@ -34,7 +34,7 @@ pub enum Base {
     Tree,
 }
 
-/// From where k-member looks for its next seed: the farthest row from there.
+/// The row from which k-member measures: the next seed is the row farthest from it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeedRule {
@@ -51,21 +51,21 @@ pub enum SeedRule {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
-    /// Height of the lowest common ancestor, as in paper 001.
+    /// The height of the lowest common ancestor, as in paper 001.
     Height,
-    /// Share of the leaves that are left open.
+    /// The share of all leaves that a span covers.
     #[default]
     #[serde(alias = "leafshare")]
     LeafShare,
 }
 
-/// How far a maintained clustering is from one made anew. Losses are of a row, as shares of the greatest.
+/// How far a maintained clustering is from a new one. Losses are per row, as shares of the greatest possible loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// The loss with the clusters of the last release and the changes since.
+    /// The loss of the maintained clusters: those of the last release with the changes since.
     pub kept: f64,
-    /// The loss when everything was last clustered from scratch: the "static" of the rule. Where that is not
-    /// known, that of doing so now.
+    /// The loss when everything was last clustered from scratch, the "static" of the rule. If it is not known, the loss
+    /// of doing so now.
     pub last_scratch: f64,
     /// The loss of clustering this table from scratch.
     pub scratch: f64,

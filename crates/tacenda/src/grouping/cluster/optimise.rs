@@ -1,16 +1,16 @@
-//! Breaks clusters whose rows all fit elsewhere for less: IL_Optimization of the paper, corrected.
+//! Breaks clusters whose rows all fit into other clusters at a lower cost: IL_Optimization of the paper, corrected.
 //!
-//! A row is covered by another cluster if that can take it at no attribute's expense. Then the cost
-//! of breaking a cluster is the sum of the costs of the clusters its rows go to, each row on its own,
-//! so the cheapest cover of each row makes the cheapest break.
+//! A row is covered by another cluster if that cluster's region does not change when it takes the row. Then the cost of
+//! breaking a cluster is a sum over its rows, so the cheapest cover of each row gives the cheapest break
+//! (science A1.5).
 //!
-//! Where being larger than `k` counts as a loss (`Space::crowding`), rows that go to one cluster are priced one
-//! after another, each with those before it in place: what a break is said to save is what it saves, to the
-//! unit. The covers are chosen by their cost alone all the same, so with crowding a break that is made lowers
-//! the objective, but another one may lower it more, and one that would have may be passed over.
+//! If clusters larger than `k` count as a loss (`Space::crowding`), rows that go to one cluster are priced one after
+//! another, each with those before it in place. So the computed gain of a break is exact. The covers are still chosen
+//! by their cost alone. So with crowding, every break that is made lowers the objective, but another break might lower
+//! it more, and a useful break may be missed.
 //!
-//! Whether all rows are covered is tested just before each break, on the clusters as they are then:
-//! an earlier break may have taken the only cover away, or have added rows. The broken cluster goes.
+//! Whether all rows are covered is tested just before each break, because an earlier break may have removed the only
+//! cover or added rows. The broken cluster is removed.
 
 use crate::grouping::cluster::FEW;
 use crate::grouping::cluster::index::Index;
@@ -18,24 +18,24 @@ use crate::grouping::cluster::split::split_all;
 use crate::grouping::cluster::store::{Cluster, Space};
 use rustc_hash::FxHashMap;
 
-/// Breaks clusters, dearest first, until none is worth breaking; then splits those that have grown
-/// to `2k`, and begins again if there were any. Where clusters are few all are looked at; otherwise
-/// the dearest of those that were `touched`, or of all if that is `None`.
+/// Breaks clusters, the most expensive first, until none is worth breaking. Then it splits those that have grown to
+/// `2k`, and starts again if there were any. If clusters are few, all are examined. Otherwise the most expensive of
+/// those in `touched` are, or of all if `touched` is `None`.
 ///
-/// The objective, loss and crowding together, is a whole number that falls with every break and that no
-/// split raises, so this ends. No cluster loses a row without dissolving, so none falls below `k`.
+/// The objective, loss plus crowding, is an integer that falls with every break and that no split raises. So this
+/// terminates. Breaks remove whole clusters only, so no cluster falls below `k`.
 pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Option<&[usize]>) {
     let mut candidates = match touched {
         Some(touched) if clusters.len() > FEW => dearest(clusters, touched.to_vec()),
         _ => dearest(clusters, (0..clusters.len()).collect()),
     };
-    // One index for all: built anew after every round of splits, it would cost more than everything else.
+    // One index is kept throughout. Rebuilding it after every round of splits would cost more than everything else.
     let mut index = Index::new(space, clusters);
     loop {
         while !candidates.is_empty() {
-            // A break takes covers away and leaves the others as they are, so only a cluster that
-            // took rows can have become worth breaking. With crowding another may, where its cheapest cover, a
-            // crowded one, has gone: that is left.
+            // A break removes covers and leaves the others unchanged, so only a cluster that took rows can have become
+            // worth breaking. With crowding there is another case: the cheapest but crowded cover of a cluster was
+            // removed. That case is ignored.
             candidates = pass(space, clusters, &mut index, candidates);
         }
         let mut changed = Vec::new();
@@ -46,14 +46,15 @@ pub(crate) fn optimise(space: Space, clusters: &mut Vec<Cluster>, touched: Optio
         if changed.is_empty() {
             break;
         }
-        // A split makes cheaper covers: anything may be worth breaking now, most likely what changed.
+        // A split creates cheaper covers, so any cluster may be worth breaking now; those that changed are the most
+        // likely.
         let all = (0..clusters.len()).collect();
         candidates = dearest(clusters, if clusters.len() > FEW { changed } else { all });
     }
     clusters.retain(|cluster| !cluster.rows.is_empty());
 }
 
-/// The dearest of the given clusters, at most [`FEW`], the first of equals; none that is empty.
+/// The most expensive of the given clusters, at most [`FEW`], without empty ones. Ties go to the first.
 fn dearest(clusters: &[Cluster], mut ids: Vec<usize>) -> Vec<usize> {
     ids.retain(|&id| !clusters[id].rows.is_empty());
     ids.sort_by_key(|&id| (std::cmp::Reverse(clusters[id].loss()), id));
@@ -62,7 +63,7 @@ fn dearest(clusters: &[Cluster], mut ids: Vec<usize>) -> Vec<usize> {
     ids
 }
 
-/// Tries each candidate once, dearest first. Returns the clusters that took rows.
+/// Tries each candidate once, the most expensive first. Returns the clusters that took rows.
 fn pass(space: Space, clusters: &mut [Cluster], index: &mut Index, mut candidates: Vec<usize>) -> Vec<usize> {
     candidates = dearest(clusters, candidates);
     let mut grown = Vec::new();
@@ -91,7 +92,7 @@ pub(crate) fn break_up(space: Space, clusters: &mut [Cluster], index: &mut Index
 pub(crate) struct Break {
     /// Where each row goes.
     pub(crate) targets: Vec<usize>,
-    /// By how much the objective falls; never by nothing.
+    /// By how much the objective falls; always positive.
     pub(crate) gain: u64,
 }
 
@@ -101,7 +102,7 @@ pub(crate) fn interesting_break(space: Space, clusters: &[Cluster], index: &mut 
     let now = cluster.loss() + space.crowd(cluster.rows.len());
     let mut spent = 0;
     let mut targets = Vec::with_capacity(cluster.rows.len());
-    // How many rows each target would have by now; only counted where it matters.
+    // How many rows each target would have by now; only needed with crowding.
     let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
     for &row in &cluster.rows {
         if spent >= now {

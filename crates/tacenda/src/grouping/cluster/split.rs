@@ -4,8 +4,8 @@ use crate::grouping::cluster::cost::widen;
 use crate::grouping::cluster::store::{Cluster, Space};
 use crate::model::Span;
 
-/// Moves `k` rows out of a cluster of at least `2k`, one at a time, each the row that leaves the two
-/// with the least loss together, the lowest row of equals. Returns the new cluster.
+/// Moves `k` rows out of a cluster of at least `2k`, one at a time. Each is the row that leaves the two clusters with
+/// the least total loss; ties go to the lowest row. Returns the new cluster.
 pub(crate) fn split(space: Space, cluster: &mut Cluster) -> Cluster {
     assert!(cluster.rows.len() >= 2 * space.k, "both parts must reach the least size");
     let mut old = std::mem::take(&mut cluster.rows);
@@ -31,8 +31,8 @@ pub(crate) fn split(space: Space, cluster: &mut Cluster) -> Cluster {
     space.cluster(new)
 }
 
-/// Splits every cluster of `2k` rows or more until none is left. New ones go to the end; `tell` hears of each split,
-/// which cluster and which is new.
+/// Splits clusters until none has `2k` rows or more. New clusters are appended. `tell` is called after each split with
+/// the old and the new cluster.
 pub(crate) fn split_all(space: Space, clusters: &mut Vec<Cluster>, mut tell: impl FnMut(&[Cluster], usize, usize)) {
     for id in 0..clusters.len() {
         while clusters[id].rows.len() >= 2 * space.k {

@@ -21,7 +21,7 @@ impl Cluster {
     }
 }
 
-/// What every cluster is measured against.
+/// What is needed to measure a cluster.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
     /// Where the rows are.
@@ -32,8 +32,7 @@ pub(crate) struct Space<'a> {
     pub(crate) sizes: &'a [u32],
     /// The least size of a cluster.
     pub(crate) k: usize,
-    /// What every row beyond `k` counts for each row of its cluster, as if it were loss. 0: nothing,
-    /// as in the paper.
+    /// The additional loss per row of a cluster, for every row beyond `k`. The paper has none (0).
     pub(crate) crowding: u64,
 }
 
@@ -48,7 +47,7 @@ impl Space<'_> {
     /// How much the loss rises when `cluster` takes the row at `point`.
     pub(crate) fn increment(&self, cluster: &Cluster, point: &[u32]) -> u64 {
         let joined = u64::from(self.costs.joined(&cluster.spans, point));
-        // An emptied cluster would look like a free place. There is none in a sound list.
+        // An empty cluster would cost nothing to join. A valid list has none.
         joined + cluster.rows.len() as u64 * (joined - u64::from(cluster.cost))
     }
 
@@ -60,13 +59,13 @@ impl Space<'_> {
         cluster.rows.push(row);
     }
 
-    /// What a cluster of so many rows counts for being larger than it need be.
+    /// The crowding loss of a cluster with this many rows.
     pub(crate) fn crowd(&self, rows: usize) -> u64 {
         self.crowding * (rows * rows.saturating_sub(self.k)) as u64
     }
 
-    /// The cluster that a row makes the least dearer, the first of equals: FindBestCluster of the
-    /// paper, by looking at all. Empty clusters are passed over.
+    /// The cluster whose loss a row increases least, by examining all: FindBestCluster of the paper. Ties go to the
+    /// first; empty clusters are skipped.
     pub(crate) fn best_of(&self, clusters: &[Cluster], point: &[u32]) -> Option<usize> {
         (0..clusters.len())
             .filter(|&id| !clusters[id].rows.is_empty())

@@ -365,8 +365,8 @@ fn objective(space: Space, clusters: &[Cluster]) -> u128 {
     clusters.iter().map(of).sum()
 }
 
-/// Two pairs of people far apart in one cluster, and two narrow clusters that cover a pair each. Priced as if each
-/// row came alone, the break would seem to pay for a crowding of 3, 4 and 5, where it raises the objective.
+/// Two pairs of people far apart in one cluster, and two narrow clusters that cover a pair each. If each row were
+/// priced alone, the break would seem to pay for a crowding of 3, 4 and 5, although it raises the objective.
 #[test]
 fn rows_that_go_to_one_cluster_are_priced_together() {
     let rows: Vec<Vec<u32>> = [1, 1, 9, 9, 0, 2, 8, 10].map(|number| vec![number]).to_vec();
@@ -385,8 +385,9 @@ fn rows_that_go_to_one_cluster_are_priced_together() {
     assert_eq!(gains, [Some(24), Some(16), Some(8), None, None, None, None]);
 }
 
-/// Of 37 alike two clusters of ten are set apart and 17 stay, of 20 one and ten, of nine none: enough of each kind stay to
-/// keep company with the odd ones. They stay in the order in which they are placed.
+/// Of 37 equal people, two clusters of ten are set apart and 17 stay. Of 20, one cluster is set apart and ten stay. Of
+/// nine, none is set apart. Enough of each kind stay to form clusters with the remaining people, in the order of
+/// placing.
 #[test]
 fn those_set_apart_are_alike_and_enough_of_each_kind_stay() {
     let kinds = [vec![7, 2, 3, 1, 0], vec![7, 4, 3, 1, 0], vec![7, 2, 5, 1, 0]];

@@ -1,9 +1,8 @@
 //! One requirement while the new view is being specialised.
 //!
-//! Combinations of X fall apart by their part in the new view: what two cells with different values
-//! of X say is never added up. So the cells are gathered in groups that are alike on X, each group is
-//! judged on its own, now and as it would be after every division it can meet, and a division that is
-//! carried out changes only the groups it touches.
+//! Cells of the new view with different values of X never contribute to the same combination of X. So cells are
+//! gathered in groups that agree on X, and each group is judged on its own. It is judged as it is, and as it would be
+//! after every division that affects it. A division that is carried out changes only the groups it touches.
 
 use crate::grouping::views::history::Profile;
 use crate::grouping::views::judge::{NewY, Part, judge};
@@ -21,7 +20,7 @@ use std::sync::Arc;
 pub(super) struct JoinCheck {
     /// Which requirement.
     pub(super) requirement: usize,
-    /// Whether specialising can only make matters worse; see `explain`.
+    /// Whether specialising can only lose privacy (see `explain`).
     pub(super) is_monotone: bool,
     pub(super) matcher: Arc<Matcher>,
     pub(super) y: Arc<NewY>,
@@ -42,11 +41,11 @@ pub(super) struct JoinCheck {
     all: Tally,
     /// Per value of an attribute in X, the worst of the groups that have it.
     having: Vec<Tally>,
-    /// Per value, the worst of the groups that would notice its division, after it.
+    /// Per value, the worst of the groups that its division would change, after that division.
     noticing: Vec<Tally>,
 }
 
-/// Cells that are alike on X.
+/// Cells that agree on X.
 #[derive(Clone, Default)]
 struct Group {
     cells: Vec<u32>,
@@ -186,7 +185,7 @@ impl JoinCheck {
             }
         }
         let judge = |&(group, value): &(u32, Option<u32>)| self.judge_group(tree, group as usize, value);
-        // Few groups are large ones; and little work is not worth a thread.
+        // Few groups are large, and little work is not worth a thread.
         let at_once = if tasks.len() < 256 { 1 } else { 16 };
         let answers: Vec<Worst> = if self.rows_of(tree, groups) < WORTH_A_THREAD {
             tasks.iter().map(judge).collect()
@@ -212,7 +211,7 @@ impl JoinCheck {
         cells.map(|&cell| tree.atoms(cell as usize).len()).sum()
     }
 
-    /// Takes back what a group said before and counts what it says now.
+    /// Replaces the earlier judgement of a group by the current one.
     fn renew(&mut self, tree: &Tree, index: usize, now: Worst) {
         let group = &mut self.groups[index];
         if self.versions[index] > 0 {
@@ -229,7 +228,7 @@ impl JoinCheck {
         group.had.iter().for_each(|&value| self.having[value as usize].add(now, stamp));
     }
 
-    /// The values whose division a group would notice.
+    /// The values whose division would change a group.
     fn divisible(&self, tree: &Tree, group: usize) -> Vec<u32> {
         let cells = &self.groups[group].cells;
         let mut values = Vec::new();
@@ -264,7 +263,8 @@ impl JoinCheck {
         let mut after = vec![now; tree.values.len()];
         for (attribute, live) in tree.live().into_iter().enumerate() {
             if self.in_x[attribute] {
-                // Every group has one value of the attribute: the others are those that have another.
+                // Every group has exactly one value of the attribute, so the unaffected groups are those with another
+                // value.
                 let costs: Vec<u64> = live.iter().map(|&value| self.having[value].cost(&self.versions)).collect();
                 for (&value, others) in live.iter().zip(but_one(&costs)) {
                     let broken = self.all.broken() - self.having[value].broken();
@@ -288,7 +288,7 @@ impl JoinCheck {
     }
 }
 
-/// Per entry, the largest of all others.
+/// Per entry, the largest of all other entries.
 fn but_one(costs: &[u64]) -> Vec<u64> {
     let mut answer = vec![0; costs.len()];
     let mut so_far = 0;
@@ -304,7 +304,7 @@ fn but_one(costs: &[u64]) -> Vec<u64> {
     answer
 }
 
-/// The parts of a group: its rows by value of X and by what they meet.
+/// The parts of a group: its rows by value of X and by what they match.
 struct Parts<'a> {
     check: &'a JoinCheck,
     tree: &'a Tree,
@@ -323,7 +323,7 @@ impl Parts<'_> {
             return self.fill(part, cell);
         };
         let value = &tree.values[value as usize];
-        // Rows by child and by value of Y; one column where Y lists nothing here.
+        // Rows by child and by value of Y. If Y lists no values here, there is one column.
         let universe = self.check.y.universe();
         let (codes, weights) = (tree.codes(value.attribute, cell), tree.weights(cell));
         let ys = self.check.y.column().map(|at| tree.extra(at, cell));
@@ -358,7 +358,7 @@ impl Parts<'_> {
         let Some(place) = check.join[value.attribute] else {
             return self.place(group, &check.profile_of_cell[cell]);
         };
-        // What the child meets is less than what its parent met.
+        // A child matches fewer rows than its parent, so it is looked up again.
         let mut spans = check.join_spans(self.tree, cell);
         spans[place] = value.children[child];
         self.place(group, &check.matcher.profile(&spans))

@@ -1,7 +1,7 @@
 //! What a requirement means for these views, before any work is done.
 //!
-//! The paper's lemmas say that specialising never helps; that is true only under conditions, which
-//! are checked here one by one. And a requirement can be empty, out of reach, or about one table only.
+//! The paper's lemmas say that specialising never helps. That is true only under conditions, which are checked here one
+//! by one (science A4.2). A requirement can also be empty, out of reach, or about one table only.
 
 use crate::grouping::views::outcome::JoinMeasure;
 use crate::grouping::views::{Options, Task, Unrelated, ViewsError, task};
@@ -38,12 +38,12 @@ pub enum BrokenCondition {
 pub enum Note {
     /// It holds whatever is published.
     Vacuous,
-    /// It speaks of one table only: the join plays no part.
+    /// It is about one table only: the join does not matter.
     OneTable {
         /// The view.
         view: String,
     },
-    /// It speaks of an earlier view only: nothing done to the new view changes it.
+    /// It is about an earlier view only: the new view cannot change it.
     OutOfReach {
         /// The view.
         view: String,
@@ -69,18 +69,18 @@ pub enum Note {
         /// Rows of the earlier view that match nothing.
         earlier: u64,
     },
-    /// With everything generalised it is broken; `is_final`: and nothing else can help.
+    /// The most general state breaks it.
     Broken {
-        /// Where the most general state stands.
+        /// What the most general state reaches.
         measure: JoinMeasure,
         /// Whether the corrected theorem says that nothing else can help.
         is_final: bool,
     },
-    /// Specialising may help as well as harm: every step is judged anew.
+    /// Specialising may help or harm, so every step is judged again.
     NotMonotone(BrokenCondition),
 }
 
-/// What there is to say about one requirement, counted from 0.
+/// The notes about one requirement, numbered from 0.
 pub fn explain_requirement(task: &Task<'_>, index: usize) -> Result<Vec<Note>, ViewsError> {
     let requirement = &task.requirements[index];
     let mut notes = Vec::new();
@@ -134,14 +134,15 @@ fn is_vacuous(bound: &Bound) -> bool {
     }
 }
 
-/// The one view a requirement speaks of, where X has every copy of every join column and Y is in one view.
+/// The only view that a requirement is about, if X has every copy of every join column and Y is in one view
+/// (science A4.2, collapse).
 fn collapses(task: &Task<'_>, requirement: &Requirement) -> Option<usize> {
     let view = requirement.y.first()?.view;
     let all: Vec<usize> = (1..=task.earlier.len()).collect();
     let own = task.join_columns(&all);
     let complete =
         own.iter().all(|column| requirement.x_in(0).contains(column)) && omitted(task, requirement).is_empty();
-    // With several earlier views, columns that join only those with each other matter too.
+    // With several earlier views, columns that join only these with each other matter as well.
     (complete && task.earlier.len() == 1 && requirement.y.iter().all(|at| at.view == view)).then_some(view)
 }
 
@@ -161,7 +162,7 @@ fn omitted(task: &Task<'_>, requirement: &Requirement) -> Vec<(usize, usize)> {
     omitted
 }
 
-/// The conditions of the corrected theorem that do not hold, but for population-relatedness.
+/// The conditions of the corrected theorem that do not hold, except for population-relatedness.
 pub(super) fn doubts(task: &Task<'_>, requirement: &Requirement, members: &[usize]) -> Vec<BrokenCondition> {
     let mut doubts = Vec::new();
     let join = task.join_columns(members);
@@ -189,7 +190,8 @@ pub(super) fn doubts(task: &Task<'_>, requirement: &Requirement, members: &[usiz
             let Some(theirs) = earlier.view.column(&quasi.name) else { continue };
             let spans = &earlier.column(theirs).spans;
             let apart = spans.is_sorted_by(|a, b| a.hi < b.lo);
-            // Numbers have no tree of their own: only single values nest with every way to divide them.
+            // Numbers have no tree. Only single values are nested in or disjoint from every range that a division can
+            // produce.
             let nested = spans.iter().all(|&span| match quasi.hierarchy() {
                 Some(tree) => tree.cover(span) == span,
                 None => span.width() == 1 || span == quasi.root(),

@@ -1,9 +1,9 @@
-//! What is out already, as one attacker would join it: the earlier views, partition by partition.
+//! The earlier views, joined as an attacker would join them, partition by partition.
 //!
-//! Rows of an earlier view that are alike on everything that matters are one line with a count. The
-//! lines of several views are combined where they can be the same person, pairwise (spans are runs, so
-//! pairs that meet have a common point). The new view is matched against the distinct combinations of
-//! join spans only; a bit per combination says which of them a span of the new view can meet.
+//! Rows of an earlier view that agree on all relevant columns are one line with a count. Lines of several views are
+//! combined if all pairs can be the same person. (Spans are intervals, so spans that overlap pairwise have a common
+//! point.) The new view is matched with the distinct combinations of join spans only. A bit per combination says
+//! whether a span of the new view matches it.
 
 use crate::grouping::views::lines::{Joined, Joining, Lines};
 use crate::grouping::views::link::{Bits, Link, link, link_columns, to_bits};
@@ -14,15 +14,15 @@ use crate::model::{Bound, Impossible, PublishedView, Requirement, Span, View};
 #[derive(Clone, Debug)]
 pub(super) struct EarlierViews {
     joined: Joined,
-    /// How each view of the join meets the new one.
+    /// How each view of the join is matched with the new one.
     links: Vec<Link>,
-    /// Views that only multiply: they hold nothing of X and Y and join nothing but the new view.
+    /// Views that only contribute a factor: they have no column of X or Y and join only the new view.
     factors: Vec<Link>,
     /// Whether Y has a part here.
     pub(super) has_y: bool,
 }
 
-/// Joined rows of the earlier views that are alike: their values of X and Y, and how many.
+/// Equal joined rows of the earlier views: their values of X and Y, and their number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) x: u32,
@@ -30,14 +30,14 @@ pub(super) struct Line {
     pub(super) count: u128,
 }
 
-/// What one combination of the new view's join spans meets, by value of the history's part of X.
+/// What one combination of the new view's join spans matches, by value of the history's part of X.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
-    /// The values of the history's part of X that are met, ascending.
+    /// The values of the history's part of X that are matched, ascending.
     pub(super) entries: Vec<Entry>,
     /// Per entry, its values of Y, ascending, with their counts.
     pub(super) values: Vec<(u32, u128)>,
-    /// The least number of distinct Y values of an entry; `None`: nothing is met.
+    /// The least number of distinct Y values of an entry; `None` if nothing is matched.
     pub(super) least_distinct: Option<u64>,
     /// The worst share of one Y value in an entry, judged as if Y had no part in the new view.
     pub(super) worst: Worst,
@@ -102,14 +102,14 @@ impl EarlierViews {
         self.joined.combinations.len()
     }
 
-    /// Which combinations a row with `span` in the column `name` can meet.
+    /// Which combinations a row with `span` in the column `name` matches.
     pub(super) fn bits(&self, name: &str, span: Span, rules: &[Impossible]) -> Bits {
         let meets: Vec<Vec<bool>> = self.links.iter().map(|link| link.meets(name, span, rules)).collect();
         let met = |combination: &[u32]| combination.iter().zip(&meets).all(|(&class, meets)| meets[class as usize]);
         to_bits(self.joined.combinations.iter().map(|combination| met(combination)))
     }
 
-    /// What the views that only multiply contribute to rows with these spans.
+    /// The factor of `factors` for rows with these spans.
     pub(super) fn factor(&self, spans: &[(&str, Span)], rules: &[Impossible]) -> u128 {
         let rows = |link: &Link| -> u128 {
             let meets: Vec<Vec<bool>> = spans.iter().map(|&(name, span)| link.meets(name, span, rules)).collect();
@@ -122,9 +122,8 @@ impl EarlierViews {
         self.factors.iter().map(rows).product()
     }
 
-    /// Sums up what the combinations in `bits` hold, times `factor`. The entries themselves are kept
-    /// only where `keep` says so: where one partition of the new view meets a value of X on its own, the
-    /// worst entry is all that matters.
+    /// Sums up the combinations in `bits`, times `factor`. Entries are kept only if `keep` says so. If one partition of
+    /// the new view makes up a value of X on its own, only the worst entry matters.
     pub(super) fn profile(&self, bits: &[u64], factor: u128, bound: &Bound, keep: Keep) -> Profile {
         let mut lines: Vec<Line> = Vec::new();
         for at in (0..self.len()).filter(|at| factor > 0 && bits[at / 64] >> (at % 64) & 1 == 1) {
@@ -144,7 +143,7 @@ impl EarlierViews {
             let distinct = values.iter().map(|value| self.y_weight(value.0)).fold(0, u64::saturating_add);
             profile.least_distinct = Some(profile.least_distinct.map_or(distinct, |least| least.min(distinct)));
             for &(y, of_y) in values {
-                // Where a value stands for the rows of a partition, each row has its share of the count.
+                // If a value stands for the rows of a partition, each row has its share of the count.
                 let one = of_y / u128::from(self.y_weight(y));
                 profile.worst = profile.worst.and(Worst::share(one, count, self.threshold(bound, y)));
                 let share = cut_down(one, count);
@@ -166,7 +165,7 @@ impl EarlierViews {
     }
 }
 
-/// A fraction whose products with another cannot overflow; rounded up where counts are that large.
+/// A fraction whose products with another one cannot overflow. Large counts are rounded up.
 fn cut_down(part: u128, whole: u128) -> (u128, u128) {
     let spare = (128 - whole.leading_zeros()).saturating_sub(62);
     ((part >> spare) + u128::from(spare > 0 && part > 0), whole >> spare)

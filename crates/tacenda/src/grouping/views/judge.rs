@@ -1,9 +1,9 @@
 //! a(x), a_Y(x) and l_y(x) of the combinations of X that share their part in the new view.
 //!
-//! The rows of the new view come in parts: each meets one and the same selection of the earlier
-//! views' rows. A value of Y is a pair: its part in the new view and its part in the history. The
-//! paper's cases 1 to 4 are all one sum over distinct pairs, in which the key of a view counts as many
-//! values as there are rows; its Case 2, which counts some pairs twice, is corrected by that.
+//! The rows of the new view come in parts; all rows of a part match the same rows of the earlier views. A value of Y is
+//! a pair: its part in the new view and its part in the history. The paper's cases 1 to 4 are one sum over distinct
+//! pairs, in which the key of a view counts as many values as there are rows. That corrects Case 2, which counts some
+//! pairs twice (science A4.5).
 
 use crate::grouping::views::history::Profile;
 use crate::grouping::views::matcher::Matcher;
@@ -41,7 +41,7 @@ impl NewY {
         }
     }
 
-    /// How many values are told apart here; 1 where none are listed.
+    /// How many values are distinguished here; 1 if none are listed.
     pub(super) fn universe(&self) -> usize {
         match self {
             NewY::Values { spans, .. } => spans.len(),
@@ -50,7 +50,7 @@ impl NewY {
     }
 }
 
-/// Rows of the new view that share X and all that they meet.
+/// Rows of the new view that agree on X and match the same rows.
 #[derive(Clone)]
 pub(super) struct Part {
     /// Which value of X.
@@ -77,7 +77,7 @@ impl Part {
         }
     }
 
-    /// Adds rows that are counted by value already.
+    /// Adds rows that are already counted by value.
     pub(super) fn add_counts(&mut self, y: &NewY, counts: &[u64]) {
         self.weight += counts.iter().sum::<u64>();
         if y.is_listed() {
@@ -103,7 +103,7 @@ impl Part {
     }
 }
 
-/// The worst combination of X among those these parts take part in.
+/// The worst of all combinations of X that these parts contribute to.
 pub(super) fn judge(matcher: &Matcher, y: &NewY, parts: &mut [Part]) -> Worst {
     if let NewY::Values { spans, .. } = y {
         parts.iter_mut().for_each(|part| part.sum_up(spans.len()));
@@ -114,7 +114,7 @@ pub(super) fn judge(matcher: &Matcher, y: &NewY, parts: &mut [Part]) -> Worst {
     }
 }
 
-/// One part: every combination of X is a product of this part and one entry of its profile (Case 1).
+/// Judges one part: every combination of X is a product of this part and one entry of its profile (Case 1).
 fn judge_one(matcher: &Matcher, y: &NewY, part: &Part) -> Worst {
     let Some(least) = part.profile.least_distinct else {
         return Worst::default();
@@ -159,7 +159,7 @@ pub(super) fn is_uniform(bound: &Bound) -> bool {
     }
 }
 
-/// Several parts, or thresholds by pair: each value of the history's part of X is looked at on its own.
+/// Judges several parts, or thresholds by pair: each value of the history's part of X is examined on its own.
 fn judge_many(matcher: &Matcher, y: &NewY, parts: &[Part]) -> Worst {
     // (value of X in the history, part, entry)
     let mut met: Vec<(u32, u32, u32)> = Vec::new();
@@ -241,7 +241,7 @@ fn shares(matcher: &Matcher, y: &NewY, parts: &[Part], met: &[(u32, u32, u32)]) 
             let part = &parts[part as usize];
             match y {
                 NewY::Nothing => pairs.push((0, u128::from(part.weight) * rows)),
-                // Each row is a value of its own, and meets the rows of the history that its part meets.
+                // Each row is a value of its own, and matches the rows of the history that its part matches.
                 NewY::Key => pairs.push((pairs.len() as u32, rows)),
                 NewY::Values { .. } => {
                     pairs.extend(part.values.iter().map(|&(value, own)| (value, u128::from(own) * rows)));

@@ -13,11 +13,11 @@ pub(super) struct Joined {
     /// Per combination, one past its last line.
     pub(super) ends: Vec<u32>,
     pub(super) lines: Vec<Line>,
-    /// Per value of the history's part of Y, how many values it stands for: 1, or the rows of a partition
-    /// where the key of a view is part of Y.
+    /// Per value of the history's part of Y, how many values it stands for: 1, or the rows of a partition if the key of
+    /// a view is in Y.
     pub(super) y_weight: Vec<u64>,
-    /// Per value of the history's part of Y, its spans in the order of the requirement's Y; empty
-    /// spans where an entry belongs to the new view.
+    /// Per value of the history's part of Y, its spans in the order of the requirement's Y. A span is empty if its
+    /// column belongs to the new view.
     pub(super) y_spans: Vec<Vec<Span>>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Joined {
 pub(super) struct Lines {
     view: usize,
     pub(super) link: Link,
-    /// Per class of rows alike on what joins earlier views to each other: names and spans.
+    /// The columns that join earlier views with each other, and per class of rows that agree on them, the spans.
     inner_names: Vec<String>,
     inner_spans: Vec<Vec<Span>>,
     /// Per such class, its lines.
@@ -35,7 +35,7 @@ pub(super) struct Lines {
     y_spans: Vec<Vec<Span>>,
 }
 
-/// Rows of one view that are alike in all that matters.
+/// Rows of one view that agree on all relevant columns.
 #[derive(Clone, Copy)]
 struct Own {
     link: u32,
@@ -125,11 +125,11 @@ impl<'a> Joining<'a> {
         }
     }
 
-    /// Lists the join; fails where that has too many lines.
+    /// Lists the join; fails if it has too many lines.
     pub(super) fn run(mut self) -> Result<Joined, TooMany> {
         let mut joined = Joined::default();
         self.classes(&mut Vec::new())?;
-        // Sums equal lines and puts them by combination.
+        // Adds up equal lines and sorts them by combination.
         self.found.sort_unstable_by_key(|(link, line)| (*link, line.x, line.y));
         let mut combinations: Vec<(u32, Box<[u32]>)> = self.links.into_iter().map(|(key, id)| (id, key)).collect();
         combinations.sort_unstable();

@@ -1,4 +1,4 @@
-//! How two views meet: which columns join them, and which spans can belong to one person.
+//! How two views are matched: which columns join them, and which spans can belong to one person.
 
 use crate::model::{Classes, Impossible, PublishedView, Span, View, ViewRows};
 use rustc_hash::FxHashMap;
@@ -6,14 +6,14 @@ use rustc_hash::FxHashMap;
 /// A set of things that are numbered from 0, one bit each.
 pub(super) type Bits = Box<[u64]>;
 
-/// How an earlier view meets the new one.
+/// How an earlier view is matched with the new one.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// The names of its columns that matter for that.
+    /// The names of its columns that take part.
     pub(super) names: Vec<String>,
-    /// Per class of rows alike on them: the spans.
+    /// Per class of rows that agree on them, the spans.
     pub(super) spans: Vec<Vec<Span>>,
-    /// Per class: how many rows.
+    /// Per class, how many rows it has.
     pub(super) size: Vec<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Link {
     }
 }
 
-/// How `published` meets `new`, and the class of each of its rows.
+/// How `published` is matched with `new`, and the class of each of its rows.
 pub(super) fn link(published: &PublishedView, new: &View, rules: &[Impossible]) -> (Link, Vec<u32>) {
     let columns = link_columns(&published.view, &[new], rules);
     let classes = published.classes(&columns);
@@ -46,7 +46,7 @@ pub(super) fn can_meet(name: &str, span: Span, other: &str, theirs: Span, rules:
     }
 }
 
-/// The columns of `view` that matter when it is matched with `others`.
+/// The columns of `view` that take part when it is matched with `others`.
 pub(super) fn link_columns(view: &View, others: &[&View], rules: &[Impossible]) -> Vec<usize> {
     let has = |name: &str| others.iter().any(|other| other.column(name).is_some());
     let matters = |name: &str| {
@@ -58,8 +58,8 @@ pub(super) fn link_columns(view: &View, others: &[&View], rules: &[Impossible]) 
     (0..view.columns.len()).filter(|&column| matters(&view.columns[column].name)).collect()
 }
 
-/// How many rows of the new view, as they are, and of an earlier view match nothing of the other.
-/// Generalising the new view can only add matches.
+/// How many rows of the ungeneralised new view match no row of an earlier view, and the other way round. Generalising
+/// the new view can only add matches.
 pub(super) fn dangling(new: &View, rows: &ViewRows, earlier: &PublishedView, rules: &[Impossible]) -> (u64, u64) {
     let link = link(earlier, new, rules).0;
     let columns = link_columns(new, &[&earlier.view], rules);

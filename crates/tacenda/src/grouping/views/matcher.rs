@@ -1,7 +1,7 @@
-//! Which of the earlier views' rows a combination of join spans meets, remembered.
+//! Remembers which rows of the earlier views a combination of join spans matches.
 //!
-//! Distinct combinations of join spans are few, however many rows there are: each is looked up once,
-//! as an AND of bit sets, and what it meets is summed up once.
+//! There are few distinct combinations of join spans, however many rows there are. Each is looked up once, as an AND of
+//! bit sets, and its matches are summed up once.
 
 use crate::grouping::views::history::{EarlierViews, Keep, Profile};
 use crate::grouping::views::link::Bits;
@@ -41,7 +41,7 @@ impl Matcher {
         self.names.len()
     }
 
-    /// What rows with these join spans meet.
+    /// What rows with these join spans match.
     pub(super) fn profile(&self, spans: &[Span]) -> Arc<Profile> {
         if let Some(profile) = self.profiles.read().expect(POISONED).get(spans) {
             return profile.clone();
@@ -50,11 +50,11 @@ impl Matcher {
         let named: Vec<(&str, Span)> = self.names.iter().map(String::as_str).zip(spans.iter().copied()).collect();
         let factor = self.history.factor(&named, &self.rules);
         let profile = Arc::new(self.history.profile(&bits, factor, &self.bound, self.keep));
-        // Another thread may have been first; its answer is the same, and one of them is shared by all.
+        // Another thread may have been first. Its answer is the same, and all threads share one of them.
         self.profiles.write().expect(POISONED).entry(spans.into()).or_insert(profile).clone()
     }
 
-    /// Which combinations of the earlier views rows with these spans meet.
+    /// Which combinations of the earlier views match rows with these spans.
     pub(super) fn met(&self, spans: &[Span]) -> Bits {
         let mut met = vec![u64::MAX; self.history.len().div_ceil(64)].into_boxed_slice();
         for (column, &span) in spans.iter().enumerate() {

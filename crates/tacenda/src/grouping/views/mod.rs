@@ -1,16 +1,16 @@
-//! Different columns to different recipients: the next view is published in such detail as keeps
-//! the join of everything that is out private.
+//! Different columns for different recipients: the next view is published in as much detail as keeps the join of all
+//! published views private.
 //!
 //! # Source
 //! Paper 004, Wang and Fung, *Anonymizing sequential releases* (KDD 2006): sections 3 (definitions), 4
 //! (monotonicity), 5 (the algorithm TDS4SA) and 7 (several earlier releases).
 //!
 //! # Promise
-//! On the join of all views, for every value x of X: at least k distinct values of Y go with x
-//! (anonymity), or no value y of Y makes up more than a given share of the rows with x (linkability). The
-//! join counts every pair of rows that could be one person. It says nothing of columns outside X and Y,
-//! and a share among pairs is not a probability. That the pairs lie in some assignment of all rows to
-//! all rows is not looked at here: the auditor does, and [`Specialised::back_off`] takes steps back.
+//! On the join of all views, for every value x of X: at least k distinct values of Y go with x (anonymity), or no value
+//! y of Y makes up more than a given share of the rows with x (linkability). The join counts every pair of rows that
+//! could be one person. It says nothing about columns outside X and Y, and a share among pairs is not a probability.
+//! Whether a pair lies in some assignment of all rows is not examined here. The auditor does that, and
+//! [`Specialised::back_off`] takes steps back if necessary.
 //!
 //! # Steps
 //!
@@ -24,20 +24,20 @@
 //! | corollaries 4.1 and 4.2 | `explain`: when they hold |
 //!
 //! # Departures
-//! - Lemmas 4.1 and 4.2 are false as printed. A candidate is given up for good only where the corrected
-//!   theorem applies, which is checked; elsewhere every candidate is judged anew, and when even the most
-//!   general state breaks a requirement, a bounded search goes on before the answer is "none found".
+//! - Lemmas 4.1 and 4.2 are false as printed. A candidate is given up for good only if the corrected theorem applies,
+//!   which is checked. Otherwise every candidate is judged again after each step. If even the most general state breaks
+//!   a requirement, a bounded search follows before the answer is "none found".
 //! - Case 2 counts some pairs twice; all cases are one sum over distinct pairs.
-//! - A candidate's children are matched against the earlier views anew; the paper omits that.
-//! - Common numbers join by overlap; the paper leaves them out, an attacker will not.
-//! - A node with a single child that occurs may be specialised: it only tells more.
-//! - Columns of Y are published as they are, also where another requirement has them in X.
+//! - A candidate's children are matched with the earlier views again; the paper omits that.
+//! - Common numeric columns join by overlap. The paper leaves them out; an attacker will not.
+//! - A node of which only one child occurs may be specialised, because that adds detail.
+//! - Columns of Y are published as they are, even if another requirement has them in X.
 //!
 //! # Cost
-//! Rows are read once and become atoms, rows alike on all that matters. A division costs the atoms of
-//! the cells it touches, times the number of attributes; judging costs the groups it touches, and the worst
-//! of all groups is kept in heaps. The earlier views cost one look-up per distinct combination of join
-//! spans. Memory: atoms and lines. A million rows in each of two views take well under a second.
+//! Rows are read once and become atoms: rows that agree on all relevant columns. A division costs the atoms of the
+//! cells it touches, times the number of attributes. Judging costs the groups it touches; heaps keep the worst of all
+//! groups. The earlier views cost one look-up per distinct combination of join spans. Memory holds atoms and lines. A
+//! million rows in each of two views take well under a second.
 
 mod check;
 mod explain;
@@ -63,14 +63,14 @@ pub use outcome::{JoinMeasure, Specialised, TrailStep, Warning};
 pub use task::Task;
 pub use utility::{Utility, utility};
 
-/// How to go about it.
+/// Options of the specialisation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Options {
-    /// What detail is good for.
+    /// What the detail is used for.
     pub information: Score,
     /// How many states a search may open when the most general one breaks a requirement.
     pub search: usize,
-    /// How many lines the join of the earlier views may have before each is looked at alone.
+    /// The most lines of the join of the earlier views. Beyond it, each view is examined alone.
     pub lines: usize,
     /// What to do when some rows match nothing.
     pub unrelated: Unrelated,
@@ -81,7 +81,7 @@ pub struct Options {
 pub enum Unrelated {
     /// Nothing is published.
     Refuse,
-    /// Rows that match nothing are no part of the join; nothing is taken to be monotone.
+    /// Rows that match nothing are left out of the join, and nothing is assumed to be monotone.
     Allow,
 }
 
@@ -164,7 +164,7 @@ coded! {
             requirement: usize,
             /// What the most general state reaches.
             measure: JoinMeasure,
-            /// How many states were looked at.
+            /// How many states were examined.
             states: usize,
         } = "R435", "no way was found",
             "The most general view breaks the promise. A limited search among finer views found none that keeps it. \
@@ -185,7 +185,7 @@ impl ViewsError {
         self
     }
 
-    /// How a command ends that meets it.
+    /// The exit code of a command that ends with this error.
     pub fn exit_code(&self) -> u8 {
         match self {
             ViewsError::BadRequirement { .. } | ViewsError::TwoDomains { .. } => 2,
@@ -199,8 +199,8 @@ pub fn specialise(task: &Task<'_>, options: &Options) -> Result<Specialised, Vie
     specialise_among(task, &task.everything(), options)
 }
 
-/// The same where each requirement is about the join with some earlier views only: those that people who
-/// may pool what they got can see. `members` numbers them from 1, per requirement.
+/// The same if each requirement is about the join with some earlier views only: those that one group of poolers can
+/// see. `members` lists these per requirement, numbered from 1.
 pub fn specialise_among(task: &Task<'_>, members: &[Vec<usize>], options: &Options) -> Result<Specialised, ViewsError> {
     let prepared = task::prepare(task, members, options)?;
     let mut engine = search::run(prepared.engine, options, task.requirements)?;

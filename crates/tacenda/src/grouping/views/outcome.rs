@@ -1,4 +1,4 @@
-//! What came out: the cuts, how they came about, and how to take steps back.
+//! The result: the cuts, the steps that led to them, and how to take steps back.
 
 use crate::grouping::views::Task;
 use crate::grouping::views::search::Engine;
@@ -8,11 +8,11 @@ use std::fmt;
 /// The new view, as far as it may be specialised.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Specialised {
-    /// Per column of the view, the spans it is published with; `None`: as it is.
+    /// Per column of the view, the spans it is published with; `None` if it is published as it is.
     pub cuts: Cuts,
     /// The divisions, in order.
     pub trail: Vec<TrailStep>,
-    /// Per requirement, where it stands on the join.
+    /// Per requirement, what it reaches on the join.
     pub measures: Vec<JoinMeasure>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
@@ -29,10 +29,10 @@ pub struct TrailStep {
     pub into: Vec<Span>,
 }
 
-/// Where a requirement stands.
+/// What a requirement reaches.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JoinMeasure {
-    /// The least number of Y values of a combination of X; `None`: the join is empty.
+    /// The least number of Y values of a combination of X; `None` if the join is empty.
     Anonymity {
         /// The number.
         least: Option<u64>,
@@ -96,11 +96,11 @@ impl Specialised {
         cuts
     }
 
-    /// Takes back the latest divisions until `passes` is content with the cuts, and says how many
-    /// that were; `None` where even the first state does not pass, and nothing is changed then.
+    /// Takes back the latest divisions until the cuts pass, and returns how many. If even the first state does not
+    /// pass, it returns `None` and changes nothing.
     ///
-    /// Steps double until a state passes, then the gap is halved: a state that is kept has passed, and few
-    /// are tried. The measures are those of the state before; the auditor measures anew.
+    /// Steps double until a state passes; then the interval is halved. So few states are tried, and the one that is
+    /// kept has passed. The measures are not updated; the auditor measures again.
     pub fn back_off(&mut self, mut passes: impl FnMut(&Cuts) -> bool) -> Option<usize> {
         if passes(&self.cuts) {
             return Some(0);

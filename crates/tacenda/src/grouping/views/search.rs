@@ -1,7 +1,7 @@
 //! The loop: divide the best valid value until none is left.
 //!
-//! Where the most general state breaks a requirement and the corrected theorem does not rule it out,
-//! other cuts may still be fine: a bounded search opens the most promising ones first.
+//! If the most general state breaks a requirement and the corrected theorem does not apply, other cuts may still keep
+//! it. A bounded search opens the most promising ones first.
 
 use crate::grouping::views::check::{JoinCheck, Standing};
 use crate::grouping::views::tree::Tree;
@@ -19,7 +19,7 @@ pub(super) struct Engine {
     pub(super) trail: Vec<TrailStep>,
 }
 
-/// A division that keeps every requirement, and what speaks for it.
+/// A division that keeps every requirement, and its score.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     value: usize,
@@ -31,11 +31,11 @@ struct Candidate {
 /// How many millionths a unit of privacy has.
 const MILLION: u128 = 1_000_000;
 
-/// Specialises as far as it goes, from the most general state or the first good one found.
+/// Specialises as far as possible, from the most general state or the first valid one found.
 pub(super) fn run(mut engine: Engine, options: &Options, requirements: &[Requirement]) -> Result<Engine, ViewsError> {
     let standings = engine.standings();
     let broken = engine.checks.iter().zip(&standings).filter(|(_, standing)| !standing.now.holds);
-    // What no other cut can mend is named first.
+    // A requirement that no other cut can satisfy is reported first.
     if let Some((check, standing)) = broken.max_by_key(|(check, _)| check.is_monotone) {
         let (requirement, measure) = (check.requirement + 1, check.measure(standing.now));
         if check.is_monotone {
@@ -58,7 +58,7 @@ fn way_out(requirement: &Requirement) -> &'static str {
 }
 
 impl JoinCheck {
-    /// A worst case in words of its requirement.
+    /// A worst case, as the measure of its requirement.
     pub(super) fn measure(&self, worst: Worst) -> JoinMeasure {
         match self.matcher.bound {
             Bound::Anonymity { .. } => JoinMeasure::Anonymity { least: worst.least() },
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// The valid value with the best score. Values that can never become valid again are given up.
+    /// The valid value with the best score. Values that can never become valid again are marked.
     fn winner(&mut self) -> Option<usize> {
         let standings = self.standings();
         let mut best: Option<Candidate> = None;
@@ -143,10 +143,10 @@ impl Engine {
 /// The values that were divided on the way to a state: attribute and span.
 type Path = Vec<(usize, Span)>;
 
-/// How far a state is from keeping its requirements: broken ones, then by how many millionths.
+/// How far a state is from keeping its requirements: the number of broken ones, then by how many millionths.
 type Distance = (usize, u128);
 
-/// Opens states in the order of their distance until one keeps everything; also how many were opened.
+/// Opens states in the order of their distance until one keeps all requirements. Also returns how many were opened.
 fn search(root: &Engine, limit: usize) -> (Option<Engine>, usize) {
     let mut seen: BTreeSet<Path> = BTreeSet::new();
     let mut queue: BinaryHeap<Reverse<(Distance, Path)>> = BinaryHeap::new();

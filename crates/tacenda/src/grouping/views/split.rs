@@ -1,8 +1,8 @@
-//! What a value is divided into, and how much that tells.
+//! What a value is divided into, and how much information that adds.
 //!
-//! A category is divided into the children of its node. A number is divided in two, between two
-//! neighbouring values that occur, on a line of the public grid: where the class is told best, or, when
-//! there is no class, where the halves are most even.
+//! A category is divided into the children of its node. A number is divided in two, between two neighbouring values
+//! that occur, on a line of the public grid. The cut maximises the information about the class. Without a class, it
+//! makes the halves as even as possible.
 
 use crate::grouping::views::tree::{GeneralisedValue, WORTH_A_THREAD};
 use crate::model::{Quasi, Span};
@@ -20,7 +20,7 @@ pub(super) struct Counts<'a> {
     pub(super) classes: usize,
 }
 
-/// The values below `span`, left to right; empty where it is not divided.
+/// The values below `span`, left to right; empty if it cannot be divided.
 pub(super) fn children(quasi: &Quasi, span: Span, atoms: &[u32], counts: &Counts<'_>) -> Vec<Span> {
     if atoms.is_empty() {
         return Vec::new();
@@ -84,7 +84,7 @@ fn line_between(quasi: &Quasi, span: Span, below: u32, above: u32) -> Option<u32
     }
     let next = quasi.cover(Span::new(span.lo, middle - 1)).hi.saturating_add(1);
     let previous = quasi.cover(Span::exact(middle)).lo;
-    // A missing value stands alone, or not at all.
+    // A missing value is separated from the numbers, or not at all.
     let missing = quasi.null().unwrap_or(u32::MAX);
     [next, previous, missing].into_iter().find(|&line| fits(line))
 }

@@ -1,12 +1,12 @@
-//! The worst of many groups that come and go.
+//! The worst of many groups that change over time.
 
 use crate::grouping::views::worst::Worst;
 use std::collections::BinaryHeap;
 
-/// Which state of which group said something; a later state of the group makes it void.
+/// A group and its version. A later version makes the earlier one void.
 pub(super) type Stamp = (u32, u32);
 
-/// The worst over groups: the largest cost that still stands, and how many break the requirement.
+/// The worst over groups: the largest valid cost, and how many groups break the requirement.
 #[derive(Clone, Default)]
 pub(super) struct Tally {
     costs: BinaryHeap<(u64, Stamp)>,
@@ -14,13 +14,13 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts what a group says.
+    /// Adds the judgement of a group.
     pub(super) fn add(&mut self, worst: Worst, stamp: Stamp) {
         self.costs.push((worst.cost, stamp));
         self.broken += u32::from(!worst.holds);
     }
 
-    /// Takes back what a group said; its cost is dropped once its stamp is void.
+    /// Removes the judgement of a group. Its cost is dropped once its stamp is void.
     pub(super) fn take_back(&mut self, worst: Worst) {
         self.broken -= u32::from(!worst.holds);
     }
@@ -30,7 +30,7 @@ impl Tally {
         self.broken
     }
 
-    /// The largest cost that still stands, given the current version of every group.
+    /// The largest valid cost, given the current version of every group.
     pub(super) fn cost(&mut self, versions: &[u32]) -> u64 {
         while let Some(&(cost, (group, version))) = self.costs.peek() {
             if versions[group as usize] == version {

@@ -1,4 +1,4 @@
-//! What is asked for, and the most general state it starts from.
+//! The task, and the most general state from which it starts.
 
 use crate::grouping::views::check::JoinCheck;
 use crate::grouping::views::history::{EarlierViews, Keep};
@@ -11,30 +11,30 @@ use crate::grouping::views::{Options, Unrelated, ViewsError, Warning, explain};
 use crate::model::{Bound, Classes, Impossible, PublishedView, Requirement, Span, View, ViewRows};
 use std::collections::BTreeSet;
 
-/// The next view, what is out already, and what must hold. In requirements, view 0 is the new one
-/// and view i the i-th of `earlier`, counted from 1.
+/// The next view, the published views, and the requirements. In requirements, view 0 is the new one and view i the i-th
+/// of `earlier`, counted from 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The view to be published.
     pub view: &'a View,
     /// Its rows. Private.
     pub rows: &'a ViewRows,
-    /// What is out, generalised in whatever way.
+    /// The published views, generalised in any way.
     pub earlier: &'a [PublishedView],
-    /// What must hold, all of it.
+    /// All requirements that must hold.
     pub requirements: &'a [Requirement],
     /// Which values never belong to one person.
     pub impossible: &'a [Impossible],
 }
 
-/// The most general state, and what to say about it.
+/// The most general state, and the warnings about it.
 pub(super) struct Prepared {
     pub(super) engine: Engine,
     pub(super) warnings: Vec<Warning>,
 }
 
 impl Task<'_> {
-    /// The columns of the new view that matter when it is matched with the earlier views `members`.
+    /// The columns of the new view that take part when it is matched with the earlier views `members`.
     pub(super) fn join_columns(&self, members: &[usize]) -> Vec<usize> {
         let others: Vec<&View> = members.iter().map(|&view| &self.earlier[view - 1].view).collect();
         link_columns(self.view, &others, self.impossible)
@@ -95,7 +95,7 @@ pub(super) fn prepare(task: &Task<'_>, members: &[Vec<usize>], options: &Options
     Ok(prepared)
 }
 
-/// One check on the join of everything, or one per earlier view where that join is too large to list.
+/// One check on the join of everything, or one per earlier view if that join is too large to list.
 fn add_checks(
     task: &Task<'_>,
     options: &Options,
@@ -124,7 +124,7 @@ fn add_checks(
     prepared.engine.checks.push(check);
 }
 
-/// The part of a requirement that speaks of the new view and one earlier one.
+/// The part of a requirement that is about the new view and one earlier one.
 fn restrict(requirement: &Requirement, view: usize) -> Requirement {
     let keep =
         |side: &[crate::model::ViewColumn]| side.iter().copied().filter(|at| at.view == 0 || at.view == view).collect();
@@ -155,7 +155,7 @@ fn check(
     let fixed = tree.fixed.iter().enumerate();
     let join_fixed = fixed.clone().filter_map(|(index, fixed)| Some((place(fixed.column)?, index))).collect();
     let x_fixed = fixed.filter(|(_, fixed)| x.contains(&fixed.column)).map(|(index, _)| index).collect();
-    // Where the new view's join columns are all in X, one partition makes up a value of X on its own.
+    // If all join columns of the new view are in X, one partition makes up a value of X on its own.
     let alone = join_columns.iter().all(|column| x.contains(column));
     let by_pair = !requirement.y_in(0).is_empty() && history.has_y && !is_uniform(&requirement.bound);
     let keep = if alone && (!by_pair || matches!(requirement.bound, Bound::Anonymity { .. })) {
@@ -198,7 +198,7 @@ fn new_y(task: &Task<'_>, requirement: &Requirement, samples: &[u32], tree: &mut
     NewY::Values { column: tree.take_in(classes.of_row), spans }
 }
 
-/// Refuses what cannot be meant.
+/// Refuses requirements that make no sense.
 fn validate(task: &Task<'_>) -> Result<(), ViewsError> {
     for earlier in task.earlier {
         for column in &task.view.columns {

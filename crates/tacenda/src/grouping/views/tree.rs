@@ -1,16 +1,15 @@
 //! The new view while it is being specialised: its rows in cells that are published alike.
 //!
-//! Rows that are alike on everything that matters are one atom with a weight; rows are read once, to
-//! form atoms. A cell is a run of atoms with one current value per generalised attribute. A value
-//! knows the values it would be divided into and what that would tell, and is divided everywhere at
-//! once: the values of an attribute are a cut at all times.
+//! Rows that agree on all relevant columns are one atom with a weight; rows are read once, to form atoms. A cell is a
+//! run of atoms with one current value per generalised attribute. A value knows the values it would be divided into and
+//! the information that would add. It is divided everywhere at once, so the values of an attribute are always a cut.
 
 use crate::grouping::views::split;
 use crate::model::{Classes, Cuts, Quasi, Score, Span, View, ViewRows};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// How many atoms must be looked at before several threads do it.
+/// From this many atoms on, several threads are used.
 pub(super) const WORTH_A_THREAD: usize = 1 << 14;
 
 /// The new view, partitioned.
@@ -25,7 +24,7 @@ pub(super) struct Tree {
     /// Per atom, its class; empty without a target.
     target: Vec<u32>,
     classes: usize,
-    /// Every value there has been; see [`GeneralisedValue::is_live`].
+    /// Every value so far (see [`GeneralisedValue::is_live`]).
     pub(super) values: Vec<GeneralisedValue>,
     pub(super) cells: Vec<Cell>,
     /// Per value, the cells that have it now; empty once it is divided.
@@ -55,19 +54,19 @@ pub(super) struct Fixed {
 pub(super) struct GeneralisedValue {
     pub(super) attribute: usize,
     pub(super) span: Span,
-    /// The values below it; empty where it cannot be divided.
+    /// The values below it; empty if it cannot be divided.
     pub(super) children: Vec<Span>,
-    /// Which child a code belongs to, counted from `span.lo`; empty where there are two.
+    /// Which child a code belongs to, counted from `span.lo`; empty if there are only two children.
     lookup: Vec<u32>,
-    /// What dividing it tells, in billionths of a bit or whole units; see [`Score`].
+    /// The information gain of dividing it, in billionths of a bit or whole units (see [`Score`]).
     pub(super) gain: u64,
-    /// Whether it stands in the cut now.
+    /// Whether it is in the current cut.
     pub(super) is_live: bool,
-    /// Whether dividing it was found to break a requirement for good.
+    /// Whether dividing it breaks a requirement for good.
     pub(super) is_dead: bool,
 }
 
-/// Rows that are published alike on all that is generalised or matters for the join.
+/// Rows that are published alike in all columns that are generalised or joined.
 #[derive(Clone)]
 pub(super) struct Cell {
     start: u32,
@@ -102,8 +101,8 @@ impl GeneralisedValue {
 }
 
 impl Tree {
-    /// The most general state. `generalised` and `fixed` are columns of the view; `also` are further
-    /// columns that atoms must be alike on. Also answers with a sample row per atom.
+    /// The most general state, and a sample row per atom. `generalised` and `fixed` are columns of the view; `also` are
+    /// further columns on which atoms must agree.
     pub(super) fn new(
         view: &View,
         rows: &ViewRows,
@@ -166,7 +165,7 @@ impl Tree {
         self.links = vec![(0..self.cells.len() as u32).collect(); self.attributes.len()];
     }
 
-    /// The atoms of a cell: they stand side by side, and move when the cell is divided.
+    /// The atoms of a cell. They are contiguous, and move when the cell is divided.
     pub(super) fn atoms(&self, cell: usize) -> Range<usize> {
         self.cells[cell].start as usize..self.cells[cell].end as usize
     }
@@ -181,14 +180,14 @@ impl Tree {
         &self.weight[self.atoms(cell)]
     }
 
-    /// Takes in numbers by atom, which move along from now on; answers where they are found.
+    /// Adds numbers by atom, which move with the atoms from now on. Returns where they are stored.
     pub(super) fn take_in(&mut self, numbers: Vec<u32>) -> usize {
         assert_eq!(numbers.len(), self.weight.len(), "every atom has a number");
         self.extra.push(numbers);
         self.extra.len() - 1
     }
 
-    /// The numbers taken in at `at`, by atom of a cell.
+    /// The numbers stored at `at`, by atom of a cell.
     pub(super) fn extra(&self, at: usize, cell: usize) -> &[u32] {
         &self.extra[at][self.atoms(cell)]
     }
@@ -259,8 +258,8 @@ impl Tree {
         divided
     }
 
-    /// Puts the atoms from `start` on into the given order, in every column: atoms of a cell stand side
-    /// by side, so that looking at a cell reads memory from front to back.
+    /// Puts the atoms from `start` on into the given order, in every column. Atoms of a cell stay contiguous, so that a
+    /// cell is read sequentially.
     fn rearrange(&mut self, start: usize, order: &[u32]) {
         fn put<T: Copy>(column: &mut [T], start: usize, order: &[u32]) {
             let moved: Vec<T> = order.iter().map(|&atom| column[atom as usize]).collect();
@@ -275,7 +274,7 @@ impl Tree {
         }
     }
 
-    /// A value over `atoms`, with its children and what dividing it would tell.
+    /// A value over `atoms`, with its children and the information gain of dividing it.
     fn value(&self, attribute: usize, span: Span, atoms: &[u32]) -> GeneralisedValue {
         let quasi = &self.attributes[attribute].quasi;
         let counts = split::Counts {
@@ -301,12 +300,12 @@ impl Tree {
         value
     }
 
-    /// What dividing `value` would tell now.
+    /// The current information gain of dividing `value`.
     pub(super) fn gain(&self, value: usize) -> u64 {
         if self.information != Score::Discernability {
             return self.values[value].gain;
         }
-        // Pairs of rows that are published alike and would no longer be.
+        // The number of pairs of rows that are published alike now and would not be after the division.
         let attribute = self.values[value].attribute;
         let mut pairs = 0u64;
         for cell in self.links[value].iter().map(|&cell| cell as usize) {
@@ -320,7 +319,7 @@ impl Tree {
         pairs
     }
 
-    /// The cut as it stands, for a view of so many columns.
+    /// The current cut, for a view of `columns` columns.
     pub(super) fn cuts(&self, columns: usize) -> Cuts {
         let mut cuts: Cuts = vec![None; columns];
         for (index, attribute) in self.attributes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How much of a view is left: distortion, and what it still tells of the target.
+//! The utility of a view: its distortion, and the information it keeps about the target.
 
 use crate::grouping::views::split::bits;
 use crate::model::{Cuts, Span, View, ViewRows};
@@ -8,11 +8,11 @@ use crate::model::{Cuts, Span, View, ViewRows};
 pub struct Utility {
     /// Per row, how many levels its categories were lifted, summed over the columns.
     pub distortion_categories: f64,
-    /// Per row, the share of the domain its numbers leave open, summed over the columns.
+    /// Per row, the share of the domain that its numeric spans cover, summed over the columns.
     pub distortion_numbers: f64,
-    /// Per column, the share of what it told of the target that it still tells; `None` where it told nothing.
+    /// Per column, the share of its information about the target that is kept; `None` if it had none.
     pub information_kept: Vec<Option<f64>>,
-    /// Per column, the bits it still tells of the target, and those its exact values tell.
+    /// Per column, the information about the target in bits: of the published values, and of the exact ones.
     pub told: Vec<[f64; 2]>,
     /// Pairs of rows that are published alike, in both orders and with themselves.
     pub discernability: u128,
@@ -64,7 +64,7 @@ pub fn utility(view: &View, rows: &ViewRows, cuts: &Cuts) -> Utility {
     found
 }
 
-/// Per code, rows by class; one class where there is no target.
+/// Per code, rows by class; one class if there is no target.
 fn counts(rows: &ViewRows, column: usize, size: u32) -> Vec<Vec<u64>> {
     let classes = rows.target().iter().copied().max().map_or(1, |most| most as usize + 1);
     let mut counts = vec![vec![0u64; classes]; size as usize];
@@ -86,7 +86,7 @@ fn levels(tree: &crate::model::Hierarchy, leaf: u32, span: Span) -> u32 {
     levels
 }
 
-/// The bits that the published values tell of the class, and those that the values themselves tell.
+/// The information about the class in bits: of the published values, and of the exact ones.
 fn told(counts: &[Vec<u64>], places: &[u32], published: usize) -> [f64; 2] {
     let classes = counts.first().map_or(0, Vec::len);
     let mut whole = vec![0u64; classes];

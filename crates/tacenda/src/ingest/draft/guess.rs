@@ -1,10 +1,10 @@
-//! From what was seen to a proposal: type, padded bounds, role.
+//! Proposes a type, padded bounds and a role for each column, from what was seen.
 
 use crate::ingest::draft::seen::Seen;
 use crate::ingest::draft::{DraftColumn, Guess};
 use crate::model::Role;
 
-/// What names say, per role; one line each in the file.
+/// The vocabulary of column names, one line per role.
 const WORDS: &str = include_str!("words.txt");
 
 /// The word of a name that the vocabulary lists for a role.
@@ -48,8 +48,8 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Dr
     columns
 }
 
-/// Several sensitive columns count as one combined value. One with two or three values hides nobody and would make the
-/// combination look diverse, so it is left out where another column is sensitive.
+/// Several sensitive columns count as one combined value. A column with two or three values hides nobody, and it would
+/// make the combination look diverse. So it is left out if another column is sensitive.
 fn drop_few_valued(columns: &mut [DraftColumn]) {
     let is_sensitive = |column: &DraftColumn| column.role == Role::Sensitive;
     let few = |column: &DraftColumn| column.distinct.is_some_and(|distinct| distinct < FEW);
@@ -69,8 +69,9 @@ fn drop_few_valued(columns: &mut [DraftColumn]) {
 /// A sensitive column with fewer values hides nobody among three.
 const FEW: usize = 4;
 
-/// One column names the person. A column that is called after people counts before any other: a number of stays or visits
-/// is unique, and would make several people of one. Else the first that is unique and called so, or just unique.
+/// Chooses the column that identifies the person. A column named after people comes first, because a number of stays or
+/// visits is unique and would turn one person into several. Otherwise it is the first unique column that is named like
+/// an identifier, or the first unique one.
 fn choose_identifier(columns: &mut [DraftColumn]) {
     let called = |column: &DraftColumn| says("identifier", &column.name).is_some();
     let whole = |column: &DraftColumn| {
@@ -78,7 +79,7 @@ fn choose_identifier(columns: &mut [DraftColumn]) {
     };
     let fit = |column: &DraftColumn| column.unique && whole(column);
     let of_people = |column: &DraftColumn| whole(column) && called(column) && says("person", &column.name).is_some();
-    // A number that few rows share is a ward, not a person.
+    // A number that many rows share is a ward, not a person.
     let often = |column: &DraftColumn| column.distinct.is_none_or(|distinct| distinct as u64 * 10 >= column.seen.rows);
     let plain = |column: &DraftColumn| fit(column) && column.undecided;
     let find = |fits: &dyn Fn(&DraftColumn) -> bool| columns.iter().position(fits);
@@ -103,8 +104,8 @@ fn choose_identifier(columns: &mut [DraftColumn]) {
     }
 }
 
-/// The column of dates that says which of a person's rows is the latest: the first one that is no birthday and has no empty
-/// cell. None where each person has one row.
+/// The column of dates that orders a person's rows: the first one that is no date of birth and has no empty cell.
+/// `None` if each person has one row.
 pub(super) fn row_order(columns: &[DraftColumn]) -> Option<usize> {
     if columns.iter().any(|column| column.role == Role::Identifier && column.unique) {
         return None;
@@ -114,7 +115,7 @@ pub(super) fn row_order(columns: &[DraftColumn]) -> Option<usize> {
     columns.iter().position(|column| is_date(column) && !is_birth(column))
 }
 
-/// What is said of a column whose part cannot be told.
+/// The reason for a column whose role is not recognised.
 const UNDECIDED: &str = "its name does not tell its role, so it is left out; make it quasi if an attacker may know it, sensitive if nobody \
      may learn it";
 
@@ -170,7 +171,7 @@ fn words(name: &str) -> Vec<String> {
             words.last_mut().expect("there is a first").extend(letter.to_lowercase().flat_map(plain));
         }
     }
-    // INMATEID and patientid end in what they are.
+    // INMATEID and patientid end in `id`.
     if let Some(stem) = words.last().and_then(|word| word.strip_suffix("id")).filter(|stem| stem.len() > 3) {
         words.push(stem.to_string());
         words.push("id".into());
@@ -224,7 +225,7 @@ fn kind(name: &str, seen: &Seen) -> Guess {
     if seen.integers && words(name).iter().any(is_age) && least >= 0 && greatest < 120 {
         return Guess::Integer { lo: 0, hi: 130 };
     }
-    // Room for the next years, on both sides.
+    // Leaves room for the next years, on both sides.
     let spread = greatest - least;
     let lowest = if least >= 0 { (least - spread).max(0) } else { least - spread };
     let (lo, hi) = padded(lowest, greatest + spread);
@@ -234,7 +235,7 @@ fn kind(name: &str, seen: &Seen) -> Guess {
     if seen.integers { Guess::Integer { lo, hi } } else { Guess::Real { lo, hi, decimals } }
 }
 
-/// Dates in whole decades with room on both sides: the series should live for years.
+/// Dates in whole decades with room on both sides, because the series should last for years.
 fn dates(first: i64, last: i64, written: Option<&'static str>) -> Guess {
     let year = |day: i64| 1970 + (day as f64 / 365.2425).floor() as i64;
     let (lo, hi) = (year(first - 1), year(last + 1));
@@ -248,7 +249,7 @@ fn fitting_decimals(seen: &Seen) -> u8 {
     (0..=seen.decimals).rev().find(|&decimals| fits(decimals)).unwrap_or(0)
 }
 
-/// Round bounds well outside of what was seen; zero stays zero for what is never negative.
+/// Round bounds well outside of the values seen. If no value is negative, the lower bound is not negative either.
 pub(super) fn padded(least: i64, greatest: i64) -> (i64, i64) {
     let spread = (greatest - least).max(1);
     let step = 10i64.pow(spread.ilog10()).max(10);

@@ -1,7 +1,7 @@
 //! A first policy file for a table nobody has described yet.
 //!
-//! Every row is looked at. What comes out is a proposal with its reasons: the steward decides. Domains
-//! are rounded outwards, so that no bound is anyone's value.
+//! Every row is read. The result is a proposal with reasons; the steward decides. Domains are rounded outwards, so that
+//! no bound is anyone's value.
 
 mod seen;
 mod guess;
@@ -24,13 +24,13 @@ pub struct Draft {
     pub rows: u64,
     /// What was concluded about the input, one sentence each.
     pub notes: Vec<String>,
-    /// The model of the promise; the one that fits the columns where none was asked for.
+    /// The model of the promise; by default the one that fits the columns.
     model: Option<&'static Entry>,
-    /// How sure anybody may be of a value: at most one in so many.
+    /// The bound on certainty about a value: one in `sure`.
     sure: u64,
     /// The limits of counterfeits and withheld people, in percent.
     limits: (u32, u32),
-    /// The column that orders a person's rows, where the identifier comes several times.
+    /// The column that orders a person's rows, if identifiers occur several times.
     order: Option<usize>,
 }
 
@@ -46,11 +46,11 @@ pub struct DraftColumn {
     pub distinct: Option<usize>,
     /// Whether no two rows have the same value, and none is missing.
     pub unique: bool,
-    /// The part it is proposed to play; change it with [`Draft::set_role`].
+    /// The proposed role; change it with [`Draft::set_role`].
     pub role: Role,
     /// Why.
     pub because: String,
-    /// Whether the part could not be told: the proposal is the safe reading, and no more than that.
+    /// Whether the role could not be recognised. Then the proposal is only the safe choice.
     pub undecided: bool,
     /// Whether it is left as a question, which `check` refuses until it is answered.
     pub open: bool,
@@ -58,10 +58,11 @@ pub struct DraftColumn {
 }
 
 impl DraftColumn {
-    /// How many rows share a value that is shown, at least.
+    /// The least number of rows that must share a value before it is shown.
     pub const SHOWN: u32 = 5;
 
-    /// The most frequent values, at most so many. Values that hardly anybody has are nobody's business, not even on a screen.
+    /// The most frequent values, at most `most`. Rare values are not shown, not even on a screen, because they may
+    /// identify people.
     pub fn samples(&self, most: usize) -> Vec<String> {
         let counts = self.seen.counts.iter().flatten().filter(|(_, count)| **count >= DraftColumn::SHOWN);
         let mut counts: Vec<(u32, String)> =
@@ -109,8 +110,8 @@ impl Draft {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Decides the part a column plays; false if there is no such column. A new identifier takes the
-    /// place of the one before, which is then dropped.
+    /// Sets the role of a column; returns false if there is no such column. A new identifier replaces the earlier one,
+    /// which is then dropped.
     pub fn set_role(&mut self, name: &str, role: Role) -> bool {
         let Some(at) = self.columns.iter().position(|column| column.name == name) else { return false };
         if role == Role::Identifier {
@@ -134,12 +135,12 @@ impl Draft {
         self.columns.iter_mut().filter(|column| column.name == name).for_each(|column| column.open = true);
     }
 
-    /// How sure anybody may be of a sensitive value: at most one in so many. The data may allow less.
+    /// Sets the bound on certainty about a sensitive value: one in `one_in`. The data may allow less.
     pub fn set_sure(&mut self, one_in: u64) {
         self.sure = one_in.max(2);
     }
 
-    /// Whether people leave, return or change between releases, or are only added.
+    /// Sets whether people leave, return or change between releases, or are only added.
     pub fn set_leaving(&mut self, leave: bool) {
         let has_value = self.columns.iter().any(|column| column.role == Role::Sensitive);
         if has_value && self.even_to() >= 2 {
@@ -157,12 +158,12 @@ impl Draft {
         self.limits
     }
 
-    /// Whether the identifier comes several times, so that people have several rows.
+    /// Whether identifiers occur several times, so that people have several rows.
     pub fn has_several_rows(&self) -> bool {
         self.columns.iter().any(|column| column.role == Role::Identifier && !column.unique)
     }
 
-    /// The largest m that a first release could keep: no value is held by more than one in so many rows.
+    /// The largest m that a first release could keep: no value has more than one in m of the rows.
     fn even_to(&self) -> u64 {
         let sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive);
         // A combination is at most as frequent as its parts.
@@ -170,7 +171,7 @@ impl Draft {
         self.rows / most
     }
 
-    /// That one sensitive value is held by too many people for a promise about values, and what would help.
+    /// A warning if one sensitive value is too frequent for a promise about values, with what would help.
     pub fn too_uneven(&self) -> Option<String> {
         let column = self.columns.iter().find(|column| column.role == Role::Sensitive)?;
         let most = column.seen.most_frequent()?;
@@ -187,7 +188,7 @@ impl Draft {
         ))
     }
 
-    /// Decides the promise by its model's name; false if there is no such model.
+    /// Sets the promise by its model's name; returns false if there is no such model.
     pub fn set_promise(&mut self, name: &str) -> bool {
         self.model = entries().find(|entry| entry.name == name);
         self.model.is_some()
@@ -240,7 +241,7 @@ impl Draft {
     }
 }
 
-/// Looks at every row of a table and drafts a policy for it.
+/// Reads every row of a table and drafts a policy for it.
 pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     let mut looked = source.look()?;
     let mut note = None;

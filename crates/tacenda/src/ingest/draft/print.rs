@@ -8,13 +8,13 @@ use std::fmt::Write;
 /// The most values that are listed in the policy file itself.
 const LISTED: usize = 40;
 
-/// A value is listed in the draft if at least so many rows have it.
+/// The least number of rows that must have a value before the draft lists it.
 const SHARED: u32 = 3;
 
-/// Fewer codes are a list.
+/// Fewer codes are listed without a tree.
 const FEW_CODES: usize = 6;
 
-/// Stands above values and hierarchies.
+/// The comment above values and hierarchies.
 const EVERY_VALUE: &str = "# list every value that may occur: the list is published with every release; it can gain \
     values later, but not lose any";
 
@@ -84,7 +84,7 @@ fn line(out: &mut String, text: &str) {
     writeln!(out, "{text}").expect("writing to a string cannot fail");
 }
 
-/// The model of the promise, and how sure anybody may be: at most one in so many rows may have any one value.
+/// The model of the promise and the bound on certainty, as one in how many.
 fn chosen(draft: &Draft) -> (&'static Entry, u64) {
     let has_values = draft.columns.iter().any(|column| column.role == Role::Sensitive);
     let m = draft.even_to().min(draft.sure);
@@ -152,12 +152,12 @@ fn promise(draft: &Draft, out: &mut String) {
     out.push_str(&(entry.draft.parameters)(m));
 }
 
-/// Whether a column is of numbers or dates, none of which is missing.
+/// Whether a column has numbers or dates, none of which is missing.
 fn is_full(column: &DraftColumn) -> bool {
     column.role == Role::Quasi && column.kind != Guess::Category && column.missing == 0
 }
 
-/// Two views to begin with.
+/// Two views as an example.
 fn views(draft: &Draft) -> String {
     let (quasi, sensitive) = (names(draft, Role::Quasi), names(draft, Role::Sensitive));
     let joined: Vec<String> = quasi.iter().take(1).chain(&sensitive).cloned().collect();
@@ -204,7 +204,7 @@ fn declaration(column: &DraftColumn, has_views: bool) -> String {
             format!("{{ role = \"sensitive\", type = \"category\"{rare}{} }}", missing("error"))
         }
         Role::Quasi => {
-            // Views are joined by the values of their day, and take no others.
+            // Views are joined by the values declared at that time, so there is no value for unknown ones.
             let unknown = if column.kind == Guess::Category && !has_views { ", unknown = \"other\"" } else { "" };
             let missing = if column.missing == 0 { ", missing = \"error\"" } else { "" };
             format!("{{ role = \"quasi\", {}{unknown}{missing} }}", quasi(column, has_views))
@@ -235,7 +235,7 @@ fn quasi(column: &DraftColumn, has_views: bool) -> String {
     }
 }
 
-/// How a column of dates is written, where not like 2025-12-31.
+/// The date format of a column, if it is not like 2025-12-31.
 fn format_of(column: &DraftColumn) -> String {
     match &column.kind {
         Guess::Date { written: Some(written), .. } => format!(", format = \"{written}\""),
@@ -243,7 +243,8 @@ fn format_of(column: &DraftColumn) -> String {
     }
 }
 
-/// Public lines for the bounds of wide domains, so that no bound is somebody's value: a round number, about a sixtieth.
+/// A public grid for wide domains, so that no published bound is somebody's value. Its pitch is a round number, about a
+/// sixtieth of the domain.
 fn grid(lo: &i64, hi: &i64, decimals: u8) -> String {
     let step = (hi - lo) / 60;
     if step < 2 {
@@ -252,19 +253,19 @@ fn grid(lo: &i64, hi: &i64, decimals: u8) -> String {
     let power = 10i64.pow(step.ilog10());
     let round = [5, 2, 1].into_iter().map(|digit| digit * power).find(|&round| round <= step).unwrap_or(power);
     let digits = usize::from(decimals);
-    // Bounds that are no lines would be lines all the same.
+    // The ends of the domain must lie on the grid, because they are boundaries in any case.
     match (lo % round, hi % round) {
         (0, 0) => format!(", grid = {:.digits$}", round as f64 / 10f64.powi(i32::from(decimals))),
         _ => String::new(),
     }
 }
 
-/// The values of a category, or the hierarchy file that has them; with a value for those that are not listed.
+/// The values of a category, or the hierarchy file that has them, with a value for all that are not listed.
 fn declared(column: &DraftColumn, with_other: bool) -> String {
     match listed(column) {
         Some(mut values) => {
             if with_other {
-                // The list is published: a value that one or two people have would say that they are there.
+                // The list is published, so a value of one or two people would reveal their presence.
                 values.retain(|value| column.seen.count(value) >= SHARED);
             }
             add_other(&mut values, with_other);
@@ -275,12 +276,12 @@ fn declared(column: &DraftColumn, with_other: bool) -> String {
     }
 }
 
-/// The values, where they are few enough to list and no codes.
+/// The values, if they are few enough to list and are not codes.
 fn listed(column: &DraftColumn) -> Option<Vec<String>> {
     column.seen.values().map(usable).filter(|values| values.len() <= LISTED && !has_tree(column, values))
 }
 
-/// Whether the values are codes whose beginnings mean something, such as postcodes: a tree of them says more than a list.
+/// Whether the values are codes whose prefixes mean something, such as postcodes. Then a tree is better than a list.
 fn has_tree(column: &DraftColumn, values: &[String]) -> bool {
     let is_code = |value: &String| {
         value.len() <= 10
@@ -295,7 +296,7 @@ fn add_other(values: &mut Vec<String>, wanted: bool) {
     }
 }
 
-/// A hierarchy cannot have `*` as a value; such cells are for the steward to look at.
+/// A hierarchy cannot have `*` as a value, so such cells are left to the steward.
 fn usable(mut values: Vec<String>) -> Vec<String> {
     values.retain(|value| value != "*");
     values
@@ -336,7 +337,7 @@ fn written(rows: Vec<Vec<String>>) -> String {
     String::from_utf8(bytes).expect("texts make text")
 }
 
-/// Codes are grouped by their beginnings, letter by letter; all else stands directly under the root.
+/// Codes are grouped by their prefixes, character by character. All other values are directly under the root.
 fn rows(values: &[String], is_code: bool) -> Vec<Vec<String>> {
     let length = values.first().map_or(0, |value| value.chars().count());
     let code =
@@ -354,7 +355,7 @@ fn rows(values: &[String], is_code: bool) -> Vec<Vec<String>> {
     values.iter().map(row).collect()
 }
 
-/// Codes of different lengths, such as J10.1 and K30: a shorter one stands for itself at every level that it does not reach.
+/// Codes of different lengths, such as J10.1 and K30. A shorter code is repeated at the levels that it does not reach.
 fn beginnings(values: &[String]) -> Vec<Vec<String>> {
     let longest = values.iter().map(String::len).max().unwrap_or(0);
     let label = |value: &String, length: usize| match value.len() <= length {
@@ -369,7 +370,7 @@ fn beginnings(values: &[String]) -> Vec<Vec<String>> {
 fn path(column: &DraftColumn) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || letter == '-' || letter == '_' { letter } else { '_' };
     let name: String = column.name.chars().map(plain).collect();
-    // `zip code` and `zip_code` are two columns.
+    // `zip code` and `zip_code` are two columns and need two file names.
     let apart = if name == column.name {
         String::new()
     } else {
@@ -387,7 +388,7 @@ fn series_name(text: &str) -> String {
     if name.is_empty() { "series".into() } else { name.into() }
 }
 
-/// A name within a comment: one line, whatever it holds.
+/// A name within a comment, on one line whatever it contains.
 fn said(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

@@ -1,8 +1,8 @@
 //! Rare sensitive values, merged in the draft.
 //!
-//! A value that few people have costs counterfeits at every release after they leave. So the draft publishes the frequent
-//! values as they are and the rare ones by the beginning of their code, or together. At least seven of eight people keep
-//! their exact value. The steward sees every line of it in the hierarchy file.
+//! A rare value costs counterfeits in every release after its holders leave. So the draft publishes frequent values as
+//! they are, and rare ones by the prefix of their code or under one label. At least seven of eight people keep their
+//! exact value. The steward sees every line in the hierarchy file.
 
 use crate::ingest::draft::DraftColumn;
 use crate::model::Role;
@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 /// With fewer values there is nothing to merge.
 const MANY: usize = 30;
 
-/// Of a thousand people, how many keep their exact value at least.
+/// The least number of people, of a thousand, who keep their exact value.
 const KEPT: u64 = 875;
 
-/// What rare values with rare beginnings are published as.
+/// The label of rare values with rare prefixes.
 const TOGETHER: &str = "rare values";
 
 /// The labels of a sensitive column.
 pub(super) struct Rare {
     /// Per value, what is published for it.
     labels: Vec<(String, String)>,
-    /// How many values keep their own.
+    /// How many values are published as they are.
     kept: usize,
-    /// How many of a thousand people have those.
+    /// How many of a thousand people have such a value.
     share: u64,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn of(column: &DraftColumn) -> Option<Rare> {
     let kept = values.iter().filter(|(_, count)| *count >= least);
     let share = kept.clone().map(|(_, count)| count).sum::<u64>() * 1000 / people;
     let kept = kept.count();
-    // A value that looks like one of our labels would be two things.
+    // A value that looks like one of our labels would be ambiguous.
     let is_clear = labels.iter().all(|(value, _)| value != TOGETHER && !value.contains('*'));
     (kept < labels.len() && is_clear).then_some(Rare { labels, kept, share })
 }
@@ -69,12 +69,12 @@ impl Rare {
     pub(super) fn rows(&self) -> Vec<Vec<String>> {
         let mut rows: Vec<Vec<String>> =
             self.labels.iter().map(|(value, label)| vec![value.clone(), label.clone(), "*".into()]).collect();
-        // Values of one label stand together.
+        // Sorted so that values of one label are together.
         rows.sort_unstable_by(|a, b| a[1].cmp(&b[1]).then_with(|| a[0].cmp(&b[0])));
         rows
     }
 
-    /// What stands above the column in the policy file.
+    /// The comment above the column in the policy file.
     pub(super) fn comment(&self) -> String {
         format!(
             "# {} of {} values are published as they are: {} of 1000 people have them. The file says what the others are \
@@ -87,7 +87,8 @@ impl Rare {
     }
 }
 
-/// The beginning of a code: up to its last mark, or the first three letters and digits of a longer one; empty for words.
+/// The prefix of a code: up to its last punctuation mark, or the first three characters of a longer one; empty for
+/// words.
 fn beginning(value: &str) -> &str {
     if !value.bytes().any(|byte| byte.is_ascii_digit()) || !value.is_ascii() {
         return "";

@@ -6,7 +6,7 @@ use memchr::memchr2;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
-/// Days that people live through, counted from 1970-01-01: 1850 to 2150.
+/// Plausible days of people's lives, counted from 1970-01-01: the years 1850 to 2150.
 const LIVING: std::ops::Range<i64> = -43_829..65_744;
 
 /// How many distinct values are distinguished.
@@ -30,7 +30,7 @@ pub(super) struct Seen {
     pub decimals: u8,
     /// How often each value occurs; `None` for too many values.
     pub counts: Option<FxHashMap<Box<[u8]>, u32>>,
-    /// Hashes of all values, as long as none has come twice.
+    /// Hashes of all values, as long as no value occurred twice.
     fingerprints: Option<FxHashSet<u64>>,
     /// All bytes, and cells with a blank in them.
     pub bytes: u64,
@@ -80,7 +80,7 @@ impl Seen {
         }
         if let Some(counts) = &mut self.counts {
             match counts.get_mut(cell) {
-                // What a value is need only be looked at once.
+                // A value that was seen before need not be classified again.
                 Some(count) => {
                     *count += 1;
                     return;
@@ -105,7 +105,7 @@ impl Seen {
     }
 
     fn number(&mut self, cell: &[u8]) -> bool {
-        // A leading zero makes a code, not a number: adding it up would lose it.
+        // A leading zero makes a code, not a number: as a number, the zero would be lost.
         let digits = cell.strip_prefix(b"-").unwrap_or(cell);
         if let [b'0', b'0'..=b'9', ..] = digits {
             return false;

@@ -6,7 +6,7 @@ use crate::model::Domain;
 /// The most digits a number may have.
 const MOST_DIGITS: usize = 30;
 
-/// A number or a day. They compare by size; a day never meets a number in one column.
+/// A number or a day, ordered by size. A column never mixes days and numbers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NumberOrDay {
     digits: i128,
@@ -70,7 +70,7 @@ impl NumberOrDay {
         }
     }
 
-    /// `digits` with so many decimals, in lowest terms; below zero they are zeros before the point.
+    /// `digits` with this many decimals, in lowest terms. Negative `decimals` are zeros before the point.
     fn scaled(mut digits: i128, mut decimals: i32) -> Option<NumberOrDay> {
         while decimals > 0 && digits % 10 == 0 {
             digits /= 10;
@@ -110,7 +110,7 @@ impl NumberOrDay {
         self.decimals
     }
 
-    /// The number of whole units of the last of `decimals` decimals below or at it, and whether that is all of it.
+    /// The value in units of the last of `decimals` decimals, rounded down, and whether that is exact.
     pub fn units(self, decimals: u8) -> Option<(i64, bool)> {
         let more = i32::from(decimals) - i32::from(self.decimals);
         let (units, exact) = if more >= 0 {
@@ -130,7 +130,7 @@ impl PartialOrd for NumberOrDay {
         }
         let (low, high) = (self.decimals.min(other.decimals), self.decimals.max(other.decimals));
         let scale = 10i128.checked_pow(u32::from(high - low))?;
-        // What does not fit 128 bits is farther from zero than anything that does.
+        // A value that does not fit 128 bits is farther from zero than any that does.
         let mine = if self.decimals < high { self.digits.saturating_mul(scale) } else { self.digits };
         let theirs = if other.decimals < high { other.digits.saturating_mul(scale) } else { other.digits };
         Some(mine.cmp(&theirs))

@@ -1,30 +1,30 @@
 //! One published cell, in any of the usual notations.
 //!
-//! Reading a cell says what is written, not what it means: whether `20-30` are years of age or a label
-//! is decided for the whole column. What is neither a known form nor a plain label is [`Cell::Unclear`].
+//! Reading a cell determines its form, not its meaning: whether `20-30` is a range or a label is decided for the whole
+//! column. A text that is neither a known form nor a plain label is [`Cell::Unclear`].
 
 use crate::ingest::foreign::bound::NumberOrDay;
 use crate::ingest::foreign::lookalike::is_lookalike;
 use crate::ingest::foreign::{bound, thousands};
 use std::borrow::Cow;
 
-/// What divides the ends of a range, beside a plain hyphen the signs that word processors make of it.
+/// The signs between the ends of a range: a plain hyphen, and what word processors turn it into.
 pub(super) const DASHES: [char; 8] = ['-', '–', '—', '−', '‐', '‑', '‒', '―'];
 
-/// Texts that other tools write where there is nothing.
+/// Texts that other tools write for a missing value.
 const NOTHING: [&str; 16] =
     ["NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "Null", "null", "NaN", "NAN", "nan", "NaT", "?", ".", "-", "--"];
 
-/// Whether a text says that there is nothing.
+/// Whether a text means a missing value.
 pub fn says_nothing(text: &str) -> bool {
     let text = text.trim();
     text.is_empty() || NOTHING.contains(&text)
 }
 
-/// What stands in a cell.
+/// The form of a cell.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing: not recorded, or left out; what it means is decided for the column.
+    /// A missing value: not recorded, or suppressed. The column decides which.
     Missing,
     /// Nothing but stars: any value.
     Any,
@@ -32,15 +32,15 @@ pub enum Cell<'a> {
     Point(NumberOrDay),
     /// Everything between two bounds, one of which may be absent.
     Range(Range),
-    /// What would be a number or a range, if its column is written so.
+    /// A number or a range, if its whole column is written this way.
     Maybe(Written, Doubt),
-    /// A beginning with its rest starred out: `47***`.
+    /// A prefix whose rest is starred out: `47***`.
     Prefix(&'a str),
     /// Several values: `{a, b}`.
     Set(Vec<Cow<'a, str>>),
-    /// A text that stands for itself.
+    /// A plain text.
     Label(&'a str),
-    /// A text that looks like one of the above and is not.
+    /// A text that looks like one of the above but is not.
     Unclear,
 }
 
@@ -63,21 +63,21 @@ impl Written {
     }
 }
 
-/// Why only the column can say what a cell is.
+/// Why only the column can decide what a cell is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Doubt {
-    /// It has commas between thousands, which may be something else.
+    /// It has commas that may be thousands separators.
     pub thousands: bool,
-    /// It is a number and a dash: `20-` may be 20 and more, or a label such as a blood group.
+    /// It is a number and a dash: `20-` may mean 20 and more, or be a label.
     pub open_dash: bool,
 }
 
 /// Everything between two bounds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Range {
-    /// The lower end; `None` where it is open to everything below.
+    /// The lower end; `None` if it is open.
     pub lo: Option<End>,
-    /// The upper end; `None` where it is open to everything above.
+    /// The upper end; `None` if it is open.
     pub hi: Option<End>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// What a cell says by itself.
+/// The form of a cell that is clear without its column.
 fn clear(text: &str) -> Cell<'_> {
     if text.is_empty() {
         return Cell::Missing;
@@ -159,7 +159,7 @@ fn clear(text: &str) -> Cell<'_> {
     }
 }
 
-/// `1,000-2,000`, `20-` and `1,000-`; `None` where the text is none of these.
+/// `1,000-2,000`, `20-` and `1,000-`; `None` if the text is none of these.
 fn doubtful(text: &str) -> Option<Cell<'static>> {
     let ungrouped = thousands::without_commas(text);
     let (text, thousands) = (ungrouped.as_deref().unwrap_or(text), ungrouped.is_some());
@@ -172,7 +172,7 @@ fn doubtful(text: &str) -> Option<Cell<'static>> {
     Some(Cell::Maybe(Written::Range(range), Doubt { thousands, open_dash: true }))
 }
 
-/// `[a,b)`, `(a, b]`, `]a, b]`, `[a, b[`, `[a;b]`, `[a-b]` and the like; `None` where the text has no such brackets.
+/// `[a,b)`, `(a, b]`, `]a, b]`, `[a, b[`, `[a;b]`, `[a-b]` and the like; `None` if the text has no such brackets.
 fn brackets(text: &str) -> Option<Cell<'_>> {
     let lo_included = match text.as_bytes()[0] {
         b'[' => true,
@@ -202,13 +202,13 @@ fn brackets(text: &str) -> Option<Cell<'_>> {
     };
     Some(match ends {
         Some(range) => Cell::Range(range),
-        // A text such as (unknown) is a label; one with a comma in it would be a guess.
+        // A text such as (unknown) is a label. With a comma in it, that would be a guess.
         None if text.starts_with('(') && !inner.contains(',') && bound::read(inner).is_none() => Cell::Label(text),
         None => Cell::Unclear,
     })
 }
 
-/// One side of a bracketed range: a bound, or no bound where the text says infinity.
+/// One side of a bracketed range: a bound, or none if the text says infinity.
 fn side(text: &str, included: bool, is_endless: fn(&str) -> bool) -> Option<Option<End>> {
     let text = text.trim();
     if is_endless(text) {
@@ -231,7 +231,7 @@ fn one_ended(text: &str, is_lower: bool, included: bool) -> Option<Range> {
     if is_lower { Range::new(end, None) } else { Range::new(None, end) }
 }
 
-/// `>=x`, `<=x`, `>x`, `<x`, `≥x`, `≤x`, `x+`; `None` where the text is none of these.
+/// `>=x`, `<=x`, `>x`, `<x`, `≥x`, `≤x`, `x+`; `None` if the text is none of these.
 fn comparison(text: &str) -> Option<Cell<'_>> {
     for (sign, lower, included) in [
         (">=", true, true),
@@ -264,7 +264,7 @@ fn dashed(text: &str) -> Option<Range> {
     ways.next().is_none().then_some(way)
 }
 
-/// `a..b` with both ends included. Three dots leave open whether the last one belongs to it.
+/// `a..b` with both ends included. Three dots are refused, because they may include the last value or not.
 fn dotted(text: &str) -> Option<Cell<'static>> {
     for unclear in ["...", "…"] {
         if let Some((lo, hi)) = text.split_once(unclear) {
@@ -276,12 +276,12 @@ fn dotted(text: &str) -> Option<Cell<'static>> {
         .then(|| between(lo, hi, true).map_or(Cell::Unclear, Cell::Range))
 }
 
-/// `20 to 29`, `under 20`, `65 and over` and the like; `None` where the text is none of these.
+/// `20 to 29`, `under 20`, `65 and over` and the like; `None` if the text is none of these.
 fn in_words(text: &str) -> Option<Cell<'static>> {
     if !text.contains(' ') || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // Letters keep their places, so that what is found here can be cut out of the text.
+    // ASCII lower case keeps byte positions, so what is found here can be cut out of the original text.
     let small = text.to_ascii_lowercase();
     for (word, is_lower, included) in [
         ("under ", false, false),
@@ -320,7 +320,7 @@ fn in_words(text: &str) -> Option<Cell<'static>> {
         let are_ends = bound::read(lo.trim()).is_some() && bound::read(hi.trim()).is_some();
         return are_ends.then(|| between(lo, hi, true).map_or(Cell::Unclear, Cell::Range));
     }
-    // Whether "between" includes its ends is anybody's guess.
+    // It is not clear whether "between" includes its ends.
     let (lo, hi) = small.strip_prefix("between ")?.split_once(" and ")?;
     (bound::read(lo.trim()).is_some() && bound::read(hi.trim()).is_some()).then_some(Cell::Unclear)
 }
@@ -332,7 +332,7 @@ fn between(lo: &str, hi: &str, hi_included: bool) -> Option<Range> {
     Range::new(Some(lo), Some(hi))
 }
 
-/// The members of a set: between commas, blanks around them left out; one with a comma in quotes.
+/// The members of a set, separated by commas and trimmed. A member with a comma is in quotes.
 fn set(inner: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut members = Vec::new();
     let mut rest = inner.trim();
@@ -365,8 +365,8 @@ fn is_plain(member: &str) -> bool {
         && matches!(clear(member), Cell::Label(_) | Cell::Point(_) | Cell::Range(_))
 }
 
-/// A set of values, or the range that its ranges make together. Ranges with a gap between them are not read: the gap would
-/// count as said.
+/// A set of values, or the range that its ranges form together. Ranges with a gap between them are not read, because
+/// one range would include the gap.
 fn of_members(members: Vec<Cow<'_, str>>) -> Option<Cell<'_>> {
     let is_range = |member: &Cow<'_, str>| dashed(member).is_some() && bound::read(member).is_none();
     if !members.iter().any(is_range) {
@@ -391,7 +391,8 @@ fn of_members(members: Vec<Cow<'_, str>>) -> Option<Cell<'_>> {
     Some(Cell::Range(whole))
 }
 
-/// The members of a Python list of texts, such as anonypy writes: `['a,b']`, `['a', 'b']`. A comma in a text divides members.
+/// The members of a Python list of texts, as anonypy writes it: `['a,b']`, `['a', 'b']`. A comma inside a text also
+/// separates members.
 fn list(text: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut rest = text.strip_prefix('[')?.strip_suffix(']')?.trim();
     let mut members = Vec::new();
@@ -411,7 +412,7 @@ fn list(text: &str) -> Option<Vec<Cow<'_, str>>> {
     }
 }
 
-/// The text in a list of one text without a comma: `['22-36']` says what `22-36` says. Other texts stay as they are.
+/// The text in a list of one text without a comma: `['22-36']` means `22-36`. Other texts are returned unchanged.
 pub fn without_list(text: &str) -> &str {
     let inner = || {
         let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;

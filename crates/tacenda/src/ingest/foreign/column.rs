@@ -1,4 +1,4 @@
-//! A quasi column of all files together: which notation it is in, and the span of every text.
+//! A quasi column of all files together: its notation, and the span of every text.
 
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::cell::Cell;
@@ -18,15 +18,15 @@ pub struct ColumnNote {
     pub values: String,
     /// How they are written, and how many cells are written so.
     pub notations: Vec<(String, u64)>,
-    /// What `*` stands for, and where that comes from.
+    /// What `*` means, and where that comes from.
     pub domain: String,
-    /// Published cells that say nothing, and whether they were taken for any value; `None` where there are none.
+    /// Published cells with a missing value, and whether they were taken for any value; `None` if there are none.
     pub missing: Option<(u64, bool)>,
-    /// Whether different labels are taken for values that have nothing in common, and nothing shows that they are.
+    /// Whether different labels are taken for disjoint values without evidence.
     pub apart: bool,
-    /// Whether nobody said so either: what is concluded from that is told with an if.
+    /// Whether that was not confirmed by an option either. Then findings that depend on it are conditional.
     pub guessed: bool,
-    /// Labels that are no values of the private tables, and how many cells have them.
+    /// Labels that do not occur as values in the private tables, and how many cells have them.
     pub widened: (u64, u64),
     /// Cells with sets that fit no common order, read as the run of values around them.
     pub around: u64,
@@ -41,7 +41,7 @@ impl ColumnNote {
         self.of_missing().into_iter().chain(apart).chain(self.of_widened()).chain(self.of_around())
     }
 
-    /// What generalised labels without a hierarchy were taken for.
+    /// The assumption about generalised labels without a hierarchy.
     fn of_widened(&self) -> Option<String> {
         let (labels, cells) = self.widened;
         let column = &self.column;
@@ -55,7 +55,7 @@ impl ColumnNote {
         })
     }
 
-    /// What sets in no common order were taken for.
+    /// The assumption about sets that fit no common order.
     fn of_around(&self) -> Option<String> {
         let (column, cells) = (&self.column, self.around);
         (cells > 0).then(|| {
@@ -67,7 +67,7 @@ impl ColumnNote {
         })
     }
 
-    /// What cells that say nothing were taken for.
+    /// The assumption about missing values.
     fn of_missing(&self) -> Option<String> {
         let (cells, are_any) = self.missing?;
         let taken = match are_any {
@@ -79,7 +79,7 @@ impl ColumnNote {
     }
 }
 
-/// How many cells say something.
+/// The number of cells, as the subject of a sentence.
 pub fn cells_say(cells: u64) -> String {
     if cells == 1 { "1 cell says".into() } else { format!("{cells} cells say") }
 }
@@ -88,9 +88,9 @@ pub fn cells_say(cells: u64) -> String {
 pub struct Column {
     /// The attribute with its domain.
     pub quasi: Quasi,
-    /// Per published file, the span of each text of the file; `None` where the file has no such column.
+    /// Per published file, the span of each text of the file; `None` if the file has no such column.
     pub spans: Vec<Option<Vec<Span>>>,
-    /// The same, what tells texts with one span apart: 0 where a text says no less than its span.
+    /// Likewise, a number that distinguishes texts with one span: 0 if a text means exactly its span.
     pub kinds: Vec<Option<Vec<u32>>>,
     /// Per table of the truth, the code of each text.
     pub codes: Vec<Vec<u32>>,
@@ -103,11 +103,11 @@ pub struct Column {
 pub struct Texts<'a> {
     /// The texts.
     pub texts: Vec<&'a str>,
-    /// What they say.
+    /// Their forms.
     pub cells: Vec<Cell<'a>>,
     /// How many cells have each.
     pub counts: Vec<u64>,
-    /// Whether cells that say nothing are any value, and not one of their own.
+    /// Whether a missing value means any value, instead of being a value of its own.
     pub missing_is_any: bool,
     /// Whether numbers have commas between thousands.
     pub thousands: bool,
@@ -119,7 +119,7 @@ pub struct Unreadable {
     pub kind: Kind,
     /// Which texts: those of the published files first, then those of the truth.
     pub texts: Vec<usize>,
-    /// What more there is to say.
+    /// Further details.
     pub detail: String,
 }
 
@@ -141,7 +141,7 @@ pub struct Meaning {
     pub quasi: Quasi,
     /// Per published text, its span.
     pub spans: Vec<Span>,
-    /// Per published text, 0, or a number of its own where the span holds more than the text says.
+    /// Per published text, 0, or a distinct number if the span is wider than the text.
     pub kinds: Vec<u32>,
     /// What the values are.
     pub values: String,
@@ -149,7 +149,7 @@ pub struct Meaning {
     pub domain: String,
 }
 
-/// Reads a column of all files together. Unless `reads_around`, what no span can say exactly is refused.
+/// Reads a column of all files together. Unless `reads_around`, a text that no span expresses exactly is refused.
 pub fn read(
     name: &str,
     wish: &Wish,
@@ -162,7 +162,7 @@ pub fn read(
     published.missing_is_any = match wish.missing {
         Missing::Any => true,
         Missing::Value => false,
-        // Where the column uses `*`, or the true table has blanks, a blank means "not recorded", not "suppressed".
+        // If the column uses `*`, or the private table has blanks, a blank means "not recorded", not "suppressed".
         Missing::Auto => !published.cells.contains(&Cell::Any) && !private.has_null(),
     };
     let mut widened = levels::Widened::default();
@@ -231,7 +231,7 @@ fn note(name: &str, wish: &Wish, published: &Texts<'_>, has_truth: bool, values:
         _ => false,
     };
     let apart = !wish.has_tree() && !published.places(says_more).is_empty();
-    // A label that stands alone is beside nothing that it could overlap.
+    // A single label has no other label that it could overlap.
     let names = published.places(|cell| matches!(cell, Cell::Label(_) | Cell::Point(_))).len();
     ColumnNote {
         column: name.into(),
@@ -247,7 +247,7 @@ fn note(name: &str, wish: &Wish, published: &Texts<'_>, has_truth: bool, values:
 }
 
 impl<'a> Texts<'a> {
-    /// The texts of all files, and per file and text of its own the place among them.
+    /// The texts of all files, and per file the place of each of its texts among them.
     fn gather(
         files: &[(&'a RawFile, Option<&'a RawColumn>)],
         wish: &Wish,
@@ -255,7 +255,7 @@ impl<'a> Texts<'a> {
     ) -> (Texts<'a>, Vec<Option<Vec<u32>>>) {
         let mut index: FxHashMap<&str, u32> = FxHashMap::default();
         let mut all = Texts::default();
-        // Where texts stand for themselves, or for what a tree says, NA is one of them, unless somebody said otherwise.
+        // With exact texts or a given tree, NA is a text like any other, unless an option says otherwise.
         let are_named = (wish.notation == Notation::Exact || wish.has_tree()) && wish.missing == Missing::Auto;
         let mut places = Vec::new();
         for (_, column) in files {
@@ -282,7 +282,7 @@ impl<'a> Texts<'a> {
         (all, places)
     }
 
-    /// Whether some cell says that nothing was recorded: a value of its own.
+    /// Whether some cell means "not recorded", which is a value of its own.
     pub fn has_null(&self) -> bool {
         !self.missing_is_any && self.cells.contains(&Cell::Missing)
     }
@@ -292,7 +292,7 @@ impl<'a> Texts<'a> {
         *cell == Cell::Any || self.missing_is_any && *cell == Cell::Missing
     }
 
-    /// Reads some cells in another way; `None` leaves one as it is.
+    /// Replaces the form of some cells; `None` leaves one as it is.
     pub fn change(&mut self, new: impl Fn(&Cell<'a>, &'a str) -> Option<Cell<'a>>) {
         for (cell, text) in self.cells.iter_mut().zip(self.texts.iter().copied()) {
             if let Some(changed) = new(cell, text) {
@@ -301,7 +301,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// The texts that say such things.
+    /// The texts whose form satisfies `is`.
     pub fn places(&self, is: impl Fn(&Cell<'_>) -> bool) -> Vec<usize> {
         (0..self.cells.len()).filter(|&at| is(&self.cells[at])).collect()
     }
@@ -312,7 +312,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Decides for one notation, and reads every text in it.
+/// Chooses one notation, and reads every text in it.
 fn understand(
     name: &str,
     wish: &Wish,
@@ -331,7 +331,7 @@ fn understand(
     let measured = published.places(|cell| matches!(cell, Cell::Point(_) | Cell::Range(_)));
     let ranges = published.places(|cell| matches!(cell, Cell::Range(_)));
     let others = published.places(|cell| matches!(cell, Cell::Label(_) | Cell::Prefix(_) | Cell::Set(_)));
-    // Where everything is starred out, the truth says what the values are.
+    // If everything is starred out, the private table shows what the values are.
     let of_truth = truth.places(|cell| matches!(cell, Cell::Point(_)));
     let starred = measured.is_empty() && others.is_empty();
     let truth_is_measured = !of_truth.is_empty() && truth.places(|cell| matches!(cell, Cell::Label(_))).is_empty();
@@ -348,7 +348,7 @@ fn understand(
         Notation::Auto if others.is_empty() && !measured.is_empty() => numbers::read(name, wish, published, truth),
         Notation::Auto if starred && truth_is_measured => numbers::read(name, wish, published, truth),
         Notation::Auto if ranges.is_empty() => labels::of_published(name, published, truth, widened),
-        // Ranges among labels: whichever are fewer are pointed at.
+        // Ranges mixed with labels: the error points at whichever are fewer.
         Notation::Auto if published.rows(&ranges) < published.rows(&others) => {
             Err(Unreadable::new(Kind::UnknownNotation, ranges))
         }
@@ -356,7 +356,7 @@ fn understand(
     }
 }
 
-/// How many cells are written how.
+/// How many cells are in which notation.
 fn notations(published: &Texts<'_>) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for ((text, cell), &count) in published.texts.iter().zip(&published.cells).zip(&published.counts) {
@@ -385,7 +385,7 @@ fn notations(published: &Texts<'_>) -> Vec<(String, u64)> {
     counts.into_iter().map(|(form, count)| (form.to_string(), count)).chain(thousands).collect()
 }
 
-/// The error of texts that cannot be read: the first file that has one, its rows and its first places.
+/// The error for texts that cannot be read: the first file that has one, its rows and first places.
 #[allow(clippy::too_many_arguments)]
 fn refuse(
     name: &str,

@@ -1,4 +1,4 @@
-//! How many rows of each group are counterfeits, where a file or one beside it says so.
+//! How many rows of each group are counterfeits, if the file or one beside it says so.
 
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::foreign::raw::RawFile;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The columns of the counts beside a file.
 const COLUMNS: [&str; 3] = [GROUP_ID, "rows", "counterfeits"];
 
-/// The file with the counts beside a data file, where there is one.
+/// The file with the counts beside a data file, if there is one.
 pub fn counts_beside(data: &Path) -> Option<PathBuf> {
     let name = data.file_name()?.to_str()?;
     let small = name.to_ascii_lowercase();
@@ -19,7 +19,7 @@ pub fn counts_beside(data: &Path) -> Option<PathBuf> {
     (path != data && path.is_file()).then_some(path)
 }
 
-/// The counterfeits of each group; `None` where nothing says how many there are.
+/// The counterfeits of each group; `None` if nothing says how many there are.
 pub fn read(
     file: &File,
     raw: &RawFile,
@@ -33,7 +33,7 @@ pub fn read(
             let counts = RawFile::read(source, &COLUMNS, 0)?;
             beside(&counts, sizes, groups).map(Some)
         }
-        // Left unread, counterfeits would count as people, and nobody would be told.
+        // If the counts were ignored, counterfeits would silently count as people.
         (Some(source), None) => {
             let column = names.group;
             let detail = format!("{} counts by {GROUP_ID}, and {} has no column {column}", source.name(), raw.name);
@@ -71,7 +71,7 @@ fn beside(counts: &RawFile, sizes: &[u32], groups: &[Box<str>]) -> Result<Vec<u3
     groups.iter().map(|name| &**name).zip(sizes).map(count).collect()
 }
 
-/// The counts behind the share of people that every row of a group carries.
+/// The counts that follow from the weight of each row: the share of people in its group.
 fn by_weight(weights: impl Iterator<Item = Option<f64>>, of_row: &[u32], sizes: &[u32]) -> Option<Vec<u32>> {
     let mut sums = vec![0.0; sizes.len()];
     for (weight, &group) in weights.zip(of_row) {
@@ -79,7 +79,7 @@ fn by_weight(weights: impl Iterator<Item = Option<f64>>, of_row: &[u32], sizes: 
     }
     let count = |(sum, &size): (&f64, &u32)| {
         let people = sum.round();
-        // Weights are written with six decimals: a group's sum is whole but for those.
+        // Weights are written with six decimals, so a group's sum is whole up to that precision.
         ((sum - people).abs() <= 1e-6 * f64::from(size) + 1e-9 && people <= f64::from(size))
             .then(|| size - people as u32)
     };

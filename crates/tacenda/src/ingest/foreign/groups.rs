@@ -25,7 +25,7 @@ impl Numbering {
         Numbering::after(&Values::default(), names, published, private)
     }
 
-    /// The same where some values have numbers already.
+    /// The same if some values already have numbers.
     pub fn after(known: &Values, names: &Names<'_>, published: &[RawFile], private: &[RawFile]) -> Numbering {
         let combined: Vec<Combined<'_>> =
             published.iter().chain(private).map(|file| Combined::new(file, names)).collect();
@@ -44,7 +44,7 @@ impl Numbering {
     }
 }
 
-/// The combinations of sensitive cells of a file, numbered as they come.
+/// The combinations of sensitive cells of a file, numbered in order of appearance.
 struct Combined<'a> {
     file: &'a RawFile,
     columns: std::ops::Range<usize>,
@@ -77,7 +77,7 @@ impl<'a> Combined<'a> {
         Combined { file, columns, distinct, rows }
     }
 
-    /// The cells of each combination; empty ones where the file has no sensitive column.
+    /// The cells of each combination; empty cells if the file has no sensitive column.
     fn texts(&self) -> impl Iterator<Item = Box<[Box<str>]>> + '_ {
         self.distinct.iter().map(|codes| {
             let columns = &self.file.columns[self.columns.clone()];
@@ -135,7 +135,7 @@ pub fn release(
     grouped.regions.iter().for_each(|region| regions.push(region));
     let counterfeits = counts::read(file, raw, names, &grouped.of_row, &sizes, &grouped.names)?;
     let linked = match &raw.columns[names.linked()] {
-        // A row without a link is nobody else's.
+        // A row without a link is linked to no other row.
         Some(column) => rows
             .iter()
             .map(|&row| match column.codes[row as usize] as usize {
@@ -167,7 +167,7 @@ pub fn release(
     Ok((release, shown))
 }
 
-/// The groups of a file, in the order of their names, or of their regions where they have none.
+/// The groups of a file, in the order of their names, or of their regions if they have none.
 struct Grouped {
     regions: Vec<Vec<Span>>,
     names: Vec<Box<str>>,
@@ -176,7 +176,7 @@ struct Grouped {
 
 impl Grouped {
     fn new(at: usize, raw: &RawFile, columns: &[Column], names: &Names<'_>) -> Result<Grouped, IngestError> {
-        // Texts that mean the same span get the same number, so that groups do not depend on spelling.
+        // Texts with the same span get the same number, so that groups do not depend on spelling.
         let spans: Vec<Option<(Vec<u32>, Vec<Span>)>> = columns
             .iter()
             .map(|column| Some(distinct(column.spans[at].as_ref()?, column.kinds[at].as_ref()?)))
@@ -243,8 +243,8 @@ impl Grouped {
     }
 }
 
-/// Per text the number of what it says, and per number the span. Texts with one span may say different things, where the
-/// span holds more than they say.
+/// Per text the number of its meaning, and per number the span. Texts with one span may differ in meaning if the span
+/// is wider than they are.
 fn distinct(spans: &[Span], kinds: &[u32]) -> (Vec<u32>, Vec<Span>) {
     let mut all: Vec<(Span, u32)> = spans.iter().copied().zip(kinds.iter().copied()).collect();
     all.sort_unstable();

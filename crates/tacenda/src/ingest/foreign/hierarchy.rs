@@ -3,7 +3,7 @@
 use crate::model::Hierarchy;
 use std::path::Path;
 
-/// Reads a hierarchy. Cells stand between semicolons, tabs or commas, whichever the first line has.
+/// Reads a hierarchy. Cells are separated by semicolons, tabs or commas, whichever the first line has.
 pub fn read(path: &Path) -> Result<Hierarchy, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);

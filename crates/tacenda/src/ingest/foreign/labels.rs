@@ -1,8 +1,7 @@
-//! A column of labels: the tree or the order that makes every published set a run, and the span of every
-//! text.
+//! A column of labels: a tree or an order in which every published set is a run, and the span of every text.
 //!
-//! Where no hierarchy is given, one is built from what is published: single values, sets, and prefixes.
-//! A prefix holds what begins with it and a rest that stands for everything else it may hide.
+//! If no hierarchy is given, one is built from the published single values, sets and prefixes. A prefix contains the
+//! values that begin with it, and a rest for everything else that it may hide.
 
 use crate::ingest::error::Kind;
 use crate::ingest::foreign::cell::Cell;
@@ -17,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The one leaf of a column that publishes no value at all.
 const NOTHING: &str = "any value";
 
-/// The leaf for what `*` may be beside the values given, where some other cell stands for all of those.
+/// The leaf for further values that `*` may mean, if some other cell means exactly all the values given.
 const OTHER: &str = "any other value";
 
-/// Every text stands for itself.
+/// Reads every text as a value of its own.
 pub fn exact(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Meaning, Unreadable> {
     let leaves = published.texts.iter().zip(&published.cells).chain(truth.texts.iter().zip(&truth.cells));
     let leaves = leaves.filter(|(_, cell)| !matches!(cell, Cell::Missing | Cell::Any));
@@ -41,7 +40,8 @@ pub fn exact(name: &str, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Mea
     Ok(Meaning { spans, kinds, values: "labels".into(), domain, quasi })
 }
 
-/// Values, sets and prefixes as they are published. `widened` are the texts that may be fewer values than they are read as.
+/// Values, sets and prefixes as they are published. `widened` are the texts that are read as more values than they may
+/// mean.
 pub fn of_published(
     name: &str,
     published: &Texts<'_>,
@@ -61,7 +61,7 @@ pub fn of_published(
     if has_any(published) && members.iter().flatten().any(|set| set.len() == leaves.len()) {
         add_other(&mut leaves);
     }
-    // Each distinct set of two or more leaves once, with a text that has it.
+    // Each distinct set of two or more leaves, with a text that has it.
     let mut distinct: BTreeMap<&[u32], usize> = BTreeMap::new();
     for (at, set) in members.iter().enumerate() {
         if let Some(set) = set.as_ref().filter(|set| set.len() > 1 && set.len() < leaves.len()) {
@@ -98,14 +98,14 @@ pub fn of_published(
     Ok(Meaning { spans, kinds, values: "labels".into(), domain, quasi })
 }
 
-/// What a text says, where its span holds more.
+/// The meaning of a text whose span is wider.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 enum Loose<'a> {
     Label(&'a str),
     Set(&'a [u32]),
 }
 
-/// A number for each distinct thing that is said, by their order: texts with one number say the same.
+/// A number for each distinct meaning, in their order. Texts with one number mean the same.
 fn kinds<'a>(said: impl Iterator<Item = Option<Loose<'a>>>) -> Vec<u32> {
     let said: Vec<Option<Loose<'a>>> = said.collect();
     let all: BTreeSet<Loose<'a>> = said.iter().flatten().copied().collect();
@@ -182,7 +182,7 @@ impl<'a> Wanted<'a> {
                 Cell::Label(label) => values.push(label),
                 Cell::Point(_) => values.push(text.trim()),
                 Cell::Set(members) => values.extend(members.iter().map(|member| &**member)),
-                // One stem may be shown with several numbers of stars; the longest text names it.
+                // A stem may occur with several numbers of stars; the longest text names it.
                 Cell::Prefix(stem) => {
                     let shown = stems.entry(stem).or_insert(text.trim());
                     if text.trim().len() > shown.len() {
@@ -195,9 +195,9 @@ impl<'a> Wanted<'a> {
         Wanted { values: sorted(values.into_iter()), stems }
     }
 
-    /// The labels of the leaves, and per published text the leaves it stands for.
+    /// The labels of the leaves, and per published text the leaves it means.
     fn leaves_and_sets(&self, published: &Texts<'_>) -> (Vec<String>, Vec<Option<Vec<u32>>>) {
-        // A prefix with nothing below it is a leaf itself; otherwise its rest is one more leaf below it.
+        // A prefix with nothing below it is a leaf. Otherwise its rest is one more leaf below it.
         let is_parent = |stem: &str| {
             self.values.iter().any(|value| value.starts_with(stem))
                 || self.stems.keys().any(|other| *other != stem && other.starts_with(stem))
@@ -300,7 +300,7 @@ fn has_any(published: &Texts<'_>) -> bool {
     published.cells.iter().any(|cell| published.is_any(cell))
 }
 
-/// One more leaf, so that a cell that may be anything is not one that stands for every value given.
+/// Adds a leaf, so that a cell that means anything differs from one that means all the values given.
 fn add_other(leaves: &mut Vec<String>) {
     let mut other = OTHER.to_string();
     while leaves.contains(&other) {
@@ -332,7 +332,7 @@ fn sorted<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// Numbers by size before other texts by their letters.
 fn natural(left: &str, right: &str) -> Ordering {
-    // A text with a leading zero is a code, whose place its letters say.
+    // A text with a leading zero is a code and is sorted as text.
     let number = |text: &str| bound::read(text).and_then(|_| text.parse::<f64>().ok());
     match (number(left), number(right)) {
         (Some(a), Some(b)) => a.total_cmp(&b).then(left.cmp(right)),

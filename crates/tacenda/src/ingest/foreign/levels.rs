@@ -1,9 +1,9 @@
-//! Labels of a hierarchy that nobody gave, held against the private tables.
+//! Labels of an unknown hierarchy, compared with the private tables.
 //!
-//! A tool that generalises locally publishes `Self-emp-inc`, `Self-emp` and `Worked` in one column. Taken for values that
-//! have nothing in common, they would put people into groups that are not theirs. The private tables show which labels are
-//! no values: those that are published more often than they occur there. Such a label is read as any value that is
-//! published less often than it occurs: nobody is shut out of their own group, and less is concluded.
+//! A tool that generalises locally publishes `Self-emp-inc`, `Self-emp` and `Worked` in one column. If they were taken
+//! for disjoint values, people would be placed in the wrong groups. A label that is published more often than it occurs
+//! in the private tables is no value. Such a label is read as any value that is published less often than it occurs. So
+//! nobody is excluded from their own group, and less is concluded.
 
 use crate::ingest::foreign::cell::Cell;
 use crate::ingest::foreign::column::Texts;
@@ -11,7 +11,7 @@ use crate::ingest::foreign::raw::{RawColumn, RawFile};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A column of one file, where it has one, and the place of each of its texts among those of all files.
+/// A column of one file, if it has one, and the place of each of its texts among those of all files.
 type Placed<'a> = (&'a (&'a RawFile, Option<&'a RawColumn>), &'a Option<Vec<u32>>);
 
 /// Labels that were read as any of several values.
@@ -21,7 +21,7 @@ pub struct Widened {
     pub texts: Vec<usize>,
 }
 
-/// Reads every label that is no value of the private tables as the set of values that it may stand for.
+/// Reads every label that is no value of the private tables as the set of values that it may mean.
 pub fn widen<'a>(
     published: &mut Texts<'_>,
     truth: &Texts<'_>,
@@ -32,7 +32,7 @@ pub fn widen<'a>(
     if published.places(|cell| matches!(cell, Cell::Label(_))).is_empty() {
         return Widened::default();
     }
-    // Published and private texts, by what is written.
+    // Published and private texts, by their trimmed form.
     let names: Vec<&str> = truth.texts.iter().map(|text| text.trim()).collect();
     let of_name: FxHashMap<&str, usize> = names.iter().copied().zip(0..).collect();
     let own: Vec<Option<usize>> = published.texts.iter().map(|text| of_name.get(text.trim()).copied()).collect();

@@ -1,8 +1,8 @@
-//! Columns that link rows of different files although nobody said so: unique in each file, and found again in the next.
+//! Columns that link rows of different files without being declared: unique in each file, and repeated in the next.
 //!
-//! anjana writes `index`, the row's place in the private table, into every release. Anyone with two of them can follow
-//! each row. A column that only numbers the rows of each file looks the same and links nothing: what it links is
-//! examined before it is used.
+//! anjana writes `index`, the row's place in the private table, into every release. Anyone with two releases can follow
+//! each row. A column that only numbers the rows of each file looks the same but links nothing. So the rows that a
+//! column links are compared before it is used.
 
 use crate::ingest::error::IngestError;
 use crate::ingest::foreign::raw;
@@ -11,13 +11,13 @@ use crate::model::Release;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// The share of a file's ids that must be found again in the next file.
+/// The share of a file's ids that must occur again in the next file.
 const SHARED: f64 = 0.5;
 
 /// The share of linked rows whose regions must overlap.
 const FITTING: f64 = 0.95;
 
-/// How much better than rows put together by chance linked rows must fit, where the ids are plain numbers of rows.
+/// By how much linked rows must fit better than randomly paired rows, if the ids are plain row numbers.
 const BETTER: f64 = 0.1;
 
 /// A column that may link rows.
@@ -27,13 +27,13 @@ pub struct Found {
     pub column: String,
     /// Other columns of the kind.
     pub others: Vec<String>,
-    /// How many ids of a file are found again in the next, all files together.
+    /// How many ids of a file occur again in the next, over all files.
     pub shared: u64,
-    /// Whether the ids are the numbers of a row of numbers without gaps, in every file.
+    /// Whether the ids are consecutive numbers in every file.
     pub is_counter: bool,
 }
 
-/// Looks for such columns among those that nobody asked for.
+/// Looks for such columns among those that no option names.
 pub fn find(files: &[&Source], asked: &[&str]) -> Result<Option<Found>, IngestError> {
     if files.len() < 2 {
         return Ok(None);
@@ -77,7 +77,7 @@ pub fn find(files: &[&Source], asked: &[&str]) -> Result<Option<Found>, IngestEr
     if names.is_empty() {
         return Ok(None);
     }
-    // Numbers of rows are the weakest link.
+    // Row numbers are the weakest candidates.
     let best = (0..names.len()).min_by_key(|&at| (is_counter[at], at)).expect("there is one");
     let column = names.remove(best);
     Ok(Some(Found { column, others: names, shared: shared[best], is_counter: is_counter[best] }))
@@ -88,7 +88,7 @@ fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
     list.retain(|_| keep.next().is_none_or(|&keep| keep));
 }
 
-/// How many ids are found again.
+/// How many ids occur again.
 fn again(before: &FxHashSet<u64>, now: &Option<Ids>) -> u64 {
     now.as_ref().map_or(0, |now| now.set.intersection(before).count() as u64)
 }
@@ -97,13 +97,13 @@ fn again(before: &FxHashSet<u64>, now: &Option<Ids>) -> u64 {
 #[derive(Default)]
 struct Ids {
     set: FxHashSet<u64>,
-    /// The least and the largest number; `None` once an id was no whole number.
+    /// The least and the largest number; `None` if some id is no whole number.
     ends: Option<(u64, u64)>,
     is_named: bool,
 }
 
 impl Ids {
-    /// Adds an id; `false` where it is there already.
+    /// Adds an id; returns `false` if it is a duplicate.
     fn add(&mut self, cell: &[u8]) -> bool {
         match std::str::from_utf8(cell).ok().and_then(|text| text.parse::<u64>().ok()) {
             Some(number) => {
@@ -121,7 +121,7 @@ impl Ids {
     }
 }
 
-/// Per column its ids; `None` where a cell is empty or comes twice.
+/// Per column, its ids; `None` if a cell is empty or occurs twice.
 fn unique(source: &Source, names: &[String]) -> Result<Vec<Option<Ids>>, IngestError> {
     let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut columns: Vec<Option<Ids>> = names.iter().map(|_| Some(Ids::default())).collect();
@@ -141,18 +141,18 @@ pub struct Fit {
     pub linked: f64,
     /// The share whose regions overlap.
     pub overlapping: f64,
-    /// The first share, of rows that are put together by chance.
+    /// The first share, for randomly paired rows.
     pub by_chance: f64,
 }
 
 impl Fit {
-    /// Whether the ids link what belongs together.
+    /// Whether the ids link rows of the same people.
     pub fn links(&self, is_counter: bool) -> bool {
         self.overlapping >= FITTING && (!is_counter || self.linked >= self.by_chance + BETTER)
     }
 }
 
-/// Holds rows against those that ids link them to, in each release and the one before.
+/// Compares rows with those that ids link them to, in each release and the one before.
 pub fn fit(releases: &[Release], has_values: bool) -> Fit {
     let (mut rows, mut linked, mut overlapping, mut by_chance) = (0u64, 0u64, 0u64, 0u64);
     for pair in releases.windows(2) {

@@ -1,15 +1,15 @@
-//! Texts that no notation reads, and a person reads as a range or a mask all the same: `20 to 29 years`, `20~29`,
+//! Texts that no notation reads but that a person would read as a range or a mask: `20 to 29 years`, `20~29`,
 //! `10k-20k`, `age 20-29`, `47XXX`.
 //!
-//! Read as labels, such cells would be values that have nothing in common, and the people in them would look safe. What
-//! is found here is refused; an option says that the texts are labels after all.
+//! If such cells were read as labels, they would count as disjoint values, and the audit would be wrong about the
+//! people in them. So they are refused. An option declares that the texts are labels.
 
 use crate::ingest::foreign::cell::DASHES;
 
 /// Signs of money before a number.
 const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 
-/// Words that say that a range has one end.
+/// Words of a range with one open end.
 const ENDLESS: &[&str] = &["over", "above", "more", "older", "up", "under", "below", "less", "fewer", "younger"];
 
 /// Words between the ends of a range.
@@ -18,11 +18,11 @@ const JOINS: &[&str] = &["to", "through", "thru", "until", "till", "bis"];
 /// What a text is made of.
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
-    /// A number, with a unit or marks between its digits as it may be.
+    /// A number, perhaps with a unit or separators between its digits.
     Number,
-    /// A dash, or what stands for one.
+    /// A dash, or a sign used as one.
     Dash,
-    /// Anything else, in small letters.
+    /// Anything else, in lower case.
     Word(String),
 }
 
@@ -61,7 +61,7 @@ fn is_range(text: &str) -> bool {
     }
 }
 
-/// Numbers on both sides of one sign or word for a range, and nothing else: `10 000-20 000`, `2020-01 to 2020-06`.
+/// Whether the text is two numbers with one range sign or word between them: `10 000-20 000`, `2020-01 to 2020-06`.
 fn are_numbers(tokens: &[Token]) -> bool {
     let is_join = |token: &Token| matches!(token, Token::Word(word) if JOINS.contains(&word.as_str()));
     let by_words: Vec<&[Token]> = tokens.split(is_join).collect();
@@ -106,7 +106,7 @@ fn is_number(token: &str) -> bool {
         && !["st", "nd", "rd", "th"].contains(&unit.to_lowercase().as_str())
 }
 
-/// Digits, and behind them what stands for digits that were taken away: `47XXX`, `47###`, `47--`, `47??`.
+/// Digits, followed by signs for digits that were removed: `47XXX`, `47###`, `47--`, `47??`.
 fn is_masked(text: &str) -> bool {
     let mask = text.trim_start_matches(|char: char| char.is_ascii_digit());
     let least = if mask.starts_with('#') { 1 } else { 2 };
@@ -114,7 +114,7 @@ fn is_masked(text: &str) -> bool {
     mask.len() < text.len() && mask.len() >= least && ['X', 'x', '#', '_', '?', '-'].into_iter().any(is_mask)
 }
 
-/// `20,29`: two numbers, or one with its decimals behind a comma.
+/// `20,29`: two numbers, or one number with a decimal comma.
 fn is_pair(text: &str) -> bool {
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_grouped = || super::thousands::without_commas(text).is_some();

@@ -1,9 +1,8 @@
 //! Releases made by anyone, in any of the usual notations.
 //!
-//! [`read`] turns published files into [`Release`]s with one numbering of values and one order of codes
-//! over all of them. What a column's texts mean is decided for all files together, said in a
-//! [`ColumnNote`], and can be overruled. What cannot be read is an error with file, row and column; nothing
-//! is guessed.
+//! [`read`] turns published files into [`Release`]s with one numbering of values and one order of codes over all of
+//! them. What the texts of a column mean is decided for all files together, reported in a [`ColumnNote`], and can be
+//! overruled. What cannot be read is an error with file, row and column. Nothing is guessed silently.
 //!
 //! # Guarantee
 //! The releases depend on what the files publish, not on how they write it: the same spans in another
@@ -64,23 +63,24 @@ pub struct Ask {
     pub quasi: Vec<String>,
     /// The sensitive columns; several count as one combined value. A file may lack all of them.
     pub sensitive: Vec<String>,
-    /// The column that numbers groups; `group_id` where files have it.
+    /// The column that numbers groups; by default `group_id`, if files have it.
     pub group: Option<String>,
-    /// The column that links records; `record` where files have it.
+    /// The column that links records; by default `record`, if files have it.
     pub linked: Option<String>,
-    /// Whether other columns that link records are looked for, where files have none of the above.
+    /// Whether to look for other columns that link records if files do not have that one.
     pub finds_links: bool,
-    /// Whether texts that no span can say exactly may be read as more than they say: enough to audit, not to publish by.
+    /// Whether a text that no span expresses exactly may be read as a wider span. That is enough for an audit, but not
+    /// for publishing.
     pub reads_around: bool,
-    /// The column that says for how many people a row stands.
+    /// The column that says how many people a row stands for.
     pub weight: Weight,
-    /// The identifier of the truth; without one every row is another person.
+    /// The identifier column of the private tables. Without one, every row is a different person.
     pub identifier: Option<String>,
-    /// What is said about single columns.
+    /// Options for single columns.
     pub wishes: BTreeMap<String, Wish>,
 }
 
-/// What is said about a column.
+/// Options for a column.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
     /// How it is to be read.
@@ -89,13 +89,13 @@ pub struct Wish {
     pub hierarchy: Option<PathBuf>,
     /// Its lower and upper end, half open.
     pub domain: Option<(String, String)>,
-    /// Its domain or tree, where a policy file has declared it; what the two fields above say comes first.
+    /// Its domain or tree as declared in a policy file. The two fields above take precedence.
     pub declared: Option<Domain>,
     /// Texts that mean any value.
     pub any: Vec<String>,
-    /// What published cells that say nothing stand for.
+    /// What missing values in published cells mean.
     pub missing: Missing,
-    /// The form of its dates or times, where it is not 2026-11-15.
+    /// The format of its dates or times, if it is not 2026-11-15.
     pub dates: Option<DateForm>,
 }
 
@@ -109,13 +109,14 @@ impl Wish {
     fn tree(&self) -> Option<Result<Hierarchy, String>> {
         match (&self.hierarchy, &self.declared) {
             (Some(file), _) => Some(hierarchy::read(file)),
-            // "Not recorded" is an empty cell in every file, and no node.
+            // "Not recorded" is an empty cell in every file, not a node of the tree.
             (None, Some(Domain::Category(tree))) => Some(tree.without_null().map_err(|error| error.to_string())),
             (None, _) => None,
         }
     }
 
-    /// The given ends of its numbers or dates, half open: none, or perhaps unreadable ones.
+    /// The given ends of its numbers or dates, half open. The outer `None` means that none were given, the inner one
+    /// that they cannot be read.
     fn ends(&self) -> Option<Option<(NumberOrDay, NumberOrDay)>> {
         match (&self.domain, &self.declared) {
             (Some((lo, hi)), _) => Some(bound::read(lo.trim()).zip(bound::read(hi.trim()))),
@@ -125,13 +126,13 @@ impl Wish {
     }
 }
 
-/// What a published cell that says nothing stands for.
+/// What a missing value in a published cell means.
 ///
-/// Somebody's value was left out, so that the row may be anybody's; or it was never recorded, which is a value that
-/// tells people apart. The first never excludes anyone wrongly.
+/// It may be suppressed: then the row may be anybody's. Or it was never recorded, which is a value that distinguishes
+/// people. The first reading never excludes anyone wrongly.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Missing {
-    /// Any value, unless the column also has stars for that, or the truth has cells that say nothing.
+    /// Any value, unless the column also uses stars for that or the private table has missing values.
     #[default]
     Auto,
     /// Any value, as `*` does.
@@ -162,7 +163,7 @@ pub enum Notation {
     Interval,
     /// Whole numbers and their ranges.
     Integer,
-    /// Numbers and their ranges, with so many decimals, or as many as are written.
+    /// Numbers and their ranges, with this many decimals, or as many as are written.
     Real(Option<u8>),
     /// Dates and their ranges.
     Date,
@@ -170,7 +171,7 @@ pub enum Notation {
     Prefix,
     /// Labels and their sets, prefixes too.
     Set,
-    /// Every text stands for itself.
+    /// Every text is a value.
     Exact,
 }
 
@@ -198,7 +199,7 @@ pub struct File {
     pub source: Source,
     /// What the release is called.
     pub label: String,
-    /// The counts of counterfeits beside it, where there are any.
+    /// The counts of counterfeits beside it, if there are any.
     pub counterfeits: Option<Source>,
 }
 
@@ -211,21 +212,21 @@ pub struct Foreign {
     pub releases: Vec<Release>,
     /// Per release, what its file shows beside the rows.
     pub shown: Vec<Traces>,
-    /// The tables of the truth, in order; empty where none were given.
+    /// The private tables, in order; empty if none were given.
     pub truth: Vec<Table>,
     /// What was concluded about each quasi column.
     pub columns: Vec<ColumnNote>,
-    /// Columns of the files that were not asked for, and tell whatever they tell.
+    /// Columns of the files that no option names. They are not examined.
     pub others: Vec<String>,
     /// What else was concluded, one sentence each.
     pub notes: Vec<String>,
-    /// What was assumed of the publisher, one sentence each: whatever is concluded from the releases rests on it.
+    /// What was assumed about the publisher, one sentence each. All conclusions depend on it.
     pub assumptions: Vec<String>,
     /// The SHA-256 of each file.
     pub digests: Vec<String>,
 }
 
-/// Reads published files, and the tables they were made from where those are given.
+/// Reads published files, and the private tables behind them if these are given.
 pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, IngestError> {
     let sources: Vec<&Source> = files.iter().map(|file| &file.source).collect();
     let (count, found) = look_around(&sources, ask)?;
@@ -286,7 +287,7 @@ pub fn read(files: &[File], truth: &[Source], ask: &Ask) -> Result<Foreign, Inge
     })
 }
 
-/// Looks for columns that nobody asked for and that must not be overlooked: counts of people, and ids that link files.
+/// Looks for columns that no option names but that matter: counts of people, and ids that link files.
 fn look_around(sources: &[&Source], ask: &Ask) -> Result<(Option<String>, Option<links::Found>), IngestError> {
     let own = [GROUP_ID, RECORD, ROW_WEIGHT];
     let named = ask.quasi.iter().chain(&ask.sensitive).chain(&ask.group).chain(&ask.linked).map(String::as_str);
@@ -309,7 +310,7 @@ fn look_around(sources: &[&Source], ask: &Ask) -> Result<(Option<String>, Option
     Ok((count, found))
 }
 
-/// What is said of a column that may link rows.
+/// The sentence about a column that may link rows.
 fn said_of_link(found: &links::Found, is_used: bool) -> String {
     let links::Found { column, others, shared, .. } = found;
     let others: Vec<&str> = others.iter().map(|name| in_words(name)).collect();
@@ -329,7 +330,7 @@ fn in_words(name: &str) -> &str {
     if name.is_empty() { "without a name" } else { name }
 }
 
-/// Rewrites dates and decimals that are written in another way, in all files alike.
+/// Rewrites dates and decimals of other formats, in the same way in all files.
 fn rewrite(ask: &Ask, published: &mut [RawFile], private: &mut [RawFile], notes: &mut Vec<String>) {
     for (at, name) in ask.quasi.iter().enumerate() {
         let wish = ask.wishes.get(name).cloned().unwrap_or_default();
@@ -365,7 +366,7 @@ fn of(files: &[RawFile], column: usize) -> Vec<(&RawFile, Option<&RawColumn>)> {
     files.iter().map(|file| (file, file.columns[column].as_ref())).collect()
 }
 
-/// The columns that are looked for, and where among the wanted ones they stand.
+/// The columns that are read, and their places among the wanted ones.
 struct Names<'a> {
     ask: &'a Ask,
     group: &'a str,
@@ -373,7 +374,7 @@ struct Names<'a> {
     count: &'a str,
 }
 
-/// Stands for a column that is not looked for; no file has it.
+/// Stands for a column that is not wanted; no file has such a name.
 const NO_COLUMN: &str = "\u{0}";
 
 impl<'a> Names<'a> {
@@ -418,7 +419,7 @@ impl<'a> Names<'a> {
         shown.iter().all(|shown| !shown.without_sensitive)
     }
 
-    /// Repeats rows that stand for several people. Answers whether the column of counts was used.
+    /// Repeats rows that stand for several people. Returns whether the column of counts was used.
     fn weigh(&self, published: &mut [RawFile], assumptions: &mut Vec<String>) -> Result<bool, IngestError> {
         let name = self.count;
         match &self.ask.weight {
@@ -469,7 +470,7 @@ impl<'a> Names<'a> {
         if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
     }
 
-    /// Values and links stand for themselves: one written in two ways would be two.
+    /// Refuses values and links that are written in two ways, because they would count as two.
     fn refuse_twins(&self, published: &[RawFile], private: &[RawFile]) -> Result<(), IngestError> {
         let all: Vec<&RawFile> = published.iter().chain(private).collect();
         let wanted = self.wanted();
@@ -494,7 +495,7 @@ impl<'a> Names<'a> {
         if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
     }
 
-    /// The columns of the files that were not asked for. The identifier belongs to the truth.
+    /// The columns of the files that no option names. The identifier belongs to the private tables.
     fn others(&self, published: &[RawFile], is_weighted: bool) -> Vec<String> {
         let wanted = &self.wanted()[..if is_weighted { self.identifier() } else { self.count() }];
         let parts = published.iter().flat_map(|file| file.parts.iter().flat_map(|(_, parts)| parts.columns()));
@@ -509,7 +510,7 @@ impl<'a> Names<'a> {
         others
     }
 
-    /// What is taken for granted about columns that are not quasi columns.
+    /// The assumptions about columns that are not quasi columns.
     fn assumptions(&self, published: &[RawFile], others: &[String]) -> Vec<String> {
         let wanted = self.wanted();
         let mut assumed = Vec::new();
@@ -548,7 +549,7 @@ impl<'a> Names<'a> {
         assumed
     }
 
-    /// What was concluded about the files beside their quasi columns.
+    /// Notes what was concluded about the files, besides their quasi columns.
     fn tell(&self, published: &[RawFile], shown: &[Traces], is_linked: bool, has_truth: bool, notes: &mut Vec<String>) {
         if let Some(file) = published.first() {
             notes.extend(file.parts.iter().map(|(name, parts)| parts.words(name)));

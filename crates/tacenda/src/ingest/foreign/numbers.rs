@@ -1,7 +1,7 @@
 //! A column of numbers or dates: its domain, and the span of every text.
 //!
-//! Whole numbers are counted one by one, so that `(20,30]` is 21 to 30; numbers with decimals in units
-//! of the last one that is written anywhere in the column; dates in days.
+//! Whole numbers are counted one by one, so that `(20,30]` is 21 to 30. Numbers with decimals are counted in units of
+//! the last decimal that occurs in the column. Dates are counted in days.
 
 use crate::ingest::error::Kind;
 use crate::ingest::foreign::bound::NumberOrDay;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// The most codes that an attribute may have.
 const MOST_CODES: i64 = u32::MAX as i64 - 2;
 
-/// The most decimals that are kept without being asked.
+/// The most decimals that are kept unless an option asks for more.
 const MOST_DECIMALS: u8 = 9;
 
 /// A cell in units, both ends included; an absent end is open.
@@ -26,7 +26,8 @@ pub fn read(name: &str, wish: &Wish, published: &Texts<'_>, truth: &Texts<'_>) -
     let of_truth = truth.places(not_exact).into_iter().map(|at| at + published.texts.len());
     refuse(Kind::NotExact, of_truth)?;
     let scale = Scale::choose(wish.notation, published, truth)?;
-    // Ranges between whole numbers hold those they hold; a point between two is neither, such as a mean of several people.
+    // A range with fractional ends holds the whole numbers inside it. A single fractional value, such as a mean of
+    // several people, is no whole number.
     let between = |cell: &Cell<'_>| matches!((scale, cell), (Scale::Integer, Cell::Point(at)) if at.decimals() > 0);
     refuse(Kind::UnknownNotation, published.places(between))?;
     refuse(Kind::TooFine, published.places(|cell| scale.units(cell).is_none()))?;
@@ -88,8 +89,9 @@ fn within((from, to): Units, (lo, hi): (i64, i64)) -> (i64, i64) {
     (from.unwrap_or(lo).max(lo), to.unwrap_or(hi - 1).min(hi - 1))
 }
 
-/// A domain that nobody declared ends where the cells end; then one that is open, such as `*` or `>=65`, may look like one
-/// that is not. It gets one more unit on that side, which nobody has: a reader of the file can tell the two apart.
+/// An undeclared domain ends where the cells end. Then an open range, such as `*` or `>=65`, could get the same span as
+/// a closed one, although a reader of the file can distinguish them. So the domain gets one more unit on that side,
+/// which nobody has.
 fn beyond(
     published: &Texts<'_>,
     units: &[Option<Units>],
@@ -126,7 +128,7 @@ enum Scale {
 }
 
 impl Scale {
-    /// Days where all bounds are days; otherwise as many decimals as are written, or were wished for.
+    /// Days if all bounds are days; otherwise numbers with as many decimals as are written or asked for.
     fn choose(notation: Notation, published: &Texts<'_>, truth: &Texts<'_>) -> Result<Scale, Unreadable> {
         let all = || {
             let cells = published.cells.iter().chain(&truth.cells).enumerate();
@@ -144,7 +146,7 @@ impl Scale {
             return Err(Unreadable::new(Kind::UnknownNotation, odd));
         }
         let written = all().map(|(_, bound)| bound.decimals()).max().unwrap_or(0);
-        // What would be cut off is said, or nothing is.
+        // Decimals are cut off only if an option asks for it.
         let is_said = is_date || matches!(notation, Notation::Integer | Notation::Real(Some(_)));
         if written > MOST_DECIMALS && !is_said {
             let mut finer: Vec<usize> =
@@ -170,7 +172,7 @@ impl Scale {
         }
     }
 
-    /// A cell in units: `Some(None)` where it has none, `None` where they do not fit.
+    /// A cell in units: `Some(None)` if it has no bounds, `None` if they do not fit.
     fn units(self, cell: &Cell<'_>) -> Option<Option<Units>> {
         match cell {
             Cell::Point(at) => at.units(self.decimals()).map(|(units, _)| Some((Some(units), Some(units)))),
@@ -188,7 +190,7 @@ impl Scale {
             let (below, exact) = end.at.units(self.decimals())?;
             Some(if exact && !end.included { below - 1 } else { below })
         });
-        // An absent end is fine, an end that does not fit is not.
+        // An absent end is allowed; an end that does not fit is not.
         let fits = |end: Option<Option<i64>>| end.is_none_or(|end| end.is_some());
         (fits(lo) && fits(hi)).then(|| (lo.flatten(), hi.flatten()))
     }

@@ -1,11 +1,11 @@
-//! Columns that a tool has taken apart: `age_min` and `age_max` for `age`, one column of yes and no for each value of
-//! `workclass`, as anonypyx writes them.
+//! Columns that a tool has split, as anonypyx does: `age_min` and `age_max` for `age`, one yes/no column for each value
+//! of `workclass`.
 
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::raw::{RawColumn, RawFile};
 use rustc_hash::FxHashMap;
 
-/// How a column that is not in a file is made of others.
+/// How a column that a file lacks is composed of others.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Parts {
     /// Its lower and its upper end, both included.
@@ -15,7 +15,8 @@ pub enum Parts {
 }
 
 impl Parts {
-    /// The parts of a column that a header lacks, where it has some. A column that belongs to a longer name is not one.
+    /// The parts of a column that a header lacks, if it has parts of it. A column that belongs to a longer name does
+    /// not count.
     pub fn find(header: &[String], name: &str, others: &[&str]) -> Option<Parts> {
         let has = |wanted: &str| header.iter().any(|column| column == wanted);
         if has(name) {

@@ -1,7 +1,7 @@
-//! A file's cells as they stand, each distinct text once.
+//! The unprocessed cells of a file, each distinct text once.
 //!
-//! Published tables repeat few texts in many rows: a column is a list of texts and a number per row. What
-//! a text means is worked out once, however many rows have it.
+//! Published tables repeat few texts in many rows. So a column is a list of texts and a number per row, and the meaning
+//! of a text is worked out once.
 
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::foreign::parts::Parts;
@@ -16,7 +16,7 @@ pub struct RawFile {
     pub name: String,
     /// The names of all its columns.
     pub header: Vec<String>,
-    /// Per wanted column, its cells; `None` where the file has no such column.
+    /// Per wanted column, its cells; `None` if the file has no such column.
     pub columns: Vec<Option<RawColumn>>,
     /// How many rows there are.
     pub rows: usize,
@@ -45,7 +45,7 @@ pub struct RawColumn {
 impl RawColumn {
     /// Adds a cell.
     pub(super) fn push(&mut self, cell: &[u8], place: u64) {
-        // Rows of one group stand together in most files.
+        // In most files the rows of a group are together, so the last text often repeats.
         if let Some(&last) = self.codes.last()
             && self.texts[last as usize].as_bytes() == cell
         {
@@ -67,13 +67,13 @@ impl RawColumn {
         self.codes.push(code);
     }
 
-    /// No more cells are added.
+    /// Ends the adding of cells.
     pub(super) fn finish(&mut self) {
         self.index = FxHashMap::default();
         self.codes.shrink_to_fit();
     }
 
-    /// Repeats each row so many times.
+    /// Repeats each row as often as `times` says.
     pub(super) fn repeat(&mut self, times: &[u32]) {
         let rows = self.codes.iter().zip(times);
         self.codes = rows.flat_map(|(&code, &times)| std::iter::repeat_n(code, times as usize)).collect();
@@ -90,8 +90,8 @@ pub fn header(source: &Source) -> Result<Vec<String>, IngestError> {
     }
 }
 
-/// Hands over every cell of the wanted columns that a file has: which of them, the cell, and its place. Answers with the
-/// header and the number of rows.
+/// Passes on every cell of the wanted columns that a file has: the column, the cell, and its place. Returns the header
+/// and the number of rows.
 pub(super) fn each_cell(
     source: &Source,
     wanted: &[&str],
@@ -140,7 +140,7 @@ pub(super) fn each_cell(
 }
 
 impl RawFile {
-    /// Reads the wanted columns of a file. The first `whole` of them may stand there in parts.
+    /// Reads the wanted columns of a file. The first `whole` of them may be split into parts.
     pub fn read(source: &Source, wanted: &[&str], whole: usize) -> Result<RawFile, IngestError> {
         let names = header(source)?;
         let find = |&name: &&str| Some((name.to_string(), Parts::find(&names, name, wanted)?));
@@ -188,7 +188,7 @@ impl RawFile {
         Ok(file)
     }
 
-    /// A problem of some texts of a column: how many rows have them, and where the first ones are.
+    /// The problem with some texts of a column: how many rows have them, and the first places.
     pub fn problem(&self, kind: Kind, name: &str, column: &RawColumn, bad: &[u32]) -> Problem {
         let mut places: Vec<u64> = bad.iter().map(|&text| column.first[text as usize]).collect();
         places.sort_unstable();
@@ -216,7 +216,7 @@ impl RawFile {
     }
 }
 
-/// Where in the header each wanted column stands.
+/// The place of each wanted column in the header.
 fn places(header: &[String], wanted: &[&str], file: &str) -> Result<Vec<Option<usize>>, IngestError> {
     wanted
         .iter()

@@ -1,10 +1,10 @@
-//! An order of values in which every published set is a run, where there is one.
+//! An order of values in which every published set is a run, if there is one.
 //!
-//! Sets that are nested or apart make a tree. Otherwise sets that overlap are laid out one after
-//! another: between overlapping sets the order is forced but for its direction, so that each further
-//! set either fits in one place or in none (Fulkerson and Gross 1965).
+//! Sets that are nested or disjoint form a tree. Otherwise overlapping sets are laid out one after another. Among
+//! overlapping sets the order is determined up to its direction, so each further set fits in exactly one way or not at
+//! all (Fulkerson and Gross 1965).
 
-/// The most sets that are laid out; their overlaps are looked at pair by pair.
+/// The most sets that are laid out, because their overlaps are computed pair by pair.
 const MOST_SETS: usize = 4_000;
 
 /// Values `0..count` and distinct sets of them, each ascending with at least two values.
@@ -15,7 +15,7 @@ pub struct Family<'a> {
     pub sets: &'a [Vec<u32>],
 }
 
-/// Per set, the smallest other set around it; `None` where some sets overlap.
+/// Per set, the smallest other set that contains it; `None` if some sets overlap.
 pub fn tree(family: &Family<'_>) -> Option<Vec<Option<u32>>> {
     let mut by_size: Vec<u32> = (0..family.sets.len() as u32).collect();
     by_size.sort_by_key(|&set| std::cmp::Reverse(family.sets[set as usize].len()));
@@ -67,10 +67,10 @@ pub fn order(family: &Family<'_>) -> Result<Vec<u32>, usize> {
     }
 }
 
-/// The most sets that are tried for an order that suits most cells.
+/// The most sets that are tried for an order that fits most cells.
 const TRIED_SETS: usize = 200;
 
-/// An order in which the sets of many rows are runs, one after another as long as there is such an order.
+/// An order in which the sets of many rows are runs. Sets are added one after another, as long as an order exists.
 pub fn near_order(family: &Family<'_>, rows: impl Fn(usize) -> u64) -> Vec<u32> {
     let mut by_rows: Vec<usize> = (0..family.sets.len()).collect();
     by_rows.sort_by_key(|&set| (std::cmp::Reverse(rows(set)), set));
@@ -162,7 +162,7 @@ fn insert(mut blocks: Vec<Vec<u32>>, set: &[u32]) -> Option<Vec<Vec<u32>>> {
     let outside: Vec<u32> = set.iter().copied().filter(|value| placed.binary_search(value).is_err()).collect();
     let is_full = |at: usize| shares[at] == blocks[at].len();
     let end = blocks.len() - 1;
-    // New values go to one end of the line, and everything of the set must reach there.
+    // New values go to one end of the line, and the set must extend to that end.
     let to_right = !outside.is_empty() && last == end && (is_full(end) || first == end);
     let to_left = !outside.is_empty() && !to_right && first == 0 && (is_full(0) || last == 0);
     if !outside.is_empty() && !to_right && !to_left {

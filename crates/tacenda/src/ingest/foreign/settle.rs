@@ -1,8 +1,8 @@
-//! What one cell leaves open and its column decides: commas between thousands, `20-` for 20 and more, `-20` for minus
+//! Doubts about a cell that its column settles: commas between thousands, `20-` for 20 and more, `-20` for minus
 //! twenty.
 //!
-//! They are taken for what they look like only where the whole column is written so. Otherwise they are labels, as any
-//! other text, or an error: a column is never read in two ways.
+//! Such a form is accepted only if the whole column is written that way. Otherwise the cells are labels or an error. A
+//! column is never read in two ways.
 
 use crate::ingest::error::Kind;
 use crate::ingest::foreign::cell::{Cell, DASHES, Range, Written};
@@ -11,8 +11,7 @@ use crate::ingest::foreign::{Notation, Wish, lookalike, thousands, twins};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Settles every doubt. Afterwards no cell is [`Cell::Maybe`], but where texts stand for themselves or for nodes of a
-/// given tree.
+/// Settles every doubt. Afterwards no cell is [`Cell::Maybe`], except in columns of exact texts or with a given tree.
 pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> Result<(), Unreadable> {
     if wish.has_tree() || wish.notation == Notation::Exact {
         return Ok(());
@@ -27,7 +26,7 @@ pub fn settle(wish: &Wish, published: &mut Texts<'_>, truth: &mut Texts<'_>) -> 
     settle_thousands(&column, published)?;
     settle_signs(&column, published)?;
     settle_dashes(&column, published)?;
-    // The truth is one value a cell; what else it looks like, it is not.
+    // A cell of a private table is one value, whatever else it looks like.
     let thousands = published.thousands;
     truth.change(|cell, text| match cell {
         Cell::Maybe(Written::Point(at), _) if thousands => Some(Cell::Point(*at)),
@@ -44,7 +43,7 @@ struct UnsettledColumn {
 }
 
 impl UnsettledColumn {
-    /// Whether somebody said that its texts are labels.
+    /// Whether an option says that its texts are labels.
     fn is_said_to_be_labels(&self) -> bool {
         matches!(self.wish, Notation::Prefix | Notation::Set)
     }
@@ -54,7 +53,7 @@ fn refused(detail: &str, texts: Vec<usize>) -> Result<(), Unreadable> {
     Err(Unreadable { detail: detail.into(), ..Unreadable::new(Kind::UnknownNotation, texts) })
 }
 
-/// `F,M` beside `F` and `M` is a set without braces, as anonypyx writes it for people. Every part must stand alone elsewhere.
+/// `F,M` beside `F` and `M` is a set without braces, as anonypyx writes it. Every part must occur alone elsewhere.
 fn settle_joined(column: &UnsettledColumn, published: &mut Texts<'_>, truth: &Texts<'_>) {
     if column.wish != Notation::Auto && column.wish != Notation::Set {
         return;
@@ -72,10 +71,10 @@ fn settle_joined(column: &UnsettledColumn, published: &mut Texts<'_>, truth: &Te
     });
 }
 
-/// `{1,000, 2,000}` has two members or four. Its commas divide members where those of another set can do nothing else,
-/// or where a number of a thousand or more has none.
+/// `{1,000, 2,000}` has two members or four. Its commas separate members if the commas of another set can only do that,
+/// or if some number of a thousand or more has none.
 fn settle_sets(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
-    // A member in quotes is written as it is.
+    // A member in quotes is taken literally.
     let is_bare = |&at: &usize| matches!(published.cells[at], Cell::Set(_)) && !published.texts[at].contains('"');
     let is_doubtful = |at: &usize| thousands::without_commas(published.texts[*at]).is_some();
     let sets = (0..published.cells.len()).filter(is_bare);
@@ -88,7 +87,7 @@ fn settle_sets(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Un
     refused("commas in a set may divide its members, or the thousands of one", doubtful)
 }
 
-/// `2020-05` beside `2020-05-17` or `2020` holds the day, or lies in the year, and is no label beside them.
+/// `2020-05` contains the day `2020-05-17` and lies in the year `2020`. So beside these it is no label.
 fn settle_months(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
     let months = published.places(|cell| matches!(cell, Cell::Label(text) if lookalike::is_month(text)));
     let has_others = !published.places(|cell| matches!(cell, Cell::Point(_))).is_empty();
@@ -98,7 +97,7 @@ fn settle_months(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), 
     refused("months beside days or years", months)
 }
 
-/// `25` and `25.0` among labels would be two values.
+/// Refuses `25` and `25.0` among labels, because they would be two values.
 fn settle_twins(column: &UnsettledColumn, published: &Texts<'_>, truth: &Texts<'_>) -> Result<(), Unreadable> {
     if !column.has_labels {
         return Ok(());
@@ -108,7 +107,7 @@ fn settle_twins(column: &UnsettledColumn, published: &Texts<'_>, truth: &Texts<'
     if texts.is_empty() { Ok(()) } else { Err(Unreadable::new(Kind::WrittenTwice, texts)) }
 }
 
-/// `1.000-1.999` beside `500-999`: points before decimals, or between thousands.
+/// `1.000-1.999` beside `500-999`: the points may be decimal points or thousands separators.
 fn settle_points(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
     let measured = published.places(|cell| matches!(cell, Cell::Point(_) | Cell::Range(_)));
     if column.wish != Notation::Auto || column.has_labels {
@@ -131,7 +130,7 @@ fn settle_thousands(column: &UnsettledColumn, published: &mut Texts<'_>) -> Resu
     if grouped.is_empty() {
         return Ok(());
     }
-    // A number of a thousand or more without commas, or a comma that stands between two ends: [1,200].
+    // A number of a thousand or more without commas, or a comma that may separate two ends: [1,200].
     let differs = |at: &usize| match &published.cells[*at] {
         cell if in_doubt(cell) => thousands::has_bare(published.texts[*at]),
         Cell::Point(_) | Cell::Range(_) | Cell::Maybe(..) => {
@@ -150,15 +149,15 @@ fn settle_thousands(column: &UnsettledColumn, published: &mut Texts<'_>) -> Resu
     published.change(|cell, text| match cell {
         Cell::Maybe(_, doubt) if !doubt.thousands || doubt.open_dash => None,
         Cell::Maybe(Written::Point(_), _) if !agrees => Some(Cell::Label(text.trim())),
-        // Among labels a range is refused like any other.
+        // Among labels, such a range is refused like any other range.
         Cell::Maybe(written, _) => Some(written.cell()),
         _ => None,
     });
     Ok(())
 }
 
-/// `-20` beside `21-30` or `40+` is minus twenty, or up to twenty. It is a sign where ranges stand in brackets, or have
-/// an end below zero; beside `20-` nothing can tell.
+/// `-20` beside `21-30` or `40+` is minus twenty, or up to twenty. It is a minus sign if ranges have brackets or an end
+/// below zero. Beside `20-` it cannot be decided.
 fn settle_signs(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), Unreadable> {
     if column.wish != Notation::Auto || column.has_labels {
         return Ok(());
@@ -179,7 +178,8 @@ fn settle_signs(column: &UnsettledColumn, published: &Texts<'_>) -> Result<(), U
     refused("a dash before a number may be a minus sign, or a range without a lower end", leading)
 }
 
-/// `65-` beside `20-64` is 65 and more. Beside numbers alone nothing says so, and beside `85+` it may be the other way.
+/// `65-` beside `20-64` means 65 and more. Beside numbers alone nothing shows that, and beside `85+` it may mean up to
+/// 65.
 fn settle_dashes(column: &UnsettledColumn, published: &mut Texts<'_>) -> Result<(), Unreadable> {
     let open = published.places(|cell| matches!(cell, Cell::Maybe(..)));
     if open.is_empty() {

@@ -1,11 +1,11 @@
-//! Numbers and dates in other spellings, rewritten before anything is read: `31.12.2025` as `2025-12-31` where the form of
-//! dates is said, `1,5` as `1.5` where a whole column is written so.
+//! Rewrites numbers and dates of other formats before anything is read: `31.12.2025` as `2025-12-31` if the date format
+//! is given, `1,5` as `1.5` if a whole column is written that way.
 
 use crate::ingest::encode::quick_date;
 use crate::ingest::foreign::cell::{self, Cell};
 use crate::ingest::foreign::thousands;
 
-/// A part of a date's form.
+/// A part of a date format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Part {
     Year,
@@ -17,14 +17,14 @@ enum Part {
     Sign(char),
 }
 
-/// The form of dates and times, such as `%d.%m.%Y` or `DD.MM.YYYY`.
+/// The format of dates and times, such as `%d.%m.%Y` or `DD.MM.YYYY`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DateForm {
     parts: Vec<Part>,
 }
 
 impl DateForm {
-    /// Reads a form; `None` where it names neither a whole day nor a time, or anything twice.
+    /// Reads a format; `None` if it names neither a whole day nor a time, or names a part twice.
     pub fn parse(text: &str) -> Option<DateForm> {
         let names: &[(&str, Part)] = &[
             ("%Y", Part::Year),
@@ -73,7 +73,7 @@ impl DateForm {
         }
     }
 
-    /// The text with every date or time in this form rewritten: days as `2025-12-31`, times as a number of minutes or
+    /// Rewrites every date or time of this format in a text: days as `2025-12-31`, times as a number of minutes or
     /// seconds.
     pub fn rewrite(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
@@ -132,7 +132,7 @@ impl DateForm {
             false => 0,
         };
         let Some(unit) = self.unit() else { return Some((iso, at)) };
-        // Counted from the year 0 on, so that no number has a sign before it.
+        // Counted from the year 0, so that no number is negative.
         let minutes = if self.parts.contains(&Part::Year) { (days + 719_528) * 1440 } else { 0 };
         let minutes = minutes + i64::from(hour) * 60 + i64::from(minute);
         let number = if unit == "minutes" { minutes } else { minutes * 60 + i64::from(second) };
@@ -140,8 +140,8 @@ impl DateForm {
     }
 }
 
-/// The texts of a column with points before decimals, where all of them are written with commas there; `None` where they
-/// are not, or may be something else.
+/// The texts of a column with decimal points instead of decimal commas; `None` if not all texts have such commas, or if
+/// they may be something else.
 pub fn with_points(texts: &[&str]) -> Option<Vec<String>> {
     let mut has_decimals = false;
     let mut plain = Vec::with_capacity(texts.len());
@@ -150,7 +150,7 @@ pub fn with_points(texts: &[&str]) -> Option<Vec<String>> {
         let is_open = cell::says_nothing(text) || text.bytes().all(|byte| byte == b'*');
         if !is_open {
             let is_measured = matches!(Cell::read(&changed), Cell::Point(_) | Cell::Range(_));
-            // [1,5] has two ends, or one number; a point beside commas may divide thousands, and so may a comma.
+            // [1,5] has two ends or one number. Beside commas, a point may separate thousands, and so may a comma.
             let is_unclear = text.starts_with(['[', '(', ']']) && text.contains(',') && !text.contains(';');
             if !is_measured || is_unclear || has_point(text) || thousands::without_commas(text).is_some() {
                 return None;
@@ -177,7 +177,7 @@ fn has_point(text: &str) -> bool {
     text.as_bytes().windows(3).any(|three| three[1] == b'.' && three[0].is_ascii_digit() && three[2].is_ascii_digit())
 }
 
-/// Whether a comma cannot stand between thousands: other than three digits follow it, or the number begins with 0.
+/// Whether a comma cannot separate thousands: not exactly three digits follow it, or the number begins with 0.
 fn has_decimal_comma(text: &str) -> bool {
     let numbers = text.split(|char: char| !char.is_ascii_digit() && char != ',');
     numbers.filter_map(|number| number.split_once(',')).any(|(whole, decimals)| {

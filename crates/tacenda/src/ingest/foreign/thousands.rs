@@ -1,10 +1,10 @@
 //! Commas between thousands: `1,000,000`.
 //!
-//! One text cannot say whether its comma is such a one, because elsewhere it stands before decimals. Only a column in
-//! which every number is written alike is read so ([`super::settle`]).
+//! A single text cannot show whether its comma separates thousands or decimals. So commas are read this way only if
+//! every number of the column is written alike ([`super::settle`]).
 
-/// The text without its commas between thousands; `None` where it has none, or a comma between digits that is
-/// something else.
+/// The text without its thousands separators; `None` if it has none, or has a comma between digits that is something
+/// else.
 pub fn without_commas(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -39,12 +39,12 @@ pub fn has_bare(text: &str) -> bool {
     })
 }
 
-/// What the points in a text may be.
+/// What the points in a text may mean.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Points {
-    /// A number has three digits behind each of its points, and one to three before: `1.000`.
+    /// A number has three digits after each of its points, and one to three before: `1.000`.
     pub grouped: bool,
-    /// A number has a point before decimals, and cannot have it between thousands: `0.5`, `1.25`.
+    /// A number has a decimal point that cannot separate thousands: `0.5`, `1.25`.
     pub decimals: bool,
     /// A number has no point.
     pub whole: bool,
@@ -53,7 +53,7 @@ pub struct Points {
 /// Looks at all numbers of a text.
 pub fn points(text: &str) -> Points {
     let mut points = Points::default();
-    // Two points divide the ends of a range.
+    // Two points separate the ends of a range.
     for number in text.split("..").flat_map(|part| part.split(|char: char| !char.is_ascii_digit() && char != '.')) {
         let number = number.trim_matches('.');
         let parts: Vec<&str> = number.split('.').collect();
@@ -71,7 +71,7 @@ pub fn points(text: &str) -> Points {
     points
 }
 
-/// Whether decimals come after this; two points divide the ends of a range.
+/// Whether decimals follow here. Two points separate the ends of a range.
 fn follows_point(before: &[u8]) -> bool {
     before.ends_with(b".") && !before.ends_with(b"..")
 }

@@ -1,4 +1,4 @@
-//! The tables behind the releases, in the same codes, where their owner gives them.
+//! The private tables behind the releases, in the same codes, if the steward gives them.
 
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::column::Column;
@@ -9,16 +9,16 @@ use crate::ingest::source::Source;
 use crate::model::{CellFault, Quasi, RecordKey, Schema, Table, Values};
 use rayon::prelude::*;
 
-/// What identifiers are hashed with. The hashes stay in this process: what is written names people in another way
+/// The key for hashing identifiers. The hashes stay in this process; reports name people in another way
 /// (`Knowledge::name`).
 const KEY: &[u8; 32] = b"tacenda audit: identifiers in us";
 
-/// The key of a person's identifier, as it stands in the truth.
+/// The key of a person's identifier, as the private table has it.
 pub fn key(identifier: &str) -> RecordKey {
     RecordKey::of(KEY, identifier.as_bytes())
 }
 
-/// The tables of the truth.
+/// Reads the private tables.
 pub fn tables(
     private: &[RawFile],
     columns: &[Column],
@@ -29,8 +29,8 @@ pub fn tables(
     (0..private.len()).map(|at| table(at, &private[at], columns, names, numbering, key)).collect()
 }
 
-/// Reads tables of the truth in the codes of a schema that is known. Values that no release has had are
-/// added to `values`. Columns that the schema does not name are left out. `key` makes keys of identifiers.
+/// Reads private tables in the codes of a known schema. Values that no release has are added to `values`. Columns that
+/// the schema does not name are left out. `key` turns identifiers into keys.
 pub fn read_truth(
     sources: &[Source],
     schema: &Schema,
@@ -151,7 +151,7 @@ fn table(
     Ok(Table::new(sorted, quasi, sensitive, numbering.values.clone(), Vec::new(), Vec::new()))
 }
 
-/// Per row, who it is: by the identifier, or everyone somebody else.
+/// The person of each row, by the identifier. Without one, each row is a different person.
 fn keys(
     at: usize,
     file: &RawFile,

@@ -1,14 +1,14 @@
-//! Texts that differ and say the same: `25` and `25.0`, `flu` and `flu `.
+//! Texts that differ but mean the same: `25` and `25.0`, `flu` and `flu `.
 //!
-//! Where texts stand for themselves they would be taken for two values, two groups would seem to have nothing in common,
-//! and one value would count twice.
+//! As exact texts they would be two values. Then two groups would seem to have nothing in common, and one value would
+//! count twice.
 
 use crate::ingest::foreign::bound;
 use rustc_hash::FxHashMap;
 
-/// The places of the texts that another one repeats in another form.
+/// The places of texts that occur in another form as well.
 pub fn of(texts: &[&str]) -> Vec<usize> {
-    // Most columns have neither blanks nor points: nothing can be written twice there.
+    // Most columns have neither blanks nor points, so nothing can be written in two ways there.
     let is_odd = |text: &&str| text.trim() != *text || text.contains(['.', 'e', 'E', '+', '-', '−']);
     if !texts.iter().any(is_odd) {
         return Vec::new();
@@ -24,7 +24,7 @@ pub fn of(texts: &[&str]) -> Vec<usize> {
     twins
 }
 
-/// What a text says: numbers by size, other texts without the blanks around them.
+/// The normal form of a text: a number by its value, any other text trimmed.
 fn plain(text: &str) -> String {
     let text = text.trim();
     bound::read(text).filter(|bound| !bound.is_day()).map_or_else(|| text.to_string(), |bound| format!("{bound:?}"))

@@ -1,6 +1,7 @@
-//! A column that says how many people a row stands for: anonypy and anonypyx write each combination once, with its count.
+//! A column that says how many people a row stands for. anonypy and anonypyx write each combination once, with its
+//! count.
 //!
-//! Left unread, a file of 20,000 people would look like one of 6,369.
+//! If it were ignored, a file of 20,000 people would look like one of 6,369.
 
 use crate::ingest::error::{IngestError, Kind};
 use crate::ingest::foreign::raw::{RawColumn, RawFile};
@@ -11,13 +12,13 @@ use rustc_hash::FxHashSet;
 /// The most people that the rows of a file may stand for.
 const MOST_PEOPLE: u64 = u32::MAX as u64 - 2;
 
-/// Which column says for how many people a row stands.
+/// Which column says how many people a row stands for.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Weight {
     /// None: a row is a person.
     #[default]
     None,
-    /// One that looks like it, where there is one.
+    /// A column that looks like it, if there is one.
     Find,
     /// This one.
     Column(String),
@@ -26,7 +27,7 @@ pub enum Weight {
 /// Names of columns with counts.
 const NAMES: [&str; 6] = ["count", "counts", "n", "freq", "frequency", "anzahl"];
 
-/// The column that may be one of counts, where all files have it and nobody asked for it otherwise.
+/// The column that may hold counts, if all files have it and no option names it otherwise.
 pub fn candidate(files: &[&Source], asked: &[&str]) -> Result<Option<String>, IngestError> {
     let mut headers = Vec::new();
     for source in files {
@@ -41,7 +42,7 @@ pub fn candidate(files: &[&Source], asked: &[&str]) -> Result<Option<String>, In
     Ok(first.iter().find(is_count).cloned())
 }
 
-/// Per text of a column of counts, the number; `None` where one is none.
+/// Per text of a column of counts, the number; `None` if some text is no number.
 pub fn numbers(column: &RawColumn) -> Option<Vec<u32>> {
     let number = |text: &str| {
         let text = text.trim();
@@ -50,7 +51,7 @@ pub fn numbers(column: &RawColumn) -> Option<Vec<u32>> {
     column.texts.iter().map(|text| number(text)).collect()
 }
 
-/// Whether every combination of the columns asked for stands in one row, and some row stands for several people.
+/// Whether every combination of the named columns occurs in one row only, and some row stands for several people.
 pub fn is_counted(file: &RawFile, names: &Names<'_>) -> bool {
     let Some(column) = &file.columns[names.count()] else { return false };
     let Some(numbers) = numbers(column) else { return false };

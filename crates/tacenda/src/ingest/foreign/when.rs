@@ -2,8 +2,8 @@
 
 use crate::ingest::encode::quick_date;
 
-/// The date a name holds, as year, month, day: `2026-11-15`, `2026-11-5`, `20261115`, `2026-11`, `2026-Q3`, `2026-H2`, `2026`.
-/// A part that is not named is 0. `None` where there is no date, where there are two, and where a week is named.
+/// The date a name holds, as year, month, day: `2026-11-15`, `2026-11-5`, `20261115`, `2026-11`, `2026-Q3`, `2026-H2`,
+/// `2026`. A part that is not named is 0. `None` if there is no date, if there are two, or if a week is named.
 pub fn date_in(name: &str) -> Option<(u16, u8, u8)> {
     let mut found = None;
     let bytes = name.as_bytes();
@@ -23,12 +23,12 @@ pub fn date_in(name: &str) -> Option<(u16, u8, u8)> {
     found
 }
 
-/// The date that a text is, and nothing else.
+/// The date, if the text is a date and nothing else.
 pub fn date(text: &str) -> Option<(u16, u8, u8)> {
     date_at(text).filter(|&(_, length)| length == text.len()).map(|(date, _)| date)
 }
 
-/// A date at the start of a text, and how long it is written.
+/// A date at the start of a text, and its length.
 fn date_at(text: &str) -> Option<((u16, u8, u8), usize)> {
     let bytes = text.as_bytes();
     let count = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
@@ -56,14 +56,14 @@ fn date_at(text: &str) -> Option<((u16, u8, u8), usize)> {
     let month = match bytes.get(after) {
         Some(b'Q' | b'q') if count(after + 1) > 0 => parts(4)? * 3 - 2,
         Some(b'H' | b'h') if count(after + 1) > 0 => parts(2)? * 6 - 5,
-        // Which days a week has is another matter.
+        // Weeks are not supported.
         Some(b'W' | b'w') if count(after + 1) > 0 => return None,
         _ => return checked(year, 1, 1).map(|(year, _, _)| ((year, 0, 0), 4)),
     };
     checked(year, month, 1).map(|(year, month, _)| ((year, month, 0), after + 2))
 }
 
-/// A day that there is, of a year that a release may have.
+/// A valid day of a plausible year.
 fn checked(year: u16, month: u16, day: u16) -> Option<(u16, u8, u8)> {
     quick_date(format!("{year:04}-{month:02}-{day:02}").as_bytes()).filter(|_| (1900..2200).contains(&year))?;
     Some((year, month as u8, day as u8))

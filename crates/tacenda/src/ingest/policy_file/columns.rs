@@ -26,9 +26,10 @@ enum Type {
 const TYPES: [(&str, Type); 4] =
     [("integer", Type::Integer), ("real", Type::Real), ("date", Type::Date), ("category", Type::Category)];
 
-/// The columns; `None` if a fault makes them meaningless.
+/// The columns; `None` if a fault makes them unusable.
 ///
-/// Under a promise about views (`of_views`) every published column has a domain of its own, so sensitive columns are read like quasi ones.
+/// Under a promise about views (`of_views`) every published column has its own domain, so sensitive columns are read
+/// like quasi ones.
 pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -> Option<Schema> {
     let mut schema = Schema::default();
     let mut identifiers = 0;
@@ -112,7 +113,7 @@ fn read_column(
     of_views: bool,
     walk: &mut Walk,
 ) {
-    // A column with a fault keeps its place, so that the other checks can go on.
+    // A column with a fault keeps its place, so that other checks can continue.
     let stand_in = || Quasi::new(name, Domain::Integer { lo: 0, hi: 1 });
     match role {
         Role::Identifier => {
@@ -120,7 +121,7 @@ fn read_column(
             schema.identifier = name.into();
         }
         Role::Drop => {
-            // They matter where the column orders a person's rows.
+            // Type and format matter if the column orders a person's rows.
             walk.only_keys(column, &["role", "type", "format"], "a dropped column");
             schema.dropped.push(name.into());
         }
@@ -377,7 +378,7 @@ fn read_grid(column: &Section<'_, '_>, domain: &Domain, decimals: u8, walk: &mut
                 return Grid::Free;
             };
             let pitch = pitch.round() as u32;
-            // Lines are the multiples of the pitch; for dates they count from the domain's start.
+            // Lines are the multiples of the pitch. For dates they are counted from the start of the domain.
             let phase =
                 if matches!(domain, Domain::Date { .. }) { 0 } else { (-lo).rem_euclid(i64::from(pitch)) as u32 };
             Grid::Every { pitch, phase }
@@ -534,7 +535,7 @@ fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hi
     }
 }
 
-/// The error with lines of the file in place of rows; blank lines are no rows.
+/// The error with line numbers of the file instead of row numbers. Blank lines are no rows.
 fn relocate(mut error: HierarchyError, lines: &[usize]) -> HierarchyError {
     let move_to = |row: &mut usize| *row = lines.get(row.saturating_sub(1)).copied().unwrap_or(*row);
     match &mut error {

@@ -7,7 +7,7 @@ use crate::settings::{Key, key};
 /// The section of every column.
 pub(super) const COLUMN: &str = "columns.NAME";
 
-/// Every key there is. Promises bring their own; one that several have is listed for each.
+/// All keys. Each promise adds its own; a key that several promises have is listed for each.
 pub fn keys() -> Vec<Key> {
     let promises = entries().flat_map(|entry| entry.keys);
     KEYS.iter().chain(promises).chain(ONCE).copied().collect()

@@ -1,8 +1,8 @@
 //! The policy file, `tacenda.toml`: read, checked, and turned into [`PolicyFile`].
 //!
-//! The file is walked by hand over a parse that knows where everything stands, so that each fault
-//! points at its place and an unknown key at the nearest known one. [`keys`] is the language: what is
-//! not in it is an error. Faults are collected; none of them needs the data.
+//! The parsed file keeps the place of everything and is walked by hand. So each fault points to its place, and an
+//! unknown key is answered with the nearest known one. [`keys`] defines the language: anything else is an error. All
+//! faults are collected; none of them needs the data.
 
 mod keys;
 mod columns;
@@ -30,7 +30,7 @@ pub struct Loaded {
     pub policy: PolicyFile,
     /// The SHA-256 of the file and of all hierarchy files it names, in hexadecimal.
     pub digest: String,
-    /// What is worth saying though it is no fault, one sentence each.
+    /// Remarks that are no faults, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub struct Loaded {
 pub struct PolicyFileError {
     /// The policy file.
     pub file: PathBuf,
-    /// Its text, for showing where a fault stands; empty if it could not be read.
+    /// Its text, to show the place of a fault; empty if it could not be read.
     pub text: String,
     /// The faults, in the order of the file.
     pub faults: Vec<PolicyFault>,
@@ -104,7 +104,7 @@ pub fn read_policy(path: &Path) -> Result<Loaded, PolicyFileError> {
     parse_policy(&text, path)
 }
 
-/// The content of a file that a policy names. A pipe is refused: it would wait for a writer that never comes.
+/// The content of a file that a policy names. A pipe is refused, because reading it would wait for a writer.
 fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     match std::fs::metadata(path)?.is_file() {
         true => std::fs::read(path),
@@ -125,7 +125,7 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
             span: None,
             help: "name the policy file with --policy, or draft one with tacenda init".into(),
         };
-        // Without its text: it may be the private table.
+        // The text is not shown, because it may be the private table.
         return Err(PolicyFileError { file: path.into(), text: String::new(), faults: vec![fault] });
     }
     let (root, errors) = DeTable::parse_recoverable(text);
@@ -155,14 +155,14 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
     Ok(Loaded { policy, digest: hex(&walk.digest.clone().finalize()), notes: walk.notes })
 }
 
-/// One slip can make every later line unreadable; the first few places tell what to mend.
+/// One mistake can make every later line unreadable. The first few places show what to correct.
 const MOST_SYNTAX_FAULTS: usize = 10;
 
 /// Whether a text has a line of the policy language, or no line at all. Only then are its lines shown in errors.
 fn looks_like_a_policy(text: &str) -> bool {
     let mut lines =
         text.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
-    // Keys may stand in quotes.
+    // Keys may be in quotes.
     let is_of_the_language = |line: &str| {
         let line = line.replace(['"', '\''], "");
         line.strip_prefix("policy").is_some_and(|rest| rest.trim_start().starts_with('='))

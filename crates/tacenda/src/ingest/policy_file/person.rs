@@ -1,4 +1,4 @@
-//! `[person]`: what becomes of several rows of one person.
+//! `[person]`: how several rows of one person are merged.
 
 use crate::ingest::policy_file::columns::read_pattern;
 use crate::ingest::policy_file::keys::COLUMN;
@@ -6,7 +6,7 @@ use crate::model::{CombineRule, Domain, OrderKind, PersonOrder, PersonRows, RowR
 use crate::settings::{FaultKind, Section, Walk};
 use toml::de::DeValue;
 
-/// Reads the section, and what the columns say of it.
+/// Reads the section, and the rules of the columns.
 pub(super) fn read(root: &Section<'_, '_>, schema: &Schema, walk: &mut Walk) -> PersonRows {
     let section = walk.section(root, "person");
     if let Some(section) = &section {

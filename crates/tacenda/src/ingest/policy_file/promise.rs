@@ -10,7 +10,7 @@ use crate::promise::{
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use toml::de::DeValue;
 
-/// Whether the policy file is about views: its promise is, or it names none that is known and has views.
+/// Whether the policy file is about views: its promise is, or its promise is unknown and the file has views.
 pub(super) fn is_about_views(root: &Section<'_, '_>) -> bool {
     let promise = root.get("promise").and_then(|value| value.get_ref().as_table());
     let model = promise.and_then(|table| table.get("model")).and_then(|value| value.get_ref().as_str());
@@ -21,7 +21,7 @@ pub(super) fn is_about_views(root: &Section<'_, '_>) -> bool {
     }
 }
 
-/// A promise about a series; `None` if a fault leaves no sense in it.
+/// A promise about a series; `None` if a fault makes it unusable.
 pub(super) fn read_series(
     root: &Section<'_, '_>,
     schema: Option<&Schema>,
@@ -43,7 +43,7 @@ pub(super) fn read_series(
     Some((promise, reasons))
 }
 
-/// Promises about views; `None` if a fault makes them meaningless.
+/// Promises about views; `None` if a fault makes them unusable.
 pub(super) fn read_views(root: &Section<'_, '_>, schema: Option<&Schema>, walk: &mut Walk) -> Option<Views> {
     let once: Vec<&str> = ONCE.iter().map(|row| row.key).collect();
     let promise = walk.section(root, "promise").and_then(|section| {
@@ -53,7 +53,7 @@ pub(super) fn read_views(root: &Section<'_, '_>, schema: Option<&Schema>, walk: 
     views::read(root, schema?, promise, walk)
 }
 
-/// Which promise is meant. Faults keys that say nothing under it; `more` are keys that are not its own.
+/// The promise that is meant. Keys that have no meaning under it are faults; `more` are further keys that it allows.
 fn read_model(section: &Section<'_, '_>, more: &[&'static str], walk: &mut Walk) -> Option<&'static Entry> {
     let Some((name, span)) = walk.string(section, "model") else {
         if section.get("model").is_none() {
@@ -75,7 +75,7 @@ pub(super) fn own_keys(entry: &'static Entry) -> impl Iterator<Item = &'static s
     std::iter::once("model").chain(own.map(|row| row.key))
 }
 
-/// The faults of a policy that was changed after it was read, as the file with that change would have them.
+/// The faults of a policy that was changed after it was read, as if the file had that change.
 pub fn faults_of(file: &PolicyFile) -> Vec<PolicyFault> {
     let found = match &file.promise {
         Promised::Series(promise) => promise.contradictions(Some(&file.schema)),

@@ -1,8 +1,8 @@
-//! The policy of the last release, as a series remembers it, and whether another policy may follow on it.
+//! The policy of the last release, as a series remembers it, and whether another policy may follow it.
 //!
-//! A [`Remembered`] policy is everything of a policy file that bears on what is published. The vault keeps it as a
-//! text. Texts of version 1, which listed the parameters of all promises under every promise, are read too. What this
-//! version does not know in a text is refused, never ignored: it may be what was promised.
+//! A [`Remembered`] policy is the part of a policy file that affects what is published. The vault keeps it as a text.
+//! Texts of version 1, which listed the parameters of all promises under every promise, are read too. An unknown entry
+//! in a text is refused, never ignored, because it may be part of the promise.
 
 use crate::model::{Domain, Grid, Hierarchy, Impossible, Quasi, RowRule, Schema, Sensitive, Span, Unlisted, hex};
 use crate::promise::{Looser, PolicyFile, Promise, Promised, ViewPromise, Views, entries};
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// The version that is written.
 const VERSION: u32 = 3;
 
-/// What a series remembers of the policy of its last release. Left out is what says nothing about a release: titles,
-/// weights, reasons, dropped columns. Hierarchies and labels are given by digest.
+/// What a series remembers of the policy of its last release. Titles, weights, reasons and dropped columns are left
+/// out, because they do not affect a release. Hierarchies and labels are kept as digests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remembered {
@@ -25,7 +25,7 @@ pub struct Remembered {
     columns: BTreeMap<String, RememberedColumn>,
     order: Vec<String>,
     promise: Promise,
-    /// What the policy file says of views; nothing where the promise is about a series.
+    /// What the policy file says about views; `None` if the promise is about a series.
     views: Option<RememberedViews>,
     counterfeits: f64,
     withheld: f64,
@@ -83,7 +83,7 @@ enum RememberedDomain {
     Category(String, String),
 }
 
-/// What is published for each listed cell, sorted; in texts before version 3 their digest.
+/// What is published for each listed cell, sorted; before version 3, their digest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum RememberedLabels {
@@ -111,7 +111,7 @@ struct RememberedViews {
 }
 
 impl Remembered {
-    /// What is to be remembered of a policy file.
+    /// The remembered part of a policy file.
     pub fn of(policy: &PolicyFile) -> Remembered {
         let schema = &policy.schema;
         let mut columns = BTreeMap::from([(schema.identifier.clone(), RememberedColumn::Plain("identifier".into()))]);
@@ -148,12 +148,12 @@ impl Remembered {
         &self.added
     }
 
-    /// Whether a quasi column differs from what is remembered of it, if only in the order of its values.
+    /// Whether a quasi column differs from the remembered one, even only in the order of its values.
     pub fn differs_in_quasi(&self, schema: &Schema) -> bool {
         schema.quasi.iter().any(|quasi| self.columns.get(&quasi.name) != Some(&quasi_column(quasi)))
     }
 
-    /// How many sensitive values are listed that were not, by column.
+    /// How many sensitive values were added to the lists, by column.
     pub fn new_labels(&self, schema: &Schema) -> Vec<(String, usize)> {
         let more = |sensitive: &Sensitive| match self.columns.get(&sensitive.name) {
             Some(RememberedColumn::Declared(DeclaredColumn::Sensitive {
@@ -165,18 +165,18 @@ impl Remembered {
         schema.sensitive.iter().filter_map(more).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// Takes the quasi columns of a schema that grew from the one remembered.
+    /// Takes over the quasi columns of a schema that grew from the remembered one.
     pub fn grow(&mut self, schema: &Schema) {
         self.columns.extend(schema.quasi.iter().map(|quasi| (quasi.name.clone(), quasi_column(quasi))));
     }
 
-    /// As a text: the same policy, the same text.
+    /// The policy as a text. Equal policies give equal texts.
     pub fn write(&self) -> String {
-        // By way of a value, whose keys are sorted.
+        // Written through a JSON value, which sorts its keys.
         serde_json::to_value(self).expect("names and numbers are JSON").to_string()
     }
 
-    /// Reads what [`Remembered::write`] wrote, in this version or an earlier one; `None` where it does not make sense.
+    /// Reads what [`Remembered::write`] wrote, in this version or an earlier one; `None` if it cannot be understood.
     pub fn read(text: &str) -> Option<Remembered> {
         let mut written: Json = serde_json::from_str(text).ok()?;
         if written.get("version").is_none() {
@@ -187,11 +187,11 @@ impl Remembered {
         Some(read).filter(|read| read.version <= VERSION && is_of_views == read.views.is_some())
     }
 
-    /// Whether a series that was published under this policy may go on under `new`.
+    /// Whether a series that was published under this policy may continue under `new`.
     ///
-    /// Refused is what demands less, and what demands more of people than past releases gave them: their promise
-    /// cannot be strengthened after the fact. The limits of counterfeits and withheld rows may move either way: no
-    /// promise rests on them, and a larger one is the way out when a release would exceed it.
+    /// A policy that demands less is refused. So is a policy that promises more about people than past releases kept,
+    /// because a promise cannot be strengthened after the fact. The limits of counterfeits and withheld rows may change
+    /// in both directions: no promise depends on them, and a larger limit is the way out if a release would exceed it.
     pub fn may_be_followed_by(&self, new: &Remembered) -> Result<(), Looser> {
         if self.series != new.series {
             return Err(Looser::because("the series has another name: that is a new series"));
@@ -230,7 +230,7 @@ impl Remembered {
     }
 }
 
-/// Whether a column may follow on another one: it is the same, or lists more sensitive values.
+/// Whether a column may follow another one: it is the same, or lists more sensitive values.
 fn may_follow_column(before: Option<&RememberedColumn>, now: Option<&RememberedColumn>) -> bool {
     use DeclaredColumn::Sensitive;
     use RememberedColumn::Declared;
@@ -244,7 +244,7 @@ fn may_follow_column(before: Option<&RememberedColumn>, now: Option<&RememberedC
     let kept = match (before, now) {
         (RememberedLabels::Listed(before), RememberedLabels::Listed(now)) => {
             let stays = |pair: &(String, String)| now.binary_search(pair).is_ok();
-            // By prefix every value has a label already: listing it may not give it another.
+            // With labels by prefix every value already has a label, so listing a value must not give it another.
             before.iter().all(stays) && (!by_prefix || now.len() == before.len())
         }
         (RememberedLabels::Digest(digest), RememberedLabels::Listed(listed))
@@ -269,13 +269,13 @@ impl RememberedViews {
         }
     }
 
-    /// Refuses views that are gone or changed, demands that were dropped, and people who may no longer pool.
+    /// Refuses views that were removed or changed, demands that were dropped, and pools that became smaller.
     fn may_be_followed_by(&self, new: &RememberedViews) -> Result<(), Looser> {
         if let Some((name, _)) = self.list.iter().find(|(name, view)| new.list.get(*name) != Some(view)) {
             let why = format!("view {name} is gone or has other columns, and it is published already");
             return Err(Looser::because(why));
         }
-        // What may follow on each other both ways asks the same.
+        // Two promises that may follow each other in both directions demand the same.
         let is_kept = |before: &ViewPromise| {
             new.also.iter().any(|now| now.may_follow(before).is_ok() && before.may_follow(now).is_ok())
         };
@@ -291,7 +291,7 @@ impl RememberedViews {
             let why = "too_large is looser than at the last release: that needs a new series";
             return Err(Looser::because(why));
         }
-        // Without a list everyone may pool with everyone, which asks for most.
+        // Without a list everyone may pool with everyone, which demands the most.
         if self.pools != new.pools && !new.pools.is_empty() {
             let why = "pool has changed: it may only be removed, so that everyone may pool; that is stricter";
             return Err(Looser::because(why));
@@ -300,8 +300,8 @@ impl RememberedViews {
     }
 }
 
-/// Texts of version 1 name the parameters of every promise under each: those that a promise does not have are taken
-/// out, if they are unset. `None` where the text has no promise.
+/// Texts of version 1 name the parameters of all promises under each promise. Unset parameters that the promise does
+/// not have are removed. `None` if the text has no promise.
 fn from_first_version(written: &mut Json) -> Option<()> {
     own_parameters(written.get_mut("promise")?.as_object_mut()?)?;
     if let Some(also) = written.get_mut("views").and_then(|views| views.get_mut("also")) {
@@ -348,7 +348,7 @@ fn sensitive_column(sensitive: &Sensitive) -> RememberedColumn {
     RememberedColumn::Declared(DeclaredColumn::Sensitive { nullable, labels, by_prefix })
 }
 
-/// The digest by which texts before version 3 know labels.
+/// The digest that texts before version 3 keep of labels.
 fn labels_digest(labels: &[(String, String)]) -> String {
     let mut digest = Sha256::new();
     for text in labels.iter().flat_map(|(cell, label)| [cell, label]) {

@@ -1,4 +1,4 @@
-//! `[views.NAME]`, `[[also]]`, `[[impossible]]`, and what `[promise]` says of X and Y.
+//! `[views.NAME]`, `[[also]]`, `[[impossible]]`, and X and Y of `[promise]`.
 
 use crate::ingest::foreign::Notation;
 use crate::ingest::policy_file::promise::own_keys;
@@ -30,7 +30,7 @@ pub(super) fn refuse(root: &Section<'_, '_>, walk: &mut Walk) {
     }
 }
 
-/// Everything that a policy file says of views beside the first promise.
+/// Everything that a policy file says about views, except the first promise.
 #[derive(Default)]
 struct Said {
     list: Vec<NamedView>,
@@ -187,7 +187,7 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
     reading
 }
 
-/// The file of another tool's tree; what it says belongs to the policy, so it counts in its digest.
+/// The hierarchy file of another tool. It is part of the policy, so it is included in the digest.
 fn read_tree(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<PathBuf> {
     let file = walk.inside(path, &span)?;
     match read_regular(&file) {
@@ -234,8 +234,8 @@ fn read_impossible(root: &Section<'_, '_>, schema: &Schema, said: &mut Said, wal
                 walk.fault(FaultKind::BadImpossible, format!("{name} is not a published column"), span, help);
                 continue;
             };
-            // Ranges of two views may cross, and what both leave is narrower than either: the join, which goes by the
-            // rows' own ranges, would count pairs that readers can rule out.
+            // Ranges of two views may overlap in part, and their intersection is narrower than either. The join uses
+            // the ranges of single rows, so it would count pairs that readers can rule out.
             let holders = said.list.iter().filter(|view| view.columns.iter().any(|column| column == name)).count();
             if quasi.hierarchy().is_none() && holders > 1 {
                 let message =
@@ -262,7 +262,7 @@ fn read_impossible(root: &Section<'_, '_>, schema: &Schema, said: &mut Said, wal
     }
 }
 
-/// What `[promise]` says once for all promises.
+/// The keys of `[promise]` that apply to all promises.
 fn read_once(section: &Section<'_, '_>, schema: &Schema, said: &mut Said, walk: &mut Walk) {
     if let Some((target, span)) = walk.string(section, "target") {
         if column_of(schema, target).is_none() {
@@ -337,7 +337,7 @@ fn check_names(section: &Section<'_, '_>, promise: &ViewPromise, list: &[NamedVi
     }
 }
 
-/// Columns that no promise speaks of are published as they are; that is said, or refused.
+/// Columns in no promise are published as they are. That must be declared, or it is refused.
 fn check_columns(root: &Section<'_, '_>, views: &Views, schema: &Schema, walk: &mut Walk) {
     let demands = views.demands();
     let names =

@@ -29,26 +29,26 @@ use std::collections::BTreeSet;
 promises! {
     /// A promise about all releases of one table, taken together.
     SeriesPromise: OfSeries {
-        /// Paper 003: a person's groups carry one value set of at least `m` values over their whole life.
+        /// Paper 003: all groups of a person have one value set of at least `m` values.
         MInvariance,
         /// Paper 000: the inference table of any set of releases is k-anonymous.
         IncrementalKAnonymity,
         /// Paper 002: a person's sensitive value is one of `l`, records are only added.
         IncrementalLDiversity,
-        /// Paper 001: each release on its own is k-anonymous. Says nothing of the series.
+        /// Paper 001: each release on its own is k-anonymous. It says nothing about the series.
         KAnonymity,
     }
 }
 
-/// Something that forms the groups of a promise. It is not trusted: the gate judges what comes of it.
+/// Forms the groups of a promise. It is not trusted, because the gate judges the result.
 pub trait Grouper: Sync {
-    /// What it claims of every series it has built.
+    /// What it claims about every series it builds.
     fn promise(&self) -> SeriesPromise;
 
     /// Groups the rows of `table`, given everything published before.
     fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError>;
 
-    /// How far groups that are kept up are from groups made anew; `None` where none are kept up.
+    /// How far maintained groups are from new ones; `None` if groups are not maintained.
     fn drift(&self, _: &Schema, _: &History, _: &Table, _: &Lots) -> Option<Drift> {
         None
     }
@@ -56,7 +56,7 @@ pub trait Grouper: Sync {
 
 /// How a promise is judged, from its definition.
 pub trait Checked {
-    /// What in a finished release breaks the promise. That it is true and whole has been checked.
+    /// The faults of a finished release that break the promise. The gate has already checked that it is true and whole.
     fn check(&self, evidence: &Evidence<'_>) -> Faults;
 
     /// What comparing with the earlier releases reveals, for a promise that holds per release only.
@@ -65,18 +65,18 @@ pub trait Checked {
     }
 }
 
-/// What else a promise about a series says and knows.
+/// Further properties of a promise about a series.
 pub trait OfSeries: Grouper + Checked {
     /// How people who leave the data are treated, for the report.
     fn departures(&self) -> &'static str;
 
-    /// What is worth saying about the parameters though it is no fault.
+    /// Remarks about the parameters that are no faults.
     fn notes(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// What a steward should know before publishing though the release is sound, each with a code. `last` is the table of
-    /// the release before.
+    /// Warnings for the steward before publishing a valid release, each with a code. `last` is the table of the release
+    /// before.
     fn warnings(&self, _: &Schema, _: &Table, _: &Release, _last: Option<&Table>) -> Vec<String> {
         Vec::new()
     }
@@ -86,13 +86,13 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
-    /// The terms on which no refusal is expected over the next releases, in a sentence; none if one is expected, or
-    /// nothing is known. At most `counterfeits` of the rows may be artificial.
+    /// A sentence that says under which condition no refusal is expected over the next releases. `None` if one is
+    /// expected, or nothing is known. `counterfeits` is the largest share of counterfeit rows.
     fn expects_no_refusal(&self, _: &Table, _: &Release, _counterfeits: f64) -> Option<String> {
         None
     }
 
-    /// How far groups that are kept up are from groups made anew, for a steward: a name and a sentence each.
+    /// How far maintained groups are from new ones, for the steward: a name and a sentence each.
     fn drift_in_words(&self, _: &Drift) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -102,12 +102,12 @@ pub trait OfSeries: Grouper + Checked {
         false
     }
 
-    /// Whether its parameters give some people away, so that a new series needs a reason.
+    /// Whether its parameters reveal some people's values, so that a new series needs a reason.
     fn gives_people_away(&self) -> bool {
         false
     }
 
-    /// Why columns may not gain values within a series, where that is so.
+    /// Why columns may not gain values within a series; `None` if they may.
     fn fixed_domain(&self) -> Option<&'static str> {
         None
     }
@@ -117,7 +117,7 @@ pub trait OfSeries: Grouper + Checked {
         false
     }
 
-    /// Among whom values can be exchanged without another group, for those who try it on a release of `table`.
+    /// Among which people values can be exchanged without changing a group, in a release of `table`.
     fn exchanged_within(&self, _: &Schema, _before: &History, _table: &Table, _: &Lots) -> Within {
         Within::ValueSet
     }
@@ -134,7 +134,7 @@ pub trait OfSeries: Grouper + Checked {
     }
 }
 
-/// Among whom values can be exchanged.
+/// Among which people values can be exchanged.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Within {
     /// Everyone with one value set.
@@ -145,22 +145,22 @@ pub enum Within {
     Group,
 }
 
-/// A way to keep a promise, beside others.
+/// One of several ways to keep a promise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
     /// What is published.
     pub name: &'static str,
     /// How the policy file asks for it: the lines under `[promise]`, with commas between them.
     pub setting: String,
-    /// Against whom it holds, or does not, in words that follow its name.
+    /// The readers against whom it holds or fails, in words that follow its name.
     pub about: &'static str,
     /// The promise kept that way.
     pub promise: SeriesPromise,
 }
 
 impl SeriesPromise {
-    /// The promise that `tacenda init` drafts where none is asked for. With `even_values` no sensitive value is held by
-    /// more than half of the rows.
+    /// The promise that `tacenda init` drafts by default. With `even_values`, no sensitive value has more than half of
+    /// the rows.
     pub fn usual(even_values: bool) -> &'static Entry {
         if even_values { MInvariance::ENTRY } else { IncrementalKAnonymity::ENTRY }
     }
@@ -207,7 +207,7 @@ fn too_few_declared(key: &'static str, wanted: u32, schema: Option<&Schema>) -> 
     Some(Contradiction { kind: FaultKind::TooFewValues, key, message, help })
 }
 
-/// How many combinations of sensitive values there can be; `None` where any value is accepted.
+/// How many combinations of sensitive values there can be; `None` if any value is accepted.
 fn declared_values(schema: &Schema) -> Option<u64> {
     let count = |sensitive: &Sensitive| {
         let labels: BTreeSet<&str> = sensitive.labels.iter().map(|(_, label)| label.as_str()).collect();

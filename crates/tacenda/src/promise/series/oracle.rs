@@ -1,8 +1,9 @@
-//! For tests: all worlds and all coins of tiny tables. What is a reader sure of who knows this program?
+//! For tests: all worlds and all coins of tiny tables. How sure is a reader who knows this program?
 //!
 //! The reader is told who is in which group (science A3.11-a), knows who is present when, and knows the program but not
 //! its seed. For every assignment of values to people, and for every way the lots can fall, the program is run. Then
-//! Bayes' rule is applied in whole numbers. At any size, values are exchanged and releases made again: `tests/it/rerun.rs`.
+//! Bayes' rule is applied in whole numbers. For tables of any size, `tests/it/rerun.rs` exchanges values and makes the
+//! releases again.
 
 use crate::grouping::GroupingError;
 use crate::grouping::evolve::{SnapshotRow, after, group_values, key, schema, table, values};
@@ -14,7 +15,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-/// Divisible by all products of chances that are met; asserted.
+/// Divisible by all products of probabilities that occur, which is asserted.
 const WHOLE: u128 = 720_720 * 720_720 * 720_720 * 720_720;
 
 /// What a test publishes.
@@ -25,17 +26,17 @@ struct Script {
     present: &'static [&'static [usize]],
     /// How many sensitive values there are.
     values: u32,
-    /// How often each value occurs, where the reader knows that; it makes fewer assignments.
+    /// How often each value occurs, if the reader knows that. It leaves fewer assignments.
     histogram: Option<&'static [usize]>,
 }
 
-/// How likely each value is before anything is published, in parts: alike, or not.
+/// The prior weights of the values: equal, or not.
 const PRIORS: [[u128; 4]; 2] = [[1, 1, 1, 1], [4, 2, 1, 1]];
 
-/// How a reader thinks that the program draws.
+/// How the program draws.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Draws {
-    /// As it does: every order of the people of a value is as likely.
+    /// By lot, as it does: every order of the people of a value is equally likely.
     ByLot,
     /// In the order of the first quasi code, as a walk along a curve would.
     ByPlace,
@@ -44,9 +45,9 @@ enum Draws {
 /// The groups of all releases: who is in each, and its value set.
 type Seen = Vec<Vec<(Vec<usize>, Vec<Value>)>>;
 
-/// The worst that a reader can make of any outcome.
+/// The worst posterior over all outcomes.
 struct Worst {
-    /// The largest share of the assignments that fit, that give a published person one value.
+    /// The largest share, among the assignments that fit an outcome, of those that give a published person one value.
     share: (u128, u128),
     /// How many outcomes there are, those under each prior together.
     outcomes: usize,
@@ -58,7 +59,7 @@ struct Worst {
 struct Fallen {
     /// The order of people.
     ranks: HashMap<u64, u64>,
-    /// The number that each unit draws, and below what; zero where none is said. Threads ask in any order.
+    /// The number that each unit draws, and its bound; zero if none is set. Threads ask in any order.
     drawn: Mutex<Drawn>,
 }
 
@@ -122,13 +123,13 @@ impl Script {
     /// All releases that can come of one assignment, each with its weight.
     fn outcomes(&self, policy: &dyn Grouper, withholds: bool, draws: Draws, held: &[u32]) -> BTreeMap<Seen, u128> {
         let schema = schema(&vec![20; self.places[0].len()]);
-        // Two ways to one outcome lead on alike.
+        // Two ways to the same outcome continue in the same way.
         let mut states: BTreeMap<Seen, (u128, History)> = BTreeMap::from([(Vec::new(), (WHOLE, History::default()))]);
         for present in self.present {
             let table = self.table(present, held);
             let mut next: BTreeMap<Seen, (u128, History)> = BTreeMap::new();
             for (seen, (weight, history)) in &states {
-                // The lots of people who were published before decide only who of them is withheld.
+                // The lots of published people decide only which of them are withheld.
                 let is_new = |one: &usize| !seen.iter().flatten().any(|(people, _)| people.contains(one));
                 let drawn: Vec<usize> = present.iter().copied().filter(|one| withholds || is_new(one)).collect();
                 let ways = match draws {
@@ -143,7 +144,7 @@ impl Script {
                     for (grouping, weight) in
                         every_draw(&ranks, weight, |lots| policy.group(&schema, history, &table, lots))
                     {
-                        // A series that is refused is not seen.
+                        // A refused series is not seen by the reader.
                         let Ok(grouping) = grouping else { continue };
                         let mut seen = seen.clone();
                         seen.push(groups(&table, &grouping));
@@ -176,7 +177,7 @@ impl Script {
         self.worst_of(|held| self.outcomes(policy, withholds, draws, held), m)
     }
 
-    /// The same, where `outcomes` says what can come of an assignment.
+    /// The same, with `outcomes` giving the possible releases of an assignment.
     fn worst_of(&self, outcomes: impl Fn(&[u32]) -> BTreeMap<Seen, u128> + Sync, m: u32) -> Worst {
         let people = self.places.len();
         let told: Vec<(Vec<u32>, BTreeMap<Seen, u128>)> =
@@ -215,7 +216,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Runs `run` with every number that it may draw, and says how likely each answer is.
+/// Runs `run` with every number that it may draw, and returns each answer with its weight.
 fn every_draw<R>(ranks: &HashMap<u64, u64>, weight: u128, run: impl Fn(&Lots) -> R) -> Vec<(R, u128)> {
     let mut answers = Vec::new();
     let mut drawn = Drawn::new();
@@ -226,7 +227,7 @@ fn every_draw<R>(ranks: &HashMap<u64, u64>, weight: u128, run: impl Fn(&Lots) ->
         let ways: u128 = drawn.values().map(|&(_, bound)| u128::from(bound)).product();
         assert_eq!(weight % ways, 0, "weights are whole numbers");
         answers.push((answer, weight / ways));
-        // The next numbers, as a counter counts.
+        // Advances the numbers like a counter.
         let has_next = drawn.values_mut().any(|(number, bound)| {
             *number = (*number + 1) % *bound;
             *number > 0
@@ -294,7 +295,8 @@ fn dealt_records_that_are_only_added_leave_one_in_l() {
     }
 }
 
-/// science CE-5 is over: with lots the first release of any m-invariant series holds against the method.
+/// science CE-5 no longer applies: with lots, the first release of any m-invariant series holds against the method
+/// reader.
 #[test]
 fn a_first_release_holds_against_the_method_whatever_the_reader() {
     for places in [LINE, CROWD, PLANE] {
@@ -330,7 +332,7 @@ fn people_who_are_known_to_share_a_value_are_found() {
     assert!(worst.share == (1, 1) && worst.above > 0, "{:?}, {} outcomes", worst.share, worst.above);
 }
 
-/// Newcomers who fill gaps give away who left them (science CE-6): that is why `reader = "method"` fills none.
+/// Filling gaps reveals values (science CE-6). That is why `reader = "method"` fills none.
 #[test]
 fn filling_gaps_is_caught() {
     let script = Script { places: LINE, present: &[&[0, 1], &[1, 2, 3, 4, 5]], values: 3, histogram: None };
@@ -394,7 +396,7 @@ fn drawn_groups_are_as_likely_whoever_in_them_has_which_value() {
     }
 }
 
-/// `k` withholds value sets with too few people, and stops cutting: that depends on nobody's value either.
+/// `k` withholds value sets with too few people and stops cutting. Neither depends on anybody's value.
 #[test]
 fn a_least_number_of_people_leaves_one_in_m() {
     for (name, script) in series(PLANE) {
@@ -406,7 +408,7 @@ fn a_least_number_of_people_leaves_one_in_m() {
     assert_eq!((worst.share, worst.above), ((1, 2), 0), "the first release of any series");
 }
 
-/// A promise that looks at the sides of a cut, and leaves a node whole where one of them would not do.
+/// A mutant that looks at the sides of a cut, and does not cut a node if one side is not eligible.
 struct MergesUpward(GroupForming);
 
 impl Grouper for MergesUpward {
@@ -425,7 +427,7 @@ impl Grouper for MergesUpward {
     }
 }
 
-/// Merging cells upward where a side is not eligible tells that it is not.
+/// Merging cells upward reveals that a side was not eligible.
 #[test]
 fn merging_cells_upward_is_caught() {
     for groups in [GroupForming::Dealt, GroupForming::Drawn] {
@@ -486,8 +488,8 @@ fn pairings(people: &[usize], held: &[u32]) -> Vec<Vec<(usize, usize)>> {
         .collect()
 }
 
-/// Pairs that are drawn with a chance that falls by `base` with each step of distance, as sampling by exp(-cost) does.
-/// Weights are rounded down; that is less than one part in 10^18.
+/// Pairs are drawn with a probability that falls by `base` with each step of distance, as in sampling by exp(-cost).
+/// Weights are rounded down, by less than one part in 10^18.
 fn drawn_by_cost(script: &Script, base: u128, held: &[u32]) -> BTreeMap<Seen, u128> {
     let distance = |pair: &(usize, usize)| script.places[pair.0][0].abs_diff(script.places[pair.1][0]);
     let all = pairings(script.present[0], held);
@@ -504,8 +506,8 @@ fn drawn_by_cost(script: &Script, base: u128, held: &[u32]) -> BTreeMap<Seen, u1
     all.iter().zip(weights).map(|(pairs, weight)| (seen(pairs), WHOLE / total * weight)).collect()
 }
 
-/// Near groups that are likelier than far ones tell values: how likely depends on which others were possible, and that
-/// on the secret. Where all are as likely, nothing is told.
+/// If near groups are likelier than far ones, values are revealed. The probability of a grouping depends on which
+/// others were possible, and that depends on the secret. If all are equally likely, nothing is revealed.
 #[test]
 fn sampling_by_cost_is_caught() {
     let mut found = Vec::new();
@@ -520,7 +522,7 @@ fn sampling_by_cost_is_caught() {
     assert_eq!(found, [720.0, 677.0], "thousandths");
 }
 
-/// Lots of which two people have exchanged theirs.
+/// Lots in which two people have exchanged theirs.
 struct Exchanged {
     own: Lots,
     pair: [RecordKey; 2],
@@ -543,9 +545,9 @@ impl GivenLots for Exchanged {
     }
 }
 
-/// Why `rerun` exchanges the values of a whole value set, and counts no small components: an exchange between two people of
-/// one group, everything else as it is, mostly gives other groups, even in a release whose bound is proved. It would accuse
-/// that release.
+/// This is why `rerun` exchanges the values of a whole value set and counts no small components. An exchange between
+/// two people of one group mostly gives other groups, even in a release whose bound is proved. Counting it would accuse
+/// that release wrongly.
 #[test]
 fn an_exchange_between_two_people_is_mostly_ruled_out_where_the_bound_is_proved() {
     let person = |id: u64| {

@@ -1,4 +1,4 @@
-//! What promises about a sensitive value say of their reader: the sentences and limits that they share.
+//! The sentences and limits that promises about a sensitive value share, by reader.
 
 use crate::model::Reader;
 use crate::promise::series::{Alternative, SeriesPromise};
@@ -18,7 +18,7 @@ pub(in crate::promise::series) const READER: Key = key(
 pub(in crate::promise::series) const READERS: [(&str, Reader); 2] =
     [("rule", Reader::Rule), ("method", Reader::Method)];
 
-/// What waiting tells.
+/// What waiting reveals.
 pub(in crate::promise::series) const WAITING: &str = "A person who waits for their first release mostly has a value \
     that is too frequent among the people who arrived at the same time. If a reader knows that this person is in the \
     data, the waiting almost gives the value away. Others wait because of k, or because few people arrive.";
@@ -31,7 +31,7 @@ pub(in crate::promise::series) const SKIPPED: &str = "A release is refused and s
 const CHOSEN_BY_RESULT: &str = "If a parameter or the way to form groups was chosen by comparing results on these data, \
     the bound is not proved.";
 
-/// What boxes tell.
+/// What tight boxes reveal.
 pub(in crate::promise::series) const TIGHT_BOXES: &str = "Without a grid, the ends of a published interval are values of \
     people in it. Such an end can single a person out.";
 
@@ -94,7 +94,7 @@ pub(in crate::promise::series) fn value_limits(reader: Reader, groups: GroupForm
 }
 
 /// The ways to keep such a promise: close groups against each reader, and groups within cells, dealt or drawn. Only
-/// incremental-l-diversity has cells (science A3.11-d); `of_another` says that the promise is another one.
+/// incremental-l-diversity has cells (science A3.11-d); with `of_another`, that is a different promise.
 pub(in crate::promise::series) fn ways(
     rule: SeriesPromise,
     method: (&str, SeriesPromise),

@@ -1,4 +1,4 @@
-//! What the gate says of releases that were tampered with, promise by promise.
+//! What the gate finds in releases that were tampered with, promise by promise.
 
 use crate::audit::{Evidence, Fault};
 use crate::model::{

@@ -1,8 +1,8 @@
-//! Promises about views, releases with different columns of the same people, and all that a policy file says of views:
-//! which there are, who gets them, who may pool, what must hold.
+//! Promises about views: releases with different columns of the same people. Also everything that a policy file says
+//! about views: their columns and recipients, who may pool, what must hold.
 //!
-//! Both promises of paper 004 ask something of X and Y on a join ([`OfViews::demand`]). Views are made to it by
-//! `grouping::views` and judged by `audit::gate_view`, which is given the demand and not the promise.
+//! Both promises of paper 004 make a demand about X and Y on a join ([`OfViews::demand`]). `grouping::views` makes
+//! views that meet it, and `audit::gate_view` judges them. The gate sees the demand, not the promise.
 
 mod xy_anonymity;
 mod xy_linkability;
@@ -26,9 +26,9 @@ promises! {
     }
 }
 
-/// What a promise about views can do beside.
+/// Further properties of a promise about views.
 pub trait OfViews {
-    /// What it asks of the join.
+    /// Its demand on the join.
     fn demand(&self) -> Demand;
 }
 
@@ -40,7 +40,7 @@ impl ViewPromise {
     }
 }
 
-/// The recipient that stands for anyone.
+/// The recipient that means anyone.
 pub const EVERYONE: &str = "everyone";
 
 const X_KEY: Key = key("promise", "x", "[\"…\"]", "", "the columns an attacker knows, such as job or tax.job");
@@ -73,7 +73,7 @@ pub(crate) fn column_of<'s>(schema: &'s Schema, name: &str) -> Option<&'s Quasi>
     schema.quasi.iter().find(|quasi| quasi.name == name)
 }
 
-/// Faults a value that a column does not have.
+/// Records the fault of a value that a column does not have.
 pub(crate) fn unknown_value(name: &str, quasi: &Quasi, span: Range<usize>, kind: FaultKind, walk: &mut Walk) {
     let help = match quasi.hierarchy() {
         Some(_) => "a value or a node of its hierarchy, as a release prints it",
@@ -91,7 +91,7 @@ fn terms(name: &'static str, sentence: String) -> Terms {
     Terms::new(name, Scope::Views, sentence, &limits)
 }
 
-/// The keys of `[promise]` that are said once for all promises about views.
+/// The keys of `[promise]` that apply to all promises about views.
 pub const ONCE: &[Key] = &[
     key(
         "promise",
@@ -126,15 +126,15 @@ pub struct Views {
     pub also: Vec<ViewPromise>,
     /// The views, in the file's order.
     pub list: Vec<NamedView>,
-    /// Recipients who may combine their views; empty: all may.
+    /// Recipients who may combine their views; if empty, all may.
     pub pools: Vec<Vec<String>>,
     /// Values that never belong to one person.
     pub impossible: Vec<Impossible>,
     /// The column that the published detail should predict.
     pub target: Option<String>,
-    /// What detail is good for.
+    /// What the detail is used for.
     pub score: Score,
-    /// Whether it is enough to judge each two views where the join of all is too large.
+    /// Whether judging every two views is enough if the join of all is too large.
     pub pairs_suffice: bool,
 }
 
@@ -147,13 +147,13 @@ pub struct NamedView {
     pub columns: Vec<String>,
     /// Who gets it.
     pub recipients: Vec<String>,
-    /// The folder or the file of a release made elsewhere, where the view is published already.
+    /// The folder or file of a release made elsewhere, if the view is already published.
     pub adopted: Option<PathBuf>,
     /// How that file is read, if it is one.
     pub reading: Reading,
 }
 
-/// What promises about views leave out, where recipients are judged apart.
+/// What promises about views do not cover if recipients are judged separately.
 const APART: &str = "It holds for recipients who may join their views according to the policy. Others who join their \
                      views may learn more.";
 
@@ -182,7 +182,7 @@ impl Views {
         self.promises().map(|promise| promise.inner().demand()).collect()
     }
 
-    /// What the first promise claims; where recipients are judged apart, that this is not covered.
+    /// The terms of the first promise. If recipients are judged separately, they say that pooling is not covered.
     pub fn terms(&self) -> Terms {
         let mut terms = self.promise.terms();
         if !self.pools.is_empty() {
@@ -191,7 +191,7 @@ impl Views {
         terms
     }
 
-    /// How three and more views were judged, for those who get one; nothing to say of fewer.
+    /// How three or more views were judged, for their recipients; `None` for fewer.
     pub fn judged(&self) -> Option<String> {
         if self.list.len() < 3 {
             return None;
@@ -226,8 +226,8 @@ impl Views {
         self.list.iter().find(|view| view.name == name)
     }
 
-    /// For each group of recipients who may pool and of whom one sees the new view: which of the earlier
-    /// views they see. `recipients` are those of the new view, `earlier` those of each earlier one.
+    /// The earlier views that are seen together with the new one, for each group of recipients who may pool and of whom
+    /// one sees the new view. `recipients` are those of the new view, `earlier` those of each earlier one.
     pub fn seen_together(&self, recipients: &[String], earlier: &[Vec<String>]) -> Vec<Vec<usize>> {
         if self.pools.is_empty() {
             return vec![(0..earlier.len()).collect()];
@@ -253,7 +253,7 @@ impl Views {
         seen
     }
 
-    /// The pools, those with a member in common made one: who is in two may hold what both hold.
+    /// The pools, joined if they have a member in common, because that member may hold the views of both.
     fn circles(&self) -> Vec<Vec<String>> {
         let mut circles: Vec<Vec<String>> = Vec::new();
         for pool in &self.pools {

@@ -1,4 +1,5 @@
-//! (X,Y)-anonymity, paper 004: what an attacker knows goes with at least `k` values of what must stay open.
+//! (X,Y)-anonymity, paper 004: every combination of known columns goes with at least `k` values of the columns to be
+//! protected.
 
 use crate::model::{Bound, Demand, Schema, Terms};
 use crate::promise::views::{OfViews, X_KEY, Y_KEY, read_y, terms};

@@ -1,4 +1,4 @@
-//! (X,Y)-linkability, paper 004: of what an attacker knows, no value that must not be learned makes up too much.
+//! (X,Y)-linkability, paper 004: no protected value makes up too large a share of any combination of known columns.
 
 use crate::model::{Bound, Demand, Quasi, Schema, Span, Terms, Threshold};
 use crate::promise::views::{OfViews, X_KEY, Y_KEY, column_of, read_y, terms, unknown_value};
@@ -35,7 +35,7 @@ pub struct ListedShare {
     pub values: Vec<String>,
     /// The largest share, in thousandths.
     pub max_permille: u32,
-    /// What the labels stand for.
+    /// The spans of the labels.
     #[serde(default, with = "pairs")]
     pub spans: Vec<Span>,
 }
@@ -125,7 +125,7 @@ impl Parameters for XyLinkability {
         }
         Looser::unless_same("x", &before.x, &self.x)?;
         Looser::unless_same("y", &before.y, &self.y)?;
-        // What the labels stand for follows from the columns, which are compared by themselves.
+        // The spans follow from the columns, which are compared separately.
         let listed = |promise: &XyLinkability| -> Vec<(Vec<String>, u32)> {
             promise.listed.iter().map(|share| (share.values.clone(), share.max_permille)).collect()
         };
@@ -190,7 +190,7 @@ fn permille(share: f64, span: Range<usize>, walk: &mut Walk) -> Option<u32> {
         walk.fault(FaultKind::NotAShare, "max_confidence lies between 0.001 and 1", span, "at most one in two is 0.5");
         return None;
     }
-    // The nearest number to a text with three decimals; any other number would be promised as another one.
+    // The share must be exact in thousandths. Otherwise a different number would be promised.
     if thousandths / 1000.0 != share {
         let (below, above) = ((share * 1000.0).floor().max(1.0) / 1000.0, (share * 1000.0).ceil() / 1000.0);
         let help = format!("write {below}, which promises more, or {above}, which promises less");

@@ -1,9 +1,9 @@
 //! Releases that were made elsewhere enter the ledger, and the series continues from them.
 //!
 //! With the private table of a release, every person is matched to a row of it ([`seats`]). The auditor judges it like
-//! one of ours, and the history grows from it: value sets, regions, cohorts. What it revealed stays revealed; that
-//! needs a reason in the policy file. Without the private table nobody's value set is known: then only a promise that
-//! holds per release can continue.
+//! one of ours, and the history grows from it: value sets, regions, cohorts. What it revealed stays revealed, so the
+//! policy file must give a reason for continuing. Without the private table nobody's value set is known: then only a
+//! promise that holds per release can continue.
 
 mod seats;
 mod translate;
@@ -26,14 +26,14 @@ use crate::{folder, ingest};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is to be taken in.
+/// A release that is to be adopted.
 #[derive(Clone, Debug, Default)]
 pub struct Foundling {
     /// The published file.
     pub file: PathBuf,
-    /// The table it was made from, where that is known.
+    /// The table it was made from, if that is known.
     pub truth: Option<PathBuf>,
-    /// The label of the release; its file's name where not given.
+    /// The label of the release; by default the name of its file.
     pub label: Option<String>,
 }
 
@@ -53,16 +53,16 @@ fn kept_hierarchy(at: usize) -> String {
     format!("{at}.hierarchy.csv")
 }
 
-/// A release that could be taken in now. Nothing is written yet.
+/// A release that could be adopted now. Nothing is written yet.
 #[derive(Debug)]
 pub struct Adoption {
     /// The release, in our codes.
     pub release: Release,
-    /// How it breaks the promise by itself or together with what was there before.
+    /// How it breaks the promise, by itself or together with earlier releases.
     pub findings: Vec<Finding>,
-    /// How many people were found in it; none without the truth.
+    /// How many people were found in it; `None` without the private table.
     pub people: Option<u64>,
-    /// How many people of the truth are not in it.
+    /// How many people of the private table are not in it.
     pub withheld: u64,
     /// How many people could be in more than one of its groups.
     pub ambiguous: u64,
@@ -81,7 +81,7 @@ pub struct Adoption {
 }
 
 impl Project {
-    /// Reads releases that were made elsewhere, finds their people, and has them judged, one after another.
+    /// Reads releases that were made elsewhere, finds their people, and lets the auditor judge them, one after another.
     pub fn consider(
         &self,
         foundlings: &[Foundling],
@@ -126,7 +126,7 @@ impl Project {
         Ok(adoptions)
     }
 
-    /// Takes releases in, each whole or not at all, in order. The files are kept as they are.
+    /// Adopts releases in order, each atomically. The files are kept unchanged.
     pub fn adopt(&mut self, adoptions: &[Adoption]) -> Result<Vec<PublishedRelease>, ProjectError> {
         self.assert_signer()?;
         let promise = folder::StatedPromise::of(&self.policy().first_promise()).to_json();
@@ -170,7 +170,7 @@ impl Project {
         Ok(outcomes)
     }
 
-    /// The promise, where it is about a series: under one about views a release made elsewhere is a view.
+    /// The promise, if it is about a series. Under a promise about views, a release made elsewhere is a view.
     fn series_promise(&self) -> Result<&SeriesPromise, ProjectError> {
         match &self.policy().promise {
             Promised::Series(promise) => Ok(promise),
@@ -204,7 +204,7 @@ impl Project {
     ) -> Result<Adoption, ProjectError> {
         let unfit = |rows| ProjectError::AdoptUnfit { file: known.name(), rows, of: release.row_count() as u64 };
         let Seating { membership, ambiguous } = seat(&release, &table, history).map_err(unfit)?;
-        // Public columns were dealt out by somebody else, and nothing is promised of them here.
+        // Another tool dealt out the public columns, and nothing is promised about them here.
         let schema = Schema { public: Vec::new(), ..self.policy().schema.clone() };
         let evidence = Evidence { schema: &schema, history, table: &table, release: &release, membership: &membership };
         let promise = self.series_promise()?;
@@ -228,7 +228,7 @@ impl Project {
         })
     }
 
-    /// Takes a release in without its people, if the promise needs none of them.
+    /// Adopts a release without knowing its people, if the promise does not need them.
     fn take_unknown(
         &self,
         release: Release,
@@ -262,13 +262,13 @@ impl Project {
         })
     }
 
-    /// Findings need a reason, where the series can go on from them at all.
+    /// Findings need a reason, if the series can continue from them at all.
     fn assert_acceptable(&self, adoptions: &[Adoption]) -> Result<(), ProjectError> {
         let findings: Vec<Finding> = adoptions.iter().flat_map(|adoption| adoption.findings.clone()).collect();
         if findings.is_empty() {
             return Ok(());
         }
-        // Groups of other promises are kept as they are: a faulty one would be faulty for ever.
+        // Groups of other promises never change, so a faulty group would stay faulty for ever.
         if !self.series_promise()?.entry().takes("accept_adopted") {
             return Err(PublishError::Refused(findings).into());
         }
@@ -280,8 +280,8 @@ impl Project {
     }
 }
 
-/// Reads an adopted release back from the folder it is kept in; its values are added to `values`. Also says what the
-/// file shows beside its rows, and what was assumed of its publisher.
+/// Reads an adopted release back from its folder, and adds its values to `values`. Also returns what the file shows
+/// besides its rows, and what was assumed about its publisher.
 pub(super) fn reread(
     schema: &Schema,
     folder: &Path,
@@ -308,7 +308,7 @@ pub(super) fn reread(
     Ok((Release { number: publication.number, label: publication.label.clone(), ..release }, traces, assumed))
 }
 
-/// The sensitive values that occur in some release, as often as they like.
+/// The sensitive values that occur in some release, with repetitions.
 fn occurring(read: &Foreign) -> Vec<Box<[Box<str>]>> {
     let mut cells = Vec::new();
     for release in &read.releases {
@@ -359,7 +359,7 @@ fn copy(staging: &Staging, adoption: &Adoption) -> Result<Vec<String>, ProjectEr
     let mut names = Vec::new();
     for (at, path) in adoption.files.iter().enumerate() {
         let name = path.file_name().map_or_else(|| "release".into(), |name| name.to_string_lossy().replace('\\', "_"));
-        // The data are told by their name.
+        // The data file is recognised by its name.
         let name = match at == 0 && ends_like_ours(&name) {
             true => name
                 .replace(COUNTERFEITS, "-counterfeits.csv")

@@ -1,9 +1,9 @@
 //! Who is in which row of a release that was made elsewhere.
 //!
 //! A person may be in a group whose region contains them and that has a row with their value. Everyone is matched to a
-//! row so that only counterfeits remain. If several matchings are possible, any will do: the release is one that a
-//! publisher with that matching would have made, so what is proved of it holds. A person who has a value set already
-//! is matched to a group with that set if possible.
+//! row so that only counterfeits remain. If several matchings are possible, any of them is used. A publisher with that
+//! matching could have made the release, so what is proved about it holds. A person who has a value set already is
+//! matched to a group with that set if possible.
 
 use crate::model::{History, Membership, Release, Row, Table, Value, ValueSetId};
 use crate::space::matching::Matching;
@@ -15,13 +15,13 @@ const NOWHERE: u32 = u32::MAX;
 /// A release with its people.
 #[derive(Debug)]
 pub(super) struct Seating {
-    /// Who stands where.
+    /// Who is in which row.
     pub membership: Membership,
     /// How many people could be in more than one group.
     pub ambiguous: u64,
 }
 
-/// Seats the people of `table`. The error is how many rows have nobody behind them.
+/// Seats the people of `table`. The error is the number of rows that fit nobody.
 pub(super) fn seat(release: &Release, table: &Table, history: &History) -> Result<Seating, u64> {
     let slots = Slots::new(release);
     let all = slots.choices(release, table);
@@ -34,7 +34,7 @@ pub(super) fn seat(release: &Release, table: &Table, history: &History) -> Resul
     Ok(Seating { membership: slots.membership(release, &seats), ambiguous })
 }
 
-/// The rows of a release that are alike: one group, one value.
+/// The rows of a release by group and value.
 struct Slots {
     /// Per slot its group, its value and its rows.
     group: Vec<u32>,
@@ -101,7 +101,7 @@ impl Slots {
     }
 }
 
-/// The choices of people who have a value set, cut down to groups with that set where there are any.
+/// Restricts the choices of people who have a value set to groups with that set, if there are any.
 fn prefer_known_sets(
     release: &Release,
     table: &Table,
@@ -121,10 +121,10 @@ fn prefer_known_sets(
     all.iter().zip(history.align(table)).map(prefer).collect()
 }
 
-/// Seats people so that every row is taken but for the counterfeits; the error is how many rows stay empty.
+/// Seats people so that every row except the counterfeits is taken. The error is the number of rows that stay empty.
 ///
-/// Rows look for people, not people for rows: some people are withheld, but no row is. A group's counterfeits are
-/// one more place for its rows. Where somebody takes a row that could have been a counterfeit's, they are withheld.
+/// Rows are matched to people and not people to rows, because people may be withheld but every row must be filled. A
+/// group's counterfeits are one more place for its rows. A person who is matched to no row counts as withheld.
 fn fill(slots: &Slots, choices: &[Vec<u32>]) -> Result<Vec<u32>, u64> {
     let counterfeits = |group: usize| {
         let rows: u32 = slots.of_group(group as u32).map(|slot| slots.rows[slot as usize]).sum();
@@ -132,7 +132,7 @@ fn fill(slots: &Slots, choices: &[Vec<u32>]) -> Result<Vec<u32>, u64> {
     };
     let mut matching =
         Matching { supplies: slots.rows.clone(), capacities: vec![1; choices.len()], ..Matching::default() };
-    // Who has few choices comes first: the flow tries arcs in their order.
+    // People with few choices come first, because the flow tries arcs in order.
     let mut order: Vec<u32> = (0..choices.len() as u32).collect();
     order.sort_by_key(|&person| (choices[person as usize].len(), person));
     for person in order {

@@ -1,13 +1,13 @@
 //! A release that was made elsewhere, in the codes of our own policy.
 //!
-//! The reader of other people's files is told what the policy file says of each column, so that `*` means
-//! the declared domain and a label a node of the declared hierarchy. What the policy's columns cannot
-//! express is refused: a region that is nearly right would be a false one.
+//! The reader of foreign files gets the policy file's declaration of each column. So `*` means the declared domain, and
+//! a label means a node of the declared hierarchy. A value that the policy's columns cannot express is refused, because
+//! an approximate region would be false.
 
 use crate::ingest::foreign::{Ask, Foreign, Missing, Notation, Wish};
 use crate::model::{Domain, Hierarchy, Quasi, Reading, Regions, Release, Schema, Span, Value, Values};
 
-/// What the reader is asked: what the policy file says of each column, and over it what was said of the files.
+/// The options for the reader: the policy file's declaration of each column, overridden by the options for the files.
 pub(in crate::publish) fn ask(schema: &Schema, reading: &Reading) -> Ask {
     let wish = |quasi: &Quasi| {
         let notation = match &quasi.domain {
@@ -22,7 +22,7 @@ pub(in crate::publish) fn ask(schema: &Schema, reading: &Reading) -> Ask {
             hierarchy: reading.hierarchy.get(&quasi.name).cloned(),
             declared: Some(quasi.domain.clone()),
             any: reading.any.get(&quasi.name).cloned().unwrap_or_default(),
-            // The policy file says of every column whether not recorded is a value.
+            // The policy file declares for every column whether values may be missing.
             missing: Missing::Value,
             ..Wish::default()
         }
@@ -58,7 +58,7 @@ pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Res
             };
             for group in 0..release.group_count() {
                 let rows = translated.group_rows(group);
-                // Another numbering of values is another order of rows.
+                // Rows are sorted by the numbers of values, so another numbering changes their order.
                 let mut order: Vec<usize> = rows.clone().collect();
                 order.sort_by_key(|&row| translated.sensitive[row]);
                 if !places.is_empty() {
@@ -77,13 +77,13 @@ pub(super) fn translate(read: &Foreign, schema: &Schema, values: &Values) -> Res
         .collect()
 }
 
-/// A span of their attribute as a span of ours; `None` where we have no word for it.
+/// A span of their attribute as a span of ours; `None` if ours cannot express it.
 pub(in crate::publish) fn express(span: Span, theirs: &Quasi, ours: &Quasi) -> Option<Span> {
     if theirs.null().is_some_and(|null| span == Span::exact(null)) {
         return ours.null().map(Span::exact);
     }
     match (&theirs.domain, &ours.domain) {
-        // A tree of theirs that lacks some of our values says with its root that it is none of those.
+        // If their tree lacks some of our values, its root does not cover these.
         (Domain::Category(labels), Domain::Category(_)) if span == theirs.root() && has_all(labels, ours) => {
             Some(ours.root())
         }
@@ -95,7 +95,7 @@ pub(in crate::publish) fn express(span: Span, theirs: &Quasi, ours: &Quasi) -> O
         }
         _ if span == theirs.root() => Some(ours.root()),
         (theirs, domain) if std::mem::discriminant(theirs) == std::mem::discriminant(domain) => {
-            // The reader was given our domain, so that codes are the same.
+            // The reader used our domain, so the codes are the same.
             (span.hi < ours.null().unwrap_or(ours.size())).then_some(span)
         }
         _ => None,

@@ -1,7 +1,7 @@
 //! A view in a file that some other tool wrote: CSV, TSV or Parquet, in any of the usual notations.
 //!
-//! Rows may be recoded each in its own way. What a cell says is kept exactly or refused: a wider span would match more
-//! rows than readers of the file can, and the view judged against it would promise too much.
+//! Each row may be recoded in its own way. A cell is read exactly or refused. A wider span would match more rows than
+//! it really does, and a view that is judged with it would promise too much.
 
 use crate::ingest::foreign::{ColumnNote, File, Foreign};
 use crate::ingest::{IngestError, Source, foreign};
@@ -64,7 +64,7 @@ fn conclusion(named: &NamedView, name: &str, read: &Foreign) -> String {
     format!("view {} was made elsewhere: {name} has {rows} rows; {}", named.name, columns.join("; "))
 }
 
-/// Columns that nobody here knows anything of.
+/// Columns that the policy file does not know.
 fn unknown(header: &[String], named: &NamedView, name: &str) -> Option<String> {
     let own = [GROUP_ID, ROW_WEIGHT];
     let is_unknown = |column: &&String| !named.columns.contains(column) && !own.contains(&column.as_str());

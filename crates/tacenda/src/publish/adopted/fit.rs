@@ -1,26 +1,26 @@
 //! Whether a view made elsewhere is about the people of the table.
 //!
-//! A file that was read wrongly, or the wrong file, matches few of our rows; rows without a match are judged without it,
-//! so that it would seem to tell nothing. The truth shows that before anything is judged.
+//! A misread file, or the wrong file, matches few of our rows. Rows without a match are judged without it, so the file
+//! would seem to reveal nothing. The private table shows that before anything is judged.
 
 use crate::model::{Classes, PastView, Schema, Table};
 
-/// How many comparisons of people with rows are made at most.
+/// The most comparisons of people with rows.
 const MOST: u64 = 1 << 28;
 
 /// How the rows of a view and the people of a table belong together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Fit {
     people: u64,
-    /// People whom no row can be.
+    /// People who match no row.
     without_row: u64,
     rows: u64,
-    /// Rows that can be nobody.
+    /// Rows that match nobody.
     without_person: u64,
 }
 
 impl Fit {
-    /// Compares every person with every row; `None` where that would take too long.
+    /// Compares every person with every row; `None` if that would take too long.
     pub fn of(past: &PastView, schema: &Schema, table: &Table) -> Option<Fit> {
         let place = |name: &String| schema.quasi.iter().position(|quasi| quasi.name == *name);
         let columns: Vec<&[u32]> = past.columns.iter().filter_map(place).map(|at| table.quasi(at)).collect();
@@ -47,7 +47,7 @@ impl Fit {
         Some(Fit { people: table.len() as u64, without_row, rows: met + without_person, without_person })
     }
 
-    /// Whether no row can be anybody.
+    /// Whether no row matches anybody.
     pub fn is_nobodys(self) -> bool {
         self.without_person == self.rows
     }

@@ -26,7 +26,7 @@ pub(super) struct TakenIn {
 struct Found {
     /// Per column of the view, its spans.
     columns: Vec<SpanColumn>,
-    /// What it is called in a sentence.
+    /// Its name in sentences.
     name: String,
     notes: Vec<String>,
 }
@@ -69,8 +69,9 @@ fn columns(schema: &Schema, named: &NamedView) -> Vec<Quasi> {
     named.columns.iter().map(|name| find(name).expect("the policy file was checked").clone()).collect()
 }
 
-/// Refuses generalised cells where values are counted or ruled out. A set beside its own values would count as one value
-/// more, and no share of it could be told; ranges that cross rule out more together than each alone.
+/// Refuses generalised cells in columns whose values are counted or ruled out. A set beside its own members would count
+/// as one more value, and its share would be undefined. Ranges that overlap in part rule out more together than each
+/// alone.
 fn refuse_inexact(views: &Views, named: &NamedView, published: &PublishedView) -> Result<(), ProjectError> {
     let exact = published.exact_columns();
     for (quasi, _) in published.view.columns.iter().zip(exact).filter(|(_, is_exact)| !is_exact) {
@@ -89,7 +90,8 @@ fn refuse_inexact(views: &Views, named: &NamedView, published: &PublishedView) -
     Ok(())
 }
 
-/// Refuses columns that a release shows and the view does not list: readers would join on them, and the judge would not.
+/// Refuses columns that a release has and the view does not list, because readers would join on them and the gate would
+/// not.
 fn refuse_unlisted<'n>(
     schema: &Schema,
     named: &NamedView,

@@ -13,7 +13,7 @@ const MOST_GROUPS: usize = 3;
 const MOST_VALUES: usize = 24;
 
 impl Page<'_> {
-    /// What was tried against the releases, and what came of it.
+    /// The attacks on the releases, and their results.
     pub(super) fn attacks(&mut self) -> Option<Section> {
         let report = self.report;
         let body = html! {

@@ -35,7 +35,7 @@ impl Page<'_> {
         let columns = [("No.", N), ("Label", W), ("Published", W), ("Rows", N), ("People", N), ("Groups", N)];
         let dated = releases.iter().any(|release| release.at.is_some());
         let body = html! {
-            // One bar tells nothing.
+            // A single bar shows nothing.
             @if releases.len() > 1 { (self.timeline()) }
             h3 { "Register of releases" }
             (parts::table_without(&columns, rows, &[(2, dated)], releases.len().saturating_sub(most)))

@@ -181,7 +181,7 @@ impl Page<'_> {
         }
     }
 
-    /// The smallest group held against sizes that others require.
+    /// The smallest group, compared with sizes that others require.
     fn habits(&self) -> Markup {
         let smallest = self.report.releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
         let met = |least: u32| if smallest >= least { "met" } else { "not met" };

@@ -1,4 +1,4 @@
-//! Mitigation: what was added and left out, and what the releases still say.
+//! Mitigation: counterfeits, withheld people, and the utility of the releases.
 
 use crate::measure::CountErrors;
 use crate::report::html::parts::{N, TableColumn, W, row};

@@ -1,10 +1,9 @@
 //! A report for people: one HTML file that needs nothing else.
 //!
-//! No script, no network, no font from elsewhere; light and dark by the reader's own setting; made to
-//! be printed and signed. Sections stand in the order of ISO/IEC 27559: context, data,
-//! identifiability, mitigation, governance. Every text is escaped by its type: maud writes markup, and all
-//! else as text. Lists are cut, and cut again should the page still be too long: it stays under two megabytes for any
-//! report.
+//! It has no script, no network access and no external fonts. It follows the reader's light or dark setting, and can be
+//! printed and signed. Sections are in the order of ISO/IEC 27559: context, data, identifiability, mitigation,
+//! governance. Every text is escaped by its type, because maud writes everything but markup as text. Lists are
+//! shortened, repeatedly if the page is still too long, so it stays under two megabytes for any report.
 
 mod parts;
 mod plots;
@@ -31,7 +30,7 @@ pub fn html(report: &Report) -> String {
     let mut page = String::new();
     for cut in [1, 4, 16, 64] {
         page = Page { report, cut, plots: 0 }.render().into_string();
-        // A control character is no text: it may steer a terminal in which the page is shown.
+        // A control character could send a command to a terminal that shows the page.
         if page.contains(is_control) {
             page = page.replace(is_control, "\u{fffd}");
         }
@@ -204,7 +203,7 @@ impl Page<'_> {
             _ => &allowed,
         };
         let below_share = if is_inference && promised.is_some() { &allowed } else { "of one value in a group" };
-        // Notes are worth knowing and accuse nobody: they are counted apart, as the verdict does.
+        // Notes are no accusations, so they are counted separately, as in the verdict.
         let notes = report.findings.iter().filter(|finding| finding.severity == Severity::Note).count() as u64;
         let found = report.findings.len() as u64 - notes;
         let checks = counted(report.checks.len() as u64, "check", "checks");

@@ -30,7 +30,7 @@ impl Align {
     }
 }
 
-/// The cells of a row, from whatever can stand on a page.
+/// The cells of a row, from anything that can be rendered.
 macro_rules! row {
     ($($cell:expr),* $(,)?) => {
         vec![$(maud::html! { ($cell) }),*]
@@ -63,7 +63,7 @@ pub fn table(columns: &[TableColumn], rows: &[Vec<Markup>], left_off: usize) -> 
     }
 }
 
-/// What is said of rows that are not on the page.
+/// The note about rows that are not on the page.
 pub fn left_off_note(left_off: usize) -> Markup {
     html! {
         @if left_off > 0 {
@@ -72,7 +72,7 @@ pub fn left_off_note(left_off: usize) -> Markup {
     }
 }
 
-/// A table without the columns that `keep` says hold nothing.
+/// A table without the columns that `keep` marks as empty.
 pub fn table_without(
     columns: &[TableColumn],
     rows: Vec<Vec<Markup>>,

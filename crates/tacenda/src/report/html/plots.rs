@@ -6,7 +6,7 @@ use crate::report::words::{clip, counted, number, percent};
 use crate::report::{Bar, Panel, Picture, ReleaseFacts};
 use maud::{Markup, Render, html};
 
-/// What a plot is called, for those who do not see it.
+/// The title and description of a plot, for screen readers.
 pub struct Caption {
     /// The number of the plot on the page.
     pub id: u32,
@@ -115,7 +115,7 @@ pub fn timeline(releases: &[ReleaseFacts], caption: &Caption) -> Markup {
     let most = releases.iter().map(|release| release.rows).max().unwrap_or(0).max(1) as f64;
     let step = f64::from(width) / releases.len().max(1) as f64;
     let bar = (step * 0.56).min(72.0);
-    // Words stand below as many bars as leave room for them.
+    // Labels are placed below as many bars as leave room for them.
     let every = (100.0 / step).ceil().max(1.0) as usize;
     let has_words = |at: usize| at.is_multiple_of(every) || at + 1 == releases.len() && at % every > every / 2;
     let body = html! {
@@ -139,13 +139,13 @@ pub fn timeline(releases: &[ReleaseFacts], caption: &Caption) -> Markup {
     svg(width, height, caption, body)
 }
 
-/// How many people bear which risk, with the promise's threshold.
+/// How many people have which risk, with the promise's threshold.
 pub fn risk(classes: &[u64], one_in: Option<u32>, caption: &Caption) -> Markup {
     let (width, height, base, left) = (240u32, 132u32, 104.0, 4.0);
     let whole = f64::from(width) - 2.0 * left;
     let most = classes.iter().copied().max().unwrap_or(0).max(1) as f64;
     let step = whole / classes.len().max(1) as f64;
-    // The class's lower end lies at or above the threshold: everyone in it bears more than was promised.
+    // If the lower end of a class is at or above the threshold, everyone in it has a higher risk than promised.
     let over = |at: usize| one_in.is_some_and(|one_in| at as u64 * u64::from(one_in) >= classes.len() as u64);
     let body = html! {
         @for (at, &count) in classes.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -176,7 +176,7 @@ pub fn sizes(bars: &[Bar], least: Option<u32>, caption: &Caption) -> Markup {
         true => bar.from.to_string(),
         false => format!("{}–{}", bar.from, bar.to),
     };
-    // As many words as fit side by side; a letter is about six wide.
+    // As many labels as fit side by side; a letter is about six units wide.
     let widest = bars.iter().map(|bar| word(bar).chars().count()).max().unwrap_or(0);
     let every = ((widest as f64 * 6.0 + 8.0) / step).ceil().max(1.0) as usize;
     let body = html! {
@@ -194,7 +194,7 @@ pub fn sizes(bars: &[Bar], least: Option<u32>, caption: &Caption) -> Markup {
     svg(width, height, caption, body)
 }
 
-/// One bar of the group sizes, for those who do not see it.
+/// One bar of the group sizes, for screen readers.
 pub fn bar_in_words(bar: &Bar) -> String {
     let groups = counted(bar.count, "group", "groups");
     match bar.from == bar.to {
@@ -211,7 +211,7 @@ pub fn precision(releases: &[ReleaseFacts], attributes: usize, caption: &Caption
     let x = |at: usize| left + across * at as f64 / (releases.len() - 1).max(1) as f64;
     let y = |precision: f64| top + tall * (1.0 - precision.clamp(0.0, 1.0));
     let every = (releases.len() as f64 * 74.0 / across).ceil().max(1.0) as usize;
-    // Words at the right end stand apart from each other, in the order of their lines.
+    // Labels at the right end must not overlap; they are in the order of their lines.
     let mut order: Vec<usize> = (0..attributes).collect();
     order.sort_by(|&a, &b| {
         last.loss.attributes[b].precision.total_cmp(&last.loss.attributes[a].precision).then(a.cmp(&b))

@@ -1,21 +1,22 @@
-//! Who can stand where, when the kinds of places are few: the question of `flow`, answered with bits.
+//! The question of `flow` for few kinds of places, answered with bit sets: who can take which place?
 //!
-//! Places of one kind are one bit, and there are as many people as places. Everyone is seated by chains of
-//! moves. Then someone seated at `p` can take `q` in some other full seating exactly when a chain of moves leads from
-//! `q` to `p`: each person makes room for the one before, until somebody takes `p`.
+//! Places of one kind are one bit, and there are as many people as places. Everyone is seated by chains of moves. Then
+//! a person seated at `p` can take `q` in some other full seating exactly if a chain of moves leads from `q` to `p`:
+//! each person makes room for the one before, until somebody takes `p`.
 
 use crate::space::sets::{holds, insert, members};
 
 /// Kinds of places.
 pub(super) type Bits<const WORDS: usize> = [u64; WORDS];
 
-/// Takes away from everyone's wishes the kinds of places that no full seating gives them. Answers with whether
-/// there is a full seating at all; without one the wishes stay as they are.
+/// Removes from everyone's wishes the kinds of places that no full seating gives them. Returns whether there is a full
+/// seating at all; if not, the wishes stay as they are.
 ///
-/// Its cost grows with the square of the kinds of places, times their words: past a few hundred the flow is better.
+/// Its cost grows with the square of the number of kinds, times their words. Beyond a few hundred kinds the flow is
+/// faster.
 ///
 /// # Panics
-/// Where there are more kinds of places than bits, or other numbers of people and places.
+/// If there are more kinds of places than bits, or the numbers of people and places differ.
 pub(super) fn keep_usable<const WORDS: usize>(rooms: &[u32], wishes: &mut [[u64; WORDS]]) -> bool {
     assert!(rooms.len() <= 64 * WORDS, "places are bits");
     assert_eq!(rooms.iter().sum::<u32>() as usize, wishes.len(), "everyone has a place, and no place stays empty");
@@ -41,7 +42,7 @@ struct Seating<'a, const WORDS: usize> {
     free: [u64; WORDS],
     /// Per kind of place, where somebody who sits there could move.
     moves: Vec<[u64; WORDS]>,
-    /// Per kind of place that a search has seen, from where it was come to.
+    /// Per kind of place that a search has reached, the kind from which it was reached.
     came_from: Vec<u16>,
 }
 
@@ -61,7 +62,7 @@ impl<'a, const WORDS: usize> Seating<'a, WORDS> {
         }
     }
 
-    /// Finds a place for one more person, by moving others on where need be.
+    /// Finds a place for one more person, moving others if necessary.
     fn seat(&mut self, person: usize) -> bool {
         let Some(mut to) = self.find_chain(self.wishes[person]) else { return false };
         self.rooms[to] -= 1;
@@ -86,7 +87,7 @@ impl<'a, const WORDS: usize> Seating<'a, WORDS> {
         true
     }
 
-    /// A free kind of place at the end of a chain of moves from one of these, which `came_from` then tells.
+    /// A free kind of place at the end of a chain of moves from one of these. `came_from` then holds the chain.
     fn find_chain(&mut self, wishes: [u64; WORDS]) -> Option<usize> {
         let first_shared = |left: &[u64; WORDS], right: &[u64; WORDS]| {
             let mut words = left.iter().zip(right).enumerate();

@@ -1,18 +1,18 @@
 //! Which pairs can be matched at all: maximum flow, and the arcs that some full flow uses.
 //!
-//! On the left stand people (or people alike, with how many they are), on the right places with how
-//! many fit in. A flow is full when everyone on the left has a place. An arc is usable when some full
-//! flow uses it: when this flow does, or when both its ends lie in one strongly connected component
-//! of the residual graph. The sink belongs to that graph, because places may stay empty.
+//! The left nodes are people, or kinds of people with their number. The right nodes are places with their capacity. A
+//! flow is full if everyone on the left has a place. An arc is usable if some full flow uses it. That is so if this
+//! flow uses it, or if both its ends lie in one strongly connected component of the residual graph (science D4.6). The
+//! sink belongs to that graph, because places may stay empty.
 
-/// A question: who can stand where.
+/// The question who can take which place.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Matching {
-    /// How many each node on the left is.
+    /// How many people each left node stands for.
     pub(crate) supplies: Vec<u32>,
-    /// How many fit into each node on the right.
+    /// The capacity of each right node.
     pub(crate) capacities: Vec<u32>,
-    /// Who may stand where: left, right. Each pair once.
+    /// Who may take which place: left, right. Each pair once.
     pub(crate) arcs: Vec<(u32, u32)>,
 }
 
@@ -22,7 +22,7 @@ impl Matching {
         self.fill().ok().map(|full| full.usable_arcs())
     }
 
-    /// A full flow. The error is how many on the left have no place in any flow.
+    /// A full flow. The error is the number of people who have no place in a maximum flow.
     pub(crate) fn fill(&self) -> Result<FullFlow<'_>, u64> {
         let mut network = Network::new(self);
         let wanted: u64 = self.supplies.iter().map(|&supply| u64::from(supply)).sum();
@@ -33,7 +33,7 @@ impl Matching {
     }
 }
 
-/// A full flow, which can be asked what other full flows there are.
+/// A full flow, which answers questions about all full flows.
 pub(crate) struct FullFlow<'a> {
     matching: &'a Matching,
     network: Network,
@@ -59,7 +59,7 @@ impl FullFlow<'_> {
     pub(crate) fn most_on(&mut self, arc: usize) -> u32 {
         let (left, right) = self.matching.arcs[arc];
         let (edge, right) = (2 * arc, self.network.right(right));
-        // What more is sent along the arc must come back another way.
+        // Additional flow along the arc must return another way.
         let more = self.network.send_around(right, left, edge);
         self.network.residual[edge] -= more;
         self.network.residual[edge + 1] += more;
@@ -77,7 +77,7 @@ impl FullFlow<'_> {
     }
 }
 
-/// The residual network. Edge `2i` is an arc and edge `2i + 1` its way back.
+/// The residual network. Edge `2i` is an arc and edge `2i + 1` its reverse.
 struct Network {
     left: u32,
     source: u32,
@@ -130,7 +130,7 @@ impl Network {
         self.left + node
     }
 
-    /// Dinic: as long as the sink can be reached, fill the shortest paths. Answers with the flow added.
+    /// Dinic's algorithm: while the sink can be reached, fill the shortest paths. Returns the added flow.
     fn fill(&mut self) -> u64 {
         let mut flow = 0;
         loop {
@@ -201,8 +201,8 @@ impl Network {
         Some(pushed)
     }
 
-    /// Sends as much as fits from one node to another, neither along an edge or its way back nor through
-    /// the source. Answers with how much.
+    /// Sends as much as possible from one node to another, avoiding an edge, its reverse, and the source. Returns the
+    /// amount.
     fn send_around(&mut self, from: u32, to: u32, edge: usize) -> u32 {
         let kept = (self.residual[edge], self.residual[edge + 1]);
         (self.residual[edge], self.residual[edge + 1]) = (0, 0);
@@ -250,8 +250,8 @@ impl Network {
         sent
     }
 
-    /// The strongly connected component of every node in the residual graph without the source: all
-    /// is sent, so no way leads out of the source again. Tarjan, with a stack of its own.
+    /// The strongly connected component of every node in the residual graph without the source. All supplies are sent,
+    /// so nothing leads out of the source. Tarjan's algorithm, with an explicit stack.
     fn components(&self) -> Vec<u32> {
         let count = self.sink as usize + 1;
         let (mut order, mut low) = (vec![UNSEEN; count], vec![0; count]);
@@ -298,8 +298,8 @@ impl Network {
         component
     }
 
-    /// Whether an edge belongs to the residual graph. An arc between left and right always does: its
-    /// capacity only says that more would never be needed.
+    /// Whether an edge belongs to the residual graph. An arc between left and right always does, because its capacity
+    /// only reflects that more is never needed.
     fn leads_on(&self, edge: usize) -> bool {
         let from = self.heads[edge ^ 1];
         let is_arc = edge.is_multiple_of(2) && from < self.left;

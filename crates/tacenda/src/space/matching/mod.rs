@@ -1,8 +1,8 @@
-//! Who can stand where, when everyone needs a place of their own: the one kernel.
+//! The one kernel for matching: who can take which place, if everyone needs a place of their own?
 //!
-//! [`Matching`] is the general question, answered by maximum flow. [`keep_usable`] asks it of a crowd in which no
-//! place stays empty, which the auditor does for a great many small crowds. Where the kinds of places are few, it
-//! answers with bits instead: the same answer (a property compares them arc by arc), without building a network.
+//! [`Matching`] is the general question, answered by maximum flow. [`keep_usable`] answers it for a crowd in which no
+//! place stays empty; the auditor has very many small crowds. If the kinds of places are few, it uses bit sets instead
+//! and builds no network. The answer is the same, and a property test compares both arc by arc.
 
 mod bits;
 mod flow;
@@ -18,27 +18,27 @@ pub(crate) trait Wishes {
     /// How many people there are.
     fn people(&self) -> usize;
 
-    /// Calls `tell` with some places and whether the person may take each; no other place is open to them.
+    /// Calls `tell` with some places and whether the person may take each. They may take no other place.
     fn each(&self, person: usize, tell: impl FnMut(usize, bool));
 
-    /// Orders people by their wishes: equal are only those who wish for the same.
+    /// Orders people by their wishes. Only people with the same wishes are equal.
     fn compare(&self, one: usize, other: usize) -> Ordering;
 }
 
-/// Kinds of places, and who takes them: as many as there are places.
+/// Kinds of places and the people who take them. There are as many people as places.
 pub(crate) struct Crowd<'a, W> {
     /// How many places there are of each kind.
     pub(crate) rooms: &'a [u32],
     /// The people.
     pub(crate) wishes: &'a W,
-    /// So many more who may take any place of a range of kinds.
+    /// Further people, by number, who may take any place of a range of kinds.
     pub(crate) others: &'a [(Range<usize>, u32)],
 }
 
-/// Whether a crowd could be asked about.
+/// Whether the question was answered for a crowd.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Asked {
-    /// Everyone who loses a place was named.
+    /// `keep` was called with everyone who loses a place.
     Answered,
     /// No full seating exists.
     NoSeating,
@@ -49,16 +49,16 @@ pub(crate) enum Asked {
 /// The most people who are seated with bits.
 const MOST_BY_BITS: usize = 4096;
 
-/// Finds the places that no full seating gives to somebody who wishes for them. Calls `keep` with everyone who loses
-/// one, and the kinds of places left to them.
+/// Finds the places that a person wishes for but gets in no full seating. Calls `keep` with everyone who loses a place,
+/// and the kinds of places left to them.
 ///
-/// `most_arcs` limits the pairs of a person and a place, people who are alike counted once.
+/// `most_arcs` limits the pairs of a person and a place; people with the same wishes count once.
 pub(crate) fn keep_usable<W: Wishes>(
     crowd: &Crowd<'_, W>,
     most_arcs: usize,
     keep: impl FnMut(usize, &mut dyn Iterator<Item = u32>),
 ) -> Asked {
-    // Seating with bits asks everyone at every move.
+    // Seating with bits examines everyone at every move.
     let kinds = if crowd.wishes.people() > MOST_BY_BITS { usize::MAX } else { crowd.rooms.len() };
     match kinds.div_ceil(64) {
         0..=1 => by_bits::<1, W>(crowd, keep),
@@ -89,7 +89,7 @@ fn by_bits<const WORDS: usize, W: Wishes>(
     if !bits::keep_usable(crowd.rooms, &mut wishes) {
         return Asked::NoSeating;
     }
-    // Most keep what they have.
+    // Most people keep all their places.
     let pairs = before.iter().zip(&wishes).take(people).enumerate();
     for (person, (_, wishes)) in pairs.filter(|(_, (before, wishes))| before != wishes) {
         keep(person, &mut members(wishes));
@@ -103,7 +103,7 @@ fn by_flow<W: Wishes>(
     mut keep: impl FnMut(usize, &mut dyn Iterator<Item = u32>),
 ) -> Asked {
     let mut matching = Matching { capacities: crowd.rooms.to_vec(), ..Matching::default() };
-    // People who are alike are one node.
+    // People with the same wishes are one node.
     let mut order: Vec<usize> = (0..crowd.wishes.people()).collect();
     order.sort_unstable_by(|&a, &b| crowd.wishes.compare(a, b).then(a.cmp(&b)));
     let classes: Vec<&[usize]> = order.chunk_by(|&a, &b| crowd.wishes.compare(a, b) == Ordering::Equal).collect();

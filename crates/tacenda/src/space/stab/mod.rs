@@ -1,11 +1,11 @@
 //! Which regions cover a point, or overlap a region: the one index over regions.
 //!
-//! A tree of boxes: every node holds the smallest box over its groups and the union of their values.
-//! Where groups are disjoint, a question costs about the depth of the tree; where they overlap, it
-//! costs about the answers. A question after values skips what has none of those still asked for.
+//! It is a tree of boxes: every node holds the smallest box around its groups and the union of their values. If groups
+//! are disjoint, a query costs about the depth of the tree. If they overlap, it costs about the number of answers. A
+//! query for values skips nodes that have none of the values still wanted.
 //!
-//! The tree is balanced by the regions it is given, whatever cuts made them. A policy whose key grows with
-//! time cuts the last cell again and again; its own tree is a chain, this one is not.
+//! The tree is balanced, whatever cuts made the regions. If a column grows with time, the last cell is cut again and
+//! again, and the tree of cuts becomes a chain. This tree does not (science A0.4).
 
 mod overlap;
 
@@ -44,10 +44,10 @@ struct Node {
 /// How many groups a leaf holds at most.
 const LEAF: usize = 4;
 
-/// A side of a cut has at least one in so many of the groups.
+/// Each side of a cut has at least this fraction of the groups: one in `SHARE`.
 const SHARE: usize = 8;
 
-/// More than the depth of the tree of as many groups as can be numbered, each step leaving seven of eight.
+/// More than the depth of any tree: each step leaves at most seven of eight groups, and groups have 32-bit numbers.
 const DEPTH: usize = 192;
 
 impl Stab {
@@ -121,7 +121,7 @@ impl Stab {
         true
     }
 
-    /// A group that covers `point`, if there is one: the only one, where groups are disjoint.
+    /// A group that covers `point`, if there is one. It is the only one if groups are disjoint.
     pub(crate) fn find(&self, point: &[u32]) -> Option<u32> {
         let mut found = None;
         self.walk(point, |place| {
@@ -131,17 +131,17 @@ impl Stab {
         found
     }
 
-    /// Calls `visit` with every group that overlaps `region`, until it says no.
+    /// Calls `visit` with every group that overlaps `region`, until it returns `false`.
     pub(crate) fn each_overlapping(&self, region: &[Span], mut visit: impl FnMut(u32) -> bool) {
         self.walk_where(|whole| overlaps(whole, region), |place| visit(self.groups[place]));
     }
 
-    /// What no group is tied to yet.
+    /// The state in which no group is tied to another.
     pub(crate) fn united(&self) -> United {
         United(vec![false; self.nodes.len()])
     }
 
-    /// What is tied already. Groups are numbered from `offset` on.
+    /// The state of the given ties. Groups are numbered from `offset` on.
     pub(crate) fn united_in(&self, ties: &mut Ties, offset: u32) -> United {
         let mut united = self.united();
         let mut are_tied = |one: u32, other: u32| {
@@ -157,11 +157,11 @@ impl Stab {
         united
     }
 
-    /// Ties all groups that overlap `region` and that `wants` lets through by their values to each other,
-    /// and to `me` if given. Groups are numbered from `offset` on in `ties`. Answers with one of them.
+    /// Ties to each other all groups that overlap `region` and whose values pass `wants`, and to `me` if given. Groups
+    /// are numbered from `offset` on in `ties`. Returns one of them.
     ///
-    /// Below a node whose groups are all tied to each other, one group is enough; where everything
-    /// is connected, a question costs about the depth of the tree.
+    /// Below a node whose groups are all tied to each other, one group is enough. So if everything is connected, a
+    /// query costs about the depth of the tree.
     pub(crate) fn unite(
         &self,
         region: &[Span],
@@ -228,7 +228,7 @@ impl Stab {
         &self.group_boxes[place * self.attributes..(place + 1) * self.attributes]
     }
 
-    /// Takes the values of the groups that cover `point` out of `missing`. Stops when none is left.
+    /// Removes the values of the groups that cover `point` from `missing`. Stops when none is left.
     pub(crate) fn take_values(&self, point: &[u32], missing: &mut [u64]) {
         let asked = |bits: &[u64], missing: &[u64]| bits.iter().zip(missing).any(|(have, want)| have & want != 0);
         let words = |index: usize| index * self.words..(index + 1) * self.words;
@@ -245,12 +245,12 @@ impl Stab {
         );
     }
 
-    /// Visits the groups that cover `point` until `visit` says no.
+    /// Visits the groups that cover `point` until `visit` returns `false`.
     fn walk(&self, point: &[u32], visit: impl FnMut(usize) -> bool) {
         self.walk_where(|region| covers(region, point), visit);
     }
 
-    /// Visits the groups whose boxes meet the question, below boxes that do, until `visit` says no.
+    /// Visits the groups whose boxes pass `meets`, below nodes whose boxes do, until `visit` returns `false`.
     fn walk_where(&self, meets: impl Fn(&[Span]) -> bool, mut visit: impl FnMut(usize) -> bool) {
         self.descend(
             &mut visit,
@@ -259,8 +259,8 @@ impl Stab {
         );
     }
 
-    /// Goes from the root down wherever `enter` says yes, and visits the places of the leaves there until `visit`
-    /// says no. Both know the `state`, which visits change.
+    /// Descends from the root wherever `enter` returns `true`, and visits the places of the leaves there until `visit`
+    /// returns `false`. Both see the `state`, which visits change.
     fn descend<S: ?Sized>(
         &self,
         state: &mut S,
@@ -299,7 +299,7 @@ impl Stab {
         if groups.len() <= LEAF {
             return;
         }
-        // Twice the middle of a box, so that it is whole.
+        // Twice the middle of a box, so that it is an integer.
         let middle = |group: u32, attribute: usize| {
             let span = regions.get(group as usize)[attribute];
             u64::from(span.lo) + u64::from(span.hi)
@@ -315,7 +315,7 @@ impl Stab {
             let key = |&group: &u32| (middle(group, attribute), group);
             let cut = |groups: &mut [u32], half| key(groups.select_nth_unstable_by_key(half, key).1).0;
             let median = cut(groups, half);
-            // Between two values rather than among equal ones, where boxes would overlap on both sides.
+            // Cuts between two different values, because equal ones would give overlapping boxes on both sides.
             let below = groups.iter().filter(|&group| key(group).0 < median).count();
             let upto = groups.iter().filter(|&group| key(group).0 <= median).count();
             let is_even = |cut: &usize| SHARE * (*cut).min(groups.len() - cut) >= groups.len();
@@ -330,7 +330,7 @@ impl Stab {
         self.divide(regions, whole, right, first + half as u32);
     }
 
-    /// Gives every node the values of the groups below it; children stand behind their parents.
+    /// Gives every node the values of the groups below it. Children come after their parents.
     fn sum_values(&mut self) {
         self.values = vec![0; self.nodes.len() * self.words];
         for index in (0..self.nodes.len()).rev() {

@@ -1,16 +1,16 @@
-//! What overlaps: groups of one release with groups of another, and regions with each other.
+//! Which regions overlap: groups of one release with groups of another, and the regions of one index with each other.
 //!
-//! Both trees are walked at once, from pairs of boxes to pairs of smaller boxes. A pair is left where the
-//! boxes miss each other, or where everything below both is one set already. Asking one tree for each group
-//! of the other would do as well, but costs their product where groups come in an order that leaves
-//! some corner of the tree untied for long: every group is then led there in vain.
+//! Both trees are walked at once, from pairs of boxes to pairs of smaller boxes. A pair is skipped if the boxes are
+//! disjoint, or if everything below both is already one set. Querying one tree for each group of the other would also
+//! work. But it can cost the product of their sizes: if some corner of the tree stays untied for long, every query
+//! descends there in vain.
 
 use super::{Stab, overlaps};
 use crate::model::Span;
 use crate::space::ties::Ties;
 
-/// Ties every group of `left` to every group of `right` that it overlaps. The groups of `left` are numbered
-/// from 0 in `ties`, those of `right` behind them.
+/// Ties every group of `left` to every group of `right` that it overlaps. In `ties`, the groups of `left` are numbered
+/// from 0 and those of `right` follow.
 pub(crate) fn tie_overlapping(left: &Stab, right: &Stab, ties: &mut Ties) {
     if left.nodes.is_empty() || right.nodes.is_empty() {
         return;
@@ -30,13 +30,13 @@ pub(crate) fn overlaps_another(stab: &Stab) -> Vec<bool> {
     overlaps
 }
 
-/// The search within one tree: a pair of nodes is left where the boxes miss each other, or where everything below
-/// both is found already.
+/// The search within one tree. A pair of nodes is skipped if the boxes are disjoint, or if everything below both is
+/// already found.
 struct Within<'a> {
     stab: &'a Stab,
     /// Per place of the leaves, whether its region overlaps another one.
     found: Vec<bool>,
-    /// Per node, whether that is so of every place below it.
+    /// Per node, whether that holds for every place below it.
     whole: Vec<bool>,
 }
 
@@ -83,7 +83,7 @@ impl Within<'_> {
         }
     }
 
-    /// Notes whether everything below a node is found by now, as far as its children say.
+    /// Records whether everything below a node is found, judged by its children.
     fn look_up(&mut self, index: usize) {
         let node = &self.stab.nodes[index];
         self.whole[index] = match node.right as usize {
@@ -148,7 +148,7 @@ impl Walk<'_, '_> {
         match (one.right(left), other.right(right)) {
             (0, _) => self.leaf(0, left, u32::MAX, right),
             (_, 0) => self.leaf(1, right, u32::MAX, left),
-            // What is not united is taken apart first: most of its parts will be.
+            // The node that is not united is split first, because most of its parts will be.
             (second, _)
                 if is_united == (false, true) || is_united.0 == is_united.1 && one.size(left) >= other.size(right) =>
             {
@@ -164,7 +164,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Ties the groups of a leaf whose bits are set to what they overlap below a node of the other tree.
+    /// Ties the groups of a leaf whose bits are set to the groups that they overlap below a node of the other tree.
     fn leaf(&mut self, side: usize, leaf: usize, mut asked: u32, node: usize) {
         let (mine, theirs) = (&self.sides[side], &self.sides[1 - side]);
         let first = mine.stab.nodes[leaf].first;
@@ -201,7 +201,7 @@ impl Walk<'_, '_> {
         self.look_up(1 - side, node);
     }
 
-    /// Notes whether all below a node is tied to each other by now, as far as its children say.
+    /// Records whether all groups below a node are tied to each other, judged by its children.
     fn look_up(&mut self, side: usize, node: usize) {
         let it = &self.sides[side];
         if it.united[node] {

@@ -37,14 +37,14 @@ pub fn explain_finding(number: &str, audit: &Path) -> Result<ExplainReport, UseC
     if let Some(witness) = &finding.witness {
         let _ = write!(out, "What proves it:\n{}\n{}", wrapped(&witness.claim), proof(finding, witness));
     }
-    // The worked case of an audit tells of one finding, and of no other.
+    // The worked case of an audit belongs to one finding only.
     if let Some(story) = report.story.as_ref().filter(|story| story.finding == Some(finding.number)) {
         let _ = write!(out, "\nOne case of it, step by step\n{}", told(story));
     }
     Ok(answer(&finding.code, &finding.title, out))
 }
 
-/// The finding's own steps: what the groups of each release hold, and what one release has more than the other.
+/// The finding's own steps: what the groups of each release hold, and the difference between releases.
 fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
     let mut out = String::new();
     let held = |group: &WitnessGroup| {
@@ -65,7 +65,7 @@ fn proof(finding: &FindingFacts, witness: &WitnessFacts) -> String {
             let _ = writeln!(out, "  and {}", counted(more, "more group", "more groups"));
         }
     }
-    // A list of values that was cut leaves no difference to say.
+    // If a list of values was shortened, the difference is not known.
     let is_whole = |group: &WitnessGroup| {
         group.holds.iter().map(|(_, rows)| u64::from(*rows)).sum::<u64>() == u64::from(group.row_count)
     };
@@ -202,7 +202,7 @@ fn answer(code: &str, title: &str, explanation: String) -> ExplainReport {
     ExplainReport { code: code.into(), title: title.into(), explanation }
 }
 
-/// What the attacker knew, which groups remained in each release, what is left.
+/// The story in words: what the attacker knew, which groups remained in each release, what is left.
 fn told(story: &StoryFacts) -> String {
     let mut out = format!("{}\n", wrapped(&story.opening()));
     for step in &story.steps {
@@ -229,7 +229,7 @@ fn told(story: &StoryFacts) -> String {
     out
 }
 
-/// Names of values: as they are, or coded as they come.
+/// Names of values: as they are, or coded in order of appearance.
 struct Coded<'a> {
     names: Names,
     release: &'a Release,

@@ -9,7 +9,7 @@ use crate::use_cases::{RequestFault, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What an explanation answers with.
+/// The answer of explain.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ExplainReport {
     /// The code.

@@ -1,4 +1,4 @@
-//! Files and frames of anyone: put in order, read together, and those that repeat the one before left out.
+//! Files and tables of any tool: put in order and read together. A release that repeats the one before is left out.
 
 use crate::ingest::foreign::{File, Foreign};
 use crate::ingest::{Given, Source, foreign};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 struct Named {
     /// What it is called in sentences.
     name: String,
-    /// What it begins with gives the series its name.
+    /// The common prefix of these names the series.
     stem: String,
     /// Its data file; a frame has none.
     data: Option<PathBuf>,
@@ -108,8 +108,8 @@ fn frame_name(at: usize) -> String {
     format!("frame {}", at + 1)
 }
 
-/// Per release, the earlier one that it repeats: the same rows in a row of files without another between, of the same
-/// people as far as they are known. It tells nothing more.
+/// Per release, the earlier one that it repeats. It repeats a release if it has the same rows, no other release lies
+/// between, and the known people are the same. Then it reveals nothing more.
 fn repeats(read: &Foreign) -> Vec<Option<usize>> {
     let is_again = |before: usize, at: usize| {
         let (a, b) = (&read.releases[before], &read.releases[at]);
@@ -130,7 +130,7 @@ fn repeats(read: &Foreign) -> Vec<Option<usize>> {
     repeats
 }
 
-/// Says which releases repeat which, and which numbers the others have then.
+/// Notes which releases repeat which, and how the others are renumbered.
 fn said(repeats: &[Option<usize>], named: &[Named]) -> Vec<String> {
     let repeated = |(at, first): (usize, &Option<usize>)| {
         let first = (*first)?;
@@ -156,7 +156,7 @@ fn leave_out(read: &mut Foreign, keep: &[bool]) {
     (1..).zip(&mut read.releases).for_each(|(number, release)| release.number = number);
 }
 
-/// Keeps what belongs to the files that stay; a list may be empty.
+/// Keeps the entries of the files that stay; a list may be empty.
 fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
     let mut keep = keep.iter();
     list.retain(|_| keep.next().is_none_or(|&kept| kept));

@@ -1,14 +1,14 @@
 //! Whether the people of the private tables fit the files as they were read.
 //!
-//! A release made from a table has a group for everyone in it, but for those whose rows were left out. More people without
-//! a group than rows that are missing say that the files were misread, or that the tables are not theirs. Then nobody is
-//! accused of anything on that basis: the reading is doubted first.
+//! A release has a group for everyone in its table, except for people whose rows were left out. If more people fit no
+//! group than rows are missing, the files were misread, or the tables belong to other releases. Then nothing is
+//! concluded about people; the reading is doubted first.
 
 use crate::ingest::foreign::Foreign;
 use crate::model::{Membership, Row, Span, Table, counted, people};
 use crate::space::stab::Stab;
 
-/// The most people without a group who are asked which column shuts them out.
+/// The most people without a group for whom the excluding column is searched.
 const ASKED: usize = 500;
 
 /// The most columns that are named as the cause.
@@ -17,7 +17,7 @@ const NAMED: usize = 3;
 /// What became of the people of the tables.
 #[derive(Default)]
 pub(super) struct Fit {
-    /// Per table, who fits no group because the row was left out; empty where nobody was left out.
+    /// Per table, the people who fit no group because their row was left out; empty if nobody was.
     pub left_out: Vec<Membership>,
     /// Whether more people fit no group than rows are missing.
     pub is_doubted: bool,

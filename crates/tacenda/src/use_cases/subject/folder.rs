@@ -1,4 +1,4 @@
-//! A folder of files, or a pattern of names, in place of a list of files.
+//! A folder of files, or a pattern of names, instead of a list of files.
 
 use crate::ingest::{Given, foreign};
 use crate::model::is_data_file;

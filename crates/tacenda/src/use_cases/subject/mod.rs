@@ -1,4 +1,4 @@
-//! What is audited: files of anyone, release folders of ours, or the ledger of a project.
+//! What is audited: files of any tool, our release folders, or the ledger of a project.
 
 mod files;
 mod fit;
@@ -17,16 +17,17 @@ use crate::report::{About, PrivateFacts};
 use crate::use_cases::{FileOptions, Progress, ProjectFolder, Said, UseCaseError};
 use std::path::{Path, PathBuf};
 
-/// What is to be audited, and how it is to be read.
+/// What is audited, and how it is read.
 #[derive(Debug, Default)]
 pub struct SubjectRequest {
-    /// Published files, frames or release folders, in order of time; the project's releases where there are none.
+    /// Published files, tables in memory or release folders, in order of time; if there are none, the project's
+    /// releases.
     pub releases: Vec<Given>,
     /// The private tables behind the releases, one per release, in the same order; may be none.
     pub truth: Vec<Given>,
     /// The project, for when no releases are named.
     pub project: ProjectFolder,
-    /// The quasi-identifiers. Without them the releases must be folders of ours, which say so themselves.
+    /// The quasi-identifiers. Without them the releases must be our folders, which name them.
     pub quasi: Vec<String>,
     /// The sensitive columns; several count as one combined value.
     pub sensitive: Vec<String>,
@@ -38,7 +39,7 @@ pub struct SubjectRequest {
     pub options: FileOptions,
     /// Domains of columns, half open: `LO..HI`.
     pub domain: Vec<Said>,
-    /// What cells that say nothing stand for: `any` or `value`.
+    /// What missing values mean: `any` or `value`.
     pub missing: Vec<Said>,
     /// The forms of dates and times, such as `%d.%m.%Y`.
     pub date_format: Vec<Said>,
@@ -227,7 +228,7 @@ impl SubjectRequest {
     }
 }
 
-/// Without quasi-identifiers nothing is proposed; the columns there are make the choice quick.
+/// The error if no quasi-identifiers are named. It lists the columns to choose from.
 fn no_columns(releases: Vec<Given>) -> UseCaseError {
     let mut columns: Vec<String> = Vec::new();
     for given in releases {

@@ -1,4 +1,4 @@
-//! Releases of ours: folders with a manifest, and the ledger of a project.
+//! Our own releases: folders with a manifest, and the ledger of a project.
 
 use crate::folder::{FolderError, ReceivedRelease, WrittenFile};
 use crate::ingest::{Given, IngestError, Source, foreign};
@@ -49,7 +49,7 @@ pub(super) fn folders(
         ..About::default()
     };
     let several = several_series(&read);
-    // A promise is about one series: nobody claims anything of two.
+    // A promise is about one series, so several series have none.
     let promise = several.is_none().then(|| last.promise.terms());
     let about = match &several {
         Some(names) => About { name: names.join(" and "), notes: vec![not_covered(names)], ..about },
@@ -157,7 +157,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         not_covered: read.adopted.into_iter().chain(read.not_covered).collect(),
         ..About::default()
     };
-    // Without the vault there are no tables, and nobody is looked up.
+    // Without the vault there are no tables, so nobody is looked up.
     let secret = store.seed().map_or([0; 32], |seed| seed.key("identifier"));
     let truth: Option<Vec<Table>> = read.tables.into_iter().collect();
     Ok(Subject {

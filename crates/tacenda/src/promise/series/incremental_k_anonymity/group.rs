@@ -1,5 +1,5 @@
-//! People are only ever added, and a person's region only ever shrinks. So comparing releases tells nothing that the
-//! latest release does not tell alone.
+//! People are only added, and a person's region only shrinks. So comparing releases reveals nothing beyond the latest
+//! release.
 //!
 //! # Source
 //! 000: Pei, Xu, Wang, Wang, Wang, *Maintaining k-anonymity against incremental updates*; section 4.2
@@ -7,13 +7,13 @@
 //! (incremental updates).
 //!
 //! # Promise
-//! For every set of releases, let a person's inferred region be the meet of their regions in those
-//! they are in. Then every person shares their inferred region with at least k - 1 others. It says
-//! nothing about sensitive values unless `l` is set, and without `cohorts` nothing against someone who
-//! knows when a person arrived. With `cohorts` even that person sees k people with one and the same
-//! history, and with `l` no value that more than one in `l` of them has. Without `cohorts`, `l` says that
-//! no value makes up more than one in `l` of a group of a release; it says nothing about a comparison of two releases,
-//! and nothing against someone who knows how we cut or who arrived when.
+//! For every set of releases, let a person's inferred region be the meet of their regions in those they are in. Then
+//! every person shares their inferred region with at least k - 1 others. Without `l`, the promise says nothing about
+//! sensitive values. Without `cohorts`, it says nothing against a reader who knows when a person arrived. With
+//! `cohorts`, even that reader sees at least k people with the same history, and with `l` no value that more than one
+//! in `l` of them have. Without `cohorts`, `l` means that no value makes up more than one in `l` of a group of a
+//! release. It then says nothing about a comparison of two releases, nor against a reader who knows the program or who
+//! arrived when.
 //!
 //! # Steps
 //!
@@ -25,40 +25,37 @@
 //! | (ours) a tree of its own for each batch | `add_cohort` |
 //!
 //! # Departures
-//! - Cells of the declared domain are published, not bounding boxes, which break the theorem: a box
-//!   that grows gives away the newcomer who made it grow. With `tight` a box is fixed when its group
-//!   is made and never grows; who lies outside all boxes waits.
+//! - Cells of the declared domain are published. Bounding boxes would break the theorem: a box that grows reveals the
+//!   newcomer who made it grow. With `tight` a box is fixed when its group is made and never grows; people outside all
+//!   boxes wait.
 //! - Both places around the median are tried, so that no allowable strict cut is missed.
-//! - With `cohorts` the guard `l` decides which groups come out, never where people are cut: a group
-//!   left whole because a cut failed the guard tells someone who knows the program that it did. So who
-//!   is cut where depends on quasi values only, and a group that fails waits. (A rule that
-//!   guarded splits would break science E1-13; a property test found it. See science A0.6.)
-//! - Without `cohorts` each cut is guarded on both sides (science A0.5-13), two places per attribute. A table
-//!   that fails as a whole is refused; newcomers with whom a group would fail wait, all of them. Both tell
-//!   something of values to a reader who knows the program, so `l` is claimed of each release alone.
-//! - Categories are cut between siblings, at the highest level of the hierarchy that allows a cut. How
-//!   far apart people lie on a category is the share of leaves below their lowest common ancestor.
-//!   Counting the branches they hit (science A0.2) leaves deep hierarchies uncut: on the 30,162 complete
-//!   training rows of Adult with k = 10 the mean share left open is 16.3 % that way and 8.1 % this way.
-//!   An attribute's weight multiplies its spread.
+//! - With `cohorts` the guard `l` decides which groups are published, never where people are cut. If a failed guard
+//!   could prevent a cut, an uncut group would show that to a reader who knows the program. So the cuts depend on quasi
+//!   values only, and a group that fails the guard waits. (A rule that guarded cuts would break science E1-13; a
+//!   property test found it. See science A0.6.)
+//! - Without `cohorts` each cut is guarded on both sides (science A0.5-13), at two places per attribute. A table that
+//!   fails as a whole is refused. If a group would fail with its newcomers, all of these wait. Both reveal something
+//!   about values to a reader who knows the program, so `l` is claimed for each release alone.
+//! - Categories are cut between siblings, at the highest level of the hierarchy that allows a cut. The spread of people
+//!   on a category is the share of leaves below their lowest common ancestor. Counting branches instead (science A0.2)
+//!   leaves deep hierarchies uncut: on the 30,162 complete training rows of Adult with k = 10 the mean share of leaves
+//!   covered is 16.3 % that way and 8.1 % this way. An attribute's weight multiplies its spread.
 //! - Without `cohorts` a column with missing values is first cut between numbers and NULL, because no
 //!   printable value holds NULL and some of the numbers. With fewer than k people on either side the
 //!   column stays whole.
-//! - `cohorts` (the default): people published for the first time in one release are cut among
-//!   themselves, once, and each group keeps its people and its region for good. That region may be the
-//!   smallest around its people, because it never changes. A batch of fewer than k people waits whole.
-//!   People who wait are cut anew when somebody new arrives. That someone known to be in the data waits
-//!   is a hint that a value is frequent around them.
-//! - Departures of people are not in the paper. They are refused, or the whole group of the one who
-//!   left stays out of all later releases. Without `cohorts` that hides nothing where fewer than k
-//!   people of the group's first release are in it: they alone would keep the coarser region. Then it
-//!   is refused.
+//! - `cohorts` (the default): people published for the first time in one release are cut among themselves, once, and
+//!   each group keeps its people and its region for good. That region may be the smallest around its people, because it
+//!   never changes. A batch of fewer than k people waits whole. People who wait are cut anew when somebody new arrives.
+//!   If a person is known to be in the data and waits, that hints at a frequent value around them (science CE-8).
+//! - The paper does not cover departures of people. They are refused, or the leaver's whole group is withheld from all
+//!   later releases. Without `cohorts` withholding is not enough if fewer than k of the group's earliest arrivals are
+//!   in it, because they alone would keep the coarser region. Then it is refused.
 //!
 //! # Cost
-//! First release O(d n log n) time for n people and d attributes, 2 d + 8 bytes per person beside the
-//! table (4 d + 8 where a domain has more than 65,536 codes). An update costs one pass over the table
-//! and O(d m log m) for the m people of the batch; without `cohorts` for the m people of the groups
-//! that somebody joined, and the search in O(d log) of the number of groups for each newcomer.
+//! First release O(d n log n) time for n people and d attributes, 2 d + 8 bytes per person beside the table (4 d + 8
+//! where a domain has more than 65,536 codes). An update costs one pass over the table and O(d m log m) for the m
+//! people of the batch. Without `cohorts`, m is the number of people of the groups that somebody joined, and each
+//! newcomer costs a search of O(d log g) in g groups.
 
 use crate::grouping::GroupingError;
 use crate::grouping::partition::{Leaves, MOST_ATTRIBUTES, Publishes, Tree};
@@ -92,7 +89,7 @@ impl Grouper for IncrementalKAnonymity {
             if past.is_anybody_new {
                 self.add_cohort(schema, &tree, history, past.newcomers, &mut grouping)?;
             } else {
-                // Those who had to wait are not cut again and again until it suits.
+                // People who wait are cut again only when somebody new arrives, not until a cut happens to pass.
                 grouping.withheld.extend(past.newcomers);
             }
         } else {
@@ -115,11 +112,10 @@ impl IncrementalKAnonymity {
         }
     }
 
-    /// Cuts those never published before among themselves, or lets them wait.
+    /// Cuts the people who were never published among themselves, or lets them wait.
     ///
-    /// Where they are cut depends on quasi values alone, and whether a group comes out on the values of
-    /// that group alone. A cut that was given up because of the guard would tell which values stand on
-    /// its two sides.
+    /// The cuts depend on quasi values alone. Whether a group is published depends on the values of that group alone. A
+    /// cut that was rejected because of the guard would reveal something about the values on its two sides.
     fn add_cohort(
         &self,
         schema: &Schema,
@@ -145,7 +141,7 @@ impl IncrementalKAnonymity {
         Ok(())
     }
 
-    /// Puts newcomers into the groups whose cells they lie in, and cuts those groups further.
+    /// Puts newcomers into the groups whose cells contain them, and cuts those groups further.
     fn refine(&self, tree: &Tree<'_>, history: &History, table: &Table, past: &Past, grouping: &mut Grouping) {
         let regions = &history.groups.regions;
         let cells = Stab::of(regions);
@@ -175,7 +171,7 @@ impl IncrementalKAnonymity {
                 }
                 let mut leaves = tree.split(&mut rows, regions.get(unit));
                 if leaves.sizes.len() == 1 {
-                    // Nothing was cut: the box of a group is fixed when it is made.
+                    // Nothing was cut, and the box of a group is fixed when it is made.
                     leaves.spans = regions.get(unit).to_vec();
                 }
                 Some((rows, leaves))
@@ -242,7 +238,7 @@ fn refuse_changes(history: &History, table: &Table, past: &Past) -> Result<(), G
     Ok(())
 }
 
-/// Adds the leaves of a tree as groups; `rows` stand in their order. A leaf that fails the guard waits.
+/// Adds the leaves of a tree as groups; `rows` are in their order. A leaf that fails the guard waits.
 fn push_leaves(tree: &Tree<'_>, rows: &[Row], leaves: &Leaves, grouping: &mut Grouping) {
     let attributes = leaves.spans.len() / leaves.sizes.len();
     let mut start = 0;
@@ -257,18 +253,18 @@ fn push_leaves(tree: &Tree<'_>, rows: &[Row], leaves: &Leaves, grouping: &mut Gr
     }
 }
 
-/// Where the rows of a table stand, given the last release.
+/// The rows of a table, compared with the last release.
 struct Past {
     /// Per row of the table its group in the last release, [`NEW`] or [`OUT`].
     units: Vec<u32>,
-    /// The rows of each group of the last release that lost nobody; none for a group that did.
+    /// The rows of each group of the last release that lost nobody; none for other groups.
     members: Vec<Row>,
     ends: Vec<u32>,
-    /// Those never published.
+    /// The people who were never published.
     newcomers: Vec<Row>,
-    /// Whether one of them was never even seen.
+    /// Whether one of them was in no earlier snapshot.
     is_anybody_new: bool,
-    /// Those whose group lost somebody, now or earlier: out for good.
+    /// The people whose group lost somebody, now or earlier. They are withheld for good.
     withheld: Vec<Row>,
     /// How many people of the last release are gone.
     missing: usize,
@@ -312,7 +308,7 @@ impl Past {
                     }
                     record.group
                 }
-                // Published once and not in the last release: their group lost somebody.
+                // They were published, but not in the last release, because their group lost somebody.
                 Some(record) if record.is_published() => OUT,
                 Some(_) => NEW,
                 None => {

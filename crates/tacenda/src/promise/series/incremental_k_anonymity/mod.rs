@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 pub struct IncrementalKAnonymity {
     /// The least number of people that cannot be distinguished.
     pub k: u32,
-    /// Whether that holds even for someone who knows who arrived when: people of different first releases are kept
-    /// apart.
+    /// Whether that also holds against a reader who knows who arrived when. Then people of different first releases are
+    /// kept in separate groups.
     pub cohorts: bool,
-    /// No value may make up more than one in `l` of a group, where given. With cohorts that holds of what all
-    /// releases together tell; without, of each group of each release alone.
+    /// If given, no value may make up more than one in `l` of a group. With cohorts that holds for all releases
+    /// together; without, for each group of each release alone.
     pub l: Option<u32>,
     /// Without cohorts: publish boxes fixed at birth instead of cells.
     #[serde(default)]
@@ -54,7 +54,7 @@ const WITHOUT_COHORTS: &str = "an attacker who knows when a person arrived may s
                                holds in each release alone";
 
 impl IncrementalKAnonymity {
-    /// With cohorts, and nothing chosen but `k`.
+    /// With cohorts, and defaults for everything but `k`.
     pub const fn new(k: u32) -> IncrementalKAnonymity {
         IncrementalKAnonymity { k, cohorts: true, l: None, tight: false, on_delete: OnDelete::Refuse }
     }

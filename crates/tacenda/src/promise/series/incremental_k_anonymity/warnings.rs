@@ -1,13 +1,12 @@
-//! What a steward should know before publishing, although the release is sound: columns that the release does not show
-//! at all.
+//! Warnings before publishing a valid release: columns that the release does not show at all.
 //!
-//! A warning has a code with a page in `explain`, names a column and a way out, and no cell. It stands among the notes
+//! A warning has a code with a page in `explain`. It names a column and a way out, but no cell. It is among the notes
 //! of `check`, `plan` and `publish`.
 
 use crate::model::{Page, Quasi, Release, Schema, Table, counted};
 use crate::promise::IncrementalKAnonymity;
 
-/// The page of the one warning there is.
+/// The page of the only warning.
 pub(super) const NOT_CUT: Page = (
     "R801",
     "a column is not cut",
@@ -20,11 +19,11 @@ pub(super) const NOT_CUT: Page = (
      only the group of an empty cell is widened.",
 );
 
-/// What there is to say of publishing `table` under this promise.
+/// The warnings about publishing `table` under this promise.
 ///
-/// Under incremental k-anonymity without cohorts cells are published, and no printable value holds NULL and some of
-/// the numbers. So a column of numbers or dates with room for missing values is cut between the two first, or never:
-/// with fewer than k people on one side of that cut it stays whole in every group, even if no cell is empty.
+/// Without cohorts, cells are published, and no printable value holds NULL and only some of the numbers. So a nullable
+/// column of numbers or dates must be cut between the two first. If fewer than k people are on one side of that cut,
+/// the column stays whole in every group, even if no cell is empty.
 pub(super) fn warnings(
     promise: &IncrementalKAnonymity,
     schema: &Schema,
@@ -37,7 +36,7 @@ pub(super) fn warnings(
     let stays_whole = |(attribute, quasi): (usize, &Quasi)| {
         let null = quasi.null().filter(|_| quasi.hierarchy().is_none())?;
         let empty = table.quasi(attribute).iter().filter(|&&code| code == null).count();
-        // A box that is tighter than its cell does not show whether it was cut: then it is asked whether it could be.
+        // A tight box does not show whether its cell was cut, so it is checked whether a cut is possible.
         let is_cut = match promise.tight {
             true => empty.min(table.len() - empty) >= promise.k as usize,
             false => release.regions.iter().any(|region| region[attribute] != quasi.root()),

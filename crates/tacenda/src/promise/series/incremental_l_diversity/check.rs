@@ -1,7 +1,7 @@
 //! Whether everyone's sensitive value stays one of at least `l` while records are only added.
 //!
-//! Safe mode is m-invariance with `m = l` and without artificial rows (`audit::invariance`). The paper's mode is held
-//! against what comparing two releases leaves possible (`audit::difference`).
+//! Safe mode is m-invariance with `m = l` and without counterfeits (`audit::invariance`). The paper's mode is judged by
+//! the values that comparing two releases leaves possible (`audit::difference`).
 
 use crate::audit::{Evidence, Faults, difference, invariance, no_counterfeits};
 use crate::promise::series::Checked;
@@ -12,9 +12,9 @@ impl Checked for IncrementalLDiversity {
         let faults = match self.mode {
             DiversityMode::Safe => invariance::check(self.l, None, evidence),
             DiversityMode::Paper if evidence.history.releases == 0 => difference::check(self.l, evidence),
-            // Counts people for whom the comparison leaves too few values. People with enough values may still have one
-            // that is likelier. Only balance and constant sets are known to be enough, so anything less in a changed
-            // group is a finding.
+            // The difference counts people whom the comparison leaves too few values. Even with enough values, one may
+            // be likelier than promised. Only balanced groups and constant value sets are proved to be enough, so
+            // anything less in a changed group is a finding.
             DiversityMode::Paper => {
                 difference::check(self.l, evidence).and(invariance::check_changed(self.l, Some(1), evidence))
             }

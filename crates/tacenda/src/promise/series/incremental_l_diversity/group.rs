@@ -1,16 +1,16 @@
 //! Records are only added, and everyone's sensitive value stays one of at least `l`.
 //!
 //! # Source
-//! Paper 002 (science A2). The paper's own algorithm is kept as [`DiversityMode::Paper`], in
-//! `paper.rs`, for study; it breaks its promise.
+//! Paper 002 (science A2). The paper's own algorithm is [`DiversityMode::Paper`], in `paper.rs`, for study. It breaks
+//! its promise.
 //!
 //! # Promise
-//! Safe mode: that of m-invariance with `m = l`, without counterfeits. A person's groups carry one value
-//! set of at least `l` values in all releases, each value equally often. It does not say when a newcomer
-//! is published: holders of a value that more than one in `l` newcomers have may wait, and that somebody
-//! known to be in the data waits almost gives their value away.
+//! Safe mode promises m-invariance with `m = l`, without counterfeits. All groups of a person have one value set of at
+//! least `l` values, each equally often. It does not say when a newcomer is published. Holders of a value that more
+//! than one in `l` newcomers have may wait. If a person is known to be in the data and waits, that almost reveals their
+//! value (science A2.4).
 //!
-//! Paper mode: every group holds at least `l` different values. Nothing of the series.
+//! Paper mode promises at least `l` different values in every group, and nothing about the series.
 //!
 //! # Steps
 //! | science A2.4 | here |
@@ -20,14 +20,15 @@
 //! | assign, split | the same |
 //!
 //! # Departures
-//! The paper adds single records to old classes and divides classes whose parts keep the set of values.
-//! Both tell newcomers (and after a division old members) apart by the numbers of the values (science A2.3). In safe
-//! mode newcomers enter only in whole copies of a value set, so every class stays balanced.
+//! The paper adds single records to old classes, and divides classes if both parts keep the set of values. Both reveal
+//! newcomers, and after a division old members, by the counts of the values (science A2.3). In safe mode newcomers
+//! enter only in whole copies of a value set, so every class stays balanced.
 //!
-//! A person who left after an adopted release is out for good: a single member who came back would need a counterfeit.
+//! A person who left after an adopted release is withheld for good, because a single member who returns would need a
+//! counterfeit.
 //!
 //! # Cost
-//! As m-invariance; paper mode is quadratic in the number of newcomers times the number of classes.
+//! That of m-invariance. Paper mode takes time quadratic in the number of newcomers, times the number of classes.
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::cells::{MayCut, by_own_histogram, dealt_in_cells, draw};
@@ -54,7 +55,7 @@ impl Grouper for IncrementalLDiversity {
         if back.is_empty() {
             return self.group_present(schema, history, table, lots);
         }
-        // They left a release that was made elsewhere, and a class they came back to would be out of balance.
+        // They left after a release made elsewhere, and their return would unbalance a class.
         let (present, rows) = without(table, &back);
         let inner = self.group_present(schema, history, &present, lots)?;
         let place = |row: &Row| rows[row.index()];
@@ -86,11 +87,11 @@ impl IncrementalLDiversity {
             DiversityMode::Safe => {
                 let on_ineligible = match self.reader {
                     Reader::Rule => OnIneligible::Defer,
-                    // Who waits is chosen by value.
+                    // Deferring would choose people by their value, which this reader could use.
                     Reader::Method => OnIneligible::Refuse,
                 };
                 let engine = MInvariance { on_ineligible, reader: self.reader, ..MInvariance::new(self.l) };
-                // None may be spent on steering either, as m-invariance does in large tables.
+                // No counterfeits for steering either, which m-invariance spends in large tables.
                 let grouping = engine.group_with(schema, history, table, lots, 0)?;
                 assert_eq!(grouping.counterfeit_count(), 0, "where nobody leaves there is no gap to fill");
                 Ok(grouping)
@@ -98,7 +99,7 @@ impl IncrementalLDiversity {
         }
     }
 
-    /// Groups newcomers among themselves, within cells. Groups that are out stay as they are.
+    /// Groups newcomers among themselves, within cells. Published groups stay as they are.
     pub(in crate::promise::series) fn group_in_cells(
         &self,
         schema: &Schema,
@@ -149,7 +150,7 @@ pub(super) fn last_groups(history: &History, table: &Table) -> (Vec<Vec<u32>>, V
     (groups.into_values().collect(), newcomers)
 }
 
-/// The table without some rows, which ascend, and for each row of it the row it was.
+/// The table without some rows, given in ascending order, and for each remaining row its old number.
 fn without(table: &Table, some: &[Row]) -> (Table, Vec<Row>) {
     let rows: Vec<Row> = table.rows().filter(|row| some.binary_search(row).is_err()).collect();
     let pick = |column: &[u32]| rows.iter().map(|row| column[row.index()]).collect::<Vec<u32>>();
@@ -165,11 +166,11 @@ fn without(table: &Table, some: &[Row]) -> (Table, Vec<Row>) {
     (present, rows)
 }
 
-/// Refuses a table in which somebody published before is gone or has another value.
+/// Refuses a table in which a published person is missing or has another value.
 ///
-/// Of a quasi value only a change beyond the published region can be seen here, and only that matters:
-/// value sets are kept whatever the quasi values. Who was not in the last release left before: only a
-/// series that goes on from releases made elsewhere has such people, and they stay out.
+/// Only a change of quasi values beyond the published region can be seen here. People who were published, but not in
+/// the last release, left earlier. Only a series that continues from adopted releases has such people, and they stay
+/// out.
 fn check_only_added(history: &History, table: &Table) -> Result<(), GroupingError> {
     let published = history.records.iter().filter(|record| history.is_current(record)).count();
     let (mut found, mut sensitive, mut quasi) = (0, 0, 0);

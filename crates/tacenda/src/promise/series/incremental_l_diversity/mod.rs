@@ -20,7 +20,7 @@ pub struct IncrementalLDiversity {
     pub l: u32,
     /// The corrected algorithm, or the paper's, which breaks its promise.
     pub mode: DiversityMode,
-    /// The data are made up: the paper's mode may publish what it breaks.
+    /// Whether the data are made up. Then the paper's mode may publish releases that break its promise.
     #[serde(default)]
     pub made_up: bool,
     /// The reader against whom it holds.
@@ -35,13 +35,13 @@ pub struct IncrementalLDiversity {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupForming {
-    /// Of people who are near each other and have different values.
+    /// Groups of nearby people with different values.
     #[default]
     Close,
-    /// As close groups, but within cells that do not depend on who in them has which value: the people of a cell are dealt
-    /// into buckets by lot, and each bucket is cut into groups of neighbours. The groups stay as they are for ever.
+    /// Close groups within cells that do not depend on who in them has which value. The people of a cell are dealt into
+    /// buckets by lot, and each bucket is cut into groups of neighbours. The groups never change.
     Dealt,
-    /// By lot, within such cells. The groups stay as they are for ever.
+    /// Groups drawn by lot within such cells. They never change.
     Drawn,
 }
 
@@ -60,7 +60,7 @@ impl GroupForming {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiversityMode {
-    /// Insert-only m-invariance: nothing is published that the promise does not cover.
+    /// Insert-only m-invariance: the corrected algorithm.
     Safe,
     /// As printed, for study.
     Paper,

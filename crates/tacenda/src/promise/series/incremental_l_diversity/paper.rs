@@ -1,8 +1,8 @@
-//! Paper 002 as printed, its silences filled as science A2.2 says. For study: it breaks its promise.
+//! Paper 002 as printed, with its gaps filled as in science A2.2. It is for study, because it breaks its promise.
 //!
-//! Newcomers form classes of their own while they have `l` different values; the others join the class
-//! that holds their value and widens least; classes in which every value occurs twice are divided. All
-//! loops are plain: the tables this is studied on are small.
+//! Newcomers form classes of their own while they have `l` different values. The others join the class that holds their
+//! value and widens least. Classes in which every value occurs twice are divided. All loops are plain, because the
+//! tables studied are small.
 
 use crate::grouping::GroupingError;
 use crate::model::{Grouping, History, Row, Schema, Span, Table, Value};
@@ -22,7 +22,7 @@ pub fn group(l: u32, schema: &Schema, history: &History, table: &Table) -> Resul
     space.open_classes(l, &mut newcomers, &mut classes);
     let mut withheld = Vec::new();
     for row in newcomers {
-        // In the first release there is no set of values to keep: leftovers may go anywhere.
+        // In the first release there is no set of values to keep, so leftovers may go anywhere.
         match space.nearest_class(row, &classes, first) {
             Some(class) => classes[class].push(row),
             None => withheld.push(Row(row)),
@@ -69,15 +69,15 @@ impl Space<'_> {
         widths.sum::<u64>() * rows.len() as u64
     }
 
-    /// What a class loses when `row` joins.
+    /// The additional loss of a class when `row` joins.
     fn increase(&self, class: &[u32], row: u32) -> u64 {
         let mut with = class.to_vec();
         with.push(row);
         self.loss(&with) - self.loss(class)
     }
 
-    /// Opens classes of `l` values out of `pool` while it has as many, each at the record farthest from the
-    /// last one; first at records whose value no class holds.
+    /// Opens classes of `l` values from `pool` while it has that many. Each starts at the record farthest from the last
+    /// one; records whose value no class holds come first.
     fn open_classes(&self, l: u32, pool: &mut Vec<u32>, classes: &mut Vec<Vec<u32>>) {
         let mut last = pool.first().copied();
         while self.values(pool).len() >= l as usize {
@@ -98,29 +98,30 @@ impl Space<'_> {
         }
     }
 
-    /// The next member of a class that is being opened: of the most frequent value it has not, the nearest.
+    /// The next member of a class that is being opened: the nearest record with the most frequent value that the class
+    /// lacks.
     fn next_member(&self, class: &[u32], pool: &[u32]) -> usize {
         let held = self.values(class);
         let mut counts: BTreeMap<Value, usize> = BTreeMap::new();
         pool.iter().map(|&row| self.value(row)).for_each(|value| *counts.entry(value).or_default() += 1);
         counts.retain(|value, _| !held.contains(value));
         let most = counts.values().copied().max().expect("the pool has l values");
-        // Only these can win; what the others would widen need not be worked out.
+        // Only these can win, so the loss of the others need not be computed.
         (0..pool.len())
             .filter(|&index| counts.get(&self.value(pool[index])) == Some(&most))
             .min_by_key(|&index| (self.increase(class, pool[index]), index))
             .expect("the pool has l values")
     }
 
-    /// The class that holds the row's value, or any class where `anywhere`, and widens least.
+    /// The class that holds the row's value and widens least; any class with `anywhere`.
     fn nearest_class(&self, row: u32, classes: &[Vec<u32>], anywhere: bool) -> Option<usize> {
         (0..classes.len())
             .filter(|&index| anywhere || self.values(&classes[index]).contains(&self.value(row)))
             .min_by_key(|&index| (self.increase(&classes[index], row), index))
     }
 
-    /// Divides a class while every value occurs twice: half of the rows of each value to either side, along
-    /// the attribute that loses least.
+    /// Divides a class while every value occurs twice. Half of the rows of each value go to either side, along the
+    /// attribute with the least loss.
     fn divide(&self, class: Vec<u32>) -> Vec<Vec<u32>> {
         let mut lists: BTreeMap<Value, Vec<u32>> = BTreeMap::new();
         class.iter().for_each(|&row| lists.entry(self.value(row)).or_default().push(row));

@@ -1,5 +1,5 @@
-//! Clusters of at least `k` people who are alike, kept from release to release: newcomers join the
-//! cluster they widen the least, and a cluster that falls below `k` is dissolved into the others.
+//! Clusters of at least `k` similar people, kept from release to release. Newcomers join the cluster they widen the
+//! least, and a cluster that falls below `k` is dissolved into the others.
 //!
 //! # Source
 //! Paper 001 (Truta, Campan): section 3.1 with figure 1 (I3M+), 3.2 with figure 2 (I3M-), 4 with figure 3
@@ -22,28 +22,27 @@
 //! | IL_Optimization, ComputeOptimalBreak | `cluster::optimise` |
 //!
 //! `base = k-member, loss = height` is the paper; `optimise = false` leaves its optimiser out. Without `base`,
-//! `optimise = true` begins with a clustering of our own, `base = tree`: cut from the
-//! top (`cluster::cut`), brought down to `k` (`cluster::even`), rows exchanged between neighbours
-//! (`cluster::exchange`), needless clusters broken. `loss = leaf-share` minimises what is published:
-//! the share of the values that a region leaves open.
+//! `optimise = true` begins with our own clustering, `base = tree`. It cuts top-down (`cluster::cut`), reduces clusters
+//! to `k` (`cluster::even`), exchanges rows between neighbours (`cluster::exchange`), and breaks needless clusters.
+//! `loss = leaf-share` minimises the share of all values that the published regions cover.
 //!
 //! # Departures
-//! - Ranges are those of the declared domain; observed ones would shift from release to release.
-//! - Emptied clusters leave the list at once: one that stayed would take every later row for nothing.
-//! - Breaks are tested just before they are made, the broken cluster goes, and passes repeat until none
-//!   is left. With more than 4,096 clusters only the 4,096 dearest are tried in a pass, after an update of
+//! - Ranges are those of the declared domain. Observed ranges would drift from release to release.
+//! - Empty clusters are removed at once: one that stayed would take every later row at no cost.
+//! - Breaks are tested just before they are made, the broken cluster is removed, and passes repeat until no break is
+//!   left. With more than 4,096 clusters, a pass tries only the 4,096 most expensive ones; after an update, only among
 //!   those that changed.
-//! - In the first clustering with `optimise`, being larger than `k` counts as a small loss (`CROWDING`), so
-//!   that groups stay small where that costs little. There a break lowers their sum; that it is the best of all
-//!   breaks of its cluster, and that none is left in the end, holds only without, as in the paper.
-//! - Tables of more than 32,768 rows are cut into blocks of at most 4,096 like rows before k-member, by the
-//!   cuts of `cluster::cut`. Runs along a Hilbert curve would do too; which loses less was not measured.
-//! - A row whose codes changed but still lie in its group's region stays: nothing else is remembered of
-//!   where it was.
-//! - `refresh`: when the loss of a row exceeds so many times that after the last clustering from scratch,
-//!   everything is clustered from scratch, if that is better. The paper says "from time to time".
-//! - `seed_rule`: the pseudo-code of k-member looks for the next seed far from the last row added; `last-seed` looks
-//!   from the last seed.
+//! - In the first clustering with `optimise`, each row beyond `k` counts as a small loss (`CROWDING`), so that groups
+//!   stay small if that costs little. Every break lowers loss plus crowding. But only without crowding, as in the
+//!   paper, is a break the best of its cluster, and only then is no useful break left in the end.
+//! - Before k-member, tables of more than 32,768 rows are cut by `cluster::cut` into blocks of at most 4,096 similar
+//!   rows. Runs along a Hilbert curve would also work; which loses less was not measured.
+//! - A row whose codes changed stays if they still lie in its group's region, because the history remembers only the
+//!   region.
+//! - `refresh`: everything is clustered from scratch if the loss per row exceeds this factor times the loss after the
+//!   last clustering from scratch, and if that is better. The paper says "from time to time".
+//! - `seed_rule`: in the pseudo-code of k-member the next seed is far from the last row added; with `last-seed` it is
+//!   far from the last seed.
 //!
 //! # Cost
 //! n rows, d attributes, v clusters. k-member: O(n B d / k) with blocks of B rows. Ours: O(n d log n) for the
@@ -65,14 +64,15 @@ use crate::model::{Grouping, History, Lots, Row, Schema, Span, Table};
 use crate::promise::KAnonymity;
 use crate::promise::series::{Grouper, SeriesPromise};
 
-/// The loss of a row after the last clustering from scratch, as a share of the greatest, in 2^-32.
+/// The loss per row after the last clustering from scratch, as a share of the greatest possible loss, in units of
+/// 2^-32.
 const STATIC_LOSS: &str = "static_loss";
 
-/// What that loss was measured in: losses of two kinds cannot be compared.
+/// The kind of that loss. Losses of two kinds cannot be compared.
 const STATIC_UNIT: &str = "static_unit";
 
-/// In the first clustering, a row beyond `k` counts for each row of its cluster as much as this part
-/// of losing everything.
+/// In the first clustering, each row beyond `k` adds this fraction of the greatest loss to every row of its cluster:
+/// one in `CROWDING`.
 const CROWDING: u64 = 300;
 
 impl Grouper for KAnonymity {
@@ -104,7 +104,7 @@ impl Grouper for KAnonymity {
         Ok(grouping)
     }
 
-    /// Clusters a table both ways and compares. `None` where there is nothing to maintain.
+    /// Clusters a table in both ways and compares the losses. `None` if there is nothing to maintain.
     fn drift(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Option<Drift> {
         let (costs, points, sizes) = (Costs::new(schema, self.loss), Points::of(table), sizes(schema));
         let space = Space { points: &points, costs: &costs, sizes: &sizes, k: self.k.max(1) as usize, crowding: 0 };
@@ -141,15 +141,15 @@ impl KAnonymity {
         }
     }
 
-    /// The loss of the last clustering from scratch, where it is known in the kind of loss chosen now.
+    /// The loss of the last clustering from scratch, if it is known in the current kind of loss.
     fn static_loss(&self, history: &History) -> Option<u64> {
         history.facts.get(STATIC_LOSS).copied().filter(|_| history.facts.get(STATIC_UNIT) == Some(&self.unit()))
     }
 
-    /// The kept clusters, or better ones from scratch where the rule wants them; and the static loss.
+    /// The kept clusters, or better ones from scratch if the rule demands it; and the static loss.
     ///
-    /// After releases made elsewhere, or with another kind of loss, there is none to compare with: then it
-    /// is measured on this table.
+    /// After releases made elsewhere, or with another kind of loss, there is no static loss to compare with. Then it is
+    /// measured on this table.
     fn refreshed(
         &self,
         space: Space,
@@ -169,13 +169,13 @@ impl KAnonymity {
         (if is_wanted { anew } else { kept }, Some(scratch))
     }
 
-    /// Whether the rule of `refresh` wants a clustering from scratch.
+    /// Whether the rule of `refresh` demands a clustering from scratch.
     fn has_drifted(&self, kept: u64, last_scratch: u64) -> bool {
         self.refresh.is_some_and(|factor| kept as f64 > factor * last_scratch as f64)
     }
 
-    /// IL_Optimization alone, on the clusters of the last release, from which nobody left and to which
-    /// nobody came. For measuring it apart from what makes the clusters.
+    /// IL_Optimization alone, on the clusters of the last release, without arrivals or departures. It is for measuring
+    /// the optimiser separately.
     pub fn optimise_last(&self, schema: &Schema, history: &History, table: &Table) -> Grouping {
         let costs = Costs::new(schema, self.loss);
         let points = Points::of(table);
@@ -203,7 +203,7 @@ impl KAnonymity {
         let mut clusters = cut_and_cluster(space, rows, &ranks);
         even(space, &mut clusters, &ranks);
         if clusters.len() <= FEW {
-            // Spare rows that found no good company go back where they are covered.
+            // Spare rows that fit nowhere well return to clusters that cover them.
             optimise(space, &mut clusters, None);
         }
         exchange(space, &mut clusters, &ranks, lots);
@@ -232,11 +232,11 @@ impl KAnonymity {
     }
 }
 
-/// What the changes leave of the last release.
+/// What remains of the last release after the changes.
 struct Stayed {
-    /// Its clusters as far as their people are still there and in their region.
+    /// Its clusters, with the people who are still there and in their region.
     clusters: Vec<Cluster>,
-    /// Which of them somebody left.
+    /// The clusters that somebody left.
     left: Vec<usize>,
     /// Everyone else, in the order of the table.
     newcomers: Vec<u32>,
@@ -274,7 +274,7 @@ fn contains(region: &[Span], point: &[u32]) -> bool {
     region.iter().zip(point).all(|(span, &code)| span.contains(code))
 }
 
-/// The mean loss of a row, as a share of the greatest, in 2^-32.
+/// The mean loss per row, as a share of the greatest possible loss, in units of 2^-32.
 fn row_loss(space: Space, clusters: &[Cluster], rows: usize) -> u64 {
     ((total_loss(clusters) << 32) / (rows as u128 * u128::from(space.costs.full()))) as u64
 }

@@ -12,25 +12,25 @@ use crate::settings::{FaultKind, Section, Walk, key, number_of};
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
-/// Each release on its own is k-anonymous. Says nothing of the series.
+/// Each release on its own is k-anonymous. It says nothing about the series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KAnonymity {
     /// The least number of people of a group.
     pub k: u32,
-    /// Break needless clusters up after every change: IL_Optimization.
+    /// Whether needless clusters are broken after every change: IL_Optimization.
     #[serde(default = "usual_optimise")]
     pub optimise: bool,
-    /// What a clustering from scratch begins with; `None`: the tree with `optimise`, k-member without.
+    /// What a clustering from scratch begins with. `None` means the tree with `optimise`, and k-member without.
     #[serde(default)]
     pub base: Option<Base>,
-    /// From where k-member looks for its next seed.
+    /// The row from which k-member measures the distance to its next seed.
     #[serde(default)]
     pub seed_rule: SeedRule,
-    /// Cluster from scratch when the loss of a row exceeds this many times that after the last time.
+    /// Everything is clustered from scratch if the loss per row exceeds this factor times the loss after the last time.
     #[serde(default)]
     pub refresh: Option<f64>,
-    /// What should be small.
+    /// What is minimised.
     #[serde(default)]
     pub loss: LossKind,
 }
@@ -40,7 +40,7 @@ fn usual_optimise() -> bool {
 }
 
 impl KAnonymity {
-    /// With nothing chosen but `k`.
+    /// With defaults for everything but `k`.
     pub const fn new(k: u32) -> KAnonymity {
         KAnonymity {
             k,

@@ -1,28 +1,28 @@
-//! What `reader = "method"` will cost over the next releases, and where its proof does not reach.
+//! What `reader = "method"` will cost over the next releases, and when its proof does not apply.
 //!
-//! Newcomers fill no gaps under it: every person who leaves weighs on the value set they leave until the others of it
-//! have left too. So counterfeits grow with the share of people who leave, and more so where sets are small.
+//! With it, newcomers fill no gaps. So every leaver costs a counterfeit in their value set until the other members have
+//! left too. Counterfeits grow with the share of people who leave, and faster if sets have few members.
 
 use crate::grouping::buckets::balance::is_eligible;
 use crate::model::{Lots, Page, Release, Table, Value};
 use std::collections::BTreeMap;
 
-/// How many releases are looked ahead.
+/// How many releases ahead the forecast goes.
 const AHEAD: usize = 5;
 
-/// How many futures are averaged at most; in a large release chance evens out within one.
+/// The most simulated futures. In a large release one future is enough.
 const FUTURES: u64 = 16;
 
-/// How many people are followed into all futures together, about.
+/// About how many people are simulated in all futures together.
 const FOLLOWED: u64 = 1 << 20;
 
-/// What is assumed to leave, and to arrive, where nothing is known yet.
+/// The share of people assumed to leave and to arrive if nothing is known yet.
 pub(crate) const ASSUMED: f64 = 0.05;
 
-/// A larger share of counterfeits within the releases that are looked at is advised against: it goes on growing.
+/// A larger share of counterfeits within the forecast is advised against, because it continues to grow.
 const RUINOUS: f64 = 0.05;
 
-/// Values with fewer people say too little about who leaves.
+/// Values with fewer people are too rare to judge departures by value.
 const ENOUGH: u64 = 50;
 
 pub(super) const COUNTERFEITS_AHEAD: Page = (
@@ -67,8 +67,8 @@ pub(super) const NO_REFUSAL_AHEAD: Page = (
      skipped is visible, and the bound is not proved for such a series.",
 );
 
-/// Whether arrivals can be placed among themselves in each of some futures, if every release brings [`ASSUMED`] as many
-/// people, with values drawn from those of this table.
+/// Whether the arrivals can be placed among themselves in all of some simulated futures. Every release brings the share
+/// [`ASSUMED`] of new people, with values drawn from those of this table.
 fn arrivals_stay_even(table: &Table, m: u32) -> bool {
     let arrive = (table.len() as f64 * ASSUMED).ceil() as usize;
     let is_even = |batch: u32| {
@@ -82,7 +82,7 @@ fn arrivals_stay_even(table: &Table, m: u32) -> bool {
     (0..AHEAD as u32 * FUTURES as u32).all(is_even)
 }
 
-/// The sentence that no refusal is expected over the next releases on these terms; `None` if one is.
+/// The sentence that no refusal is expected over the next releases under this condition; `None` if one is expected.
 pub(in crate::promise::series) fn no_refusal_if(leaving: &str, table: &Table, m: u32) -> Option<String> {
     let arrive = 100.0 * ASSUMED;
     arrivals_stay_even(table, m).then(|| {
@@ -93,11 +93,10 @@ pub(in crate::promise::series) fn no_refusal_if(leaving: &str, table: &Table, m:
     })
 }
 
-/// In words that follow "if".
+/// A condition, in words that follow "if".
 pub(in crate::promise::series) const NOBODY_LEAVES: &str = "nobody leaves";
 
-/// How many people may leave each time so that counterfeits stay within their share of the rows, in words that follow
-/// "if".
+/// How many people may leave each time so that counterfeits stay within their limit, in words that follow "if".
 pub(super) fn people_may_leave(release: &Release, counterfeits: f64) -> String {
     match counterfeits_ahead(release, ASSUMED).into_iter().all(|share| share <= counterfeits) {
         true => format!("no more than {:.0} % of the people leave each time", 100.0 * ASSUMED),
@@ -139,10 +138,10 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
     warnings
 }
 
-/// The shares of counterfeits in the next releases, if everybody leaves with probability `leave` each time and as many
-/// people come, in whole copies of the sets that exist.
+/// The shares of counterfeits in the next releases. Everybody leaves with probability `leave` each time, and as many
+/// people arrive, in whole copies of existing sets.
 fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
-    // Per value set: how often each value stands in it, and how many of these rows are counterfeits.
+    // Per value set: its number of copies, and how many of its rows are counterfeits.
     let mut sets: BTreeMap<Vec<Value>, (u64, u64)> = BTreeMap::new();
     for group in 0..release.group_count() {
         let mut set = release.sensitive[release.group_rows(group)].to_vec();
@@ -159,7 +158,7 @@ fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
         for future in 0..futures {
             let mut rng = Lots::from_number(1).stream(&[number, future]);
             let mut lists = vec![copies; set.len()];
-            // Which values the counterfeits have is not looked at.
+            // The values of the counterfeits are not known here, so they are drawn at random.
             for _ in 0..counterfeits {
                 let list = &mut lists[rng.below(set.len() as u64) as usize];
                 *list = list.saturating_sub(1);
@@ -183,7 +182,7 @@ fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Who of the last table is still there, per value.
+/// The people of the last table who are still there, per value.
 struct Stayed {
     /// Per value: how many there were, and how many of them left.
     counts: Vec<(u64, u64)>,
@@ -207,7 +206,7 @@ impl Stayed {
         if were == 0 { 0.0 } else { left as f64 / were as f64 }
     }
 
-    /// The least and the greatest share of people who left, by value, where they differ by more than chance would do.
+    /// The least and the greatest share of people who left, by value, if they differ by more than chance.
     fn by_value(&self) -> Option<(f64, f64)> {
         let overall = self.leave();
         let large: Vec<(f64, f64)> = self
@@ -219,7 +218,7 @@ impl Stayed {
         if large.len() < 2 || overall == 0.0 || overall == 1.0 {
             return None;
         }
-        // Chi-square against one rate for all; five standard deviations above its mean.
+        // A chi-square test against one rate for all values; the limit is five standard deviations above the mean.
         let square = |&(were, left): &(f64, f64)| (left - were * overall).powi(2) / (were * overall * (1.0 - overall));
         let freedom = (large.len() - 1) as f64;
         let differs = large.iter().map(square).sum::<f64>() > freedom + 5.0 * (2.0 * freedom).sqrt();

@@ -1,16 +1,16 @@
-//! Everyone keeps one set of possible values for life, so that comparing releases narrows nothing down.
+//! Everyone keeps one set of possible values for life, so comparing releases rules out nothing.
 //!
 //! # Source
-//! Paper 003 (Xiao and Tao, SIGMOD 2007): definition 17 and lemmas 3 and 4 in section 3.3, the algorithm in
-//! section 4. Corrected as science A3 says.
+//! Paper 003 (Xiao and Tao, SIGMOD 2007): definition 17 and lemmas 3 and 4 in section 3.3, the algorithm in section 4.
+//! Corrected as in science A3.
 //!
 //! # Promise
-//! In every release every group holds at least `m` different values, each equally often (once, without
-//! `k`); all groups of a person over all releases carry the same value set, or disjoint ones where their
-//! value changed. Then someone who knows everyone's quasi values and presence, and counts all worlds that
-//! keep this rule equally, is right about a person with probability at most `1/m`. With `k`, every group
-//! also holds at least `k` people. It does not hide who is in the data, nor that two people share a value,
-//! and it does not resist knowledge of other people's values.
+//! In every release, every group holds at least `m` different values, each equally often (once, without `k`). All
+//! groups of a person over all releases have the same value set, or disjoint ones if their value changed. Consider a
+//! reader who knows everyone's quasi values and presence, and counts all worlds that keep this rule equally. That
+//! reader is right about a person's value with probability at most `1/m`. With `k`, every group also holds at least `k`
+//! people. The promise does not hide who is in the data, nor that two people share a value. It does not resist
+//! knowledge of other people's values.
 //!
 //! # Steps
 //! | section 4.1 | here |
@@ -22,34 +22,36 @@
 //! | split (4.3): least perimeter sum | [`split`] |
 //!
 //! # Departures
-//! - A value set is permanent: it is kept for people who leave, and counts when they return or when only
-//!   their quasi values changed. The paper looks one release back (science A3.6-1, A3.6-2).
-//! - A person whose value has left all their sets may only enter a set that shares nothing with any of them,
-//!   and waits where there is none (science A3.6-3).
-//! - Balancing moves the largest feasible number of newcomers, by a closed form; the paper goes bucket by
-//!   bucket, and needs eligible newcomers before it starts (science A3.3).
-//! - Newcomers too uneven even so are refused, or wait (newest first), or get counterfeits beside them.
-//! - Assignment sends whole copies into value sets that exist before it opens new ones. Otherwise every
-//!   release adds value sets that never die: their few members stand far apart and every leaver's place
-//!   must be filled from afar.
-//!   One counterfeit in 2000 rows may be spent on that: the paper minimises counterfeits of one release and ignores
-//!   what a saved one costs later.
-//! - The paper picks rows at random. So does this, by lots, except for gaps: a gap is where a value falls behind the
-//!   other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the curve.
-//! - Against a reader who knows this program (`reader = "method"`) newcomers fill no gaps, and enter in whole copies
-//!   of a value set (science A3.11-b).
-//! - With `k`, splitting stops while every group still has `k` people; its values stand equally often, which
-//!   is all that the proof of lemma 3 needs (science A3.10-b). A bucket with fewer people is withheld.
-//! - A person whom adopted releases gave away (a set of fewer than `m` values, or sets that overlap) is withheld for
-//!   good: no group can hide them, and rows about them would only confirm it.
-//! - Intervals are measured by the share of the declared domain they leave open, trees by the leaves of the
-//!   lowest common ancestor.
-//! - Every release cuts every bucket anew, also where nobody came or left: groups that are kept would force
-//!   newcomers into the thin rest between them.
+//! - A value set is permanent. It is kept for people who leave, and used again when they return or when only their
+//!   quasi values change. The paper looks one release back only (science A3.6-1, A3.6-2).
+//! - A person whose value is in none of their sets may only enter a set that shares no value with any of them, and
+//!   waits if there is none (science A3.6-3).
+//! - Balancing moves the largest feasible number of newcomers, by a closed form. The paper proceeds bucket by bucket,
+//!   and needs eligible newcomers before it starts (science A3.3).
+//! - If the newcomers' values are still too uneven, the release is refused, or the newest wait, or counterfeits are
+//!   added beside them.
+//! - Assignment sends whole copies into existing value sets before it opens new ones. Otherwise every release would add
+//!   permanent value sets whose few members are far apart, and every leaver's place would be filled from far away. One
+//!   counterfeit in 2000 rows may be spent on that. The paper minimises the counterfeits of one release and ignores
+//!   later costs.
+//! - The paper picks rows at random, and so does this program, by lots. Gaps are the exception: a gap is where a value
+//!   falls behind the other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the
+//!   curve.
+//! - Against a reader who knows this program (`reader = "method"`), newcomers fill no gaps and enter in whole copies of
+//!   a value set (science A3.11-b).
+//! - With `k`, splitting stops while every group still has `k` people. Its values occur equally often, which is all
+//!   that the proof of lemma 3 needs (science A3.10-b). A bucket with fewer people is withheld.
+//! - A person whom adopted releases exposed (a set of fewer than `m` values, or sets that overlap) is withheld for
+//!   good. No group can hide them, and further rows would only confirm what is known.
+//! - Intervals are measured by the share of the declared domain they cover, trees by the leaves of the lowest common
+//!   ancestor.
+//! - Every release cuts every bucket again, even if nobody arrived or left. Fixed groups would leave newcomers only the
+//!   thin space between them.
 //!
 //! # Cost
-//! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts. Counts are worked out per value and value
-//! set, whatever `n`. Memory: 16 bytes per newcomer, 8 per row, and `12 d` a row of the buckets that are being cut.
+//! `O(n log n)` for keys and orders, `O(d² n log n)` for the cuts. Work on counts depends on the numbers of values and
+//! value sets, not on `n`. Memory: 16 bytes per newcomer, 8 per row, and `12 d` a row of the buckets that are being
+//! cut.
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
@@ -64,7 +66,7 @@ use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table, 
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
 
-/// One counterfeit in so many rows may be spent to keep newcomers out of new value sets.
+/// One counterfeit in this many rows may be spent to keep newcomers out of new value sets.
 const SPARE: u64 = 2000;
 
 impl Grouper for MInvariance {
@@ -78,7 +80,7 @@ impl Grouper for MInvariance {
 }
 
 impl MInvariance {
-    /// Groups with at most `spare` counterfeits beyond those that fill the gaps of leavers.
+    /// Forms groups with at most `spare` counterfeits beyond those that fill the gaps of leavers.
     pub(in crate::promise::series) fn group_with(
         &self,
         schema: &Schema,
@@ -106,7 +108,8 @@ impl MInvariance {
                 }
             }
             Reader::Method => {
-                // The proof gives everyone one value for ever. Of people who were away the value is not kept.
+                // The proof assumes that nobody's value ever changes. For people who were away, the old value is not
+                // kept, so it cannot be compared.
                 let is_changed = |(row, record): &(Row, Option<&Record>)| {
                     let last = record.filter(|record| history.is_current(record));
                     last.is_some_and(|record| record.value != table.sensitive()[row.index()])
@@ -116,7 +119,7 @@ impl MInvariance {
                 if changed > 0 {
                     return Err(GroupingError::ValueChanged { changed });
                 }
-                // Before the newcomers come: one of them who waited would be dealt a second time.
+                // This is done before newcomers are dealt, because a newcomer who waited would be dealt a second time.
                 withheld = match self.surplus {
                     Surplus::Counterfeit => Vec::new(),
                     Surplus::Withhold => withhold_surplus(table, &mut buckets, lots),
@@ -129,7 +132,7 @@ impl MInvariance {
         Ok(grouping)
     }
 
-    /// Takes those newcomers out who cannot be placed: the newest holders of values that are too frequent.
+    /// Removes the newcomers who cannot be placed: the newest holders of values that are too frequent.
     fn admit(
         &self,
         history: &History,
@@ -157,7 +160,7 @@ impl MInvariance {
         }
         let mut excess = Vec::new();
         for (rows, kept) in newcomers.iter_mut().zip(kept) {
-            // Rows stand in the order of their keys.
+            // Rows are in the order of their keys, so ties do not depend on the input.
             rows.sort_by_key(|&row| (first_seen[row as usize], row));
             excess.extend(rows.drain(kept as usize..));
             rows.sort_unstable();
@@ -187,7 +190,7 @@ fn ineligible(m: u32, counts: &Counts, kept: &[u64]) -> GroupingError {
 }
 
 impl MInvariance {
-    /// Groups with counterfeits in the places of leavers only, as the paper does. For comparing with it.
+    /// Forms groups with counterfeits in the places of leavers only, as the paper does. For comparison with it.
     pub fn group_without_spares(
         &self,
         schema: &Schema,
@@ -209,7 +212,7 @@ fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
     gaps
 }
 
-/// Gives all newcomers a place: in gaps, in whole copies of sets that exist, and in new sets.
+/// Gives all newcomers a place: in gaps, in whole copies of existing sets, and in new sets.
 fn fill(
     schema: &Schema,
     table: &Table,
@@ -232,7 +235,7 @@ fn fill(
     for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
         bucket.copies += copies;
     }
-    // Everyone who is not in a new set goes to a bucket that exists.
+    // Everyone who is not in a new set goes to an existing bucket.
     let mut moved = counts.newcomers;
     for step in &plan.new {
         step.set.iter().for_each(|value| moved[value.index()] -= step.copies);
@@ -248,8 +251,8 @@ fn fill(
     buckets.extend(Deck::new(left, table, lots).deal_new(&plan.new));
 }
 
-/// Deals newcomers by lot, in whole copies of value sets alone. No newcomer fills a gap: which gap is filled would
-/// tell the value of the person who left it to a reader who knows this program (science CE-6).
+/// Deals newcomers by lot, in whole copies of value sets only. No newcomer fills a gap: which gaps are filled would
+/// reveal values to a reader who knows this program (science CE-6).
 fn deal_copies(
     table: &Table,
     newcomers: Vec<Vec<u32>>,
@@ -270,8 +273,8 @@ fn deal_copies(
     Ok(())
 }
 
-/// Withholds people of values that more people hold than the upper quartile of their set's values, by lot. Answers
-/// with their rows.
+/// Withholds people by lot, of values with more holders than the upper quartile of their set's values. Returns their
+/// rows.
 fn withhold_surplus(table: &Table, buckets: &mut [Bucket], lots: &Lots) -> Vec<u32> {
     let mut withheld = Vec::new();
     for bucket in buckets {
@@ -294,7 +297,7 @@ fn add_with_counterfeits(table: &Table, rows: &[u32], buckets: &mut Vec<Bucket>,
     for &row in rows {
         let value = table.sensitive()[row as usize];
         let holding = |bucket: &&mut Bucket| bucket.position(value).is_some();
-        // A gap costs nothing; after that, the fewest values cost the fewest counterfeits.
+        // A gap costs nothing. Otherwise the set with the fewest values costs the fewest counterfeits.
         let best = buckets.iter_mut().filter(holding).min_by_key(|bucket| {
             let gap = bucket.gap(bucket.position(value).expect("the set holds the value"));
             (gap == 0, bucket.set.len())
@@ -471,8 +474,8 @@ mod tests {
         groups
     }
 
-    /// science CE-6: a gap that stays open tells which value it is not. Two people share {f, g}; one leaves, and
-    /// four come with f, f, g and h. A gap of f is filled, a gap of g is not.
+    /// science CE-6: a gap that stays open reveals which value it is not. Two people share {f, g}. One leaves, and four
+    /// arrive with f, f, g and h. A gap of f is filled, a gap of g is not.
     #[test]
     fn a_gap_left_to_a_counterfeit_tells_its_value_to_who_reruns_the_program() {
         let schema = schema(&[10]);
@@ -492,8 +495,8 @@ mod tests {
         assert!(!lonely_after(0, 1));
     }
 
-    /// science CE-7: whoever stands alone with counterfeits under `on_ineligible = "counterfeit"` has the value
-    /// that is too frequent.
+    /// science CE-7: under `on_ineligible = "counterfeit"`, a person who is alone with counterfeits has the value that
+    /// is too frequent.
     #[test]
     fn lone_people_beside_counterfeits_have_the_value_that_is_too_frequent() {
         let held = [0, 0, 0, 0, 1, 2];

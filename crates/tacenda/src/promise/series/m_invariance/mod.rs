@@ -14,14 +14,13 @@ pub(in crate::promise::series) use forecast::{NOBODY_LEAVES, no_refusal_if};
 pub(in crate::promise::series) use group::refuse_uneven;
 use serde::{Deserialize, Serialize};
 
-/// Every group holds at least `m` values equally often, and a person's groups carry one value set over their whole
-/// life.
+/// Every group holds at least `m` values equally often, and all groups of a person have one value set for life.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MInvariance {
     /// The least number of values of a group.
     pub m: u32,
-    /// The least number of people of a group; `None`: each value once, and at least one person.
+    /// The least number of people of a group. With `None`, each value occurs once, and there is at least one person.
     pub k: Option<u32>,
     /// What happens when the newcomers' values are too uneven.
     #[serde(default)]
@@ -29,24 +28,24 @@ pub struct MInvariance {
     /// The reader against whom it holds.
     #[serde(default)]
     pub reader: Reader,
-    /// What happens to values of a set that more people hold than others, against a reader who knows the method.
+    /// What happens to values with more holders than the others of their set, against a reader who knows the method.
     #[serde(default)]
     pub surplus: Surplus,
 }
 
-/// What happens where people of a value set left and its values are held by different numbers of people. Against a
-/// reader who knows the method, newcomers may not fill the gaps.
+/// What happens if people of a value set left, so that its values have different numbers of holders. Against a reader
+/// who knows the method, newcomers may not fill the gaps.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surplus {
     /// Counterfeits fill all gaps.
     #[default]
     Counterfeit,
-    /// Down to the upper quartile, surplus people are withheld by lot; counterfeits fill the rest.
+    /// Surplus people are withheld by lot, down to the upper quartile; counterfeits fill the other gaps.
     Withhold,
 }
 
-/// What happens when the newcomers' values are too uneven to stand together.
+/// What happens if the newcomers' values are too uneven to form groups.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnIneligible {
@@ -60,7 +59,7 @@ pub enum OnIneligible {
 }
 
 impl MInvariance {
-    /// With nothing chosen but `m`.
+    /// With defaults for everything but `m`.
     pub const fn new(m: u32) -> MInvariance {
         MInvariance {
             m,
@@ -212,7 +211,7 @@ impl Parameters for MInvariance {
             ));
         }
         if self.reader == Reader::Method && self.k.is_some_and(|k| k > self.m) {
-            // New sets of fewer than k people would be withheld and dealt again, which the proof does not cover.
+            // New sets of fewer than k people would be withheld and dealt again later, which the proof does not cover.
             let message = "reader = \"method\" needs k to be at most m";
             found.push(Contradiction::new(
                 FaultKind::SaysNothing,
