@@ -68,8 +68,8 @@ fn text(report: &KeyReport, what: KeyCommand) -> String {
              a release.\nKeep a copy of the folder in a safe place.\n"
         }
         KeyCommand::Rotate(_) => {
-            "Recipients who trust the old key can check what the new one signs. The old secret key is kept as retired-*.key; \
-             destroy it if others may have it, and tell recipients.\n"
+            "Recipients who trust the old key can check what the new one signs. The old secret key is kept as retired-*.key.\n\
+             If others may have the old key, a rotation does not help: move the folder away, make a new key and tell recipients.\n"
         }
     });
     out

@@ -598,6 +598,12 @@ fn a_value_that_never_goes_away_gives_others_away() {
     // Nobody changes: the question makes no sense.
     let stays = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/1/a 2/2/b", "1-2/ab")]);
     assert_eq!(told(&stays, &[value('a')]), "NOT APPLICABLE");
+    // Of three values two are left for the one who changed; the others keep three.
+    let first = ("1/1/a 2/9/b 3/3/c", "1-9/abc");
+    let mut three = Case::of(&[first, ("1/1/a 2/9/d 3/3/c 4/2/b 5/9/e 6/9/f", "1-3/abc 9-9/def")]);
+    three.lines.l = 3;
+    assert_eq!(told(&three, &[value('a')]), "FAIL A788 1 A790 1");
+    assert_eq!(told(&three, &[]), "NOTED A788 1");
     // A change among values that all groups have does not show.
     let hidden = Case::of(&[("1/1/a 2/2/b", "1-2/ab"), ("1/1/b 2/2/a", "1-2/ab")]);
     assert_eq!(told(&hidden, &[]), "PASS");
