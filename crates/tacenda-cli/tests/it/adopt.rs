@@ -288,7 +288,8 @@ fn a_series_that_gave_people_away_needs_a_reason_and_goes_on_without_them() {
     assert!(ended.stderr.contains("accept_adopted"), "{}", ended.stderr);
     assert_eq!(events(&strict), ["init"]);
 
-    let project = project(&format!("{promise}\naccept_adopted = \"they are out already\""));
+    let reasons = "accept_adopted = \"they are out already\"\naccept_counterfeit = \"a study\"";
+    let project = project(&format!("{promise}\n{reasons}"));
     let report: Value = serde_json::from_str(&project.ok(&adopt)).unwrap();
     // Bob's sets share dyspepsia alone, David's gastritis alone.
     assert_eq!(report["releases"][0]["exposed"], 0);

@@ -48,7 +48,7 @@ fn a_later_plan_says_that_the_choice_is_made() {
         assert!(choice["loss"].is_null() && choice["chosen"] == false);
     }
     assert!(choices[1]["chosen"] == true && choices[1]["loss"].as_f64().unwrap() > 0.0);
-    assert!(project.ok(&["plan", "table.csv"]).contains("not now: cohorts has changed"));
+    assert!(project.ok(&["plan", "table.csv"]).contains("not now: a series cannot change its cohorts"));
 }
 
 #[test]
