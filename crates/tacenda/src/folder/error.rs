@@ -14,7 +14,7 @@ coded! {
             file: String,
             /// What the system said.
             source: io::Error,
-        } = "F401", "A file of the release could not be written.",
+        } = "F401", "a file of the release could not be written",
             "Nothing was published. Free the disk or fix its permissions and run the command again.";
         #[error("cannot read {file}: {source}; is this a release folder?")]
         Read {
@@ -22,13 +22,13 @@ coded! {
             file: String,
             /// What the system said.
             source: io::Error,
-        } = "F402", "A file of the release could not be read.",
+        } = "F402", "a file of the release could not be read",
             "Name the release's folder, the one that holds manifest.json.";
         #[error("manifest.json: {what}; fetch the release again from its publisher")]
         Manifest {
             /// What is wrong with it.
             what: String,
-        } = "F403", "The manifest is damaged or was edited.",
+        } = "F403", "the manifest is damaged or was edited",
             "Fetch the release again from its publisher. A manifest is never edited by hand.";
         #[error("manifest.json has format {found}, this version reads format {known}; use a newer version")]
         TooNew {
@@ -36,7 +36,7 @@ coded! {
             found: u64,
             /// The format that is known.
             known: u64,
-        } = "F404", "The manifest was written by a later version.",
+        } = "F404", "the manifest was written by a later version",
             "Read the release with a newer version of tacenda.";
         #[error("{file} does not match its checksum in {list}; fetch the release again from its publisher")]
         Digest {
@@ -44,7 +44,7 @@ coded! {
             file: String,
             /// Where its checksum stands.
             list: &'static str,
-        } = "F405", "A file is not the one that was published: its checksum differs.",
+        } = "F405", "a file is not the one that was published: its checksum differs",
             "Fetch the release again from its publisher. Do not use these numbers.";
         #[error("{file}, line {line}, column {column}: {what}; fetch the release again from its publisher")]
         Cell {
@@ -56,7 +56,7 @@ coded! {
             column: String,
             /// What is wrong, without the cell's text.
             what: &'static str,
-        } = "F406", "A cell cannot be read as what the manifest says of its column.",
+        } = "F406", "a cell cannot be read as what the manifest says of its column",
             "Fetch the release again from its publisher. Spreadsheets change cells when they save.";
         #[error("{file}: {what}; fetch the release again from its publisher")]
         File {
@@ -64,7 +64,7 @@ coded! {
             file: String,
             /// What is wrong.
             what: String,
-        } = "F407", "A file is not what the manifest says: columns, rows or groups differ.",
+        } = "F407", "a file is not what the manifest says: columns, rows or groups differ",
             "Fetch the release again from its publisher.";
         #[error("position {position} of the question: {what}")]
         Question {
@@ -72,7 +72,7 @@ coded! {
             position: usize,
             /// What is wrong and what to write instead.
             what: String,
-        } = "F410", "The question cannot be understood.",
+        } = "F410", "the question cannot be understood",
             "Write comparisons joined by `and`: age >= 65 and diagnosis in (flu, 'broken leg').";
         #[error("position {position} of the question: there is no column {column:?}{hint}")]
         NoColumn {
@@ -82,7 +82,7 @@ coded! {
             column: String,
             /// The nearest name, as half a sentence.
             hint: String,
-        } = "F411", "The question names a column the release does not have.",
+        } = "F411", "the question names a column the release does not have",
             "Use a column of the release; quote odd names.";
         #[error("position {position} of the question: {what}{hint}")]
         NoValue {
@@ -92,7 +92,7 @@ coded! {
             what: String,
             /// The nearest value, as half a sentence.
             hint: String,
-        } = "F412", "The question compares a column with something that is no value of it.",
+        } = "F412", "the question compares a column with something that is no value of it",
             "Numbers and dates are written as in the release, categories by a value or a group of the hierarchy.";
     }
 }

@@ -2,6 +2,7 @@
 //! what to do. It has no codes; the full report has them.
 
 use crate::audit::VerdictWord;
+use crate::report::judge::explain_step;
 use crate::report::words::{capital, counted, people};
 use crate::report::{Decision, Report};
 
@@ -57,8 +58,8 @@ pub fn brief(report: &Report) -> String {
     listed(&mut page, "What could not be answered", &open);
     listed(&mut page, "What is not covered", &report.not_covered);
     // Codes are explained in the full report only.
-    let steps: Vec<String> =
-        report.next_steps.iter().filter(|step| !step.contains("tacenda explain")).cloned().collect();
+    let explained: Vec<String> = report.findings.iter().map(|finding| explain_step(&finding.code)).collect();
+    let steps: Vec<String> = report.next_steps.iter().filter(|step| !explained.contains(step)).cloned().collect();
     listed(&mut page, "What to do next", &steps);
     heading(&mut page, "Where the proof is");
     let software = &report.provenance.software;

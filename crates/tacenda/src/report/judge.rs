@@ -428,13 +428,18 @@ fn ways_out(material: &Material<'_>) -> Vec<String> {
     ways
 }
 
+/// The step that says where a finding is explained.
+pub fn explain_step(code: &str) -> String {
+    format!("Read what the worst finding means: tacenda explain {code}.")
+}
+
 /// What to do next.
 pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: Decision) -> Vec<String> {
     let mut steps = Vec::new();
     match decision {
         Decision::Fail => {
             let code = &findings[0].code;
-            steps.push(format!("Read what the worst finding means: tacenda explain {code}."));
+            steps.push(explain_step(code));
             if material.series.releases.len() > 1 {
                 steps.push(
                     "A published release cannot be taken back. Inform those who are responsible for the data, and \
