@@ -30,7 +30,9 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
     }
     if report.unknown > 0 {
         let who = counted(report.unknown, "identifier is", "identifiers are");
-        text.push_str(&format!("{who} not known to this series. If a kept plan holds that person, make the plan again without them.\n"));
+        text.push_str(&format!(
+            "{who} not known to this series. If a kept plan holds that person, make the plan again without them.\n"
+        ));
     }
     told(&text, &report, screen)
 }
