@@ -37,7 +37,10 @@ fn main() {
         for vault in ["plain", "sealed"] {
             let root = folder.path().join(format!("{vault}-{round}"));
             fs::create_dir(&root).expect("a folder");
-            fs::copy(folder.path().join("tacenda.toml"), root.join("tacenda.toml")).expect("a policy");
+            fs::create_dir(root.join("hierarchies")).expect("a folder");
+            for name in ["tacenda.toml", "hierarchies/birthplace.csv"] {
+                fs::copy(folder.path().join(name), root.join(name)).expect("a policy and its tree");
+            }
             for (task, table) in ["first", "change 1 %"].into_iter().zip(&tables) {
                 let row = child(vault, &root, table);
                 println!("{task} {vault} {row}");
@@ -70,11 +73,13 @@ fn main() {
 /// Writes the policy and two snapshots.
 fn write_tables(root: &Path, people: u32) -> Vec<std::path::PathBuf> {
     let made = census::snapshots(people, 2, Churn::of(0.01), 1);
+    fs::create_dir(root.join("hierarchies")).expect("a folder");
     for file in made.project() {
-        if file.path.ends_with(".toml") {
-            let columns = file.text.split("[promise]").next().expect("a policy has columns");
-            fs::write(root.join("tacenda.toml"), format!("{columns}{PROMISE}")).expect("a policy");
-        }
+        let text = match file.path.ends_with(".toml") {
+            true => format!("{}{PROMISE}", file.text.split("[promise]").next().expect("a policy has columns")),
+            false => file.text,
+        };
+        fs::write(root.join(file.path), text).expect("a policy or its tree");
     }
     let write = |(number, table)| {
         let path = root.join(format!("{number}.csv"));
