@@ -10,22 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-POLICY = """policy = 1
-[series]
-name = "stays"
-[columns]
-id = { role = "identifier" }
-note = { role = "drop" }
-age = { role = "quasi", type = "integer", domain = [0, 120] }
-illness = { role = "sensitive", type = "category" }
-[promise]
-model = "m-invariance"
-m = 2
-[counterfeits]
-max_share = 0.5
-[withheld]
-max_share = 0.5
-"""
+import stays
+
+POLICY = stays.POLICY.replace("age =", 'note = { role = "drop" }\nage =', 1)
 
 WRITES = "write,pwrite64,writev,pwritev,pwritev2,sendfile,copy_file_range,splice"
 # What recipients get, and what is said to the steward.
@@ -46,10 +33,8 @@ def sing(binary: pathlib.Path, seals: bool) -> tuple[set[str], int]:
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder).resolve()
         (root / "tmp").mkdir()
-        os.environ.update(XDG_CONFIG_HOME=str(root / "config"), XDG_STATE_HOME=str(root / "state"), TMPDIR=str(root / "tmp"))
-        project = root / "project"
-        project.mkdir()
-        (project / "tacenda.toml").write_text(POLICY)
+        os.environ["TMPDIR"] = str(root / "tmp")
+        project = stays.project(root, POLICY)
         found: set[str] = set()
         files: set[str] = set()
 

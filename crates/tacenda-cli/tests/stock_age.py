@@ -1,40 +1,19 @@
 """The keys of the vault are stock age's: age opens what Tacenda wrapped, and Tacenda opens what age wrote."""
 
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 
-POLICY = """policy = 1
-[series]
-name = "stays"
-[columns]
-id = { role = "identifier" }
-age = { role = "quasi", type = "integer", domain = [0, 120] }
-illness = { role = "sensitive", type = "category" }
-[promise]
-model = "m-invariance"
-m = 2
-[counterfeits]
-max_share = 0.5
-[withheld]
-max_share = 0.5
-"""
+import stays
 
 
 def main() -> None:
     binary = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        os.environ.update(XDG_CONFIG_HOME=str(root / "config"), XDG_STATE_HOME=str(root / "state"))
-        project, keys = root / "project", root / "config/tacenda/keys"
-        project.mkdir()
-        (project / "tacenda.toml").write_text(POLICY)
-        illness = ["flu", "gout", "asthma", "angina"]
-        rows = "".join(f"p{person},{20 + person % 50},{illness[person % 4]}\n" for person in range(40))
-        (project / "table.csv").write_text("id,age,illness\n" + rows)
+        project, keys = stays.project(root), root / "config/tacenda/keys"
 
         def tacenda(*words: str, code: int = 0) -> str:
             done = subprocess.run([binary, "-C", project, *words], capture_output=True, text=True)

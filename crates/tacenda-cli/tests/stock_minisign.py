@@ -9,34 +9,14 @@ import subprocess
 import sys
 import tempfile
 
-POLICY = """policy = 1
-[series]
-name = "stays"
-[columns]
-id = { role = "identifier" }
-age = { role = "quasi", type = "integer", domain = [0, 120] }
-illness = { role = "sensitive", type = "category" }
-[promise]
-model = "m-invariance"
-m = 2
-[counterfeits]
-max_share = 0.5
-[withheld]
-max_share = 0.5
-"""
+import stays
 
 
 def main() -> None:
     binary = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        os.environ.update(XDG_CONFIG_HOME=str(root / "config"), XDG_STATE_HOME=str(root / "state"))
-        project = root / "project"
-        project.mkdir()
-        (project / "tacenda.toml").write_text(POLICY)
-        illness = ["flu", "gout", "asthma", "angina"]
-        rows = "".join(f"p{person},{20 + person % 50},{illness[person % 4]}\n" for person in range(40))
-        (project / "table.csv").write_text("id,age,illness\n" + rows)
+        project = stays.project(root)
 
         def tacenda(*words: str, **more: str) -> dict:
             run = [binary, "-C", project, *words, "--format", "json"]
@@ -123,7 +103,7 @@ def approval_counts(binary: pathlib.Path, tacenda, root: pathlib.Path, project: 
     pair = ["-p", root / "second.pub", "-s", root / "second.key"]
     subprocess.run(["minisign", "-G", "-W", *pair], check=True, capture_output=True)
     second = (root / "second.pub").read_text().splitlines()[1]
-    (project / "tacenda.toml").write_text(POLICY + f'[signatures]\napprovers = ["{second}"]\n')
+    (project / "tacenda.toml").write_text(stays.POLICY + f'[signatures]\napprovers = ["{second}"]\n')
     (project / "table.csv").write_text((project / "table.csv").read_text() + "p92,35,asthma\np93,36,angina\n")
     plan = tacenda("plan", str(project / "table.csv"))["plan"]
     run = [binary, "-C", project, "publish", "--plan", plan, "--yes"]
