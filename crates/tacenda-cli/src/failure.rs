@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
-use std::process::ExitCode;
 use std::{io, panic};
 use tacenda::use_cases::RequestFault;
 
@@ -125,16 +124,16 @@ impl Failure {
 
 /// Runs a command and turns its end into an exit code. A bug of ours says so and loses nothing:
 /// whatever was half done is finished or removed at the next run.
-pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + panic::UnwindSafe) -> ExitCode {
+pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + panic::UnwindSafe) -> u8 {
     panic::set_hook(Box::new(|_| {}));
     let end = panic::catch_unwind(run);
     let _ = panic::take_hook();
     match end {
-        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Ok(code)) => code,
         Ok(Err(failure)) => {
             let exit = failure.exit;
             failure.print(format);
-            ExitCode::from(exit)
+            exit
         }
         Err(payload) => {
             // Our own assertions name what broke and never a cell.
@@ -143,7 +142,7 @@ pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + pani
             let bug = Failure::bug(format!("this is a bug in tacenda: {what}; tacenda log lists what was published"));
             let exit = bug.exit;
             bug.print(format);
-            ExitCode::from(exit)
+            exit
         }
     }
 }

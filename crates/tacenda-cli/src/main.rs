@@ -1,13 +1,5 @@
-//! The `tacenda` command: words for the user around the library, and nothing else.
-//!
-//! `main` parses, [`commands::run`] is a `match` over the commands, each command is one file.
+//! The binary `tacenda`.
 
-mod args;
-mod commands;
-mod failure;
-mod screen;
-
-use clap::Parser;
 use std::process::ExitCode;
 
 /// Publishing allocates in large pieces from two threads; this allocator is measurably better at it.
@@ -15,6 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
-    failure::catch(cli.common.format(), || commands::run(cli))
+    tacenda_cli::run(std::env::args_os()).into()
 }
