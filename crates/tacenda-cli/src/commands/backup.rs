@@ -20,8 +20,9 @@ pub fn restore(args: &BackupArgs, common: &Common, screen: &Screen) -> Result<u8
     let report = use_cases::restore(&common.folder(), &args.file).map_err(|error| shared::failure(error, screen))?;
     let mut text = format!("Restored: {}.\n", what(&report));
     if report.behind.is_some() {
-        text += "The series was seen to go further. Publish the tables of the missing releases again, in order: each is \
-                 accepted if it\ncomes out as it was. Anything else is refused, unless publish --accept-rollback REASON says why.\n";
+        text += "The series was seen to go further. If nothing but releases followed, publish their tables again, in order: each \
+                 is accepted if it\ncomes out as it was. Anything else is refused, also after an erasure, unless publish \
+                 --accept-rollback REASON says why.\n";
     }
     screen.result(&text, &report)?;
     Ok(0)

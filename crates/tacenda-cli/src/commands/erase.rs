@@ -18,18 +18,18 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let identifiers: Vec<String> = lines.into_iter().filter(|line| !line.trim().is_empty()).collect();
     let report = use_cases::erase(&common.folder(), &identifiers);
     let report = report.map_err(|error| shared::failure(error, screen))?;
-    let mut text = match report.people {
+    let mut text = match report.erased.people {
         0 => "Nobody was erased.\n".to_string(),
         count => format!(
             "{} erased from the vault and from all later releases.\n",
             counted(count, "person was", "people were")
         ),
     };
-    if report.already > 0 {
-        text.push_str(&format!("{} erased before.\n", counted(report.already, "person was", "people were")));
+    if report.erased.already > 0 {
+        text.push_str(&format!("{} erased before.\n", counted(report.erased.already, "person was", "people were")));
     }
-    if report.unknown > 0 {
-        let who = counted(report.unknown, "identifier is", "identifiers are");
+    if report.erased.unknown > 0 {
+        let who = counted(report.erased.unknown, "identifier is", "identifiers are");
         text.push_str(&format!(
             "{who} not known to this series. If a kept plan holds that person, make the plan again without them.\n"
         ));
@@ -41,7 +41,7 @@ pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
 pub fn retain(args: &RetainArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let report = use_cases::retain(&common.folder(), args.releases);
     let report = report.map_err(|error| shared::failure(error, screen))?;
-    let text = match report.people {
+    let text = match report.erased.people {
         0 => "Nobody left so long ago. Nothing was done.\n".to_string(),
         count => format!("{} who left are forgotten. If they return, they are left out.\n", people(count)),
     };
@@ -50,7 +50,7 @@ pub fn retain(args: &RetainArgs, common: &Common, screen: &Screen) -> Result<u8,
 
 fn told(text: &str, report: &EraseReport, screen: &Screen) -> Result<u8, Failure> {
     let mut text = text.to_string();
-    if report.people > 0 {
+    if report.erased.people > 0 {
         text.push_str(&format!("\nThe next release: {}\n\nWhat cannot be erased:\n", report.departures));
         report.stays.iter().for_each(|stays| text.push_str(&format!("- {stays}\n")));
     }

@@ -502,13 +502,18 @@ impl Store {
         self.assert_writer();
         assert_eq!(staging.number(), self.releases() + 1, "releases follow each other");
         assert_eq!(commit.history.releases, staging.number(), "the history is the one after this release");
+        self.or_poison(|store| store.try_commit(staging, commit))?;
+        Ok(self.events.last().expect("it was just added"))
+    }
+
+    /// Writes, and after an error nothing more: the disk may not be what this store thinks it is.
+    fn or_poison(&mut self, write: impl FnOnce(&mut Store) -> Result<(), LedgerError>) -> Result<(), LedgerError> {
         if self.poisoned {
             return Err(LedgerError::Poisoned);
         }
-        let result = self.try_commit(staging, commit);
+        let result = write(self);
         self.poisoned = result.is_err();
-        result?;
-        Ok(self.events.last().expect("it was just added"))
+        result
     }
 
     /// Records an erratum about earlier releases. The state does not change.
@@ -528,36 +533,23 @@ impl Store {
     ) -> Result<(), LedgerError> {
         self.assert_writer();
         assert_eq!(history.releases, self.releases(), "the state stays that of the last release");
-        if self.poisoned {
-            return Err(LedgerError::Poisoned);
-        }
-        let result = self.try_forget(at, forgotten, history, snapshot);
-        self.poisoned = result.is_err();
-        result
-    }
-
-    fn try_forget(
-        &mut self,
-        at: &str,
-        forgotten: Forgotten,
-        history: &History,
-        snapshot: &Table,
-    ) -> Result<(), LedgerError> {
-        let (_, policy) = self.policy()?;
-        // First: a plan that is lost is made again, and one that stays would keep the people.
-        self.vault()?.remove_planned()?;
-        let written = self.vault()?.write_state(self.releases(), &self.attempt, history, snapshot, &policy);
-        let mut vault = written.inspect_err(|_| self.discard())?;
-        let seed = self.events[0].vault().expect("the first line has files")[vault::SEED].clone();
-        vault.insert(vault::SEED.into(), seed);
-        let Forgotten { people, retain } = forgotten;
-        self.append(at, What::Erase(Erasure { people, retain, vault }), None)?;
-        let seq = self.events.len() as u64;
-        let unfinished = |source| LedgerError::Unfinished { seq, source: Box::new(source) };
-        recover::sweep_vault(&*self.disk, &self.root).map_err(unfinished)?;
-        // The next files of this store must not have the names of these.
-        self.attempt = new_attempt(&self.root)?;
-        Ok(())
+        self.or_poison(|store| {
+            let (_, policy) = store.policy()?;
+            // First: a plan that is lost is made again, and one that stays would keep the people.
+            store.vault()?.remove_planned()?;
+            let written = store.vault()?.write_state(store.releases(), &store.attempt, history, snapshot, &policy);
+            let mut vault = written.inspect_err(|_| store.discard())?;
+            let seed = store.events[0].vault().expect("the first line has files")[vault::SEED].clone();
+            vault.insert(vault::SEED.into(), seed);
+            let Forgotten { people, retain } = forgotten;
+            store.append(at, What::Erase(Erasure { people, retain, vault }), None)?;
+            let seq = store.events.len() as u64;
+            let unfinished = |source| LedgerError::Unfinished { seq, source: Box::new(source) };
+            recover::sweep_vault(&*store.disk, &store.root).map_err(unfinished)?;
+            // The next files of this store must not have the names of these.
+            store.attempt = new_attempt(&store.root)?;
+            Ok(())
+        })
     }
 
     /// Writes down that a release is withdrawn. The state stays: what it gave away stays counted.

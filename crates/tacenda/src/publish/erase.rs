@@ -7,19 +7,21 @@
 use crate::ledger::Forgotten;
 use crate::model::{History, Record, RecordKey, Table, Value, people};
 use crate::publish::{Project, ProjectError};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What was forgotten.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Erased {
-    /// How many people.
+    /// How many people were forgotten.
     pub people: u64,
     /// How many of them were in the last table.
     pub rows: u64,
-    /// Of how many nothing was kept but that they are left out.
+    /// How many had been forgotten before.
     pub already: u64,
-    /// How many were never in the series.
+    /// How many identifiers this series does not know.
     pub unknown: u64,
-    /// How many of their values stay, because sets of other people have them.
+    /// How many of their values stay among those that are published, because value sets of other people hold them.
     pub values_stay: u64,
     /// How many texts of values left the vault.
     pub texts: u64,

@@ -8,18 +8,9 @@ use serde::Serialize;
 /// What erase and retain answer with.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EraseReport {
-    /// How many people were forgotten.
-    pub people: u64,
-    /// How many of them were in the last table.
-    pub rows: u64,
-    /// How many had been forgotten before.
-    pub already: u64,
-    /// How many identifiers this series does not know.
-    pub unknown: u64,
-    /// How many of their values stay among those that are published, because value sets of other people hold them.
-    pub values_stay: u64,
-    /// How many texts of values left the vault.
-    pub texts: u64,
+    /// How many people, rows, values and texts.
+    #[serde(flatten)]
+    pub erased: Erased,
     /// What the next release does with people who are gone.
     pub departures: String,
     /// What cannot be erased, one sentence each. Empty if nobody was forgotten.
@@ -55,15 +46,9 @@ fn open(project: &ProjectFolder) -> Result<Project, UseCaseError> {
 }
 
 fn report(project: &Project, erased: Erased) -> EraseReport {
-    let Erased { people, rows, already, unknown, values_stay, texts } = erased;
     EraseReport {
-        people,
-        rows,
-        already,
-        unknown,
-        values_stay,
-        texts,
         departures: project.policy().departures().into(),
-        stays: if people > 0 { erased.stays() } else { Vec::new() },
+        stays: if erased.people > 0 { erased.stays() } else { Vec::new() },
+        erased,
     }
 }

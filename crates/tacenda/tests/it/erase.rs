@@ -121,13 +121,17 @@ fn nothing_of_an_erased_person_is_left_in_the_vault() {
         };
         use_cases::plan(request, None, &|_, _| {}).unwrap();
         let report = ward.erase(&["p7", "nobody"]);
-        assert_eq!((report.people, report.rows, report.unknown, report.already), (1, 1, 1, 0), "{promise}");
+        assert_eq!(
+            (report.erased.people, report.erased.rows, report.erased.unknown, report.erased.already),
+            (1, 1, 1, 0),
+            "{promise}"
+        );
         let (history, table) = (ward.store().history().unwrap(), ward.store().snapshot().unwrap().unwrap());
         assert!(table.find(key).is_none() && history.is_erased(key) && history.record(key).unwrap().value.0 == 0);
         assert!(!ward.holds("p7") && !ward.holds("ROOM-of-seven"), "{promise}");
         // The value stays where the sets of others hold it, and the answer says so.
-        assert_eq!(ward.holds("RARE-of-seven"), report.values_stay == 1, "{promise}");
-        assert_eq!(report.values_stay == 1, ![CLUSTERS].contains(&promise), "{promise}");
+        assert_eq!(ward.holds("RARE-of-seven"), report.erased.values_stay == 1, "{promise}");
+        assert_eq!(report.erased.values_stay == 1, ![CLUSTERS].contains(&promise), "{promise}");
         assert!(!report.stays.is_empty() && !report.departures.is_empty());
         assert!(ward.is_whole(), "{promise}");
         let log = use_cases::log(ward.root()).unwrap();
@@ -136,7 +140,7 @@ fn nothing_of_an_erased_person_is_left_in_the_vault() {
             (last.event.as_str(), last.says.as_deref().unwrap().contains("1 person was erased")),
             ("erase", true)
         );
-        assert_eq!(ward.erase(&["p7"]).already, 1);
+        assert_eq!(ward.erase(&["p7"]).erased.already, 1);
         assert_eq!(use_cases::log(ward.root()).unwrap().events.len(), log.events.len(), "nothing is written twice");
     }
 }
@@ -199,10 +203,10 @@ fn people_who_left_long_ago_are_forgotten_and_others_are_not() {
     let ward = Ward::new(M_INVARIANCE);
     ward.publish(0..40).unwrap();
     (0..3).for_each(|more| drop(ward.publish((8..40).chain(100..108 + 4 * more)).unwrap()));
-    assert_eq!(use_cases::retain(&ward.project(), 4).unwrap().people, 0);
+    assert_eq!(use_cases::retain(&ward.project(), 4).unwrap().erased.people, 0);
     let kept = ward.store().history().unwrap().records.len();
     let report = use_cases::retain(&ward.project(), 3).unwrap();
-    assert_eq!((report.people, report.rows), (8, 0));
+    assert_eq!((report.erased.people, report.erased.rows), (8, 0));
     let history = ward.store().history().unwrap();
     assert_eq!((history.records.len(), history.erased.len()), (kept - 8, 8));
     assert!(use_cases::log(ward.root()).unwrap().events.last().unwrap().says.as_deref().unwrap().contains("8 people"));

@@ -258,7 +258,7 @@ impl OfSeries for MInvariance {
     fn departures(&self) -> &'static str {
         "People who leave are published no more; counterfeits stand in for them where a group would fall short. Their value \
          set and the keyed hash of their identifier stay in the vault while the series runs, because a return must meet the \
-         same value set. Erasing these too is possible only if the person never returns to the data."
+         same value set. tacenda erase removes the value set too; such a person is left out of later tables."
     }
 
     fn warnings(&self, _: &Schema, table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
