@@ -72,6 +72,14 @@ fn text(report: &AdoptReport) -> String {
             let _ = writeln!(out, "  {exposed} withheld from now on");
         }
     }
+    for release in report.releases.iter().filter(|release| release.erased > 0) {
+        let who = counted(release.erased, "person of its table was", "people of its table were");
+        let _ = writeln!(
+            out,
+            "  release {}: {who} erased before. Nothing of them is kept. Whether the promise holds for them over all releases is not checked.",
+            release.release
+        );
+    }
     for note in &report.notes {
         let _ = writeln!(out, "  note: {note}");
     }

@@ -4,6 +4,7 @@ use crate::args::{Common, PublishArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
+use std::path::PathBuf;
 use tacenda::use_cases::{Next, PublishReport};
 
 pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
@@ -45,7 +46,7 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let text = shared::summary_text(&summary, &format!("{headline}: published"));
     let text = match common.quiet {
         true => format!("{}\n", report.folder.display()),
-        false => format!("{text}\n{}The release is in {}\n", signatures(&report), report.folder.display()),
+        false => format!("{text}\n{}{}The release is in {}\n", signatures(&report), kept(&report), report.folder.display()),
     };
     if let Err(failure) = screen.result(&text, &report) {
         // The release is out: whatever happened to the report, this was not a failure to publish.
@@ -54,6 +55,12 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
             .note(&format!("release {release} is published, but the report could not be written: {}", failure.message));
     }
     Ok(0)
+}
+
+/// Where the backup is; nothing where none was asked for.
+fn kept(report: &PublishReport) -> String {
+    let told = |file: &PathBuf| format!("A backup of the project before it is in {}\n", file.display());
+    report.backup.as_ref().map_or_else(String::new, told)
 }
 
 /// Who signed and who approved; nothing where nobody did.

@@ -5,11 +5,13 @@
 //! in a folder of its user, how far the ledger went. A ledger that is shorter or different is refused.
 //!
 //! There is one file per series, named by the commitment to its seed. It is a JSON object with the number of lines and
-//! the hash of the last one. It holds nothing private.
+//! the hash of the last one. It also has the keyed hashes of people who were erased, so that a person who goes on from an older
+//! state does not bring them back. Without the vault these hashes say nothing.
 
 use crate::ledger::{Event, LedgerError, Publication, Seen};
-use crate::model::hex;
+use crate::model::{RecordKey, hex};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -37,6 +39,9 @@ pub struct Anchor {
     /// A digest of each release so far and of its table, which is keyed: a release that is made again is recognised.
     #[serde(default)]
     pub releases: Vec<String>,
+    /// The keyed hashes of people who were erased, as pairs.
+    #[serde(default)]
+    pub erased: Vec<(u64, u64)>,
 }
 
 impl Anchors {
@@ -83,16 +88,26 @@ impl Anchors {
         }
     }
 
-    /// Moves the anchor of a series to the end of its ledger, whole or not at all.
-    pub(super) fn write(&self, commitment: &str, series: &str, events: &[Event]) -> Result<(), LedgerError> {
+    /// Moves the anchor of a series to the end of its ledger, whole or not at all. Whoever was erased stays erased.
+    pub(super) fn write(
+        &self,
+        commitment: &str,
+        series: &str,
+        events: &[Event],
+        erased: &[RecordKey],
+    ) -> Result<(), LedgerError> {
         let Some(last) = events.last() else { return Ok(()) };
         let path = self.path(commitment);
+        let before = self.read(commitment)?.map_or_else(Vec::new, |anchor| anchor.erased);
+        let now = erased.iter().map(|key| (key.hi, key.lo));
+        let erased: BTreeSet<(u64, u64)> = before.into_iter().chain(now).collect();
         let anchor = Anchor {
             series: series.into(),
             lines: last.seq,
             head: last.hash.clone(),
             at: last.at.clone(),
             releases: digests_of(events),
+            erased: erased.into_iter().collect(),
         };
         let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
         let write = || {
@@ -108,6 +123,13 @@ impl Anchors {
 }
 
 impl Anchor {
+    /// The keyed hashes of people who were erased, sorted.
+    pub(super) fn erased(&self) -> Vec<RecordKey> {
+        let mut keys: Vec<RecordKey> = self.erased.iter().map(|&(hi, lo)| RecordKey { hi, lo }).collect();
+        keys.sort_unstable();
+        keys
+    }
+
     /// Whether a ledger contains the anchored line at its place.
     pub(super) fn is_reached_by(&self, events: &[Event]) -> bool {
         self.lines == 0 || events.get(self.lines as usize - 1).is_some_and(|event| event.hash == self.head)

@@ -10,6 +10,7 @@ use crate::ledger::sealed::{KEY, NEXT_KEY};
 use crate::ledger::store::release_name;
 use crate::ledger::vault::VAULT;
 use crate::ledger::{Disk, Folder, LedgerError, Store};
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -59,7 +60,7 @@ pub fn unpack(disk: &dyn Disk, input: &mut dyn Read, into: &Path) -> Result<Vec<
         }
         _ => LedgerError::disk("read", into, error),
     };
-    let mut names = Vec::new();
+    let (mut names, mut folders) = (Vec::new(), BTreeSet::from([into.to_path_buf()]));
     let mut archive = tar::Archive::new(&mut *input);
     for entry in archive.entries().map_err(unread)? {
         let mut entry = entry.map_err(unread)?;
@@ -86,7 +87,12 @@ pub fn unpack(disk: &dyn Disk, input: &mut dyn Read, into: &Path) -> Result<Vec<
             file.write_all(&buffer[..read]).map_err(faulty)?;
         }
         file.sync_and_close().map_err(faulty)?;
+        folders.extend(name.ancestors().skip(1).map(|folder| into.join(folder)));
         names.push(name);
+    }
+    // Names are kept by their folders: power may be lost right after this.
+    for folder in folders {
+        disk.sync_folder(&folder).map_err(|error| LedgerError::disk("sync", &folder, error))?;
     }
     // Only at its end is an encrypted text known to be whole.
     io::copy(&mut input.take(1 << 20), &mut io::sink()).map_err(unread)?;

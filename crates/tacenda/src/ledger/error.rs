@@ -151,7 +151,8 @@ coded! {
              release with the same number can be compared with the first: in a test nine people's values became \
              certain. Continue with the folder that has all lines, or restore the newest backup. A release that comes out \
              as it was published then is accepted: publish the same tables again, in order. If nobody ever received the \
-             releases after this point, publish with --accept-rollback \"reason\". The ledger keeps the reason.";
+             releases after this point, publish with --accept-rollback \"reason\". The ledger keeps the reason. People who were \
+             erased after this point are then erased again. Before the first release that is not possible: start a new series.";
         #[error("{} is damaged; compare the ledger with what recipients have, then remove the file", file.display())]
         BadAnchor {
             /// The file.

@@ -12,7 +12,7 @@ use crate::ledger::{
     Amendment, Anchor, Anchors, Approval, Disk, Erasure, Event, Folder, Init, LedgerError, LineNumbers, Lock,
     Publication, PublishedTo, Staging, What, recover, vault,
 };
-use crate::model::{History, Seed, Table, hex};
+use crate::model::{History, RecordKey, Seed, Table, hex};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -92,6 +92,8 @@ pub struct Store {
     anchors: Option<Anchors>,
     /// Signs every line from now on.
     signer: Option<Arc<Signer>>,
+    /// Who was erased since this store was opened, and before: for the anchor.
+    erased: Vec<RecordKey>,
     /// Where the ledger is behind its anchor: the anchor, and the releases that may follow, by their digests.
     owed: Option<(Anchor, Vec<String>)>,
     /// Marks the files that this store writes: another writer, unseen, writes others.
@@ -150,6 +152,7 @@ impl Store {
             lock: Some(lock),
             anchors: None,
             signer: None,
+            erased: Vec::new(),
             owed: None,
             attempt,
             poisoned: false,
@@ -172,6 +175,7 @@ impl Store {
             lock: None,
             anchors: None,
             signer: None,
+            erased: Vec::new(),
             owed: None,
             attempt: String::new(),
             poisoned: false,
@@ -208,6 +212,7 @@ impl Store {
             lock: None,
             anchors: None,
             signer: None,
+            erased: Vec::new(),
             owed: None,
             attempt: String::new(),
             poisoned: false,
@@ -243,6 +248,7 @@ impl Store {
             lock: Some(lock),
             anchors: None,
             signer: None,
+            erased: Vec::new(),
             owed: None,
             attempt,
             poisoned: false,
@@ -258,6 +264,10 @@ impl Store {
             match anchor.lacking(&self.events) {
                 // Only what followed then may follow now; the anchor stays where it is until all of it is here again.
                 Some(releases) if accepted.is_none() => self.owed = Some((anchor, releases)),
+                // Before the first release nothing can remember whom to leave out.
+                _ if self.releases() == 0 && !anchor.erased.is_empty() => {
+                    return Err(self.rolled_back(anchor.lines, &anchor.at));
+                }
                 _ => {
                     let error = self.rolled_back(anchor.lines, &anchor.at);
                     behind.push((error, anchor.lines, anchor.head));
@@ -328,7 +338,20 @@ impl Store {
             self.owed = None;
         }
         let anchors = self.anchors.as_ref();
-        anchors.map_or(Ok(()), |anchors| anchors.write(self.seed_commitment(), self.series(), &self.events))
+        anchors.map_or(Ok(()), |anchors| {
+            anchors.write(self.seed_commitment(), self.series(), &self.events, &self.erased)
+        })
+    }
+
+    /// Who was erased after the state that a person went on from, in writing: they are to be erased again. Empty where nobody went
+    /// on from an older state.
+    pub fn erased_elsewhere(&self) -> Result<Vec<RecordKey>, LedgerError> {
+        let went_back = self.events.iter().any(|event| matches!(event.what, What::Rollback { .. }));
+        let Some(anchors) = self.anchors.as_ref().filter(|_| went_back) else { return Ok(Vec::new()) };
+        let known = self.history()?;
+        let anchor = anchors.read(self.seed_commitment())?;
+        let erased = anchor.map_or_else(Vec::new, |anchor| anchor.erased());
+        Ok(erased.into_iter().filter(|&key| !known.is_erased(key)).collect())
     }
 
     /// Signs every line from now on.
@@ -542,6 +565,7 @@ impl Store {
             let seed = store.events[0].vault().expect("the first line has files")[vault::SEED].clone();
             vault.insert(vault::SEED.into(), seed);
             let Forgotten { people, retain } = forgotten;
+            store.erased = history.erased.clone();
             store.append(at, What::Erase(Erasure { people, retain, vault }), None)?;
             let seq = store.events.len() as u64;
             let unfinished = |source| LedgerError::Unfinished { seq, source: Box::new(source) };

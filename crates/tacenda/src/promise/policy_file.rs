@@ -4,6 +4,7 @@ use crate::model::{Hides, Language, RowRule, Schema, Terms};
 use crate::promise::{Promise, SeriesPromise, Views};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The contents of `tacenda.toml`, as types.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +161,17 @@ pub struct SeriesSettings {
     pub governance: Governance,
     /// Who must sign and approve.
     pub signatures: SignatureRules,
+    /// Where a backup is written before each release; nowhere if the policy file does not say.
+    pub backup: Option<BackupRule>,
+}
+
+/// Where `publish` writes a backup before it commits.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct BackupRule {
+    /// The folder.
+    pub folder: PathBuf,
+    /// How many states stay there, counted in releases; all of them if not given.
+    pub keep: Option<u32>,
 }
 
 /// The keys that a release needs. If the policy file names none, the list is empty and no signature is needed.

@@ -66,6 +66,16 @@ impl Project {
         self.forget(history, &published, &waited, Some(releases), Erased::default())
     }
 
+    /// Forgets those who were erased after the older state that a person went on from.
+    pub(super) fn erase_again(&mut self) -> Result<(), ProjectError> {
+        let keys = self.store_mut().erased_elsewhere()?;
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let history = self.kept_history()?;
+        self.forget(history, &keys, &[], None, Erased::default()).map(drop)
+    }
+
     /// Everything published so far, with the codes of the day: it is written back as it is.
     fn kept_history(&mut self) -> Result<History, ProjectError> {
         match self.store_mut() {
@@ -111,6 +121,20 @@ impl Project {
 fn value_of(history: &History, table: &Table, key: RecordKey) -> Option<Value> {
     let now = table.find(key).map(|row| table.sensitive()[row.index()]);
     now.or_else(|| history.record(key).filter(|record| history.is_current(record)).map(|record| record.value))
+}
+
+/// Removes from a state the people of its table who were erased before, and with `all` texts that nobody needs. Returns the table
+/// and how many people that were.
+pub(super) fn leave_out(history: &mut History, table: Table, keeps_sets: bool, all: bool) -> (Table, u64) {
+    let erased: Vec<RecordKey> = table.keys().iter().copied().filter(|&key| history.is_erased(key)).collect();
+    if erased.is_empty() && !all {
+        return (table, 0);
+    }
+    let (mut table, rows) = table.without(&erased);
+    history.forget(&erased, true);
+    let needed = needed(history, &table, keeps_sets);
+    blank(history, &mut table, &needed);
+    (table, rows as u64)
 }
 
 /// Which values somebody still needs: those who are there have them, or a value set that somebody may return to.

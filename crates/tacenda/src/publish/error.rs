@@ -9,6 +9,7 @@ use crate::keys::KeyError;
 use crate::ledger::{LedgerError, ResealError};
 use crate::model::{Page, coded, exit_of, people};
 use crate::promise::{Reasons, entries};
+use std::path::PathBuf;
 
 coded! {
     /// Everything that can go wrong between a policy file and a release. Nothing was published.
@@ -256,6 +257,16 @@ coded! {
             source: std::io::Error,
         } = "R703", "a file cannot be read or written",
             "The disk or the permissions are at fault. Nothing was published.";
+        #[error("no backup can be written to {}: {why}; mend that, or name another place", place.display())]
+        NoBackup {
+            /// The file or the folder.
+            place: PathBuf,
+            /// Why not.
+            why: String,
+        } = "R704", "no backup can be written",
+            "publish writes a backup before it commits if --backup, or [backup] in the policy file, says where. If that fails, \
+             nothing is published. The folder must be there: it is not made, because a disk that is not mounted would go \
+             unnoticed. It may not be a symbolic link. --backup FILE names another place for once.";
         #[error("the system provides no random numbers, and the seed of a series must be random")]
         NoRandomness = "R702", "no randomness",
             "The seed of a series must be unpredictable. The system did not provide random numbers.";

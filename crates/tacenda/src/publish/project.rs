@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::promise::{NamedView, PolicyFile, Promised, Views};
 use crate::publish::amend::{self, Amended};
-use crate::publish::backup::back_up;
+use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
 use crate::publish::report::{page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
@@ -268,6 +268,8 @@ pub struct PublishedRelease {
     pub folder: PathBuf,
     /// Its files.
     pub files: Vec<String>,
+    /// The backup of the state before it, if one was asked for.
+    pub backup: Option<PathBuf>,
 }
 
 impl Project {
@@ -329,15 +331,49 @@ impl Project {
     ) -> Result<(), ProjectError> {
         let now = (self.machine.clock)();
         match (&mut self.store, access) {
-            (Some(store), Access::Publish) => Ok(store.hold_against(anchors, &now, accepted)?),
+            (Some(store), Access::Publish) => {
+                store.hold_against(anchors, &now, accepted)?;
+                self.erase_again()
+            }
             (Some(store), Access::Rehearse) if accepted.is_none() => Ok(store.compare_with(anchors)?),
             _ => Ok(()),
         }
     }
 
-    /// Writes a backup of the state before each release, right before that is committed.
+    /// Writes a backup of the state before each release, right before that is committed. It takes the place of the one that the
+    /// policy file asks for.
     pub fn back_up_to(&mut self, file: &Path) {
         self.backup = Some(file.into());
+    }
+
+    /// Refuses a release whose backup cannot be written, as far as that is known before.
+    pub fn assert_backup(&self) -> Result<(), ProjectError> {
+        self.backup_file().map(drop)
+    }
+
+    /// The file for the backup before the next release, if one is asked for.
+    fn backup_file(&self) -> Result<Option<PathBuf>, ProjectError> {
+        let file = match (&self.backup, &self.loaded.policy.series.backup, &self.store) {
+            (Some(file), _, _) => file.clone(),
+            (None, Some(rule), Some(store)) => file_by(rule, store)?,
+            _ => return Ok(None),
+        };
+        if self.machine.keys.is_none() {
+            let why = "it is encrypted, and there is no folder for keys; --keys names one".into();
+            return Err(ProjectError::NoBackup { place: file, why });
+        }
+        Ok(Some(file))
+    }
+
+    /// Writes the backup that is asked for, and removes those that are too old by the policy file.
+    fn back_up(&self) -> Result<Option<PathBuf>, ProjectError> {
+        let file = self.backup_file()?;
+        if let (Some(file), Some(store), Some(keys)) = (&file, &self.store, &self.machine.keys) {
+            back_up(store, &*self.machine.disk, keys, &self.policy_path, file)?;
+            let rule = self.loaded.policy.series.backup.as_ref().filter(|_| self.backup.is_none());
+            rule.map_or(Ok(()), |rule| rotate(rule, store))?;
+        }
+        Ok(file)
     }
 
     /// Refuses to go on where the vault stayed closed.
@@ -614,9 +650,7 @@ impl Project {
         if let Some(signer) = store.signer() {
             files.extend(sign_staged(&staging, signer, &written, (store.series(), release), &facts)?);
         }
-        if let (Some(file), Some(keys)) = (&self.backup, &self.machine.keys) {
-            back_up(store, &*self.machine.disk, keys, &self.policy_path, file)?;
-        }
+        let backup = self.back_up()?;
         step("committing");
         let commit = Commit {
             label: &release.label,
@@ -633,12 +667,14 @@ impl Project {
             approved: rehearsal.approval.clone(),
             at: &(self.machine.clock)(),
         };
+        let store = self.store.as_mut().expect("a project opened for publishing has a store");
         store.commit(staging, commit)?;
         // This comes after the release. If it fails, the next release does it.
         if let Some(text) = facts.erratum.filter(|_| !erratum::is_written(store)) {
             store.correct(&(self.machine.clock)(), &text)?;
         }
-        Ok(PublishedRelease { number: release.number, folder: store.release_folder(release.number), files })
+        let folder = store.release_folder(release.number);
+        Ok(PublishedRelease { number: release.number, folder, files, backup })
     }
 
     /// Everything published so far, read back from its folders.

@@ -67,6 +67,8 @@ pub struct AdoptedRelease {
     pub ambiguous: u64,
     /// How many people can no longer be hidden, and are withheld from every later release.
     pub exposed: u64,
+    /// How many people of that table were erased from the series before. Nothing of them is kept.
+    pub erased: u64,
     /// How it breaks the promise, one sentence each.
     pub findings: Vec<String>,
 }
@@ -143,6 +145,7 @@ fn release((foundling, adoption): (&Foundling, &Adoption)) -> AdoptedRelease {
         withheld: adoption.withheld,
         ambiguous: adoption.ambiguous,
         exposed: adoption.exposed,
+        erased: adoption.erased,
         findings: adoption.findings.iter().map(ToString::to_string).collect(),
     }
 }

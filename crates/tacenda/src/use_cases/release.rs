@@ -28,7 +28,7 @@ pub struct ReleaseRequest {
     pub memory: Option<u64>,
     /// How many threads read; 0 for as many as the machine has.
     pub threads: usize,
-    /// Where to write a backup of the state before the release, right before that is committed.
+    /// Where to write a backup of the state before the release, right before that is committed; otherwise as the policy file says.
     pub backup: Option<PathBuf>,
 }
 
@@ -67,6 +67,8 @@ pub struct PublishReport {
     pub signed_by: Option<String>,
     /// The id of the key that approved its plan.
     pub approved_by: Option<String>,
+    /// The backup of the state before it, if one was written.
+    pub backup: Option<PathBuf>,
     /// The release in numbers, if it is new.
     pub summary: Option<Box<Summary>>,
 }
@@ -102,11 +104,6 @@ impl ReleaseRequest {
             (self.delta, self.label, self.view) = (plan.delta, Some(plan.label.clone()), plan.view.clone());
         }
         let input = self.input()?;
-        if self.backup.is_some() && self.project.keys.is_none() {
-            return Err(UseCaseError::usage(
-                "a backup is encrypted, and there is no folder for keys; name one with --keys",
-            ));
-        }
         let mut project = self.project.open(Access::Publish)?;
         self.backup.iter().for_each(|file| project.back_up_to(file));
         let step = |what: &str| progress(REHEARSED, what);
@@ -127,6 +124,7 @@ impl ReleaseRequest {
         let approval = file.as_deref().map_or(Ok(None), |file| Plan::approval(file, rules))?;
         // Checked before the work is done.
         project.assert_signatures(approval.as_ref())?;
+        project.assert_backup()?;
         let planned = plan.as_ref().filter(|plan| !plan.kept.is_empty());
         let material = match planned {
             // The kept table has the codes of the policy that it was made with.
@@ -178,6 +176,7 @@ impl PublishReport {
             label: publication.label.clone(),
             signed_by: store.signed_by(number).map(String::from),
             approved_by: publication.approved.as_ref().map(|approval| approval.key.clone()),
+            backup: None,
             summary: None,
         }
     }
@@ -222,6 +221,7 @@ impl Rehearsed {
             label: summary.label.clone(),
             signed_by: self.project.signer().map(|signer| signer.public().id().into()),
             approved_by: self.rehearsal.approval.as_ref().map(|approval| approval.key.clone()),
+            backup: outcome.backup,
             summary: Some(Box::new(summary)),
         })
     }

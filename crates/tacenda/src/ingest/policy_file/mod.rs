@@ -16,7 +16,7 @@ pub use promise::faults_of;
 pub use remembered::{AddedLeaves, Remembered};
 
 use crate::model::{Language, Page, hex};
-use crate::promise::{Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules};
+use crate::promise::{BackupRule, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules};
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use sha2::Digest;
 use std::path::{Path, PathBuf};
@@ -199,7 +199,8 @@ fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {
         .section(root, "signatures")
         .map_or_else(SignatureRules::default, |section| read_signatures(&section, walk));
     let series = walk.section(root, "series").map(|section| read_series(&section, governance, walk));
-    let series = series.map(|series| SeriesSettings { signatures, ..series });
+    let backup = walk.section(root, "backup").and_then(|section| read_backup(&section, walk));
+    let series = series.map(|series| SeriesSettings { signatures, backup, ..series });
     if series.is_none() && root.get("series").is_none() {
         walk.missing(root, "[series]", "name = \"…\"");
     }
@@ -271,7 +272,25 @@ fn read_series(section: &Section<'_, '_>, governance: Governance, walk: &mut Wal
         language: walk.word(section, "language", &Language::WORDS).unwrap_or_default(),
         governance,
         signatures: SignatureRules::default(),
+        backup: None,
     }
+}
+
+fn read_backup(section: &Section<'_, '_>, walk: &mut Walk) -> Option<BackupRule> {
+    walk.check_keys(section);
+    let keep = walk.integer(section, "keep").and_then(|(keep, span)| {
+        let number = u32::try_from(keep).ok().filter(|&keep| keep > 0);
+        if number.is_none() {
+            walk.fault(FaultKind::BadNumber, "keep is at least 1", span, "for example keep = 12");
+        }
+        number
+    });
+    let Some((folder, _)) = walk.string(section, "folder").filter(|(folder, _)| !folder.trim().is_empty()) else {
+        walk.missing(section, "folder", "folder = \"a folder on another disk\"");
+        return None;
+    };
+    // Without a slash at its end: with one, a link would be followed.
+    Some(BackupRule { folder: walk.folder.join(folder).components().collect(), keep })
 }
 
 fn read_signatures(section: &Section<'_, '_>, walk: &mut Walk) -> SignatureRules {

@@ -21,6 +21,7 @@ use crate::promise::{Promised, SeriesPromise};
 use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
 pub(super) use crate::publish::adopt::translate::{ask, express};
+use crate::publish::erase::leave_out;
 use crate::publish::{Project, ProjectError, PublishError, PublishedRelease, project, published};
 use crate::{folder, ingest};
 use std::io;
@@ -68,6 +69,8 @@ pub struct Adoption {
     pub ambiguous: u64,
     /// How many people can no longer be hidden, and will be withheld from every later release.
     pub exposed: u64,
+    /// How many people of the private table were erased before. Nothing of them is kept.
+    pub erased: u64,
     /// What was concluded about the file, one sentence each.
     pub notes: Vec<String>,
     /// The SHA-256 of the file as it was read.
@@ -101,6 +104,8 @@ impl Project {
         }
         let mut values = history.values.clone();
         values.extend(occurring(&read));
+        let keeps_sets = self.policy().terms().keeps_value_sets;
+        let mut left_out = 0;
         let mut adoptions = Vec::new();
         for (at, foundling) in foundlings.iter().enumerate() {
             let truth = foundling.truth.as_ref().map(|path| self.truth(path, &values, options)).transpose()?;
@@ -114,10 +119,11 @@ impl Project {
             release.number = history.releases + 1;
             release.label = self.label(foundling, release.number, &adoptions)?;
             let known = Known { read: &read, at, foundling, reading };
-            let adoption = match truth {
+            let mut adoption = match truth {
                 Some(table) => self.judge(release, table, (&history, &snapshot), &known)?,
                 None => self.take_unknown(release, &history, &snapshot, &values, &known)?,
             };
+            left_out += adoption.leave_out_erased(keeps_sets, left_out > 0);
             history = adoption.history.clone();
             snapshot = adoption.snapshot.clone();
             adoptions.push(adoption);
@@ -165,6 +171,7 @@ impl Project {
                 number: release.number,
                 folder: store.release_folder(release.number),
                 files,
+                backup: None,
             });
         }
         Ok(outcomes)
@@ -218,6 +225,7 @@ impl Project {
             withheld: membership.withheld.len() as u64,
             ambiguous,
             exposed,
+            erased: 0,
             notes: known.read.notes.iter().chain(&known.read.assumptions).cloned().collect(),
             digest: known.read.digests[known.at].clone(),
             files: known.files(),
@@ -252,6 +260,7 @@ impl Project {
             withheld: 0,
             ambiguous: 0,
             exposed: 0,
+            erased: 0,
             notes: known.read.notes.iter().chain(&known.read.assumptions).cloned().collect(),
             digest: known.read.digests[known.at].clone(),
             files: known.files(),
@@ -277,6 +286,16 @@ impl Project {
         }
         let exposed = adoptions.last().map_or(0, |adoption| adoption.exposed);
         Err(ProjectError::AdoptNeedsReason { findings, exposed })
+    }
+}
+
+impl Adoption {
+    /// Keeps nothing of people who were erased from the series before: they are in the file, and judged as people of its table.
+    /// Returns how many they were. With `all`, texts that nobody needs go too.
+    fn leave_out_erased(&mut self, keeps_sets: bool, all: bool) -> u64 {
+        let table = std::mem::replace(&mut self.snapshot, Table::default());
+        (self.snapshot, self.erased) = leave_out(&mut self.history, table, keeps_sets, all);
+        self.erased
     }
 }
 
