@@ -312,7 +312,7 @@ pub struct PublishArgs {
     /// Publish although the project was restored or copied (L511). The ledger keeps the reason
     #[arg(long, value_name = "REASON")]
     pub accept_rollback: Option<String>,
-    /// Write a backup of the project first; if that fails, nothing is published
+    /// Write a backup of the project to FILE first, not where the policy file says; if that fails, nothing is published
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
 }

@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def sing(binary: pathlib.Path, seals: bool) -> tuple[set[str], int]:
-    """Plans, publishes, retracts, rekeys and audits. Where cells were written, and to how many files anything was."""
+    """Plans, publishes, retracts, erases, backs up, rekeys and audits. Where cells were written, and to how many files anything was."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder).resolve()
         (root / "tmp").mkdir()
@@ -60,6 +60,8 @@ def sing(binary: pathlib.Path, seals: bool) -> tuple[set[str], int]:
             tacenda("vault", "unlock", "--yes")
         tacenda("publish", "-", "--yes", given=table(5))
         tacenda("retract", "1", "--because", "a test")
+        tacenda("erase", given="canary-id-7\n")
+        tacenda("backup", "../all.age")
         if seals:
             tacenda("vault", "rekey")
         tacenda("check", "table.csv")

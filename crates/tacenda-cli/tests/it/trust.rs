@@ -47,6 +47,27 @@ fn a_restored_project_is_refused_until_a_person_says_why() {
     project.ok(&["verify"]);
 }
 
+/// What a policy file says once, every publish does.
+#[test]
+fn the_policy_file_says_where_backups_go() {
+    let project = TestProject::with(&[("tacenda.toml", &format!("{POLICY}[backup]\nfolder = \"kept\"\n"))]);
+    project.write("table.csv", &patients(0, 60));
+    let ended = project.fails(&["publish", "table.csv", "--yes"], 7, "R704");
+    assert!(ended.stderr.contains("name another place"), "{}", ended.stderr);
+    fs::create_dir(project.file("kept")).unwrap();
+    let told = project.ok(&["publish", "table.csv", "--yes"]);
+    let line = told.lines().find_map(|line| line.strip_prefix("A backup of the project before it is in ")).unwrap();
+    project.write("table.csv", &patients(10, 60));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    assert_eq!(fs::read_dir(project.file("kept")).unwrap().count(), 2);
+    // What was kept is a backup.
+    let restored = project.ok(&["-C", "again", "restore", line]);
+    assert!(restored.contains("with 0 releases"), "{restored}");
+    project.write("bad.toml", &format!("{POLICY}[backup]\nkeep = 0\n"));
+    let ended = project.fails(&["check", "table.csv", "--policy", "bad.toml"], 2, "P2");
+    assert!(ended.stderr.contains("folder is missing") && ended.stderr.contains("keep is at least 1"), "{}", ended.stderr);
+}
+
 /// The machine is lost with its anchor. A receipt, or the newest release that recipients have, stands in for it.
 #[test]
 fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
@@ -163,8 +184,14 @@ fn a_forged_release_is_refused_by_everybody_who_reads_it() {
         project.fails(words, 5, "L507");
     }
     assert_eq!(project.run(&["verify"]).code, 5);
+    // Nothing follows on it either.
+    project.write("table.csv", &patients(30, 60));
+    project.fails(&["publish", "table.csv", "--yes"], 5, "L507");
     // The other release is as it was.
     project.ok(&["show", "2"]);
+    // A folder that was moved away stops nobody.
+    fs::rename(&folder, project.file("elsewhere")).unwrap();
+    project.ok(&["publish", "table.csv", "--yes"]);
 }
 
 #[test]

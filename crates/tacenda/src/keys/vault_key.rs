@@ -132,8 +132,8 @@ impl KeyFolder {
         let closed = || KeyError::NoVaultKey { folder: self.path().into() };
         let mut bytes = Zeroizing::new(Vec::new());
         self.decrypt_with_own(|| Ok(wrapped))?.read_to_end(&mut bytes).map_err(|_| closed())?;
-        let key = <[u8; 32]>::try_from(&bytes[..]).map_err(|_| closed())?;
-        Ok(VaultKey(Zeroizing::new(key)))
+        let key = <[u8; 32]>::try_from(&bytes[..]).map(Zeroizing::new).map_err(|_| closed())?;
+        Ok(VaultKey(key))
     }
 
     /// Opens an age file with one of the identities. It is opened anew for each.

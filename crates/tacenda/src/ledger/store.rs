@@ -289,6 +289,12 @@ impl Store {
             let because = accepted.unwrap_or_default().into();
             self.append(at, What::Rollback { because, lines, head }, None)?;
         }
+        let seen = anchors.read(self.seed_commitment())?.map_or(0, |anchor| anchor.lines);
+        let is_news = |event: &Event| event.seq > seen && matches!(event.what, What::Erase(_));
+        if self.events.iter().any(is_news) {
+            // The anchor was lost, or power was lost before it was moved.
+            self.erased = self.history()?.erased;
+        }
         if self.owed.is_some() { Ok(()) } else { self.anchor() }
     }
 

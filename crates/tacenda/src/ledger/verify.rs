@@ -49,6 +49,21 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Refuses a project with a release folder that is not the published one, as far as the lists of checksums tell. A folder
+    /// that was moved away does no harm to what follows.
+    pub fn vouch_all(&self, list: &str) -> Result<(), LedgerError> {
+        let listed = self.publications().filter(|publication| publication.files.contains_key(list));
+        for number in listed.map(|publication| publication.number) {
+            let folder = self.release_folder(number);
+            if self.disk.exists(&folder).map_err(|error| LedgerError::disk("read", &folder, error))? {
+                self.vouch(number, list)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 fn verify_release(store: &Store, publication: &Publication, faults: &mut Vec<LedgerError>) {
     let folder = release_name(store.series(), publication.number);
     let path = store.root.join(&folder);

@@ -346,6 +346,11 @@ impl Project {
         self.backup = Some(file.into());
     }
 
+    /// Refuses to go on where a release folder is not what the ledger says was published.
+    pub fn assert_as_published(&self) -> Result<(), ProjectError> {
+        Ok(self.store.as_ref().map_or(Ok(()), |store| store.vouch_all(folder::SUMS))?)
+    }
+
     /// Refuses a release whose backup cannot be written, as far as that is known before.
     pub fn assert_backup(&self) -> Result<(), ProjectError> {
         self.backup_file().map(drop)
@@ -954,9 +959,9 @@ fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {
 
 /// A random seed.
 pub(super) fn random_seed() -> Result<Seed, ProjectError> {
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|_| ProjectError::NoRandomness)?;
-    Ok(Seed(seed))
+    let mut seed = Seed([0; 32]);
+    getrandom::fill(&mut seed.0).map_err(|_| ProjectError::NoRandomness)?;
+    Ok(seed)
 }
 
 /// Now, as text, to the second.

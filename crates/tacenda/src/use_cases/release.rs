@@ -106,6 +106,7 @@ impl ReleaseRequest {
         let input = self.input()?;
         let mut project = self.project.open(Access::Publish)?;
         self.backup.iter().for_each(|file| project.back_up_to(file));
+        project.assert_as_published()?;
         let step = |what: &str| progress(REHEARSED, what);
         let done = plan.as_ref().and_then(|plan| project.published_with(&plan.label, &plan.input));
         if let Some(number) = done {

@@ -187,3 +187,122 @@ fn without_its_backup_nothing_is_published() {
     assert!(!house.place("project/releases/wards/r0002").exists());
     house.publish("project", 2).unwrap();
 }
+
+/// What a policy file asks for is written before each release, each state under its own name. Old ones go, and nothing else.
+#[test]
+fn the_policy_file_says_where_backups_go() {
+    let house = House::new();
+    let rule = |folder: &str| fs::write(house.place("project/tacenda.toml"), format!("{POLICY}[backup]\nfolder = '{folder}'\nkeep = 2\n")).unwrap();
+    rule("../kept/");
+    let failed = house.publish("project", 1).unwrap_err();
+    assert_eq!((failed.code(), failed.exit_code()), ("R704", 7), "a folder that is not there is not made");
+    fs::create_dir(house.place("kept")).unwrap();
+    // Files that only look like ours.
+    let others = ["wards-notes.age", "wards-00000000-r0000-00000000.age", "wards-r0000-00000000.age"];
+    others.iter().for_each(|name| fs::write(house.place("kept").join(name), "").unwrap());
+    let mut backups: Vec<PathBuf> = Vec::new();
+    for number in 1..=4 {
+        let report = house.publish("project", number).unwrap();
+        backups.push(report.backup.unwrap());
+        let name = backups[number - 1].file_name().unwrap().to_str().unwrap();
+        assert!(name.starts_with("wards-") && name.contains(&format!("-r{:04}-", number - 1)), "{name}");
+    }
+    assert_eq!(backups.iter().map(|file| file.exists()).collect::<Vec<_>>(), [false, false, true, true]);
+    assert!(others.iter().all(|name| house.place("kept").join(name).exists()));
+    // After an erasure it is another state, under another name.
+    use_cases::erase(&house.project("project"), &["p20".into()]).unwrap();
+    let after = house.publish("project", 5).unwrap().backup.unwrap();
+    assert!(after != backups[3] && backups[3].exists());
+    // Another place for once.
+    let once = ReleaseRequest { backup: Some(house.place("once.age")), ..house.request("project", 6) };
+    let report = once.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    assert_eq!(report.backup, Some(house.place("once.age")));
+    assert!(!fs::read_dir(house.place("kept")).unwrap().any(|file| file.unwrap().path().display().to_string().contains("-r0005-")));
+    // Not through a link.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(house.place("kept"), house.place("linked")).unwrap();
+        for folder in ["../linked", "../linked/", "../linked/."] {
+            rule(folder);
+            let failed = house.publish("project", 7).unwrap_err();
+            assert!(failed.code() == "R704" && failed.to_string().contains("link"), "{folder}: {failed}");
+        }
+        // The way out that the error names.
+        let once = ReleaseRequest { backup: Some(house.place("again.age")), ..house.request("project", 7) };
+        once.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    }
+    rule("../kept");
+    // A project that was set back overwrites nothing that is newer, and removes nothing newer.
+    let listed = || fs::read_dir(house.place("kept")).unwrap().map(|file| file.unwrap().path()).collect::<std::collections::BTreeSet<_>>();
+    let before: Vec<(PathBuf, Vec<u8>)> = listed().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect();
+    use_cases::restore(&house.project("back"), &backups[2]).unwrap();
+    let mut request = house.request("back", 9);
+    request.project.accept_rollback = Some("a test".into());
+    request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    assert!(before.iter().all(|(file, bytes)| fs::read(file).unwrap() == *bytes) && listed().len() == before.len() + 1);
+    // Without keys nothing can be encrypted.
+    let mut request = house.request("other", 1);
+    request.project.keys = None;
+    fs::create_dir(house.place("other")).unwrap();
+    fs::copy(house.place("project/tacenda.toml"), house.place("other/tacenda.toml")).unwrap();
+    assert_eq!(request.prepare(None, &|_, _| {}).err().unwrap().code(), "R704");
+}
+
+/// Who was erased stays erased on this machine, also if a person goes on from a backup of the time before: people whom that
+/// state knows, and people whom it does not.
+#[test]
+fn a_backup_brings_nobody_back_who_was_erased() {
+    let house = House::new();
+    use_cases::backup(&{
+        house.publish("project", 1).unwrap();
+        house.project("project")
+    }, &house.place("1.age")).unwrap();
+    house.publish("project", 2).unwrap();
+    use_cases::backup(&house.project("project"), &house.place("2.age")).unwrap();
+    // p30 is in all tables, p36 came with the second.
+    let erased = ["p30".to_string(), "p36".to_string()];
+    assert_eq!(use_cases::erase(&house.project("project"), &erased).unwrap().erased.people, 2);
+    let anchor = fs::read_dir(house.place("anchors")).unwrap().next().unwrap().unwrap().path();
+    let newest = fs::read(&anchor).unwrap();
+    for state in [1, 2] {
+        fs::write(&anchor, &newest).unwrap();
+        let name = format!("restored-{state}");
+        assert!(use_cases::restore(&house.project(&name), &house.place(&format!("{state}.age"))).unwrap().behind.is_some());
+        // Even the table that followed then: p30 would be in its release.
+        let refused: Vec<&str> = (1..4).map(|table| code(house.publish(&name, table))).collect();
+        assert!(refused.iter().all(|code| *code == "L511"), "{state}: {refused:?}");
+        let planned = use_cases::plan(house.request(&name, 3), None, &|_, _| {}).unwrap_err();
+        assert_eq!((planned.code(), planned.exit_code()), ("L511", 5));
+        assert!(!house.place(&name).join("tacenda-plan.json").exists());
+        let mut request = house.request(&name, 3);
+        request.project.accept_rollback = Some("nobody got the others".into());
+        let report = request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+        assert_eq!(report.summary.unwrap().people, 28, "30 people are in the table, and two of them were erased");
+        assert!(house.is_whole(&name));
+        let events: Vec<String> = use_cases::log(&house.place(&name)).unwrap().events.iter().map(|line| line.event.clone()).collect();
+        assert!(events.ends_with(&["rollback".into(), "erase".into(), "publish".into()]), "{events:?}");
+        // Later too, and said once.
+        assert_eq!(house.publish(&name, 4).unwrap().summary.unwrap().people, 28);
+    }
+}
+
+/// Before its first release a project can remember nobody, so going on from there is refused.
+#[test]
+fn a_state_without_releases_is_not_gone_on_from_once_people_were_erased() {
+    let house = House::new();
+    let first = ReleaseRequest { backup: Some(house.place("0.age")), ..house.request("project", 1) };
+    first.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    let restored = |name: &str| {
+        use_cases::restore(&house.project(name), &house.place("0.age")).unwrap();
+        let mut request = house.request(name, 2);
+        request.project.accept_rollback = Some("a test".into());
+        let next = request.prepare(None, &|_, _| {});
+        code(next.and_then(|next| next.publish(&|_, _| {})))
+    };
+    let anchor = fs::read_dir(house.place("anchors")).unwrap().next().unwrap().unwrap().path();
+    let newest = fs::read(&anchor).unwrap();
+    assert_eq!(restored("early"), "published");
+    fs::write(&anchor, &newest).unwrap();
+    use_cases::erase(&house.project("project"), &["p10".into()]).unwrap();
+    assert_eq!(restored("late"), "L511");
+}

@@ -1,5 +1,6 @@
 //! Erasure and retention: what leaves the vault, what stays, and that the promise to the others is kept (science A3.14).
 
+use crate::sealed_vault::Recording;
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,17 +8,20 @@ use std::path::Path;
 use std::sync::Arc;
 use tacenda::audit::Severity;
 use tacenda::ingest::Given;
-use tacenda::ledger::{RealDisk, Store};
+use tacenda::keys::KeyFolder;
+use tacenda::ledger::{Disk, RealDisk, Store, unsealed};
 use tacenda::model::RecordKey;
+use tacenda::publish::{Access, Machine, Project};
 use tacenda::use_cases;
 use tacenda::use_cases::{
-    AuditRequest, EraseReport, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError,
+    AdoptRequest, AuditRequest, EraseReport, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError,
     VerifyRequest,
 };
 
 /// A project whose tables are made of people by number.
 struct Ward {
     folder: tempfile::TempDir,
+    keys: Option<KeyFolder>,
 }
 
 const M_INVARIANCE: &str = "model = 'm-invariance'\nm = 2";
@@ -28,9 +32,16 @@ const ONLY_ADDED: &str = "model = 'incremental-l-diversity'\nl = 2";
 
 impl Ward {
     fn new(promise: &str) -> Ward {
-        let ward = Ward { folder: tempfile::tempdir().unwrap() };
+        let ward = Ward { folder: tempfile::tempdir().unwrap(), keys: None };
         ward.policy(promise);
         ward
+    }
+
+    /// The same with an encrypted vault.
+    fn sealed(promise: &str) -> Ward {
+        let ward = Ward::new(promise);
+        let keys = KeyFolder::at(&ward.root().join("keys"));
+        Ward { keys: Some(keys), ..ward }
     }
 
     fn policy(&self, promise: &str) {
@@ -48,7 +59,12 @@ impl Ward {
     }
 
     fn project(&self) -> ProjectFolder {
-        ProjectFolder { root: self.root().into(), ..ProjectFolder::default() }
+        ProjectFolder { root: self.root().into(), keys: self.keys.clone(), ..ProjectFolder::default() }
+    }
+
+    /// The disk that reads the vault as it is meant.
+    fn disk(&self) -> Arc<dyn Disk> {
+        unsealed(Arc::new(RealDisk), self.root(), self.keys.as_ref()).unwrap()
     }
 
     /// The table of these people. Person 7 alone has a value and a room that nobody else has.
@@ -75,21 +91,22 @@ impl Ward {
     }
 
     fn store(&self) -> Store {
-        Store::open_read(Arc::new(RealDisk), self.root()).unwrap()
+        Store::open_read(self.disk(), self.root()).unwrap()
     }
 
     fn key(&self, id: u32) -> RecordKey {
         RecordKey::of(&self.store().seed().unwrap().key("identifier"), format!("p{id}").as_bytes())
     }
 
-    /// Whether a text stands in any byte of the private folder.
+    /// Whether a text stands in any byte of the private folder, decrypted.
     fn holds(&self, text: &str) -> bool {
+        let disk = self.disk();
         let mut folders = vec![self.root().join(".tacenda")];
         while let Some(folder) = folders.pop() {
             for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
                 if path.is_dir() {
                     folders.push(path);
-                } else if fs::read(path).unwrap().windows(text.len()).any(|bytes| bytes == text.as_bytes()) {
+                } else if contains(&disk.read(&path).unwrap(), text) {
                     return true;
                 }
             }
@@ -98,7 +115,8 @@ impl Ward {
     }
 
     fn is_whole(&self) -> bool {
-        use_cases::verify(&VerifyRequest::of(self.root()), &|_, _| {}).unwrap().whole
+        let request = VerifyRequest { own: self.keys.as_ref(), ..VerifyRequest::of(self.root()) };
+        use_cases::verify(&request, &|_, _| {}).unwrap().whole
     }
 
     fn published(&self, release: u32) -> String {
@@ -106,10 +124,72 @@ impl Ward {
     }
 }
 
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|found| found == text.as_bytes())
+}
+
+/// Every byte that is written while somebody is erased, in the clear and encrypted, and every byte of the vault before and
+/// after, decrypted.
+#[test]
+fn no_byte_that_erase_writes_shows_the_person() {
+    for ward in [Ward::new(CLUSTERS), Ward::sealed(CLUSTERS)] {
+        ward.publish(0..40).unwrap();
+        assert!(ward.holds("ROOM-of-seven") && ward.holds("RARE-of-seven") && ward.holds("angina"), "the canaries sing");
+        let recording = Recording::default();
+        let written = Arc::clone(&recording.0);
+        let machine = Machine { disk: Arc::new(recording), keys: ward.keys.clone(), ..Machine::default() };
+        let mut project = Project::open_on(machine, ward.root(), None, Access::Publish).unwrap();
+        assert_eq!(project.erase(&["p7".into()]).unwrap().people, 1);
+        drop(project);
+        let written = written.lock().unwrap();
+        for text in ["p7", "ROOM-of-seven", "RARE-of-seven"] {
+            assert!(!contains(&written, text) && !ward.holds(text), "{text}");
+        }
+        // The state of the others was written, readable only where the vault is not encrypted.
+        assert_eq!((contains(&written, "angina"), ward.holds("angina")), (ward.keys.is_none(), true));
+        assert!(ward.is_whole());
+    }
+}
+
+/// Somebody who was erased may be in a release that is taken in later. Nothing of them comes back.
+#[test]
+fn an_adopted_release_brings_nobody_back() {
+    for promise in [&format!("{M_INVARIANCE}\naccept_adopted = 'a test'"), &format!("{CLUSTERS}\naccept_adopted = 'a test'")]
+    {
+        let (ward, other) = (Ward::sealed(promise), Ward::new(promise));
+        ward.publish(0..40).unwrap();
+        ward.erase(&["p7"]);
+        // The whole of the other series: its first release has p7, its second one does not.
+        other.publish(0..40).unwrap();
+        let first = other.root().join("first.csv");
+        fs::rename(other.root().join("table.csv"), &first).unwrap();
+        other.publish((0..44).filter(|id| *id != 7)).unwrap();
+        let file = |number: u32| other.root().join(format!("releases/ward/r{number:04}/ward-r{number:04}.csv"));
+        let request = AdoptRequest {
+            project: ward.project(),
+            files: vec![file(1), file(2)],
+            truth: vec![first, other.root().join("table.csv")],
+            ..AdoptRequest::default()
+        };
+        let report = request.consider(&|_, _| {}).unwrap().adopt().unwrap();
+        assert_eq!(report.releases.iter().map(|release| release.erased).collect::<Vec<_>>(), [1, 0], "{promise}");
+        let (history, table, key) = (ward.store().history().unwrap(), ward.store().snapshot().unwrap().unwrap(), ward.key(7));
+        assert!(table.find(key).is_none() && history.is_erased(key) && history.record(key).is_none(), "{promise}");
+        assert!(!ward.holds("ROOM-of-seven"), "{promise}");
+        // The value stays where the sets of others hold it.
+        assert_eq!(ward.holds("RARE-of-seven"), promise.contains("m-invariance"), "{promise}");
+        assert!(ward.is_whole());
+        let next = ward.publish(0..48).unwrap().summary.unwrap();
+        assert_eq!(next.people, 47, "{promise}");
+        assert!(!ward.published(4).contains("ROOM-of-seven"));
+    }
+}
+
 #[test]
 fn nothing_of_an_erased_person_is_left_in_the_vault() {
-    for promise in [M_INVARIANCE, COHORTS, CLUSTERS, ONLY_ADDED] {
-        let ward = Ward::new(promise);
+    let promises = [M_INVARIANCE, COHORTS, CLUSTERS, ONLY_ADDED];
+    for (promise, is_sealed) in promises.into_iter().flat_map(|promise| [(promise, false), (promise, true)]) {
+        let ward = if is_sealed { Ward::sealed(promise) } else { Ward::new(promise) };
         ward.publish(0..40).unwrap();
         let key = ward.key(7);
         assert!(ward.store().snapshot().unwrap().unwrap().find(key).is_some());

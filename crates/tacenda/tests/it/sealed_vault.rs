@@ -54,7 +54,7 @@ fn open(disk: Arc<dyn Disk>, place: &Path, keys: &KeyFolder) -> Store {
 
 /// A disk that remembers every byte that was ever written to it.
 #[derive(Default)]
-struct Recording(Arc<Mutex<Vec<u8>>>);
+pub struct Recording(pub Arc<Mutex<Vec<u8>>>);
 
 struct RecordedFile(Box<dyn DiskFile>, Arc<Mutex<Vec<u8>>>);
 
