@@ -46,7 +46,9 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let text = shared::summary_text(&summary, &format!("{headline}: published"));
     let text = match common.quiet {
         true => format!("{}\n", report.folder.display()),
-        false => format!("{text}\n{}{}The release is in {}\n", signatures(&report), kept(&report), report.folder.display()),
+        false => {
+            format!("{text}\n{}{}The release is in {}\n", signatures(&report), kept(&report), report.folder.display())
+        }
     };
     if let Err(failure) = screen.result(&text, &report) {
         // The release is out: whatever happened to the report, this was not a failure to publish.

@@ -7,9 +7,9 @@ use crate::args::{Common, EditionArg, FormatArg, ReportArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
+use std::io;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::{fs, io};
 use tacenda::ingest::Given;
 use tacenda::model::Language;
 use tacenda::publish::ReportRequest;
@@ -41,8 +41,8 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     };
     if common.output.is_none() && common.format.is_none() && io::stdout().is_terminal() {
         let page = common.folder().root.join(format!("tacenda-report-{}.html", edition.word()));
-        let written = fs::write(&page, tacenda::report::html(&report));
-        written.map_err(|error| Failure::environment(format!("{}: {error}", page.display())))?;
+        let written = use_cases::write_private(&page, tacenda::report::html(&report).as_bytes());
+        written.map_err(|error| shared::failure(error, screen))?;
         screen.print(&format!("{}\n", said(&page)))?;
         return Ok(0);
     }

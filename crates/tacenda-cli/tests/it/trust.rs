@@ -65,7 +65,11 @@ fn the_policy_file_says_where_backups_go() {
     assert!(restored.contains("with 0 releases"), "{restored}");
     project.write("bad.toml", &format!("{POLICY}[backup]\nkeep = 0\n"));
     let ended = project.fails(&["check", "table.csv", "--policy", "bad.toml"], 2, "P2");
-    assert!(ended.stderr.contains("folder is missing") && ended.stderr.contains("keep is at least 1"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("folder is missing") && ended.stderr.contains("keep is at least 1"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// The machine is lost with its anchor. A receipt, or the newest release that recipients have, stands in for it.
@@ -252,6 +256,37 @@ fn what_is_written_for_the_steward_is_nobody_elses() {
         let mode = fs::metadata(project.file(words[2])).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{words:?}");
     }
+}
+
+/// A folder that somebody else prepared: links stand where files are about to be written.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let project = published(0);
+    project.write("table.csv", &patients(0, 60));
+    let precious = tempfile::tempdir().unwrap();
+    for (name, words) in [
+        ("tacenda-plan.json", &["plan", "table.csv"][..]),
+        ("drafted.toml", &["init", "table.csv", "--yes", "--policy", "drafted.toml"]),
+    ] {
+        for target in ["precious", "not-there"] {
+            let path = precious.path().join(target);
+            fs::write(precious.path().join("precious"), "precious").unwrap();
+            symlink(&path, project.file(name)).unwrap();
+            let ended = project.run(words);
+            assert_ne!(ended.code, 0, "{words:?}");
+            assert!(ended.stderr.contains("link") || target == "precious", "{words:?}: {}", ended.stderr);
+            assert_eq!(fs::read_to_string(precious.path().join("precious")).unwrap(), "precious");
+            assert!(!precious.path().join("not-there").exists(), "{words:?}");
+            fs::remove_file(project.file(name)).unwrap();
+        }
+    }
+    // A plan that was open to others is not any more.
+    project.write("tacenda-plan.json", "");
+    fs::set_permissions(project.file("tacenda-plan.json"), fs::Permissions::from_mode(0o666)).unwrap();
+    project.ok(&["plan", "table.csv"]);
+    assert_eq!(fs::metadata(project.file("tacenda-plan.json")).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

@@ -133,8 +133,9 @@ coded! {
              write it can change what is published. It was probably restored or copied without its permissions. Run \
              chmod -R go-rwx .tacenda/vault in the project folder, and ask who had access in the meantime.";
         #[error(
-            "the ledger has {found} lines, and {wanted} were seen here before (the last of {at}); this folder was \
-             restored or copied; nothing was published; continue with the folder that has all lines"
+            "the ledger has {found} lines, and {wanted} were seen here before (the last of {at}): this folder was restored or \
+             copied. Readers could compare a second release {next} with the first, and values of people would become certain. \
+             Nothing was published; continue with the folder that has all lines"
         )]
         RolledBack {
             /// How many lines there are.
@@ -161,8 +162,9 @@ coded! {
             "The file that records how far a series has come cannot be read. Compare tacenda log with the newest \
              release that recipients have. If the project has it, remove the damaged file: Tacenda writes it anew.";
         #[error(
-            "release {release} is out, and this project does not have it (it has {found}); this folder was restored or \
-             copied; nothing was published; continue with the folder that has it"
+            "release {release} is out, and this project does not have it (it has {found}): this folder was restored or copied. \
+             Readers could compare a second release {release} with the first, and values of people would become certain. \
+             Nothing was published; continue with the folder that has it"
         )]
         LacksRelease {
             /// The number of the release.

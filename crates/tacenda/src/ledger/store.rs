@@ -344,9 +344,8 @@ impl Store {
             self.owed = None;
         }
         let anchors = self.anchors.as_ref();
-        anchors.map_or(Ok(()), |anchors| {
-            anchors.write(self.seed_commitment(), self.series(), &self.events, &self.erased)
-        })
+        anchors
+            .map_or(Ok(()), |anchors| anchors.write(self.seed_commitment(), self.series(), &self.events, &self.erased))
     }
 
     /// Who was erased after the state that a person went on from, in writing: they are to be erased again. Empty where nobody went

@@ -18,7 +18,9 @@ pub mod series;
 pub mod views;
 
 pub use loosening::Looser;
-pub use policy_file::{BackupRule, Format, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits, SignatureRules};
+pub use policy_file::{
+    BackupRule, Format, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits, SignatureRules,
+};
 // All names of all promises are exported here, so that a new promise is listed in one place.
 pub use series::*;
 pub use views::*;

@@ -18,7 +18,9 @@ pub(super) fn file_by(rule: &BackupRule, store: &Store) -> Result<PathBuf, Proje
     match fs::symlink_metadata(&rule.folder) {
         Ok(found) if found.is_symlink() => Err(failed("it is a symbolic link".into())),
         Ok(found) if !found.is_dir() => Err(failed("it is no folder".into())),
-        Ok(_) => Ok(rule.folder.join(format!("{}{:04}-{}.age", stem(store), store.releases(), &store.head()[..DIGITS]))),
+        Ok(_) => {
+            Ok(rule.folder.join(format!("{}{:04}-{}.age", stem(store), store.releases(), &store.head()[..DIGITS])))
+        }
         Err(error) => Err(failed(error.to_string())),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::keys::KeyFolder;
 use crate::publish::signature_of;
-use crate::use_cases::{Plan, UseCaseError};
+use crate::use_cases::{Plan, UseCaseError, write_private};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs;
@@ -55,7 +55,7 @@ impl Approving {
         let comment = format!("tacenda approval release:{release} head:{ledger_head} digest:{release_digest}");
         let text = signer.sign_file(&self.bytes, &comment)?;
         let signature = signature_of(&self.path);
-        fs::write(&signature, text).map_err(UseCaseError::file(&signature))?;
+        write_private(&signature, text.as_bytes())?;
         let (key, public_key) = (signer.public().id().into(), signer.public().text().into());
         Ok(ApproveReport { plan: self.path, signature, release, label, release_digest, key, public_key })
     }

@@ -7,6 +7,7 @@ use crate::publish::{
     Access, ForecastRelease, ForecastReport, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError,
     Ways, is_project,
 };
+use crate::use_cases::private_file::refuse_link;
 use crate::use_cases::{Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -165,6 +166,7 @@ fn tried(policy: &Path, data: PathBuf, progress: Progress<'_>) -> Result<(Ways, 
 pub(super) fn write(path: &Path, text: &str) -> Result<(), UseCaseError> {
     let parent = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(UseCaseError::file(parent))?;
+    refuse_link(path)?;
     fs::write(path, text).map_err(UseCaseError::file(path))
 }
 

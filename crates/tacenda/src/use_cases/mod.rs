@@ -8,6 +8,7 @@
 
 mod error;
 mod request;
+mod private_file;
 mod subject;
 mod audit;
 mod explain;
@@ -43,6 +44,7 @@ pub use error::{RequestFault, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
+pub use private_file::write_private;
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{

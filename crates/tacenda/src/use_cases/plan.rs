@@ -8,7 +8,7 @@ use crate::publish::{
     Access, Choice, ComparisonReport, ForecastReport, MOST_COMPARED, ProjectError, approval, signature_of,
 };
 use crate::use_cases::release::{REHEARSED, rehearsed};
-use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError};
+use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError, write_private};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -115,23 +115,14 @@ pub fn plan(
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
     // The file is created first, because a table that no plan names would stay in the vault.
-    claim(&plan).map_err(UseCaseError::file(&plan))?;
+    write_private(&plan, b"")?;
     let kept = rehearsed.keep_planned()?;
     let plan_file = Plan { kept, ..Plan::new(&rehearsed, data, delta) };
     let text = serde_json::to_string_pretty(&plan_file).expect("paths and digests are JSON");
-    fs::write(&plan, text + "\n").map_err(UseCaseError::file(&plan))?;
+    write_private(&plan, (text + "\n").as_bytes())?;
     let mut summary = rehearsed.summary();
     summary.notes.extend(ways.notes());
     Ok(PlanReport { plan, summary, choices: ways.choices, drift, comparison, forecast })
-}
-
-/// Makes an empty file that only its owner can read: it names the private table and its digest.
-fn claim(path: &Path) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
 }
 
 impl DriftReport {

@@ -192,7 +192,10 @@ fn without_its_backup_nothing_is_published() {
 #[test]
 fn the_policy_file_says_where_backups_go() {
     let house = House::new();
-    let rule = |folder: &str| fs::write(house.place("project/tacenda.toml"), format!("{POLICY}[backup]\nfolder = '{folder}'\nkeep = 2\n")).unwrap();
+    let rule = |folder: &str| {
+        fs::write(house.place("project/tacenda.toml"), format!("{POLICY}[backup]\nfolder = '{folder}'\nkeep = 2\n"))
+            .unwrap()
+    };
     rule("../kept/");
     let failed = house.publish("project", 1).unwrap_err();
     assert_eq!((failed.code(), failed.exit_code()), ("R704", 7), "a folder that is not there is not made");
@@ -217,7 +220,14 @@ fn the_policy_file_says_where_backups_go() {
     let once = ReleaseRequest { backup: Some(house.place("once.age")), ..house.request("project", 6) };
     let report = once.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
     assert_eq!(report.backup, Some(house.place("once.age")));
-    assert!(!fs::read_dir(house.place("kept")).unwrap().any(|file| file.unwrap().path().display().to_string().contains("-r0005-")));
+    assert!(
+        !fs::read_dir(house.place("kept")).unwrap().any(|file| file
+            .unwrap()
+            .path()
+            .display()
+            .to_string()
+            .contains("-r0005-"))
+    );
     // Not through a link.
     #[cfg(unix)]
     {
@@ -233,8 +243,14 @@ fn the_policy_file_says_where_backups_go() {
     }
     rule("../kept");
     // A project that was set back overwrites nothing that is newer, and removes nothing newer.
-    let listed = || fs::read_dir(house.place("kept")).unwrap().map(|file| file.unwrap().path()).collect::<std::collections::BTreeSet<_>>();
-    let before: Vec<(PathBuf, Vec<u8>)> = listed().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect();
+    let listed = || {
+        fs::read_dir(house.place("kept"))
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let before: Vec<(PathBuf, Vec<u8>)> =
+        listed().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect();
     use_cases::restore(&house.project("back"), &backups[2]).unwrap();
     let mut request = house.request("back", 9);
     request.project.accept_rollback = Some("a test".into());
@@ -253,10 +269,14 @@ fn the_policy_file_says_where_backups_go() {
 #[test]
 fn a_backup_brings_nobody_back_who_was_erased() {
     let house = House::new();
-    use_cases::backup(&{
-        house.publish("project", 1).unwrap();
-        house.project("project")
-    }, &house.place("1.age")).unwrap();
+    use_cases::backup(
+        &{
+            house.publish("project", 1).unwrap();
+            house.project("project")
+        },
+        &house.place("1.age"),
+    )
+    .unwrap();
     house.publish("project", 2).unwrap();
     use_cases::backup(&house.project("project"), &house.place("2.age")).unwrap();
     // p30 is in all tables, p36 came with the second.
@@ -267,7 +287,9 @@ fn a_backup_brings_nobody_back_who_was_erased() {
     for state in [1, 2] {
         fs::write(&anchor, &newest).unwrap();
         let name = format!("restored-{state}");
-        assert!(use_cases::restore(&house.project(&name), &house.place(&format!("{state}.age"))).unwrap().behind.is_some());
+        assert!(
+            use_cases::restore(&house.project(&name), &house.place(&format!("{state}.age"))).unwrap().behind.is_some()
+        );
         // Even the table that followed then: p30 would be in its release.
         let refused: Vec<&str> = (1..4).map(|table| code(house.publish(&name, table))).collect();
         assert!(refused.iter().all(|code| *code == "L511"), "{state}: {refused:?}");
@@ -279,7 +301,8 @@ fn a_backup_brings_nobody_back_who_was_erased() {
         let report = request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
         assert_eq!(report.summary.unwrap().people, 28, "30 people are in the table, and two of them were erased");
         assert!(house.is_whole(&name));
-        let events: Vec<String> = use_cases::log(&house.place(&name)).unwrap().events.iter().map(|line| line.event.clone()).collect();
+        let events: Vec<String> =
+            use_cases::log(&house.place(&name)).unwrap().events.iter().map(|line| line.event.clone()).collect();
         assert!(events.ends_with(&["rollback".into(), "erase".into(), "publish".into()]), "{events:?}");
         // Later too, and said once.
         assert_eq!(house.publish(&name, 4).unwrap().summary.unwrap().people, 28);

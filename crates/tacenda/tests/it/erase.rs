@@ -14,8 +14,8 @@ use tacenda::model::RecordKey;
 use tacenda::publish::{Access, Machine, Project};
 use tacenda::use_cases;
 use tacenda::use_cases::{
-    AdoptRequest, AuditRequest, EraseReport, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest, UseCaseError,
-    VerifyRequest,
+    AdoptRequest, AuditRequest, EraseReport, ProjectFolder, PublishReport, ReleaseRequest, SubjectRequest,
+    UseCaseError, VerifyRequest,
 };
 
 /// A project whose tables are made of people by number.
@@ -134,7 +134,10 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 fn no_byte_that_erase_writes_shows_the_person() {
     for ward in [Ward::new(CLUSTERS), Ward::sealed(CLUSTERS)] {
         ward.publish(0..40).unwrap();
-        assert!(ward.holds("ROOM-of-seven") && ward.holds("RARE-of-seven") && ward.holds("angina"), "the canaries sing");
+        assert!(
+            ward.holds("ROOM-of-seven") && ward.holds("RARE-of-seven") && ward.holds("angina"),
+            "the canaries sing"
+        );
         let recording = Recording::default();
         let written = Arc::clone(&recording.0);
         let machine = Machine { disk: Arc::new(recording), keys: ward.keys.clone(), ..Machine::default() };
@@ -154,7 +157,8 @@ fn no_byte_that_erase_writes_shows_the_person() {
 /// Somebody who was erased may be in a release that is taken in later. Nothing of them comes back.
 #[test]
 fn an_adopted_release_brings_nobody_back() {
-    for promise in [&format!("{M_INVARIANCE}\naccept_adopted = 'a test'"), &format!("{CLUSTERS}\naccept_adopted = 'a test'")]
+    for promise in
+        [&format!("{M_INVARIANCE}\naccept_adopted = 'a test'"), &format!("{CLUSTERS}\naccept_adopted = 'a test'")]
     {
         let (ward, other) = (Ward::sealed(promise), Ward::new(promise));
         ward.publish(0..40).unwrap();
@@ -173,7 +177,8 @@ fn an_adopted_release_brings_nobody_back() {
         };
         let report = request.consider(&|_, _| {}).unwrap().adopt().unwrap();
         assert_eq!(report.releases.iter().map(|release| release.erased).collect::<Vec<_>>(), [1, 0], "{promise}");
-        let (history, table, key) = (ward.store().history().unwrap(), ward.store().snapshot().unwrap().unwrap(), ward.key(7));
+        let (history, table, key) =
+            (ward.store().history().unwrap(), ward.store().snapshot().unwrap().unwrap(), ward.key(7));
         assert!(table.find(key).is_none() && history.is_erased(key) && history.record(key).is_none(), "{promise}");
         assert!(!ward.holds("ROOM-of-seven"), "{promise}");
         // The value stays where the sets of others hold it.

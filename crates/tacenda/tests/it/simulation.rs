@@ -386,7 +386,8 @@ impl Life {
     fn packed(&self) -> Result<Arc<CrashDisk>, Broken> {
         let failed = |error: String| Broken::Promise(format!("it cannot be backed up: {error}"));
         let copy = self.disk.copy(DiskFault::Never);
-        let store = Store::open_write(opened(&copy).map_err(failed)?, root()).map_err(|error| failed(error.to_string()))?;
+        let store =
+            Store::open_write(opened(&copy).map_err(failed)?, root()).map_err(|error| failed(error.to_string()))?;
         let mut archive = Vec::new();
         store.pack(&*copy, &[], &mut archive).map_err(|error| failed(error.to_string()))?;
         let disk = empty();
@@ -605,7 +606,11 @@ impl Life {
         if releases == 0 && !self.erased.is_empty() {
             // Nothing could remember whom to leave out.
             self.disk = newest;
-            return if first.counts() || again.counts() { broken("the erased may come again") } else { self.settle(&[]) };
+            return if first.counts() || again.counts() {
+                broken("the erased may come again")
+            } else {
+                self.settle(&[])
+            };
         }
         if !again.is_acknowledged {
             return broken(format!("what a person said did not help: {}", again.error));
