@@ -301,6 +301,30 @@ fn names_command_no_terminal() {
     }
 }
 
+/// Recipients open the page of a release in a browser and print it to a terminal.
+#[test]
+fn a_title_is_text_and_nothing_else() {
+    let project = published(0);
+    let line = POLICY.lines().find(|line| line.starts_with("title")).unwrap();
+    let hostile = "title = \"<script>x</script> \\u001b[2J [here](https://example.org)\"\ncontact = \"<img src=x>\"";
+    let contact = POLICY.lines().find(|line| line.starts_with("contact")).unwrap_or("no such line");
+    project.write("tacenda.toml", &POLICY.replace(contact, "").replace(line, hostile));
+    project.write("table.csv", &patients(0, 60));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.ok(&["retract", "1", "--because", "<script>y</script>"]);
+    project.write("table.csv", &patients(10, 60));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    for number in [1, 2] {
+        let page = project.read(&format!("releases/ward-stays/r000{number}/README.md"));
+        assert!(page.starts_with("# \\<script\\>x"), "{page}");
+        for markup in ["<script", "\u{1b}", "[here]", "<img"] {
+            assert!(!page.replace(&format!("\\{markup}"), "").contains(markup), "{markup}: {page}");
+        }
+        let html = project.read(&format!("releases/ward-stays/r000{number}/report.html"));
+        assert!(!html.contains("<script>x") && !html.contains("<script>y") && !html.contains("<img src=x"));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_kill_between_the_commit_and_the_rename_is_no_damage() {

@@ -157,7 +157,7 @@ pub fn readme(issue: &Issue<'_>, facts: &ManifestFacts) -> String {
     let counterfeits = release.counterfeit_count();
     let people = rows as u64 - counterfeits;
     let groups = release.group_count();
-    say(&mut page, &format!("# {}, {}", title(policy), release.label));
+    say(&mut page, &format!("# {}, {}", plain(title(policy)), release.label));
     say(
         &mut page,
         &format!(
@@ -172,7 +172,7 @@ pub fn readme(issue: &Issue<'_>, facts: &ManifestFacts) -> String {
             release.alone_sentence().map_or(String::new(), |alone| format!(" {alone}")),
             match policy.series.contact.as_str() {
                 "" => String::new(),
-                contact => format!(" Questions: {contact}."),
+                contact => format!(" Questions: {}.", plain(contact)),
             },
         ),
     );
@@ -194,7 +194,7 @@ pub fn readme(issue: &Issue<'_>, facts: &ManifestFacts) -> String {
         say(&mut page, &judged);
     }
     if let Some(withdrawn) = &facts.withdrawn {
-        say(&mut page, &format!("**Withdrawn.** {withdrawn}"));
+        say(&mut page, &format!("**Withdrawn.** {}", plain(withdrawn)));
     }
     if let Some(erratum) = &facts.erratum {
         say(&mut page, &format!("**Erratum.** {erratum}"));
@@ -240,7 +240,7 @@ fn how_to_read(issue: &Issue<'_>) -> String {
     ));
     let named = |wanted: &dyn Fn(&Quasi) -> bool| {
         let names: Vec<String> =
-            schema.quasi.iter().filter(|quasi| wanted(quasi)).map(|quasi| format!("`{}`", quasi.name)).collect();
+            schema.quasi.iter().filter(|quasi| wanted(quasi)).map(|quasi| code(&quasi.name)).collect();
         names.join(", ")
     };
     let numbers = named(&|quasi| quasi.hierarchy().is_none());
@@ -300,7 +300,7 @@ fn how_to_read(issue: &Issue<'_>) -> String {
 /// The names of the columns with a role, in the policy's order.
 fn names(schema: &Schema, role: Role) -> String {
     let columns = schema.order.iter().filter(|(of, _)| *of == role);
-    columns.map(|&(role, at)| format!("`{}`", schema.column_name(role, at))).collect::<Vec<_>>().join(", ")
+    columns.map(|&(role, at)| code(schema.column_name(role, at))).collect::<Vec<_>>().join(", ")
 }
 
 fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
@@ -324,7 +324,7 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
              within each group."
         ));
     }
-    let column = schema.sensitive.first().map_or(GROUP_ID, |sensitive| &sensitive.name);
+    let column = quotable(schema.sensitive.first().map_or(GROUP_ID, |sensitive| &sensitive.name));
     if issue.counts_counterfeits() {
         write!(
             text,
@@ -382,12 +382,12 @@ fn published_counts(counts: &PeopleCounts, issue: &Issue<'_>, stem: &str) -> Str
     let columns: Vec<String> = counts
         .columns
         .iter()
-        .map(|column| format!("`{}` ({})", column.name, PeopleCounts::describe(column.rule)))
+        .map(|column| format!("{} ({})", code(&column.name), PeopleCounts::describe(column.rule)))
         .collect();
     let sample = schema.quasi.iter().find(|quasi| counts.column(&quasi.name).is_some());
     let (column, wanted) = match sample {
-        Some(quasi) if quasi.hierarchy().is_none() => (&quasi.name, "cell.startswith(\"[\")"),
-        Some(quasi) => (&quasi.name, "cell != \"\""),
+        Some(quasi) if quasi.hierarchy().is_none() => (quotable(&quasi.name), "cell.startswith(\"[\")"),
+        Some(quasi) => (quotable(&quasi.name), "cell != \"\""),
         None => return String::new(),
     };
     let said = format!(
@@ -415,6 +415,31 @@ const RECIPE: &str = include_str!("recipe.py");
 
 fn has_companion(schema: &Schema) -> bool {
     schema.quasi.iter().any(|quasi| quasi.nullable && quasi.hierarchy().is_none())
+}
+
+/// A text of a steward in Markdown: it commands neither a terminal nor a browser, and links to nothing.
+fn plain(text: &str) -> String {
+    let mut page = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\\' | '<' | '>' | '&' | '[' | ']' | '`' => page.extend(['\\', letter]),
+            _ if letter.is_control() => page.push(char::REPLACEMENT_CHARACTER),
+            _ => page.push(letter),
+        }
+    }
+    page
+}
+
+/// A name as code: what would end the code is replaced.
+fn code(name: &str) -> String {
+    let ends = |letter: char| letter.is_control() || letter == '`';
+    format!("`{}`", name.replace(ends, "\u{fffd}"))
+}
+
+/// A name that stands between quotes in an example: what would end the text is replaced.
+fn quotable(name: &str) -> String {
+    let ends = |letter: char| letter.is_control() || matches!(letter, '`' | '"' | '\\');
+    name.replace(ends, "\u{fffd}")
 }
 
 fn title(policy: &PolicyFile) -> &str {
