@@ -490,7 +490,21 @@ impl Store {
     /// Keeps the table of a plan in the vault. Returns the files and their digests, which are keyed and so reveal
     /// nothing.
     pub fn keep_planned(&self, name: &str, table: &Table) -> Result<BTreeMap<String, String>, LedgerError> {
-        self.vault()?.write_planned(name, table)
+        let files = self.vault()?.write_planned(name, table)?;
+        if recover::look(&*self.disk, &self.root)?.whole > self.whole {
+            // Somebody who is in this table may have been erased meanwhile.
+            for path in files.keys().map(|name| self.root.join(VAULT).join(name)) {
+                self.disk.remove_file(&path).map_err(|error| LedgerError::disk("remove", &path, error))?;
+            }
+            return Err(LedgerError::MovedOn);
+        }
+        Ok(files)
+    }
+
+    /// Removes the tables of all plans.
+    pub fn forget_plans(&self) -> Result<(), LedgerError> {
+        self.assert_writer();
+        self.vault()?.remove_planned()
     }
 
     /// The table of a plan, if the vault has it unchanged.
@@ -575,6 +589,8 @@ impl Store {
             let seq = store.events.len() as u64;
             let unfinished = |source| LedgerError::Unfinished { seq, source: Box::new(source) };
             recover::sweep_vault(&*store.disk, &store.root).map_err(unfinished)?;
+            // Again: a plan takes no lock, and may have been made since.
+            store.vault()?.remove_planned().map_err(unfinished)?;
             // The next files of this store must not have the names of these.
             store.attempt = new_attempt(&store.root)?;
             Ok(())

@@ -47,6 +47,10 @@ impl Project {
         }
         keys.sort_unstable();
         keys.dedup();
+        if erased.already > 0 {
+            // Power may have been lost before the tables of plans were removed.
+            self.store_mut().forget_plans()?;
+        }
         self.forget(history, &keys, &[], None, erased)
     }
 

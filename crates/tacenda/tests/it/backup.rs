@@ -251,7 +251,7 @@ fn the_policy_file_says_where_backups_go() {
     };
     let before: Vec<(PathBuf, Vec<u8>)> =
         listed().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect();
-    use_cases::restore(&house.project("back"), &backups[2]).unwrap();
+    use_cases::restore(&house.project("back"), &backups[3]).unwrap();
     let mut request = house.request("back", 9);
     request.project.accept_rollback = Some("a test".into());
     request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();

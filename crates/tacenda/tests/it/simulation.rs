@@ -635,14 +635,16 @@ impl Life {
     /// Holds what is on the disk against what may be there after these attempts, and takes it for the truth.
     fn settle(&mut self, attempts: &[Attempt]) -> Result<(), Broken> {
         let forgets = |wish: Wish| matches!(wish, Wish::Erase(_) | Wish::Retain(_));
+        let mut erased = BTreeSet::new();
         for attempt in attempts.iter().filter(|attempt| attempt.counts() && forgets(attempt.wish)) {
-            self.erased.extend(attempt.made.iter().flat_map(|(history, _)| history.erased.iter().copied()));
+            erased.extend(attempt.made.iter().flat_map(|(history, _)| history.erased.iter().copied()));
             if let Wish::Erase(person) = attempt.wish {
-                self.erased.insert(key(person));
+                erased.insert(key(person));
             }
         }
         if let [Attempt { wish: Wish::Erase(_) | Wish::Retain(_), is_acknowledged: true, .. }] = attempts {
             // Before anybody tidies up.
+            self.erased.append(&mut erased);
             self.refuse_traces()?;
         }
         let told = |error: LedgerError| Broken::Promise(format!("it does not open: {error}"));
@@ -666,12 +668,17 @@ impl Life {
         let mut last = self.state.take();
         for event in &store.events()[before..] {
             let is_last = event.seq as usize == now;
+            if let What::Erase(_) = &event.what {
+                // Releases before this line may have them.
+                self.erased.append(&mut erased);
+            }
             last = self.explained(&store, &event.what, is_last, attempts)?;
         }
         self.state = last;
         if self.state.as_ref().is_some_and(|made| !is_kept(&store, made)) {
             return broken("the vault has another history");
         }
+        self.erased.append(&mut erased);
         self.refuse_returned(&store)?;
         drop(store);
         self.refuse_traces()
