@@ -4,9 +4,12 @@ use crate::small_project::{init, publish};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tacenda::ledger::{Anchors, Disk, LedgerError, RealDisk, Store};
 use tacenda::model::Hierarchy;
+use tacenda::use_cases::VerifyRequest;
+use tacenda::{ledger, use_cases};
 
 fn real() -> Arc<dyn Disk> {
     Arc::new(RealDisk)
@@ -68,6 +71,22 @@ fn a_vault_that_others_can_read_is_refused_and_the_advice_works() {
         assert!(done.success());
         publish(&mut Store::open_write(real(), folder.path()).unwrap(), 2).unwrap();
     }
+}
+
+/// A publish runs between the moment the ledger is read and the moment files are compared with it.
+#[test]
+fn verify_beside_a_publish_tells_of_no_damage() {
+    let folder = project(1);
+    let is_done = AtomicBool::new(false);
+    let meanwhile = |_: usize, _: &str| {
+        if !is_done.swap(true, Ordering::Relaxed) {
+            publish(&mut Store::open_write(real(), folder.path()).unwrap(), 2).unwrap();
+        }
+    };
+    let request = VerifyRequest::of(folder.path());
+    let error = use_cases::verify(&request, &meanwhile).unwrap_err();
+    assert_eq!((error.code(), error.exit_code()), ("E707", 7));
+    assert!(ledger::verify(&Store::open_read(real(), folder.path()).unwrap()).is_empty());
 }
 
 #[test]
