@@ -263,22 +263,23 @@ fn what_is_written_for_the_steward_is_nobody_elses() {
 #[test]
 fn nothing_is_written_through_a_link() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let project = published(0);
-    project.write("table.csv", &patients(0, 60));
     let precious = tempfile::tempdir().unwrap();
-    for (name, words) in [
-        ("tacenda-plan.json", &["plan", "table.csv"][..]),
-        ("drafted.toml", &["init", "table.csv", "--yes", "--policy", "drafted.toml"]),
+    let target = |name: &str| precious.path().join(name);
+    fs::write(target("precious"), "precious").unwrap();
+    let (project, empty) = (published(0), TestProject::empty());
+    for (project, name, words) in [
+        (&project, "tacenda-plan.json", &["plan", "table.csv"][..]),
+        (&empty, "tacenda.toml", &["init", "table.csv", "--yes"]),
     ] {
-        for target in ["precious", "not-there"] {
-            let path = precious.path().join(target);
-            fs::write(precious.path().join("precious"), "precious").unwrap();
-            symlink(&path, project.file(name)).unwrap();
+        project.write("table.csv", &patients(0, 60));
+        for there in ["precious", "not-there"] {
+            symlink(target(there), project.file(name)).unwrap();
             let ended = project.run(words);
             assert_ne!(ended.code, 0, "{words:?}");
-            assert!(ended.stderr.contains("link") || target == "precious", "{words:?}: {}", ended.stderr);
-            assert_eq!(fs::read_to_string(precious.path().join("precious")).unwrap(), "precious");
-            assert!(!precious.path().join("not-there").exists(), "{words:?}");
+            // Where a policy file is already, nothing is drafted.
+            assert!(ended.stderr.contains("link") || ended.stderr.contains("U204"), "{words:?}: {}", ended.stderr);
+            assert_eq!(fs::read_to_string(target("precious")).unwrap(), "precious");
+            assert!(!target("not-there").exists(), "{words:?}");
             fs::remove_file(project.file(name)).unwrap();
         }
     }
