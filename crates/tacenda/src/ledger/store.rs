@@ -525,6 +525,11 @@ impl Store {
         let parent = self.root.join(STAGING);
         let folder = parent.join(staged_name(number, &self.attempt));
         let fault = |error| LedgerError::disk("create", &folder, error);
+        if !self.disk.exists(&parent).map_err(fault)? {
+            // A backup has no such folder. Its own name must last, or a power cut would take a committed release with it.
+            self.disk.create_folder(&parent, Folder::Private).map_err(fault)?;
+            self.disk.sync_folder(&self.root.join(".tacenda")).map_err(fault)?;
+        }
         if self.disk.exists(&folder).map_err(fault)? {
             self.disk.remove_folder(&folder).map_err(fault)?;
         }

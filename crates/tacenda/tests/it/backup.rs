@@ -115,6 +115,12 @@ fn a_restored_state_goes_on_as_it_did_or_not_at_all() {
         // All is here again: from now on anything may follow.
         house.publish(&name, STATES + 3).unwrap();
         assert!(house.is_whole(&name));
+        #[cfg(unix)]
+        for folder in [".tacenda/vault", ".tacenda/staging"] {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(house.place(&name).join(folder)).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o700, "{folder} is as private as in a new project");
+        }
         // The folder it was restored from is now the one that is behind.
         assert_eq!(code(house.publish("project", STATES + 1)), "L511");
     }
