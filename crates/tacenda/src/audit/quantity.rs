@@ -86,6 +86,8 @@ quantities! {
     Boundaries = "boundaries",
     ValuesChanged = "changes of a value",
     ChangesShown = "people whose change is visible",
+    PeopleWaiting = "people who wait",
+    LargestShareWaiting = "largest share of a value among people who wait",
     ShareOffGrid = "share off any grid",
     ShareOfEndsIsolating = "share of ends that fit one person",
     ShareOfValuesIsolating = "share of values inside that fit one person",

@@ -241,6 +241,30 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
             groups(),
             values()
         ),
+        Statement::FrequentAmongWaiting { of_table, table } => format!(
+            "{} of the {} who wait {} {}. Of all {} of the table, {} {} it.",
+            number(count),
+            people(line),
+            if count == 1 { "has" } else { "have" },
+            names(&witness.values),
+            people(table),
+            number(of_table),
+            if of_table == 1 { "has" } else { "have" },
+        ),
+        Statement::ChangedAndWaits { others, stayed } => format!(
+            "{} of the {} who were published before and wait now {} another value than before. Of {} published again, {}.",
+            number(count),
+            people(line),
+            if count == 1 { "has" } else { "have" },
+            people(stayed),
+            counted(others, "has", "have"),
+        ),
+        Statement::FewByWaiting => format!(
+            "People who waited together failed the threshold together, so one value is frequent among them. Everyone needs a \
+             row of their own. Together, {} leave {}: {l}.",
+            groups(),
+            values()
+        ),
         Statement::GroupsMoved => format!(
             "Made again with the same seed, after values were exchanged within value sets, the release has other groups for {} \
              of {}; {} is one of those that changed.",

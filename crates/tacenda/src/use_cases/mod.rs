@@ -10,6 +10,7 @@ mod error;
 mod request;
 mod subject;
 mod audit;
+mod remedy;
 mod explain;
 mod draft;
 mod adopt;
@@ -40,7 +41,9 @@ pub use diff::{DiffReport, DiffSide, DiffValue, diff};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
 pub use erase::{EraseReport, erase, retain};
 pub use error::{RequestFault, UseCaseError};
-pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
+pub use explain::{
+    ExplainReport, explain_audit, explain_code, explain_finding, explain_group, explain_person, wrapped,
+};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
@@ -49,6 +52,7 @@ pub use releases::{
     CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, VerifyRequest, count, log, show,
     verify,
 };
+pub use remedy::Remedies;
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};
 pub use retract::{RetractReport, retract};

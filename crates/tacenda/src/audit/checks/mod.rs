@@ -30,5 +30,6 @@ pub(super) mod posterior;
 pub(super) mod rerun;
 pub(super) mod row_order;
 mod tally;
+pub(super) mod waiting;
 
 pub(super) use ask::Ask;

@@ -20,6 +20,7 @@ mod weights;
 mod links;
 mod sets;
 mod levels;
+mod arx_project;
 mod hierarchy;
 mod numbers;
 mod labels;
@@ -30,6 +31,7 @@ mod truth;
 mod twins;
 mod when;
 
+pub use arx_project::{hierarchies as arx_hierarchies, is_hierarchy, read_hierarchy};
 pub use cell::Cell;
 pub use column::ColumnNote;
 pub use counts::counts_beside;
