@@ -310,7 +310,7 @@ const TRIED: &[Advice] = &[
         exit: 6,
         done: nothing,
         again: &["--truth", "q1.csv", "--check", "rerun", "--check", "group-sizes", "--reader", "method"],
-        then: 1,
+        then: 0,
     },
     Advice {
         advised: "raise the budget. Each search had 4,000 steps, and this one needs at least",
@@ -367,7 +367,7 @@ const TRIED: &[Advice] = &[
         stands: Steps,
         files: &[
             ("r1.csv", "index,age,disease\na,20-29,flu\nb,20-29,hiv\nc,20-29,gout\nd,20-29,cold\n"),
-            ("r2.csv", "index,age,disease\nb,20-29,hiv\na,20-29,flu\nd,20-29,cold\nc,20-29,gout\n"),
+            ("r2.csv", "index,age,disease\nb,20-39,hiv\na,20-39,flu\nd,20-39,cold\nc,20-39,gout\n"),
             ("t1.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n4,24,cold\n"),
             ("t2.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n4,24,cold\n"),
         ],
