@@ -186,6 +186,11 @@ coded! {
         LeaversFewValues = "A725", "the difference of two releases leaves too few values for departures",
             "Overlapping groups have the same people in both releases, except those who left. The rows that the \
              earlier groups lost are theirs, and these have fewer than l values.";
+        ArrivalsUnlessSuppressed = "A726", "without suppressed rows, the difference of two releases leaves too few values for arrivals",
+            "Suppressed rows may have any value in every column. If they are the same people in both releases, the other rows \
+             can be compared without them, as tools that suppress rows count. Then the rows that groups gained are the \
+             arrivals', and these have fewer than l values. The releases do not say who was suppressed, so this is a note. \
+             Leave suppressed rows out of the release, or do not publish a release that differs in few rows.";
         PlaceGivesAway = "A733", "where groups of several releases overlap, too few values are common to all",
             "The private tables were not given, so it is not known who is in which group. But groups of several \
              releases overlap here. A person in this overlap who is in all these releases has a value that all these \

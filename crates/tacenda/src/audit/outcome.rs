@@ -532,6 +532,7 @@ impl Fault {
             | Fault::TightBoundaries
             | Fault::LearnedValues
             | Fault::ChangeShows
+            | Fault::ArrivalsUnlessSuppressed
             | Fault::WaitingTellsValue
             | Fault::WaitingTellsChange
             | Fault::WaitingCertain

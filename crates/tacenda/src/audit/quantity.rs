@@ -56,6 +56,7 @@ quantities! {
     Components = "components",
     RowsGained = "rows gained, at least",
     RowsLost = "rows lost, at least",
+    ArrivalsUnlessSuppressed = "arrivals with too few values if suppressed rows are left out",
     PeopleCertain = "people certain",
     PeopleCertainByHousehold = "people certain once a household is known",
     PeopleBelowL = "people below l",

@@ -54,6 +54,9 @@ pub enum Statement {
     },
     /// The groups overlap no other groups of the two releases, and gained `number` rows, all of arrivals: fewer than k.
     FewArrivals,
+    /// If the people whose rows are suppressed are the same in both releases, the rows that the groups gained are those of
+    /// arrivals, and have the values given: fewer than l.
+    ArrivalsUnlessSuppressed,
     /// The groups cover the person, and leave the values given: fewer than l.
     FewCandidates {
         /// The attacker knows in which releases the person is, and everyone needs a row of their own; otherwise any

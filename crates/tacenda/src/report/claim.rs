@@ -124,6 +124,12 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
         Statement::FewArrivals => {
             format!("{} The rows they gained are those of {}: {k}.", apart(), counted(count, "arrival", "arrivals"))
         }
+        Statement::ArrivalsUnlessSuppressed => format!(
+            "If the people whose rows are suppressed are the same in both releases, the rows that {} gained are those of arrivals. \
+             These have {}: {l}.",
+            groups(),
+            values()
+        ),
         Statement::FewCandidates { presence: true } => format!(
             "In each release, a group that covers the person has the person's value, and everyone needs a row of their \
              own. Together, {} leave {}: {l}.",

@@ -123,10 +123,17 @@ fn who_waits_for_others_is_not_accused() {
     let without = [&two[..], &[(3, 80, 0), (5, 80, 1)]].concat();
     let more = [&without[..], &[(6, 80, 1), (7, 80, 2)]].concat();
     assert_eq!(guarded(&[people(&five), people(&without), people(&more)]), "PASS");
-    // Four people may have been two groups: which, is not known by the rule.
-    let six = [&two[..], &[(3, 70, 0), (4, 71, 0), (5, 90, 1), (6, 91, 1)]].concat();
-    let later = [&six[..], &[(7, 70, 1), (8, 71, 2), (9, 90, 0), (10, 91, 2)]].concat();
-    assert_eq!(guarded(&[people(&six), people(&later)]), "PASS");
+    // Six people may have been two groups of three, and were: two of each three had disease 0. That four of the six share one
+    // value does not follow, though only four can have it later.
+    let beside = [(70, 0, 3), (71, 0, 5), (72, 1, 7), (90, 0, 9), (91, 0, 11), (92, 2, 13)];
+    let three = [(1, 10, 1), (2, 10, 2), (3, 10, 3)];
+    let nine = [&three[..], &beside.map(|(age, disease, _)| (age, age, disease))].concat();
+    let more = beside.iter().flat_map(|&(age, _, other)| [(100 + age, age, other), (200 + age, age, other + 1)]);
+    let all: Vec<(u32, u32, u8)> = nine.iter().copied().chain(more).collect();
+    let policy = IncrementalKAnonymity { l: Some(2), ..IncrementalKAnonymity::new(3) };
+    let done = published(&policy, &[people(&nine), people(&all)]);
+    assert_eq!((done[0].1.membership.withheld.len(), done[1].1.release.group_count()), (6, 7));
+    assert_eq!(told(&asked(Some(&policy.promise().terms()), &done, Attacker::default())), "PASS");
 }
 
 /// So many people, of whom every other one has disease 0, or every third.
