@@ -501,6 +501,9 @@ pub struct AuditArgs {
     /// What makes the exit code 1 (a finding) or 6 (a question that is NOT ASSESSED and may hide a finding)
     #[arg(long, value_enum, default_value_t = FailOnArg::Any)]
     pub fail_on: FailOnArg,
+    /// Also say what every finding means, and try what would help: leaving out columns, or a release. Each try is an audit
+    #[arg(long)]
+    pub explain: bool,
     /// Show sensitive values by name; on a terminal only
     #[arg(long)]
     pub show_values: bool,
@@ -572,7 +575,8 @@ pub struct ReadingArgs {
     /// A column's hierarchy, in ARX's layout
     #[arg(long, value_name = "COLUMN=FILE")]
     pub hierarchy: Vec<String>,
-    /// A folder of hierarchies in ARX's layout, in files named after their columns: age.csv, adult_hierarchy_age.csv
+    /// A folder of hierarchies in ARX's layout, in files named after their columns: age.csv, adult_hierarchy_age.csv. Or a
+    /// project file of ARX (.deid)
     #[arg(long, value_name = "DIR")]
     pub hierarchies: Option<PathBuf>,
     /// The form of dates and times that are not written as 2026-11-15, in one column or in all: %d.%m.%Y, %m/%d/%Y, %H:%M

@@ -8,7 +8,7 @@ use std::io;
 use std::io::IsTerminal;
 use tacenda::ingest::Given;
 use tacenda::report::{Names, TextOptions};
-use tacenda::use_cases::AuditRequest;
+use tacenda::use_cases::{AuditRequest, explain_audit};
 
 pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let request = AuditRequest {
@@ -26,14 +26,25 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
         budget: args.work.budget,
         names: names(args.show_values, common, screen),
     };
+    let remedies = args.explain.then(|| request.remedies());
     let bar = screen.bar();
     let audit = request.read(&telling(&bar)).map_err(|error| shared::unread(error, screen))?;
     bar.finish_and_clear();
     audit.notes().iter().for_each(|note| screen.note(&format!("note: {note}")));
     let bar = screen.bar();
-    let answer = audit.judge(&telling(&bar));
+    let mut answer = audit.judge(&telling(&bar));
     bar.finish_and_clear();
-    screen.print(&shared::printed(&answer.report, common.form(FormatArg::Text), TextOptions::default()))?;
+    if let Some(remedies) = remedies {
+        let bar = screen.bar();
+        remedies.try_out(&audit, &mut answer, &telling(&bar));
+        bar.finish_and_clear();
+    }
+    // Forms other than text have what to do next in their own place.
+    let page = match common.form(FormatArg::Text) {
+        FormatArg::Text if args.explain => explain_audit(&answer.report),
+        form => shared::printed(&answer.report, form, TextOptions::default()),
+    };
+    screen.print(&page)?;
     Ok(answer.exit_code(args.fail_on.into()))
 }
 

@@ -63,7 +63,8 @@ const TABLE_2B: &str = "age;zip;disease
 [60, 65];36000-44000;flu
 ";
 
-fn project(promise: &str) -> TestProject {
+/// The paper's tables and releases, with a promise.
+pub fn project(promise: &str) -> TestProject {
     let policy = format!(
         "policy = 1
 [series]

@@ -4,6 +4,7 @@ mod adopt;
 mod advice;
 mod answers;
 mod audit;
+mod audit_advice;
 mod choices;
 mod commands;
 mod keys;

@@ -46,6 +46,14 @@ fn project(policy: &str) -> TestProject {
     ])
 }
 
+/// Two published views of the same people.
+pub fn two_views() -> TestProject {
+    let project = project(POLICY);
+    project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
+    project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
+    project
+}
+
 #[test]
 fn a_policy_with_views_publishes_views_and_nothing_else() {
     let project = project(POLICY);
@@ -176,9 +184,7 @@ fn a_release_made_elsewhere_is_joined() {
 /// Views have different columns; the auditor lays them side by side, from the ledger and from their folders.
 #[test]
 fn views_are_audited_side_by_side() {
-    let project = project(POLICY);
-    project.ok(&["publish", "people.csv", "--yes", "--view", "health"]);
-    project.ok(&["publish", "people.csv", "--yes", "--view", "tax"]);
+    let project = two_views();
     for releases in [&[][..], &["releases/people/r0001", "releases/people/r0002"][..]] {
         let args: Vec<&str> = ["audit"].iter().chain(releases).copied().chain(["--format", "json"]).collect();
         let ended = project.run(&args);

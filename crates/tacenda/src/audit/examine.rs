@@ -136,9 +136,10 @@ fn story_of_place(series: &Series<'_>, outcomes: &[Outcome]) -> Option<Story> {
 fn places_people(check: Check) -> bool {
     use Check::{
         Candidates, Changes, Correspondence, Difference, Equivalence, EverLinked, Joins, Matching, Posterior, Rerun,
+        Waiting,
     };
     let of_groups = matches!(check, Candidates | Correspondence | Difference | Joins | Matching);
-    of_groups || matches!(check, Changes | Equivalence | EverLinked | Posterior | Rerun)
+    of_groups || matches!(check, Changes | Equivalence | EverLinked | Posterior | Rerun | Waiting)
 }
 
 fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
@@ -168,6 +169,7 @@ fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
         Check::Learned => checks::learned::check(ask),
         Check::EverLinked => checks::ever_linked::check(ask),
         Check::Changes => checks::changes::check(ask),
+        Check::Waiting => checks::waiting::check(ask),
         Check::Chain => checks::chain::check(ask),
         Check::Rerun => checks::rerun::check(ask),
     }

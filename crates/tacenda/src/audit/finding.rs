@@ -186,6 +186,11 @@ coded! {
         LeaversFewValues = "A725", "the difference of two releases leaves too few values for departures",
             "Overlapping groups have the same people in both releases, except those who left. The rows that the \
              earlier groups lost are theirs, and these have fewer than l values.";
+        ArrivalsUnlessSuppressed = "A726", "without suppressed rows, the difference of two releases leaves too few values for arrivals",
+            "Suppressed rows may have any value in every column. If they are the same people in both releases, the other rows \
+             can be compared without them, as tools that suppress rows count. Then the rows that groups gained are the \
+             arrivals', and these have fewer than l values. The releases do not say who was suppressed, so this is a note. \
+             Leave suppressed rows out of the release, or do not publish a release that differs in few rows.";
         PlaceGivesAway = "A733", "where groups of several releases overlap, too few values are common to all",
             "The private tables were not given, so it is not known who is in which group. But groups of several \
              releases overlap here. A person in this overlap who is in all these releases has a value that all these \
@@ -262,6 +267,24 @@ coded! {
             "Some values never go away, as stated with --permanent. A person whose value changed did not have one of \
              them before. That leaves others fewer values than the threshold. Keep permanent values apart from values \
              that change.";
+        WaitingTellsValue = "A794", "people who wait have one value far more often than others",
+            "These people are in the private table and not in the release. One value is far more frequent among them than \
+             in the whole table, beyond chance. So a reader who knows that a person is in the data and waits guesses this \
+             value, and is often right. No promise hides who waits. Choose a smaller m or l, or coarser values, so that \
+             nobody must wait. Or keep secret who is in the table.";
+        WaitingTellsChange = "A795", "people who wait after being published have another value",
+            "These people were published before, are in the private table, and are not in the release. Their value changed \
+             far more often than that of people who were published again. So a reader who knows that they are still in the data \
+             learns that their value changed. No promise hides this. Publish a value that does not change.";
+        WaitingCertain = "A796", "waiting makes a person's value certain",
+            "A group that fails the threshold l waits as a whole. So people who waited together failed it together, and one \
+             value is frequent among them. A reader who knows that they were in the table compares the groups in which they are \
+             published later: one value remains. The promise does not cover this. Publish without l, or keep secret who is in \
+             the table.";
+        WaitingFewValues = "A797", "waiting leaves a person fewer values than the threshold",
+            "A group that fails the threshold l waits as a whole. So people who waited together failed it together, and one \
+             value is frequent among them. Together with the groups in which they are published later, this leaves fewer than \
+             l values. The promise does not cover this. Publish without l, or keep secret who is in the table.";
         TwoOfOneNumber = "A791", "two different releases have the same number",
             "A series has one release of each number. Two show that it was continued twice from one state: from a restored \
              backup, from a copy of the project, or by two people. Each release keeps the promise with the earlier ones, and \

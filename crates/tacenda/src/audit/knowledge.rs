@@ -171,6 +171,15 @@ impl<'a> Knowledge<'a> {
         ByGroup::new(points.len(), of_rows.map(|(&point, person)| is_here(person).then_some(point)))
     }
 
+    /// Everyone who is in the table and not in the release, with their value. Not for people split by
+    /// [`Knowledge::by_stretch`], whose keys are not unique.
+    pub(super) fn waiting(&self, release: usize) -> Vec<(u32, Value)> {
+        let table = self.tables[release];
+        let rows = self.people[release].iter().zip(table.keys()).zip(table.sensitive());
+        let absent = rows.filter(|((person, _), _)| **person == Knowledge::ABSENT);
+        absent.filter_map(|((_, &key), &value)| Some((self.person(key)?, value))).collect()
+    }
+
     /// The quasi codes of a row of a table.
     pub(super) fn read_point(&self, release: usize, row: usize, point: &mut [u32]) {
         let table = self.tables[release];

@@ -64,6 +64,8 @@ pub enum Check {
     Changes,
     /// How likely a person was ever linked to a value, where values change (B5).
     EverLinked,
+    /// What people who are in a table and not in its release give away (science A2.4, CE-8).
+    Waiting,
     /// Whether the releases are one unbroken series, as their manifests say (science D4.14).
     Chain,
     /// Whether groups depend on who has which value, tried by making the releases again (science A3.11).
@@ -258,7 +260,7 @@ impl Assessment {
 
 impl Check {
     /// All checks, in the order they are asked and printed.
-    pub const ALL: [Check; 22] = [
+    pub const ALL: [Check; 23] = [
         Check::GroupSizes,
         Check::Diversity,
         Check::Frequency,
@@ -279,6 +281,7 @@ impl Check {
         Check::Learned,
         Check::EverLinked,
         Check::Changes,
+        Check::Waiting,
         Check::Chain,
         Check::Rerun,
     ];
@@ -300,6 +303,7 @@ impl Check {
                 | Check::Equivalence
                 | Check::Joins
                 | Check::MovedRegions
+                | Check::Waiting
         )
     }
 
@@ -327,7 +331,8 @@ impl Check {
             | Check::Boundaries
             | Check::Drift
             | Check::Learned
-            | Check::EverLinked => Severity::Note,
+            | Check::EverLinked
+            | Check::Waiting => Severity::Note,
         }
     }
 
@@ -356,6 +361,7 @@ impl Check {
             | Check::Learned
             | Check::EverLinked
             | Check::Changes
+            | Check::Waiting
             | Check::Rerun => false,
         }
     }
@@ -389,6 +395,7 @@ impl Check {
             Check::Learned => ("learned", "What can be learned from correlations in the releases themselves?"),
             Check::EverLinked => ("ever-linked", "How likely is it that a person was ever linked to a value?"),
             Check::Changes => ("changes", "Is a change of value visible, and what follows from it?"),
+            Check::Waiting => ("waiting", "What do people who wait give away?"),
             Check::Chain => ("chain", "Are these releases one unbroken series?"),
             Check::Rerun => ("rerun", "Would exchanged values have given the same groups?"),
         }
@@ -525,6 +532,11 @@ impl Fault {
             | Fault::TightBoundaries
             | Fault::LearnedValues
             | Fault::ChangeShows
+            | Fault::ArrivalsUnlessSuppressed
+            | Fault::WaitingTellsValue
+            | Fault::WaitingTellsChange
+            | Fault::WaitingCertain
+            | Fault::WaitingFewValues
             | Fault::EverLinkedLikely => Severity::Note,
             // Everything that the gate finds breaks a promise.
             _ => Severity::Severe,

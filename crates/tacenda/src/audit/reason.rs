@@ -50,6 +50,8 @@ reasons! {
     NoNumbers = "no quasi-identifier is a number or a date",
     /// A value that stays is one secret.
     ValuesStay = "nobody's value changes",
+    /// Everyone in the tables is published, or who is not is not known.
+    NobodyWaits = "nobody who is in a private table is known to be left out of its release",
     /// A row needs a counterpart only where everyone stayed.
     PeopleLeft = "people left between the releases, so a row needs no counterpart",
     /// Departures can only be counted with the private tables.
@@ -160,6 +162,7 @@ impl Reason {
             | Reason::NoChain
             | Reason::NoNumbers
             | Reason::ValuesStay
+            | Reason::NobodyWaits
             | Reason::PeopleLeft
             | Reason::MethodNotPromised
             | Reason::SharingNotPromised => WayOut::Said("nothing: the question does not apply to these releases"),

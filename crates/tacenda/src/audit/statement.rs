@@ -54,6 +54,9 @@ pub enum Statement {
     },
     /// The groups overlap no other groups of the two releases, and gained `number` rows, all of arrivals: fewer than k.
     FewArrivals,
+    /// If the people whose rows are suppressed are the same in both releases, the rows that the groups gained are those of
+    /// arrivals, and have the values given: fewer than l.
+    ArrivalsUnlessSuppressed,
     /// The groups cover the person, and leave the values given: fewer than l.
     FewCandidates {
         /// The attacker knows in which releases the person is, and everyone needs a row of their own; otherwise any
@@ -118,6 +121,23 @@ pub enum Statement {
     /// A person whose value changed had no permanent value before. Then the groups leave this person the given values:
     /// fewer than l.
     FewByPermanent,
+    /// Of the `line` people who wait, `number` have the value given.
+    FrequentAmongWaiting {
+        /// How many people of the table have it.
+        of_table: u64,
+        /// How many people the table has.
+        table: u64,
+    },
+    /// Of the `line` people who were published before and wait now, `number` have another value than before.
+    ChangedAndWaits {
+        /// How many of those who were published again have another value.
+        others: u64,
+        /// How many these are.
+        stayed: u64,
+    },
+    /// People who waited together failed the threshold together. Then the groups leave this person the given values: fewer
+    /// than l.
+    FewByWaiting,
     /// Two manifests with the number `number` differ.
     TwoOfOneNumber,
     /// The manifest of release `number` names another release before it than release `line` that is there; if both numbers

@@ -408,9 +408,9 @@ kinds! {
     WrittenTwice, "D133", "one value written in two ways",
         "write it alike everywhere, without blanks around it and without .0 behind whole numbers",
         "Some texts of this column differ only in blanks around them or in how a number is written (25 and 25.0). \
-         Read as two values they would be counted twice, and releases would seem to have nothing in common. In the \
-         sensitive columns of a table to be published, capital letters and the encoding of accents make no difference \
-         either: Flu and flu are one value.";
+         Read as two values they would be counted twice, and releases would seem to have nothing in common. In \
+         sensitive columns, capital letters and the encoding of accents make no difference either: Flu and flu are one \
+         value.";
     /// A workbook with several sheets, or without the one that was named.
     WhichSheet, "D134", "which sheet",
         "name the sheet behind the file: FILE.xlsx#SHEET, in quotes for the shell",

@@ -64,6 +64,7 @@ pub use table::Table;
 pub use terms::{GroupRule, Hides, Reader, Scope, Terms};
 pub use traces::Traces;
 pub(crate) use traces::{GROUP_ID, RECORD, ROW_WEIGHT};
+pub(crate) use values::plain_spelling;
 pub use values::{Value, ValueSetId, ValueSets, Values};
 pub use view::{
     Bound, Classes, Cuts, Impossible, PublishedView, Requirement, Score, SpanColumn, Threshold, View, ViewColumn,

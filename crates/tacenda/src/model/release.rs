@@ -1,6 +1,6 @@
 //! A release: what is published. And its private counterpart: who is in which row.
 
-use crate::model::{PeopleCounts, Quasi, Recoding, Regions, Row, Schema, Span, Value, Values, number};
+use crate::model::{PeopleCounts, Quasi, Recoding, Regions, Row, Schema, Span, Traces, Value, Values, number};
 use std::fmt;
 use std::ops::Range;
 
@@ -158,6 +158,13 @@ impl Release {
             "{who} in a group with artificial rows only. Everyone can see that the group holds one person, but not \
              which row is theirs."
         ))
+    }
+
+    /// Whether the rows of a group are suppressed: any value in every quasi column that the file has.
+    pub fn is_suppressed(&self, group: usize, schema: &Schema, traces: Option<&Traces>) -> bool {
+        let has = |at: usize| traces.is_none_or(|traces| traces.columns.get(at).copied().unwrap_or(true));
+        let mut spans = self.region(group).iter().zip(&schema.quasi).enumerate().filter(|(at, _)| has(*at)).peekable();
+        spans.peek().is_some() && spans.all(|(_, (span, quasi))| *span == quasi.root())
     }
 
     /// How many people are in a group.

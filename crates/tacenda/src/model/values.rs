@@ -94,7 +94,7 @@ impl Values {
 
 /// A text without mere differences of spelling: case, blanks, the encoding of letters (an accent may be a separate
 /// character), invisible characters, and `.0` after a whole number.
-fn plain_spelling(text: &str) -> String {
+pub(crate) fn plain_spelling(text: &str) -> String {
     let is_invisible = |letter: &char| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
     let text: String =
         text.nfkc().filter(|letter| !is_invisible(letter)).collect::<String>().to_lowercase().nfkc().collect();

@@ -124,6 +124,12 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
         Statement::FewArrivals => {
             format!("{} The rows they gained are those of {}: {k}.", apart(), counted(count, "arrival", "arrivals"))
         }
+        Statement::ArrivalsUnlessSuppressed => format!(
+            "If the people whose rows are suppressed are the same in both releases, the rows that {} gained are those of arrivals. \
+             These have {}: {l}.",
+            groups(),
+            values()
+        ),
         Statement::FewCandidates { presence: true } => format!(
             "In each release, a group that covers the person has the person's value, and everyone needs a row of their \
              own. Together, {} leave {}: {l}.",
@@ -238,6 +244,30 @@ pub fn claim(statement: Statement, witness: &WitnessFacts, releases: &[u32]) -> 
         Statement::FewByPermanent => format!(
             "A person whose value changed did not have a permanent value before. Everyone needs a row of their own. \
              Together, {} leave {}: {l}.",
+            groups(),
+            values()
+        ),
+        Statement::FrequentAmongWaiting { of_table, table } => format!(
+            "{} of the {} who wait {} {}. Of all {} of the table, {} {} it.",
+            number(count),
+            people(line),
+            if count == 1 { "has" } else { "have" },
+            names(&witness.values),
+            people(table),
+            number(of_table),
+            if of_table == 1 { "has" } else { "have" },
+        ),
+        Statement::ChangedAndWaits { others, stayed } => format!(
+            "{} of the {} who were published before and wait now {} another value than before. Of {} published again, {}.",
+            number(count),
+            people(line),
+            if count == 1 { "has" } else { "have" },
+            people(stayed),
+            counted(others, "has", "have"),
+        ),
+        Statement::FewByWaiting => format!(
+            "People who waited together failed the threshold together, so one value is frequent among them. Everyone needs a \
+             row of their own. Together, {} leave {}: {l}.",
             groups(),
             values()
         ),

@@ -44,7 +44,8 @@ const LINKABILITY: Bearing = Bearing { checks: &LINKS, faults: &[], notes: &[], 
 const INFERENCE: Bearing = Bearing {
     checks: &GUESSES,
     faults: &[Fault::LinkedFewValues],
-    notes: &[],
+    // No promise hides who waits, so these are notes. But they reveal values.
+    notes: &[Fault::WaitingCertain, Fault::WaitingTellsValue],
     asked: &GUESSES,
     needed: &[Check::Diversity, Check::Candidates, Check::Posterior],
 };
@@ -54,7 +55,7 @@ const LINKS: [Check; 6] =
     [Check::LinkedIds, Check::Correspondence, Check::Matching, Check::Equivalence, Check::RowOrder, Check::GroupNames];
 
 /// Checks that reveal a person's value.
-const GUESSES: [Check; 10] = [
+const GUESSES: [Check; 11] = [
     Check::Diversity,
     Check::Frequency,
     Check::Closeness,
@@ -64,6 +65,7 @@ const GUESSES: [Check; 10] = [
     Check::Learned,
     Check::EverLinked,
     Check::Changes,
+    Check::Waiting,
     Check::Rerun,
 ];
 

@@ -99,16 +99,10 @@ pub fn release_facts(
 /// The risks of people whose rows are not suppressed. A suppressed row may have any value in every quasi column of the
 /// file.
 fn without_suppressed(release: &Release, traces: Option<&Traces>, schema: &Schema) -> SuppressedFacts {
-    let has = |at: usize| traces.is_none_or(|traces| traces.columns.get(at).copied().unwrap_or(true));
-    let is_suppressed = |group: usize| {
-        let mut spans =
-            release.region(group).iter().zip(&schema.quasi).enumerate().filter(|(at, _)| has(*at)).peekable();
-        spans.peek().is_some() && spans.all(|(_, (span, quasi))| *span == quasi.root())
-    };
     let (mut suppressed, mut people, mut groups, mut smallest) = (0u64, 0u64, 0u64, u32::MAX);
     for group in (0..release.group_count()).filter(|&group| release.people(group) > 0) {
         let here = release.people(group);
-        if is_suppressed(group) {
+        if release.is_suppressed(group, schema, traces) {
             suppressed += u64::from(here);
             continue;
         }

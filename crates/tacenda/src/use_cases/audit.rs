@@ -1,9 +1,9 @@
 //! What can readers learn from these releases, whatever tool made them?
 
 use crate::audit;
-use crate::audit::{Attacker, Budget, Check, Effort, Households, Population, Severity, Thresholds};
+use crate::audit::{Assessment, Attacker, Budget, Check, Effort, Households, Population, Severity, Thresholds, Traces};
 use crate::ingest::{Given, Source, foreign};
-use crate::model::{Reader, Value, people as counted_people};
+use crate::model::{Reader, Release, Value, people as counted_people};
 use crate::report::{Decision, Edition, Material, Names, Report};
 use crate::use_cases::{Order, Progress, Said, Subject, SubjectRequest, UseCaseError};
 use std::path::PathBuf;
@@ -208,6 +208,29 @@ impl Audit {
     /// What was concluded about the input, one sentence each.
     pub fn notes(&self) -> &[String] {
         self.subject.notes()
+    }
+
+    /// The questions that are asked.
+    pub(super) fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// Attacks some of the releases, without a report.
+    pub(super) fn assess_only(&self, keep: impl Fn(usize) -> bool, checks: &[Check]) -> Assessment {
+        let subject = &self.subject;
+        let kept: Vec<usize> = (0..subject.releases.len()).filter(|&place| keep(place)).collect();
+        let releases: Vec<Release> = kept.iter().map(|&place| subject.releases[place].clone()).collect();
+        let traces: Vec<Traces> = kept.iter().map(|&place| subject.traces[place].clone()).collect();
+        let knowledge = subject.knowledge().map(|knowledge| knowledge.only(&keep));
+        let series = audit::Series {
+            releases: &releases,
+            traces: &traces,
+            permanent: &self.permanent,
+            population: self.population.as_ref(),
+            households: self.households.as_ref(),
+            ..subject.series(knowledge.as_ref(), None)
+        };
+        audit::examine_only(&series, self.attacker, &self.thresholds, &self.budget, &|_| {}, checks)
     }
 
     /// Attacks the series.

@@ -11,6 +11,7 @@ mod request;
 mod private_file;
 mod subject;
 mod audit;
+mod remedy;
 mod explain;
 mod draft;
 mod adopt;
@@ -41,7 +42,9 @@ pub use diff::{DiffReport, DiffSide, DiffValue, diff};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
 pub use erase::{EraseReport, erase, retain};
 pub use error::{RequestFault, UseCaseError};
-pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
+pub use explain::{
+    ExplainReport, explain_audit, explain_code, explain_finding, explain_group, explain_person, wrapped,
+};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
 pub use private_file::write_private;
@@ -51,6 +54,7 @@ pub use releases::{
     CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, VerifyRequest, count, log, show,
     verify,
 };
+pub use remedy::Remedies;
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};
 pub use retract::{RetractReport, retract};

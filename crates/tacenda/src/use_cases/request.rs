@@ -1,6 +1,7 @@
 //! What several requests have in common: a project, a table, how files are read, and progress.
 
 use crate::folder;
+use crate::ingest::foreign;
 use crate::ingest::foreign::Notation;
 use crate::keys::{KeyError, KeyFolder, Signer};
 use crate::ledger::{Anchors, Disk, LedgerError, RealDisk, Receipt, Seen, unsealed};
@@ -154,24 +155,30 @@ impl FileOptions {
     }
 }
 
-/// The trees in a folder: files named `COLUMN.csv`, or, as ARX's examples are, `…hierarchy_COLUMN.csv`.
+/// The trees in a folder: files named `COLUMN.csv`, or, as ARX's examples are, `…hierarchy_COLUMN.csv`. Or those in a project
+/// file of ARX.
 fn trees(folder: &Path, quasi: &[String]) -> Result<Vec<(String, PathBuf)>, UseCaseError> {
     let wrong = |what: String| UseCaseError::usage(format!("--hierarchies {}: {what}", folder.display()));
-    let entries = std::fs::read_dir(folder).map_err(|_| wrong("there is no such folder".into()))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
-    files.sort();
-    let is_of = |file: &PathBuf, column: &str| {
-        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
-        let stem = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt")).unwrap_or(&name).to_string();
-        let column = column.to_lowercase();
-        stem == column || stem.ends_with(&format!("hierarchy_{column}"))
+    let files: Vec<(String, PathBuf)> = if folder.is_file() {
+        let no_project = |_| wrong("this file is no ARX project (.deid); give one, or a folder".into());
+        foreign::arx_hierarchies(folder).map_err(no_project)?
+    } else {
+        let entries = std::fs::read_dir(folder).map_err(|_| wrong("there is no such folder".into()))?;
+        let files = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file());
+        let mut files: Vec<(String, PathBuf)> = files.filter_map(|path| Some((stem(&path)?, path))).collect();
+        files.sort();
+        files
+    };
+    let is_of = |name: &str, column: &str| {
+        let (name, column) = (name.to_lowercase(), column.to_lowercase());
+        name == column || name.ends_with(&format!("hierarchy_{column}"))
     };
     let mut found = Vec::new();
     for column in quasi {
-        let here: Vec<&PathBuf> = files.iter().filter(|file| is_of(file, column)).collect();
+        let here: Vec<&(String, PathBuf)> = files.iter().filter(|(name, _)| is_of(name, column)).collect();
         match here[..] {
             [] => (),
-            [file] => found.push((column.clone(), file.clone())),
+            [(_, file)] => found.push((column.clone(), file.clone())),
             _ => return Err(wrong(format!("two files are named after column {column}"))),
         }
     }
@@ -179,4 +186,13 @@ fn trees(folder: &Path, quasi: &[String]) -> Result<Vec<(String, PathBuf)>, UseC
         true => Err(wrong(format!("no file is named after a quasi column, such as {}.csv", quasi.join(".csv, ")))),
         false => Ok(found),
     }
+}
+
+/// The name of a file of trees, without its ending.
+fn stem(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    let lower = name.to_lowercase();
+    let is_table = lower.ends_with(".csv") || lower.ends_with(".txt");
+    let bare = name.len().checked_sub(4).filter(|_| is_table).and_then(|end| name.get(..end));
+    Some(bare.unwrap_or(&name).to_string())
 }

@@ -575,6 +575,22 @@ fn ends_that_fit_one_person_are_counted() {
     assert_eq!(told(&Case::of(&[(&people.join(" "), &grid.join(" "))]), Check::Boundaries), "PASS");
 }
 
+/// Rows that may be anything connect all groups: two arrivals then have two values. Without these rows each has one, if the
+/// same people are suppressed in both releases.
+#[test]
+fn the_difference_is_also_told_without_suppressed_rows() {
+    let with = [("1/1/a", "1-9/ab 11-19/ab 0-127/ce"), ("1/1/a", "1-9/abc 11-19/abd 0-127/ce")];
+    let told_of = |words: &[(&str, &str)]| told(&Case::of(words).lines(1, 2).seen_from_outside(), Check::Difference);
+    assert_eq!(told_of(&with), "NOTED A726 2");
+    let without = with.map(|(people, groups)| (people, groups.trim_end_matches(" 0-127/ce")));
+    assert_eq!(told_of(&without), "FAIL A721 2");
+    // Whoever arrives in a group of their own is not told apart by it, and enough values are enough.
+    assert_eq!(told_of(&[with[0], ("1/1/a", "1-9/ab 11-19/ab 21-29/ab 0-127/ce")]), "PASS");
+    assert_eq!(told_of(&[with[0], ("1/1/a", "1-9/abcd 11-19/abef 0-127/ce")]), "PASS");
+    // A row that went away may have been suppressed: nothing follows.
+    assert_eq!(told_of(&[with[0], ("1/1/a", "1-9/ac 11-19/abd 0-127/bce")]), "PASS");
+}
+
 /// Bu 2008: q's value changed, which shows; a never goes away, so q had b, and p has a.
 #[test]
 fn a_value_that_never_goes_away_gives_others_away() {

@@ -25,6 +25,40 @@ pub fn verify(case: &Case, finding: &Finding) {
     assert!(finding.people > 0, "{finding}");
 }
 
+/// No other group but suppressed ones overlaps those of the witness; they lost no row, and gained rows with its values only.
+fn apart_from_suppressed(case: &Case, witness: &Witness) -> bool {
+    let (i, j) = two(witness);
+    let overlaps = |a: (u32, usize), b: (u32, usize)| {
+        let regions = [case.releases[a.0 as usize].region(a.1), case.releases[b.0 as usize].region(b.1)];
+        regions[0].iter().zip(regions[1]).all(|(a, b)| a.lo <= b.hi && b.lo <= a.hi)
+    };
+    let is_whole = |place: u32, group: usize| {
+        case.releases[place as usize]
+            .region(group)
+            .iter()
+            .zip(&case.schema.quasi)
+            .all(|(span, quasi)| *span == quasi.root())
+    };
+    let mut counts: BTreeMap<Value, i64> = BTreeMap::new();
+    for &(place, group) in &witness.groups {
+        let sign = if place == j { 1 } else { -1 };
+        let rows = case.releases[place as usize].group_values(group as usize);
+        rows.iter().for_each(|&value| *counts.entry(value).or_default() += sign);
+        let other = if place == j { i } else { j };
+        for at in 0..case.releases[other as usize].group_count() {
+            let is_named = witness.groups.contains(&(other, at as u32));
+            if !is_named && !is_whole(other, at) && overlaps((place, group as usize), (other, at)) {
+                return false;
+            }
+        }
+    }
+    let gained: Vec<Value> = counts.iter().filter(|entry| *entry.1 > 0).map(|entry| *entry.0).collect();
+    counts.values().all(|&count| count >= 0)
+        && gained == witness.values
+        && gained.len() as u64 == witness.number
+        && witness.number < witness.line
+}
+
 /// The two releases that a finding compares, and its witness among these. Any two may be compared, and all groups of the
 /// witness may be in one of them.
 fn of_two(case: &Case, finding: &Finding, witness: &Witness) -> (Case, Witness) {
@@ -52,6 +86,7 @@ fn holds(case: &Case, fault: Fault, witness: &Witness) -> bool {
             let set: BTreeSet<Value> = release.group_values(group).iter().copied().collect();
             set == witness.values.iter().copied().collect() && set.len() as u64 == number && number < line
         }
+        Fault::ArrivalsUnlessSuppressed => apart_from_suppressed(case, witness),
         Fault::FrequentValue => {
             let (release, group) = one(case, witness);
             let rows = release.group_values(group);

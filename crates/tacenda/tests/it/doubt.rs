@@ -2,10 +2,13 @@
 //! its reading, and rows that were left out are no contradiction.
 
 use std::fs;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use tacenda::ingest::Given;
 use tacenda::report::Report;
 use tacenda::use_cases::{AuditRequest, FileOptions, Said, SubjectRequest};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -133,4 +136,47 @@ fn a_folder_is_read_in_the_order_of_the_dates_in_its_names() {
     };
     assert_eq!(labels(vec![Given::Path(folder.path().into())]), ["w-2025-Q4", "w-2026-Q2"]);
     assert_eq!(labels(vec![Given::Path(folder.path().join("w-*.csv"))]), ["w-2025-Q4", "w-2026-Q2"]);
+}
+
+/// A project file of ARX, as its source writes it: the hierarchies that made the output count, and those of the input where
+/// there are none.
+#[test]
+fn hierarchies_are_taken_out_of_a_project_file_of_arx() {
+    let folder = folder(&LOCAL);
+    let project = |name: &str, members: &[(&str, &str)]| -> PathBuf {
+        let path = folder.path().join(name);
+        let mut zip = ZipWriter::new(fs::File::create(&path).unwrap());
+        for (name, text) in members {
+            zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+        zip.finish().unwrap();
+        path
+    };
+    let audit = |hierarchies: PathBuf| {
+        let options = FileOptions { hierarchies: Some(hierarchies), ..FileOptions::default() };
+        let request = SubjectRequest { options, ..subject(folder.path(), &["r1.csv", "r2.csv"], &[]) };
+        AuditRequest { subject: request, ..AuditRequest::default() }.read(&|_, _| {})
+    };
+    let verdict = |hierarchies: PathBuf| {
+        let report = audit(hierarchies).unwrap().judge(&|_, _| {}).report;
+        verdict(&report, "candidates").0
+    };
+    const TREE: &str = "State-gov;Gov;*\nFederal-gov;Gov;*\n";
+    // Labels that have nothing in common.
+    const APART: &str = "State-gov;*\nGov;*\n";
+    let metadata = ("metadata.xml", "<metadata><version>3.9.1</version></metadata>");
+    let both = [metadata, ("input/hierarchies/work.csv", APART), ("output/hierarchies/work.csv", TREE)];
+    assert_eq!(verdict(project("both.deid", &both)), "PASS");
+    assert_eq!(verdict(project("input.deid", &[metadata, ("input/hierarchies/work.csv", TREE)])), "PASS");
+    assert_eq!(verdict(project("apart.deid", &[metadata, ("input/hierarchies/work.csv", APART)])), "FAIL");
+    for nothing in [project("none.deid", &[metadata]), folder.path().join("r1.csv"), folder.path().join("nowhere")] {
+        assert_eq!(audit(nothing).err().unwrap().code(), "U201");
+    }
+    let damaged = project("damaged.deid", &both);
+    let mut bytes = fs::read(&damaged).unwrap();
+    let tree = bytes.windows(9).rposition(|part| part == b"State-gov").unwrap_or(bytes.len() / 2);
+    bytes[tree..tree + 9].fill(0xff);
+    fs::write(&damaged, bytes).unwrap();
+    assert!(audit(damaged).is_err(), "a damaged archive is not read");
 }

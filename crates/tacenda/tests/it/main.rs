@@ -51,3 +51,4 @@ mod views;
 mod views_gate;
 mod views_kit;
 mod views_together;
+mod waiting;

@@ -27,7 +27,7 @@
 
 use crate::audit::checks::pairs::{Component, Components};
 use crate::audit::checks::tally::Tally;
-use crate::audit::checks::{Ask, pairs};
+use crate::audit::checks::{Ask, pairs, suppressed};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::{Check, Coverage, Fault, Outcome, Quantity, Reason, Statement, Verdict, Witness};
 use crate::model::{GroupRule, Release, Span, Terms, Value};
@@ -56,6 +56,12 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     } else if outcome.findings.is_empty() && ask.left_out.pairs > 0 && !is_promised_over_all(ask) {
         outcome.verdict = Verdict::NotAssessed(Reason::PairsLeftOut);
         outcome.needs = Some(ask.budget.steps.saturating_add(ask.left_out.rows.saturating_mul(100)));
+    }
+    // A note answers nothing that is open.
+    let verdict = outcome.verdict;
+    suppressed::difference(ask, &mut outcome);
+    if verdict != Verdict::Pass {
+        outcome.verdict = verdict;
     }
     outcome
 }

@@ -29,6 +29,8 @@ mod places;
 pub(super) mod posterior;
 pub(super) mod rerun;
 pub(super) mod row_order;
+mod suppressed;
 mod tally;
+pub(super) mod waiting;
 
 pub(super) use ask::Ask;

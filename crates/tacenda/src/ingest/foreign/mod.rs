@@ -20,6 +20,7 @@ mod weights;
 mod links;
 mod sets;
 mod levels;
+mod arx_project;
 mod hierarchy;
 mod numbers;
 mod labels;
@@ -30,6 +31,7 @@ mod truth;
 mod twins;
 mod when;
 
+pub use arx_project::{hierarchies as arx_hierarchies, is_hierarchy, read_hierarchy};
 pub use cell::Cell;
 pub use column::ColumnNote;
 pub use counts::counts_beside;
@@ -480,7 +482,8 @@ impl<'a> Names<'a> {
             let columns: Vec<_> = all.iter().filter_map(|file| Some((file, file.columns[at].as_ref()?))).collect();
             let texts: Vec<&str> =
                 columns.iter().flat_map(|(_, column)| column.texts.iter().map(|text| &**text)).collect();
-            let twins = twins::of(&texts);
+            let is_sensitive = self.sensitive().contains(&at);
+            let twins = if is_sensitive { twins::of_values(&texts) } else { twins::of(&texts) };
             let mut first = 0;
             for (file, column) in columns {
                 let end = first + column.texts.len();

@@ -579,6 +579,8 @@ fn a_value_in_two_forms_is_refused() {
     assert_eq!(code(&["q,s\n1,flu\n1,flu \n"]), "D133");
     assert_eq!(code(&["q,s\n1,1\n1,2\n", "q,s\n1,1.0\n1,3.0\n"]), "D133");
     assert_eq!(code(&["q,s,record\n1,a,1\n1,b,2\n", "q,s,record\n1,a, 1\n1,b, 2\n"]), "D133");
+    assert_eq!(code(&["q,s\n1,flu\n1,Flu\n"]), "D133");
+    assert_eq!(code(&["q,s\n1,flu\n1,gout\n", "q,s\n1,FLU\n1,gout\n"]), "D133");
     // Rows without a link are not linked with each other.
     let read = read_texts(&["q,s,record\n1,a,\n1,b,\n1,c,x\n"], &ask(&["q"], &["s"])).unwrap();
     let mut links = read.releases[0].linked.clone();

@@ -4,6 +4,7 @@
 //! count twice.
 
 use crate::ingest::foreign::bound;
+use crate::model::plain_spelling;
 use rustc_hash::FxHashMap;
 
 /// The places of texts that occur in another form as well.
@@ -13,10 +14,21 @@ pub fn of(texts: &[&str]) -> Vec<usize> {
     if !texts.iter().any(is_odd) {
         return Vec::new();
     }
+    repeated(texts, plain)
+}
+
+/// The same for sensitive values, where capital letters and the encoding of accents make no other value either. Counted as two,
+/// they would make a group look diverse.
+pub fn of_values(texts: &[&str]) -> Vec<usize> {
+    repeated(texts, |text| plain(&plain_spelling(text)))
+}
+
+/// The places of texts whose normal form an earlier, different text has as well.
+fn repeated(texts: &[&str], normal: impl Fn(&str) -> String) -> Vec<usize> {
     let mut first: FxHashMap<String, usize> = FxHashMap::default();
     let mut twins = Vec::new();
     for (at, text) in texts.iter().enumerate() {
-        let other = *first.entry(plain(text)).or_insert(at);
+        let other = *first.entry(normal(text)).or_insert(at);
         if texts[other] != *text {
             twins.push(at);
         }
@@ -37,6 +49,7 @@ mod tests {
     #[test]
     fn one_value_in_two_forms_is_found() {
         assert_eq!(of(&["25", "flu", "25.0", "flu ", "flu", "Flu", "025", "1e2", "100"]), [2, 3, 8]);
+        assert_eq!(of_values(&["flu", "gout", "Flu", " FLU", "caf\u{e9}", "cafe\u{301}", "1", "1.0"]), [2, 3, 5, 7]);
         assert_eq!(of(&["2020-01-01", "2020-01-01 00:00:00", "", "a"]), [0; 0]);
     }
 }

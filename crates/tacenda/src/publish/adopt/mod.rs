@@ -386,18 +386,25 @@ fn copy(staging: &Staging, adoption: &Adoption) -> Result<Vec<String>, ProjectEr
                 .replace(".hierarchy.csv", "-hierarchy.csv"),
             false => name,
         };
-        names.push(copy_one(staging, path, &name, (at == 0).then_some(&adoption.digest))?);
+        let mut from = std::fs::File::open(path).map_err(environment)?;
+        names.push(copy_one(staging, &mut from, &name, (at == 0).then_some(&adoption.digest))?);
     }
     for (at, path) in (1..).zip(adoption.reading.hierarchy.values()) {
-        names.push(copy_one(staging, path, &kept_hierarchy(at), None)?);
+        // It may lie in a project file of ARX.
+        let bytes = foreign::read_hierarchy(path).map_err(environment)?;
+        names.push(copy_one(staging, &mut &*bytes, &kept_hierarchy(at), None)?);
     }
     Ok(names)
 }
 
-fn copy_one(staging: &Staging, path: &Path, name: &str, wanted: Option<&String>) -> Result<String, ProjectError> {
-    let mut from = std::fs::File::open(path).map_err(environment)?;
+fn copy_one(
+    staging: &Staging,
+    from: &mut dyn io::Read,
+    name: &str,
+    wanted: Option<&String>,
+) -> Result<String, ProjectError> {
     let mut to = staging.create(name)?;
-    io::copy(&mut from, &mut to).map_err(environment)?;
+    io::copy(from, &mut to).map_err(environment)?;
     let digest = to.finish()?;
     if wanted.is_some_and(|wanted| digest.is_none_or(|digest| digest.sha256 != *wanted)) {
         return Err(ProjectError::PlanStale { what: "the file" });

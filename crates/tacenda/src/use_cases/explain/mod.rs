@@ -4,10 +4,12 @@ mod case;
 
 pub use case::{explain_finding, explain_group, explain_person};
 
-use crate::publish;
+use crate::report::{Report, TextOptions};
 use crate::use_cases::{RequestFault, UseCaseError};
+use crate::{publish, report};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt::Write;
 
 /// The answer of explain.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -27,6 +29,31 @@ pub fn explain_code(code: &str) -> Result<ExplainReport, UseCaseError> {
         return Err(UseCaseError::usage(message));
     };
     Ok(ExplainReport { code: code.into(), title: title.into(), explanation: explanation.into() })
+}
+
+/// The report of an audit, what its findings mean, the worst first, and at the end what to do next.
+pub fn explain_audit(report: &Report) -> String {
+    // What to do next stands at the end only.
+    let mut out = report::text(&Report { next_steps: Vec::new(), ..report.clone() }, TextOptions::default());
+    let mut codes: Vec<&str> = Vec::new();
+    for finding in &report.findings {
+        if codes.contains(&finding.code.as_str()) {
+            continue;
+        }
+        let Some((code, title, explanation)) = page(&finding.code) else { continue };
+        if codes.is_empty() {
+            out.push_str("\nWhat the findings mean\n");
+        }
+        codes.push(code);
+        let _ = write!(out, "\n{code}: {title}\n{}\n", wrapped(explanation));
+    }
+    if !report.next_steps.is_empty() {
+        out.push_str("\nWhat to do next\n\n");
+    }
+    for step in &report.next_steps {
+        let _ = writeln!(out, "- {}", wrapped(step).replace('\n', "\n  "));
+    }
+    out
 }
 
 /// The page of a code: code, title, explanation.

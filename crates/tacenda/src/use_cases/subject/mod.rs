@@ -15,7 +15,7 @@ use crate::publish::Remaking;
 use crate::report;
 use crate::report::{About, PrivateFacts};
 use crate::use_cases::{FileOptions, Progress, ProjectFolder, Said, UseCaseError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is audited, and how it is read.
 #[derive(Debug, Default)]
@@ -173,7 +173,7 @@ impl SubjectRequest {
         }
         let reading = self.options.reading(quasi)?;
         let is_none = |column: &Option<String>| column.as_deref() == Some("none");
-        if let Some(file) = reading.hierarchy.values().find(|file| !Path::is_file(file)) {
+        if let Some(file) = reading.hierarchy.values().find(|file| !foreign::is_hierarchy(file)) {
             return Err(UseCaseError::usage(format!("--hierarchy {}: there is no such file", file.display())));
         }
         let wish = |name: &String| {
