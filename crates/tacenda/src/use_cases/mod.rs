@@ -7,6 +7,7 @@
 //! A use case that needs a person's consent has two halves: the first returns what would be done, the second does it.
 
 mod error;
+mod problem;
 mod request;
 mod subject;
 mod audit;
@@ -43,6 +44,7 @@ pub use error::{RequestFault, UseCaseError};
 pub use explain::{ExplainReport, explain_code, explain_finding, explain_group, explain_person, wrapped};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
+pub use problem::ProblemReport;
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
