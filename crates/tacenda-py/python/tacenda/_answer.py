@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import keyword
 from typing import Any, ClassVar, Dict, List, Type
 
 
 class Answer(Dict[str, Any]):
     """A dict as the command prints it with ``--format json``. ``answer["rows"]`` and ``answer.rows`` are the same.
 
-    A field that is named like a method of dicts has an underscore as attribute: ``answer.values_``.
+    A field that is named like a method of dicts, or a word of Python, has an underscore as attribute: ``answer.values_``.
     """
 
     _parts: ClassVar[Dict[str, Type[Answer]]] = {}
@@ -20,7 +21,7 @@ class Answer(Dict[str, Any]):
         return _with_class(self[field], self._parts.get(field))
 
     def __dir__(self) -> List[str]:
-        fields = [name + "_" if hasattr(dict, name) else name for name in self]
+        fields = [name + "_" if hasattr(dict, name) or keyword.iskeyword(name) else name for name in self]
         return sorted({*super().__dir__(), *fields})
 
     def __repr__(self) -> str:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Type, TypeVar, Union
 
 from tacenda import _native
 from tacenda._progress import Bar, Progress, teller
 
 
-def ask(what: str, said: Mapping[str, Any], progress: Progress = None) -> Any:
-    """The answer to a request. Paths are handed over as texts."""
+Kind = TypeVar("Kind")
+
+
+def ask(kind: Type[Kind], what: str, said: Mapping[str, Any], progress: Progress = None) -> Kind:
+    """The answer to a request, which is of this kind. Paths are handed over as texts."""
     told = teller(progress)
     try:
-        return _native.ask(what, {name: _plain(value) for name, value in said.items()}, told)
+        answer = _native.ask(what, {name: _plain(value) for name, value in said.items()}, told)
+        assert isinstance(answer, kind), f"{what} answers with {type(answer).__name__}"
+        return answer
     finally:
         if isinstance(told, Bar):
             told.close()

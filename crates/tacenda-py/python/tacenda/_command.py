@@ -11,7 +11,9 @@ from tacenda import _native
 def main() -> int:
     """Runs the command with the words of this process, and answers with its exit code."""
     # The interpreter would only note Ctrl-C and wait for the command to end. Now it ends the process, as it ends the binary.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # A shell that starts it in the background has asked for Ctrl-C to be ignored, and that stays so.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.run(["tacenda", *sys.argv[1:]])
 
 

@@ -48,7 +48,7 @@ def explain(
         "what": what, "audit": audit, "person": person, "quasi": quasi, "sensitive": sensitive, "id": id, "root": root,
         "releases": tables(releases), "truth": tables(truth),
     }
-    return ask("explain", said)  # type: ignore[no-any-return]
+    return ask(answers.ExplainReport, "explain", said)
 
 
 def draft(
@@ -65,7 +65,7 @@ def draft(
     Read the policy file and correct it before you publish: :attr:`InitReport.columns` says what is proposed, and why.
     """
     said = {"data": table(data), "root": folder, "name": name, "promise": promise, "policy": policy}
-    return ask("draft", said, progress)  # type: ignore[no-any-return]
+    return ask(answers.InitReport, "draft", said, progress)
 
 
 def count(release: Path, where: str = "") -> answers.CountReport:
@@ -73,17 +73,17 @@ def count(release: Path, where: str = "") -> answers.CountReport:
 
     ``estimate`` is the expected number; no fewer than ``lowest`` and no more than ``highest`` are possible.
     """
-    return ask("count", {"release": release_name(release), "where": where})  # type: ignore[no-any-return]
+    return ask(answers.CountReport, "count", {"release": release_name(release), "where": where})
 
 
 def show(release: Path) -> answers.ShowReport:
     """What a recipient can see of a release folder: rows, groups, promise, loss."""
-    return ask("show", {"release": release_name(release)})  # type: ignore[no-any-return]
+    return ask(answers.ShowReport, "show", {"release": release_name(release)})
 
 
 def diff(first: Path, second: Path) -> answers.DiffReport:
     """What a recipient sees change from one release folder to another: sums only."""
-    return ask("diff", {"from": release_name(first), "to": release_name(second)})  # type: ignore[no-any-return]
+    return ask(answers.DiffReport, "diff", {"from": release_name(first), "to": release_name(second)})
 
 
 def verify(folders: Union[Path, Iterable[Path]], key: Union[str, Iterable[str]] = ()) -> answers.VerifyReport:
@@ -91,24 +91,24 @@ def verify(folders: Union[Path, Iterable[Path]], key: Union[str, Iterable[str]] 
 
     ``key`` is the publisher's public key, its file, or a list of them; then only what is signed by it counts.
     """
-    return ask("verify", {"folders": folders, "key": key})  # type: ignore[no-any-return]
+    return ask(answers.VerifyReport, "verify", {"folders": folders, "key": key})
 
 
 def restore(backup: Path, folder: Path, *, keys: Optional[Path] = None, anchor: Optional[Path] = None) -> answers.BackupReport:
     """Puts a backup back into a folder that has no project."""
-    return ask("restore", {"file": backup, "root": folder, "keys": keys, "anchor": anchor})  # type: ignore[no-any-return]
+    return ask(answers.BackupReport, "restore", {"file": backup, "root": folder, "keys": keys, "anchor": anchor})
 
 
 def approve(plan: Path, *, keys: Optional[Path] = None) -> answers.ApproveReport:
     """Approves a plan with your key, as a second person. The ledger will record the key."""
-    return ask("approve", {"plan": plan, "keys": keys})  # type: ignore[no-any-return]
+    return ask(answers.ApproveReport, "approve", {"plan": plan, "keys": keys})
 
 
 def demo(
     folder: Path = "tacenda-demo", *, patients: int = 10_000, seed: int = 1, progress: Progress = None
 ) -> answers.DemoReport:
     """Breaks a naive series of made-up data, then publishes the same data under m-invariance, into ``folder``."""
-    return ask("demo", {"folder": folder, "patients": patients, "seed": seed}, progress)  # type: ignore[no-any-return]
+    return ask(answers.DemoReport, "demo", {"folder": folder, "patients": patients, "seed": seed}, progress)
 
 
 class Keys:
@@ -123,7 +123,7 @@ class Keys:
 
     def show(self) -> answers.KeyReport:
         """The public key. Recipients need it, by another way than a release."""
-        return ask("key", {**self._where, "how": "show"})  # type: ignore[no-any-return]
+        return ask(answers.KeyReport, "key", {**self._where, "how": "show"})
 
     def new(self, *, passphrase: Optional[str]) -> answers.KeyReport:
         """Makes a signing key. With ``None`` as passphrase, anybody who reads its file can sign."""
@@ -136,11 +136,11 @@ class Keys:
     def set_vault_passphrase(self, passphrase: Optional[str]) -> answers.VaultReport:
         """Encrypts the key that opens your vaults with a passphrase; ``None`` takes the passphrase away."""
         _not_empty(passphrase)
-        return ask("key", {**self._where, "how": "vault", "passphrase": passphrase})  # type: ignore[no-any-return]
+        return ask(answers.VaultReport, "key", {**self._where, "how": "vault", "passphrase": passphrase})
 
     def _with(self, how: str, passphrase: Optional[str]) -> answers.KeyReport:
         _not_empty(passphrase)
-        return ask("key", {**self._where, "how": how, "passphrase": passphrase})  # type: ignore[no-any-return]
+        return ask(answers.KeyReport, "key", {**self._where, "how": how, "passphrase": passphrase})
 
     def __repr__(self) -> str:
         return f"Keys({self._where['keys']!r})" if self._where["keys"] is not None else "Keys()"

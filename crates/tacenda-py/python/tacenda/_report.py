@@ -142,7 +142,7 @@ def audit(
     said = _said(locals())
     if not said["releases"]:
         raise ValueError("name at least one release")
-    return Audit(ask("audit", said, progress))
+    return Audit(ask(_native.Report, "audit", said, progress))
 
 
 def _said(keywords: Dict[str, Any]) -> Dict[str, Any]:

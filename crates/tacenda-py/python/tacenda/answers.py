@@ -122,7 +122,7 @@ class Bar(Answer):
 
     count: int
     """How many."""
-    from: int
+    from_: int
     """The lowest number in it."""
     to: int
     """The highest number in it."""
@@ -327,7 +327,7 @@ class DiffReport(Answer):
 
     columns: List[str]
     """Columns whose declared values differ."""
-    from: DiffSide
+    from_: DiffSide
     """The first release."""
     to: DiffSide
     """The second."""
@@ -359,7 +359,7 @@ class DiffSide(Answer):
 class DiffValue(Answer):
     """The rows of one sensitive value."""
 
-    from: int
+    from_: int
     """Rows in the first release."""
     to: int
     """Rows in the second."""
