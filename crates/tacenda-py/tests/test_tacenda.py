@@ -388,7 +388,7 @@ def one_text_is_one_column() -> None:
     assert tacenda.audit(table, "age", "disease").report == tacenda.audit([table], ["age"], ["disease"]).report
     for quasi in (("age",), {"age"}, pandas.Index(["age"])):
         assert tacenda.audit(table, quasi, "disease").report["series"]["columns"][0]["name"] == "age"
-    refused(lambda: tacenda.audit(table, "age,disease", "disease"), "D101", 3)
+    refused(lambda: tacenda.audit(table, "age,disease", "disease"), "D131", 3)
     error = refused(lambda: tacenda.audit(table), "U201", 2)
     assert "age, disease" in str(error), error
     wrong(lambda: tacenda.audit(table, 7, "disease"), TypeError, "quasi")
@@ -428,7 +428,7 @@ def polars_and_duckdb_go_in_and_out() -> None:
     out = expected.frame.to_polars()
     bounds = out.select(polars.col("age").struct.field("left"), polars.col("weight").struct.field("right").alias("to"))
     assert bounds.height == len(expected) and bounds["to"].null_count() == 0
-    assert out.schema["admitted"] == polars.Struct({"left": polars.Date, "right": polars.Date}), out.schema
+    assert isinstance(out.schema["admitted"], polars.Struct) and out.unnest("admitted").height == len(out), out.schema
     held = expected.frame
     assert duckdb.sql('select count(*) from held where age."left" >= 18 or age is null').fetchone()[0] == len(out)
     quasi = ["age", "weight", "sex", "admitted"]
@@ -521,7 +521,7 @@ def everything_the_command_can_do(command: str) -> None:
         assert restored.releases == 2 and tacenda.Project(place / "again", keys=place / "keys").verify().whole
         assert project.vault("unlock").encrypted is False and project.vault("lock").encrypted is True
         assert project.vault("rekey").files > 0
-        audited = project.audit(truth=frames[:2])
+        audited = project.audit(truth=frames[:2], effort="quick")
         audited.save(place / "audit.json")
         assert json.loads((place / "audit.json").read_text()) == audited.report
         assert (place / "audit.json").stat().st_mode & 0o77 == 0
@@ -566,19 +566,23 @@ def python_keeps_up_with_the_command(command: str) -> None:
 def the_package_brings_the_command(command: str) -> None:
     """The same code: the same words, the same exit codes, and Ctrl-C."""
     module = [sys.executable, "-m", "tacenda"]
+    there = {**os.environ, "PYTHONPATH": str(pathlib.Path(tacenda.__file__).resolve().parents[1])}
     with tempfile.TemporaryDirectory() as folder:
         table = "20-29,flu\n20-29,flu\n"
         pathlib.Path(folder, "r.csv").write_text("age,disease\n" + table)
         said = ["audit", "r.csv", "--quasi", "age", "--sensitive", "disease"]
         for words in (["--version"], ["--help"], ["nonsense"], [], ["promises", "--format", "json"], ["explain", "D103"],
                       ["completions", "bash"], said, [*said, "--format", "json"], ["log"], ["count", "9"]):
-            runs = [subprocess.run([*program, *words], cwd=folder, capture_output=True) for program in ([command], module)]
-            ends = [(run.returncode, run.stdout, run.stderr) for run in runs]
+            ends = []
+            for program in ([command], module):
+                run = subprocess.run([*program, *words], cwd=folder, env=there, capture_output=True)
+                ends.append((run.returncode, run.stdout, run.stderr))
             assert ends[0] == ends[1], (words, ends)
         # A reader that has seen enough is no failure.
-        piped = subprocess.run(f"{shlex.join([*module, 'man'])} | head -1", shell=True, capture_output=True)
+        piped = subprocess.run(f"{shlex.join([*module, 'man'])} | head -1", shell=True, capture_output=True, env=there)
         assert piped.stdout and not piped.stderr, piped
-        long = subprocess.Popen([*module, "demo", "big", "--patients", "300000"], cwd=folder, stderr=subprocess.PIPE)
+        words = [*module, "demo", "big", "--patients", "300000"]
+        long = subprocess.Popen(words, cwd=folder, env=there, stderr=subprocess.PIPE)
         time.sleep(1.5)
         long.send_signal(signal.SIGINT)
         # Killed by the signal, for which a shell says 130.

@@ -42,7 +42,7 @@ def explain(
 
     >>> import tacenda
     >>> tacenda.explain("D103").title
-    'missing identifier'
+    'duplicate column'
     """
     said: Dict[str, Any] = {
         "what": what, "audit": audit, "person": person, "quasi": quasi, "sensitive": sensitive, "id": id, "root": root,
