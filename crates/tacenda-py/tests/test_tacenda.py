@@ -430,7 +430,7 @@ def polars_and_duckdb_go_in_and_out() -> None:
     assert bounds.height == len(expected) and bounds["to"].null_count() == 0
     assert isinstance(out.schema["admitted"], polars.Struct) and out.unnest("admitted").height == len(out), out.schema
     held = expected.frame
-    assert duckdb.sql('select count(*) from held where age."left" >= 18 or age is null').fetchone()[0] == len(out)
+    assert duckdb.sql('select count(*) from held where age."left" >= 18 or age is null').fetchall()[0][0] == len(out)
     quasi = ["age", "weight", "sex", "admitted"]
     ours, theirs = (tacenda.audit(form, quasi, "disease").report["sequence"] for form in (expected, expected.frame.to_pyarrow()))
     assert ours == theirs
