@@ -164,7 +164,8 @@ impl<'py> Asked<'py> {
 fn items<'py, T: FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<T>> {
     let one = |item: &Bound<'py, PyAny>| item.extract::<T>().map_err(|error| wrong(value.py(), name, error.into()));
     // A frame can be walked through too, by its columns.
-    let is_one = value.is_instance_of::<PyString>() || value.hasattr("__arrow_c_stream__")? || value.hasattr("__fspath__")?;
+    let is_one =
+        value.is_instance_of::<PyString>() || value.hasattr("__arrow_c_stream__")? || value.hasattr("__fspath__")?;
     if is_one {
         return Ok(vec![one(value)?]);
     }

@@ -94,7 +94,7 @@ impl Frame {
     fn head(&self, rows: usize) -> PyResult<Vec<Vec<String>>> {
         let mut out = Vec::new();
         for batch in &self.batches {
-            let batch = batch.slice(0, batch.num_rows().min(rows - out.len()));
+            let batch = batch.slice(0, batch.num_rows().min(rows.saturating_sub(out.len())));
             let texts = batch.columns().iter().map(|column| texts(column));
             let columns = texts.collect::<Result<Vec<Vec<String>>, ArrowError>>();
             let columns = columns.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -121,5 +121,15 @@ fn texts(column: &dyn Array) -> Result<Vec<String>, ArrowError> {
         return Ok(left.into_iter().zip(right).enumerate().map(cell).collect());
     }
     let formatter = ArrayFormatter::try_new(column, &FormatOptions::default())?;
-    (0..column.len()).map(|row| formatter.value(row).try_to_string()).collect()
+    let text = |row| {
+        let text = formatter.value(row).try_to_string()?;
+        // Bounds are numbers with decimals and times of day, because the intervals of pandas are.
+        let short = match column.data_type() {
+            DataType::Float64 => text.strip_suffix(".0"),
+            DataType::Timestamp(..) => text.strip_suffix("T00:00:00"),
+            _ => None,
+        };
+        Ok(short.map(str::to_string).unwrap_or(text))
+    };
+    (0..column.len()).map(text).collect()
 }

@@ -60,11 +60,7 @@ impl Steps {
         self.finish(py, || work(&tell))
     }
 
-    fn finish<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce() -> Result<T, UseCaseError> + Send,
-    ) -> PyResult<T> {
+    fn finish<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T, UseCaseError> + Send) -> PyResult<T> {
         match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
             Ok(ended) => ended.map_err(|fault| error::raise(py, fault)),
             Err(thrown) => Err(match thrown.downcast::<Stopped>() {

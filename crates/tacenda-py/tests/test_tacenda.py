@@ -405,11 +405,17 @@ def intervals_of_pandas_are_audited_in_memory() -> None:
         categories = pandas.DataFrame({"age": cut, "disease": truth["disease"].astype("category")})
         intervals = categories.assign(age=categories["age"].astype(cut.cat.categories.dtype))
         texts = categories.assign(age=categories["age"].astype(str))
-        reports = [tacenda.audit(form, "age", "disease", truth=truth, id="id") for form in (categories, intervals, texts)]
-        assert reports[0].decision == reports[1].decision == reports[2].decision
-        figures = [report.report["sequence"] for report in reports]
-        assert figures[0] == figures[1] == figures[2], figures
-        assert len({len(report.findings) for report in reports}) == 1
+        table = pyarrow.Table.from_pandas(categories, preserve_index=False)
+        closed = json.dumps({"closed": cut.cat.categories.closed})
+        bounds = [{"left": one.left, "right": one.right} for one in cut.cat.categories]
+        coded = pyarrow.DictionaryArray.from_arrays(pyarrow.array(cut.cat.codes.to_numpy()), pyarrow.array(bounds))
+        age = pyarrow.field("age", coded.type, metadata={"ARROW:extension:metadata": closed})
+        structs = pyarrow.table([coded, categories["disease"].astype(str)], schema=pyarrow.schema([age, ("disease", pyarrow.string())]))
+        forms = [categories, intervals, texts, table, table.to_batches()[0], structs]
+        reports = [tacenda.audit(form, "age", "disease", truth=truth, id="id") for form in forms]
+        for report in reports:
+            assert report.decision == reports[0].decision and len(report.findings) == len(reports[0].findings)
+            assert report.report["sequence"] == reports[0].report["sequence"], report.report["sequence"]
     pair = pyarrow.struct([("left", pyarrow.int64()), ("right", pyarrow.int64())])
     bare = pyarrow.table({"age": pyarrow.array([{"left": 1, "right": 2}], pair), "disease": ["flu"]})
     error = refused(lambda: tacenda.audit(bare, "age", "disease"), "D119", 3)
@@ -430,7 +436,8 @@ def polars_and_duckdb_go_in_and_out() -> None:
     assert bounds.height == len(expected) and bounds["to"].null_count() == 0
     assert isinstance(out.schema["admitted"], polars.Struct) and out.unnest("admitted").height == len(out), out.schema
     held = expected.frame
-    assert duckdb.sql('select count(*) from held where age."left" >= 18 or age is null').fetchall()[0][0] == len(out)
+    counted = duckdb.sql('select count(*) from held where age."left" <= 40 and age."right" > 40').fetchall()[0][0]
+    assert 0 < counted <= len(out), counted
     quasi = ["age", "weight", "sex", "admitted"]
     ours, theirs = (tacenda.audit(form, quasi, "disease").report["sequence"] for form in (expected, expected.frame.to_pyarrow()))
     assert ours == theirs

@@ -18,6 +18,8 @@ def table(data: Any) -> Any:
         return data.frame
     if type(data).__module__.split(".")[0] == "pandas":
         return _from_pandas(data)
+    if type(data).__module__.split(".")[0] == "pyarrow" and hasattr(data, "schema"):
+        return _decoded(data)
     if hasattr(data, "__arrow_c_stream__"):
         return data
     if hasattr(data, "collect"):  # a lazy frame of polars
@@ -32,17 +34,27 @@ def tables(data: Any) -> List[Any]:
     return [table(one) for one in data] if isinstance(data, (list, tuple)) else [table(data)]
 
 
+def _decoded(data: Any) -> Any:
+    """The same, with categories that are intervals written out: the other way, which end belongs to them is lost."""
+    import pyarrow
+
+    for place, field in enumerate(data.schema):
+        values = getattr(field.type, "value_type", None)
+        if pyarrow.types.is_dictionary(field.type) and isinstance(values, pyarrow.BaseExtensionType):
+            column = data.column(place)
+            chunks = column.chunks if hasattr(column, "chunks") else [column]
+            decoded = pyarrow.chunked_array([chunk.dictionary.take(chunk.indices) for chunk in chunks], type=values)
+            if isinstance(data, pyarrow.RecordBatch):
+                data = pyarrow.Table.from_batches([data])
+            data = data.set_column(place, field.name, decoded)
+    return data
+
+
 def _from_pandas(frame: Any) -> Any:
     import pandas
     import pyarrow
 
     if isinstance(frame, pandas.Series):
         raise TypeError("a table is a frame, not one column of it: use series.to_frame()")
-    changed = {}
-    for name, column in frame.items():
-        kinds = getattr(column.dtype, "categories", None)
-        if kinds is not None and isinstance(kinds.dtype, pandas.IntervalDtype):
-            # pandas.qcut and cut: Arrow's dictionaries lose which end of an interval belongs to it.
-            changed[name] = column.astype(kinds.dtype)
     # Without the index: it is no column, and a filtered frame would have one more.
-    return pyarrow.Table.from_pandas(frame.assign(**changed) if changed else frame, preserve_index=False)
+    return _decoded(pyarrow.Table.from_pandas(frame, preserve_index=False))

@@ -7,7 +7,7 @@ from typing import Any, Iterable, Mapping, Sequence
 
 _STYLE = (
     "<style>.tacenda table{border-collapse:collapse}.tacenda th,.tacenda td{padding:.15em .7em;text-align:left;"
-    "vertical-align:top}.tacenda th{font-weight:600}.tacenda caption{text-align:left;font-weight:600;padding:.3em .7em}</style>"
+    "vertical-align:top}.tacenda th{font-weight:600}.tacenda .rows td{white-space:nowrap}.tacenda summary{cursor:pointer;font-weight:600}.tacenda caption{text-align:left;font-weight:600;padding:.3em .7em}</style>"
 )
 
 
@@ -29,6 +29,12 @@ def _cell(value: Any) -> str:
     return escape(str(value), quote=True)
 
 
+def _is_nested(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return True
+    return isinstance(value, (list, tuple)) and any(isinstance(item, (Mapping, list)) for item in value)
+
+
 def _items(values: Sequence[Any], most: int = 20) -> str:
     if not values:
         return "–"
@@ -41,10 +47,14 @@ def _items(values: Sequence[Any], most: int = 20) -> str:
 
 
 def _facts(values: Mapping[str, Any], title: str = "") -> str:
-    rows = "".join(
-        f"<tr><th>{escape(str(name).replace('_', ' '), quote=True)}</th><td>{_cell(value)}</td></tr>"
-        for name, value in values.items()
-    )
+    """Single facts first, then the summary, then what can be unfolded."""
+    rows = ""
+    for name, value in sorted(values.items(), key=lambda pair: (_is_nested(pair[1]), pair[0] != "summary")):
+        named = escape(str(name).replace("_", " "), quote=True)
+        if _is_nested(value) and name != "summary":
+            rows += f'<tr><td colspan="2"><details><summary>{named}</summary>{_cell(value)}</details></td></tr>'
+        else:
+            rows += f"<tr><th>{named}</th><td>{_cell(value)}</td></tr>"
     caption = f"<caption>{escape(title, quote=True)}</caption>" if title else ""
     return f"<table>{caption}{rows}</table>"
 
@@ -64,7 +74,7 @@ def answer(facts: Mapping[str, Any]) -> str:
 def frame(of: Any, rows: int = 10) -> str:
     """The first rows of a frame."""
     title = f"{len(of)} rows" + (f", the first {rows}" if len(of) > rows else "")
-    return _box([_table(title, of.columns, of.head(rows))])
+    return _box([f'<div class="rows" style="overflow-x:auto">{_table(title, of.columns, of.head(rows))}</div>'])
 
 
 def release(of: Any) -> str:

@@ -86,6 +86,8 @@ class Project:
         """
         if plan is not None and (data is not None or label is not None or delta or view is not None):
             raise ValueError("a plan names its data, label and view itself")
+        if plan is None and data is None:
+            raise TypeError("publish needs data, or a plan")
         data = None if data is None else table(data)
         return self._ask(
             Release, "publish", progress, data=data, label=label, plan=plan, delta=delta, view=view,
