@@ -6,9 +6,9 @@
 
 mod answer;
 mod ask;
-mod asked;
 mod error;
 mod frame;
+mod keywords;
 mod plain;
 mod release;
 mod report;

@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::release::PyRelease;
-use crate::work::Steps;
+use crate::work::Errand;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ impl PySeries {
         threads: usize,
     ) -> PyResult<PyRelease> {
         let options = ReadOptions { threads, show_values: false };
-        let made = Steps::new(None)
+        let made = Errand::new(None)
             .look(py, |_| Ok(self.inner.publish(&Given::from(data).open()?, delta, label.as_deref(), &options)?))?;
         let policy = self.inner.policy().clone();
         Ok(PyRelease::made(made, policy.schema.clone(), policy, None))

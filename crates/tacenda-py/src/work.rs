@@ -10,15 +10,15 @@ use tacenda::use_cases::{Progress, RequestFault, UseCaseError};
 /// What is thrown out of the library when Python wants it to end: the exception to go on with.
 struct Stopped(PyErr);
 
-/// Who is told of progress.
-pub struct Steps {
+/// One request of a caller: who is told of its progress, and how far it is.
+pub struct Errand {
     teller: Option<Py<PyAny>>,
     done: AtomicUsize,
 }
 
-impl Steps {
-    pub fn new(teller: Option<Py<PyAny>>) -> Steps {
-        Steps { teller, done: AtomicUsize::new(0) }
+impl Errand {
+    pub fn new(teller: Option<Py<PyAny>>) -> Errand {
+        Errand { teller, done: AtomicUsize::new(0) }
     }
 
     fn tell(&self, py: Python<'_>, steps: usize, what: &str) -> PyResult<()> {

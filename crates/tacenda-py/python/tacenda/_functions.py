@@ -9,8 +9,6 @@ from tacenda._ask import ask, release_name
 from tacenda._data import Path, table, tables
 from tacenda._progress import Progress
 
-Release = Union[int, str, Path]
-
 
 def promises() -> List[Dict[str, str]]:
     """The promises there are: ``model``, ``line``, ``parameters`` and ``paper`` of each.

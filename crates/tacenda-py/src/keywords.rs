@@ -14,9 +14,9 @@ use tacenda::ledger::Anchors;
 use tacenda::use_cases::{FileOptions, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest};
 
 /// The keywords of a call. What is None was not said.
-pub struct Asked<'py>(pub Bound<'py, PyDict>);
+pub struct Keywords<'py>(pub Bound<'py, PyDict>);
 
-impl<'py> Asked<'py> {
+impl<'py> Keywords<'py> {
     pub fn py(&self) -> Python<'py> {
         self.0.py()
     }
