@@ -590,11 +590,14 @@ def the_package_brings_the_command(command: str) -> None:
         assert piped.stdout and not piped.stderr, piped
         words = [*module, "demo", "big", "--patients", "300000"]
         long = subprocess.Popen(words, cwd=folder, env=there, stderr=subprocess.PIPE)
-        time.sleep(1.5)
-        long.send_signal(signal.SIGINT)
-        # Killed by the signal, for which a shell says 130.
-        assert long.wait(20) == -signal.SIGINT, (long.returncode, long.stderr.read())
-        long.stderr.close()
+        try:
+            time.sleep(1.5)
+            long.send_signal(signal.SIGINT)
+            # Killed by the signal, for which a shell says 130.
+            assert long.wait(20) == -signal.SIGINT, long.returncode
+        finally:
+            long.kill()
+            long.communicate()
 
 
 def looks_are_short_and_safe() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from typing import Any, ClassVar, Dict, List, Type
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, List, Type
 
 
 class Answer(Dict[str, Any]):
@@ -14,11 +14,13 @@ class Answer(Dict[str, Any]):
 
     _parts: ClassVar[Dict[str, Type[Answer]]] = {}
 
-    def __getattr__(self, name: str) -> Any:
-        field = name[:-1] if name.endswith("_") and not name.startswith("_") else name
-        if field not in self:
-            raise AttributeError(f"{type(self).__name__} has no field {field}")
-        return _with_class(self[field], self._parts.get(field))
+    if not TYPE_CHECKING:  # A type checker knows the fields, and should find a name that is none.
+
+        def __getattr__(self, name: str) -> Any:
+            field = name[:-1] if name.endswith("_") and not name.startswith("_") else name
+            if field not in self:
+                raise AttributeError(f"{type(self).__name__} has no field {field}")
+            return _with_class(self[field], self._parts.get(field))
 
     def __dir__(self) -> List[str]:
         fields = [name + "_" if hasattr(dict, name) or keyword.iskeyword(name) else name for name in self]
