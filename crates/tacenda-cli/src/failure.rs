@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
 use std::{io, panic};
-use tacenda::use_cases::RequestFault;
+use tacenda::use_cases::{ProblemReport, RequestFault};
 
 /// Why a command ended badly.
 #[derive(Debug)]
@@ -42,23 +42,6 @@ pub struct ErrorBody {
     pub message: String,
     /// The single problems, where there are several.
     pub problems: Vec<ProblemReport>,
-}
-
-/// One problem with a table, a policy file or a release.
-#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
-pub struct ProblemReport {
-    /// Its code.
-    pub code: String,
-    /// What is wrong.
-    pub message: String,
-    /// The column, where it is about one.
-    pub column: Option<String>,
-    /// How many rows or people it concerns, where they are counted.
-    pub count: Option<u64>,
-    /// The first lines or rows it stands in.
-    pub lines: Vec<u64>,
-    /// What to do.
-    pub way_out: Option<String>,
 }
 
 impl Failure {
@@ -96,12 +79,6 @@ impl Failure {
     /// The same with lines that have colours of their own. The caller has already escaped their texts.
     pub fn drawn(mut self, lines: String) -> Failure {
         self.lines.push(lines);
-        self
-    }
-
-    /// The same with one more problem for programs.
-    pub fn problem(mut self, problem: ProblemReport) -> Failure {
-        self.problems.push(problem);
         self
     }
 

@@ -1,21 +1,11 @@
-//! One exception, with the code and the exit code that the command has.
+//! One exception, with the code and the exit code that the command has. Its classes are in `tacenda._errors`.
 
 use crate::plain;
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tacenda::audit::Finding;
 use tacenda::publish::{ProjectError, PublishError};
-use tacenda::use_cases::UseCaseError;
-
-create_exception!(
-    tacenda,
-    TacendaError,
-    PyException,
-    "Nothing was published. `code` has a page in `tacenda explain`, `exit_code` is what the command would end \
-     with, `findings` is what the auditor found. The message holds no cell values."
-);
+use tacenda::use_cases::{ProblemReport, UseCaseError};
 
 /// The exception for an error of the library.
 pub fn raise(py: Python<'_>, error: impl Into<UseCaseError>) -> PyErr {
@@ -24,20 +14,45 @@ pub fn raise(py: Python<'_>, error: impl Into<UseCaseError>) -> PyErr {
         UseCaseError::Project(ProjectError::Publish(PublishError::Refused(findings))) => findings,
         _ => &[],
     };
-    new(py, error.code(), error.exit_code(), &error.to_string(), &found.iter().map(finding).collect())
+    let mut message = error.to_string();
+    match &error {
+        UseCaseError::NoColumns { columns } => {
+            message.push_str(&format!("; the files have the columns {}", columns.join(", ")));
+        }
+        // Why a promise cannot be met stands in the notes.
+        UseCaseError::NotMet { notes, .. } => notes.iter().for_each(|note| message.push_str(&format!("\n  {note}"))),
+        _ => (),
+    }
+    let findings = found.iter().map(finding).collect();
+    new(py, error.code(), error.exit_code(), &message, &findings, &error.problems())
 }
 
 /// The exception with these words.
-pub fn new(py: Python<'_>, code: &str, exit_code: u8, message: &str, findings: &Value) -> PyErr {
-    // The faults of a policy file carry their codes already.
-    let text = if message.starts_with(code) { message.to_string() } else { format!("{code}: {message}") };
-    let raised = TacendaError::new_err(text);
-    let value = raised.value(py);
-    let told = value
-        .setattr("code", code)
-        .and_then(|()| value.setattr("exit_code", exit_code))
-        .and_then(|()| value.setattr("findings", plain::to_python(py, findings)?));
-    told.err().unwrap_or(raised)
+pub fn new(
+    py: Python<'_>,
+    code: &str,
+    exit_code: u8,
+    message: &str,
+    findings: &Value,
+    problems: &[ProblemReport],
+) -> PyErr {
+    let made = || -> PyResult<PyErr> {
+        let message = in_python(message);
+        // The faults of a policy file carry their codes already.
+        let text = if message.starts_with(code) { message } else { format!("{code}: {message}") };
+        let mut problems = serde_json::to_value(problems).expect("problems become JSON");
+        for problem in problems.as_array_mut().into_iter().flatten() {
+            for part in ["message", "way_out"] {
+                if let Some(text) = problem[part].as_str() {
+                    problem[part] = in_python(text).into();
+                }
+            }
+        }
+        let (findings, problems) = (plain::to_python(py, findings)?, plain::to_python(py, &problems)?);
+        let raised = py.import("tacenda._errors")?.getattr("raised")?;
+        Ok(PyErr::from_value(raised.call1((text, code, exit_code, findings, problems))?))
+    };
+    made().unwrap_or_else(|error| error)
 }
 
 /// A finding as a dict.
@@ -50,4 +65,27 @@ pub fn finding(finding: &Finding) -> Value {
         "example_group": finding.example,
         "message": finding.to_string(),
     })
+}
+
+/// The words with options as keywords: `--date-format` is `date_format`. A whole command, such as `tacenda new --name NAME`,
+/// stays as it is, because the package brings the command along.
+fn in_python(words: &str) -> String {
+    let mut out = String::with_capacity(words.len());
+    let mut in_command = false;
+    for word in words.split_inclusive([' ', '\n']) {
+        in_command |= word.trim_start_matches(['(', '"']).starts_with("tacenda ");
+        let option = word.trim_start_matches(['(', '"']);
+        match option.strip_prefix("--").filter(|_| !in_command) {
+            Some(name) if name.starts_with(|letter: char| letter.is_ascii_lowercase()) => {
+                let end = name.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(name.len());
+                out.push_str(&word[..word.len() - option.len()]);
+                out.push_str(&name[..end].replace('-', "_"));
+                out.push_str(&name[end..]);
+            }
+            _ => out.push_str(word),
+        }
+        // A command ends with its clause.
+        in_command &= !word.trim_end().ends_with([';', '.', ',', ':', ')']);
+    }
+    out
 }

@@ -1,34 +1,71 @@
 //! A release as Python sees it.
 
+use crate::answer::answer;
 use crate::frame::Frame;
 use crate::{error, plain};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, UInt32Array};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema as Columns};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tacenda::folder;
-use tacenda::folder::Issue;
+use tacenda::folder::{Issue, ReceivedRelease};
+use tacenda::measure::Loss;
+use tacenda::model::{Release, Schema};
 use tacenda::promise::PolicyFile;
 use tacenda::publish::Judged;
-use tacenda::use_cases::PublishReport;
+use tacenda::use_cases::{CountReport, PublishReport, Rehearsed};
+use tacenda::{folder, measure};
 
 /// A release that the auditor found no fault with.
 #[pyclass(name = "Release", frozen, module = "tacenda")]
 pub struct PyRelease {
-    made: Judged,
+    release: Release,
+    /// Its columns: those of the policy, or of the view it is.
+    schema: Schema,
     policy: PolicyFile,
+    loss: Loss,
+    /// What only its maker knows; none for one that is read back.
+    private: Option<Private>,
     published: Option<PublishReport>,
 }
 
+/// Private results, as plain data.
+struct Private {
+    withheld: usize,
+    change: Value,
+    findings: Value,
+    warnings: Vec<String>,
+}
+
 impl PyRelease {
-    pub fn new(made: Judged, policy: PolicyFile, published: Option<PublishReport>) -> PyRelease {
-        PyRelease { made, policy, published }
+    /// A release that was just made.
+    pub fn made(made: Judged, schema: Schema, policy: PolicyFile, published: Option<PublishReport>) -> PyRelease {
+        let change = json!({
+            "arrived": made.change.arrived,
+            "returned": made.change.returned,
+            "left": made.change.left,
+            "quasi_changed": made.change.quasi_changed,
+            "sensitive_changed": made.change.sensitive_changed,
+            "unchanged": made.change.unchanged,
+        });
+        let findings = made.findings.iter().map(error::finding).collect();
+        let private = Some(Private { withheld: made.withheld, change, findings, warnings: made.warnings });
+        PyRelease { release: made.release, schema, policy, loss: made.loss, private, published }
     }
 
-    fn release(&self) -> &tacenda::model::Release {
-        &self.made.release
+    /// A release of a project that was just rehearsed or published.
+    pub fn rehearsed(rehearsed: Rehearsed, published: Option<PublishReport>) -> PyRelease {
+        let schema = rehearsed.rehearsal.prepared.schema.clone();
+        let policy = rehearsed.project.policy().clone();
+        PyRelease::made(rehearsed.rehearsal.into(), schema, policy, published)
+    }
+
+    /// A release that was published before, as its folder has it.
+    pub fn read(received: ReceivedRelease, policy: PolicyFile, published: PublishReport) -> PyRelease {
+        let ReceivedRelease { release, schema, promise, .. } = received;
+        let loss = measure::loss(&release, &schema, promise.terms().least_group);
+        PyRelease { release, schema, policy, loss, private: None, published: Some(published) }
     }
 }
 
@@ -37,25 +74,32 @@ impl PyRelease {
     /// Its number, from 1.
     #[getter]
     fn number(&self) -> u32 {
-        self.release().number
+        self.release.number
     }
 
     /// Its label.
     #[getter]
     fn label(&self) -> &str {
-        &self.release().label
+        &self.release.label
+    }
+
+    /// The promise, in one sentence.
+    #[getter]
+    fn promise(&self) -> String {
+        self.policy.terms().sentence
     }
 
     /// The published rows, counterfeits included: what the Parquet file of the release holds.
     #[getter]
     fn frame(&self, py: Python<'_>) -> Frame {
-        py.detach(|| Frame::new(folder::frame(&Issue::new(self.release(), &self.policy))))
+        let issue = Issue { release: &self.release, schema: &self.schema, policy: &self.policy };
+        py.detach(|| Frame::new(folder::frame(&issue)))
     }
 
     /// Per group its rows and how many of them are counterfeits.
     #[getter]
     fn groups(&self) -> Frame {
-        let release = self.release();
+        let release = &self.release;
         let groups = 0..release.group_count();
         let columns: [(&str, ArrayRef); 3] = [
             ("group_id", Arc::new(Int32Array::from_iter_values(groups.clone().map(|group| group as i32 + 1)))),
@@ -69,55 +113,68 @@ impl PyRelease {
             .iter()
             .map(|(name, column)| Field::new(*name, DataType::clone(column.data_type()), false))
             .collect();
-        let schema = Arc::new(Schema::new(fields));
+        let schema = Arc::new(Columns::new(fields));
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).expect("every column has every group");
         Frame::new((schema, vec![batch]))
     }
 
+    /// Counts people who meet a condition, such as `age >= 65 and disease = flu`.
+    #[pyo3(signature = (r#where=""))]
+    fn count(&self, py: Python<'_>, r#where: &str) -> PyResult<Py<PyAny>> {
+        let counted = py.detach(|| folder::count(&self.release, &self.schema, r#where));
+        let counted = counted.map_err(|fault| error::raise(py, fault))?;
+        let (estimate, lowest, highest, notes) = (counted.estimate, counted.lowest, counted.highest, counted.notes);
+        answer(py, &CountReport { condition: r#where.into(), estimate, lowest, highest, notes })
+    }
+
     /// How many rows are counterfeits.
     #[getter]
     fn counterfeits(&self) -> u64 {
-        self.release().counterfeit_count()
+        self.release.counterfeit_count()
     }
 
-    /// Private: how many rows of the snapshot were left out of this release.
+    /// Private: how many rows of the snapshot were left out of this release. None for one that was published before.
     #[getter]
-    fn withheld(&self) -> usize {
-        self.made.withheld
+    fn withheld(&self) -> Option<usize> {
+        self.private.as_ref().map(|private| private.withheld)
     }
 
     /// How much less the release says than its snapshot.
     #[getter]
     fn loss<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain::to_python(py, &self.made.loss.to_json())
+        plain::to_python(py, &self.loss.to_json())
     }
 
-    /// Private: who came, left and changed since the last snapshot, as numbers.
+    /// Private: who came, left and changed since the last snapshot, as numbers. None for one that was published before.
     #[getter]
     fn change<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let change = &self.made.change;
-        let numbers = json!({
-            "arrived": change.arrived,
-            "returned": change.returned,
-            "left": change.left,
-            "quasi_changed": change.quasi_changed,
-            "sensitive_changed": change.sensitive_changed,
-            "unchanged": change.unchanged,
-        });
-        plain::to_python(py, &numbers)
+        plain::to_python(py, self.private.as_ref().map_or(&Value::Null, |private| &private.change))
     }
 
     /// What a study mode breaks on made-up data; always empty for real data, which would be refused.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain::to_python(py, &self.made.findings.iter().map(error::finding).collect::<Value>())
+        let none = Value::Array(Vec::new());
+        plain::to_python(py, self.private.as_ref().map_or(&none, |private| &private.findings))
+    }
+
+    /// Private: warnings for the steward, each with a code.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.private.as_ref().map_or_else(Vec::new, |private| private.warnings.clone())
     }
 
     /// A digest of everything published, for telling whether two releases are the same.
     #[getter]
     fn digest(&self) -> String {
-        self.made.release.digest()
+        self.release.digest()
+    }
+
+    /// Whether it was published before, so that nothing was done.
+    #[getter]
+    fn already(&self) -> bool {
+        self.published.as_ref().is_some_and(|report| report.already)
     }
 
     /// The release folder, for a release of a project that was published.
@@ -132,12 +189,22 @@ impl PyRelease {
         self.published.as_ref().map_or_else(Vec::new, |report| report.files.clone())
     }
 
+    /// Private: what the command prints for it with `--format json`; None if it was not published.
+    #[getter]
+    fn report(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.published.as_ref().map(|report| answer(py, report)).transpose()
+    }
+
+    fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("tacenda._html")?.call_method1("release", (slf,))
+    }
+
     fn __len__(&self) -> usize {
-        self.release().row_count()
+        self.release.row_count()
     }
 
     fn __repr__(&self) -> String {
-        let release = self.release();
+        let release = &self.release;
         format!(
             "Release({} {:?}: {} rows in {} groups, {} counterfeits)",
             release.number,

@@ -2,6 +2,7 @@
 
 use crate::error;
 use crate::release::PyRelease;
+use crate::work::Errand;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use std::path::PathBuf;
@@ -38,17 +39,22 @@ impl PySeries {
         threads: usize,
     ) -> PyResult<PyRelease> {
         let options = ReadOptions { threads, show_values: false };
-        let made = py.detach(|| -> Result<_, tacenda::publish::ProjectError> {
-            self.inner.publish(&Given::from(data).open()?, delta, label.as_deref(), &options)
-        });
-        let made = made.map_err(|fault| error::raise(py, fault))?;
-        Ok(PyRelease::new(made, self.inner.policy().clone(), None))
+        let made = Errand::new(None)
+            .look(py, |_| Ok(self.inner.publish(&Given::from(data).open()?, delta, label.as_deref(), &options)?))?;
+        let policy = self.inner.policy().clone();
+        Ok(PyRelease::made(made, policy.schema.clone(), policy, None))
     }
 
     /// How many releases there are.
     #[getter]
     fn releases(&self) -> u32 {
         self.inner.releases()
+    }
+
+    /// The name of the series.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.policy().series.name
     }
 
     /// What is worth saying about the policy though it is no fault.

@@ -5,14 +5,14 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
-use tacenda::ingest::Draft;
+use tacenda::ingest::{Draft, Given};
 use tacenda::model::Role;
 use tacenda::use_cases::{DraftRequest, InitReport};
 
 pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let request = DraftRequest {
         project: common.folder(),
-        data: args.data.clone(),
+        data: Given::Path(args.data.clone()),
         name: args.name.clone(),
         promise: args.promise.clone(),
     };

@@ -1,7 +1,7 @@
 //! What several commands say in the same words.
 
 use crate::args::{Common, DataArgs, FormatArg};
-use crate::failure::{Failure, ProblemReport};
+use crate::failure::Failure;
 use crate::screen::{Screen, number};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt::Write;
@@ -63,7 +63,7 @@ pub fn unread(error: UseCaseError, screen: &Screen) -> Failure {
 
 /// The same where inputs that are not accepted are told in other words.
 pub fn failure_of(error: UseCaseError, rejected: &str, screen: &Screen) -> Failure {
-    let (code, exit) = (error.code(), error.exit_code());
+    let (code, exit, problems) = (error.code(), error.exit_code(), error.problems());
     let error = match error {
         UseCaseError::Project(error) => error,
         UseCaseError::NoColumns { ref columns } => {
@@ -78,40 +78,19 @@ pub fn failure_of(error: UseCaseError, rejected: &str, screen: &Screen) -> Failu
         error => return Failure::new(code, exit, error),
     };
     match error {
-        ProjectError::PolicyFile(errors) => policy_failure(&errors, screen),
+        ProjectError::PolicyFile(errors) => Failure { problems, ..policy_failure(&errors, screen) },
         ProjectError::Ingest(error) if !error.problems().is_empty() => {
-            let problems = error.problems();
-            let rejected = match problems.iter().any(|problem| problem.said_in == SaidIn::View) {
+            let rejected = match error.problems().iter().any(|problem| problem.said_in == SaidIn::View) {
                 true => "the file of a view that was made elsewhere was not accepted; nothing was published",
                 false => rejected,
             };
-            let mut failure = Failure::new(code, exit, rejected);
-            for problem in problems {
-                failure = failure.line(format!("  {problem}")).problem(ProblemReport {
-                    code: problem.code().to_string(),
-                    message: if problem.detail.is_empty() {
-                        problem.kind.title().to_string()
-                    } else {
-                        format!("{}: {}", problem.kind.title(), problem.detail)
-                    },
-                    column: problem.column.clone(),
-                    count: Some(problem.rows),
-                    lines: problem.places.clone(),
-                    way_out: Some(problem.way_out().to_string()),
-                });
-            }
-            failure
+            let failure = Failure { problems, ..Failure::new(code, exit, rejected) };
+            error.problems().iter().fold(failure, |failure, problem| failure.line(format!("  {problem}")))
         }
         ProjectError::Publish(tacenda::publish::PublishError::Refused(findings)) => {
-            let failure = Failure::new(code, exit, "the auditor refused the release; nothing was published");
-            findings.iter().fold(failure, |failure, finding| {
-                failure.line(format!("  {finding}")).problem(ProblemReport {
-                    code: finding.fault.code().to_string(),
-                    message: finding.fault.title().to_string(),
-                    count: Some(finding.people),
-                    ..ProblemReport::default()
-                })
-            })
+            let message = "the auditor refused the release; nothing was published";
+            let failure = Failure { problems, ..Failure::new(code, exit, message) };
+            findings.iter().fold(failure, |failure, finding| failure.line(format!("  {finding}")))
         }
         error => Failure::new(code, exit, error),
     }
@@ -132,13 +111,7 @@ fn policy_failure(errors: &PolicyFileError, screen: &Screen) -> Failure {
             }
             _ => format!("{title} ({file})"),
         };
-        failure = failure.drawn(drawn).problem(ProblemReport {
-            code: fault.kind.code().to_string(),
-            message: fault.message.clone(),
-            lines: errors.line(fault).map(|line| line as u64).into_iter().collect(),
-            way_out: (!fault.help.is_empty()).then(|| fault.help.clone()),
-            ..ProblemReport::default()
-        });
+        failure = failure.drawn(drawn);
         if !fault.help.is_empty() {
             failure = failure.line(format!("  help: {}", fault.help));
         }

@@ -162,10 +162,13 @@ impl Opened {
         let fields: Vec<FieldRef> = wanted.iter().map(|&at| self.schema.fields()[at].clone()).collect();
         let problems: Vec<Problem> = fields
             .iter()
-            .filter(|field| !supported(field.data_type()) && !is_interval(field.data_type()))
-            .map(|field| Problem {
-                column: Some(field.name().clone()),
-                ..Problem::whole(Kind::UnsupportedType, format!("its type is {} in {name}", field.data_type()))
+            .filter(|field| !supported(field.data_type()) && (!is_interval(field.data_type()) || ends(field).is_none()))
+            .map(|field| {
+                let detail = match is_interval(field.data_type()) {
+                    true => format!("its intervals in {name} do not say which of their ends belong to them"),
+                    false => format!("its type is {} in {name}", field.data_type()),
+                };
+                Problem { column: Some(field.name().clone()), ..Problem::whole(Kind::UnsupportedType, detail) }
             })
             .collect();
         if !problems.is_empty() {
@@ -195,20 +198,31 @@ impl Opened {
 fn is_interval(kind: &DataType) -> bool {
     match kind {
         DataType::Struct(fields) => fields.len() == 2 && fields[0].name() == "left" && fields[1].name() == "right",
+        // Categories that are intervals.
+        DataType::Dictionary(_, values) => is_interval(values),
         _ => false,
+    }
+}
+
+/// The brackets of a field's intervals, if its metadata says which ends they include.
+fn ends(field: &Field) -> Option<(char, char)> {
+    let closed = field.metadata().get("ARROW:extension:metadata")?;
+    match () {
+        () if closed.contains("\"both\"") => Some(('[', ']')),
+        () if closed.contains("\"neither\"") => Some(('(', ')')),
+        () if closed.contains("\"right\"") => Some(('(', ']')),
+        () if closed.contains("\"left\"") => Some(('[', ')')),
+        () => None,
     }
 }
 
 /// Intervals as text. The field's metadata says which ends they include.
 fn interval_texts(array: &ArrayRef, field: &Field) -> Result<Vec<String>, ArrowError> {
-    let closed = field.metadata().get("ARROW:extension:metadata").map_or("", String::as_str);
-    let (open, close) = match closed {
-        _ if closed.contains("\"both\"") => ('[', ']'),
-        _ if closed.contains("\"neither\"") => ('(', ')'),
-        _ if closed.contains("\"right\"") => ('(', ']'),
-        _ if closed.contains("\"left\"") => ('[', ')'),
-        _ => return Err(ArrowError::SchemaError("an interval that does not say which ends belong to it".into())),
-    };
+    let unsaid = || ArrowError::SchemaError("an interval that does not say which ends belong to it".into());
+    let (open, close) = ends(field).ok_or_else(unsaid)?;
+    if let DataType::Dictionary(_, values) = array.data_type() {
+        return interval_texts(&cast(array, values)?, field);
+    }
     let pair = array.as_struct();
     let left = Cells::new(pair.column(0), Wanted::Texts)?;
     let right = Cells::new(pair.column(1), Wanted::Texts)?;

@@ -15,12 +15,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The table a policy file is drafted for.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct DraftRequest {
     /// Where the project will be.
     pub project: ProjectFolder,
     /// The table.
-    pub data: PathBuf,
+    pub data: Given,
     /// The series' name; made from the table's where not given.
     pub name: Option<String>,
     /// The promise; the one that fits the columns where not given.
@@ -33,7 +33,7 @@ pub struct Drafting {
     pub draft: Draft,
     policy: PathBuf,
     series: String,
-    data: PathBuf,
+    source: Source,
 }
 
 /// The answer of init.
@@ -85,7 +85,13 @@ impl DraftRequest {
             );
             return Err(UseCaseError::Exists(message));
         }
-        let source = Source::open(&self.data)?;
+        let series = match (self.name, &self.data) {
+            (Some(name), _) => name,
+            (None, Given::Path(path)) => series_name(path),
+            // A table in memory has no name.
+            (None, _) => series_name(Path::new("")),
+        };
+        let source = self.data.open()?;
         progress(1, "looking at every row");
         let mut draft = ingest::draft(&source)?;
         if let Some(promise) = &self.promise
@@ -93,8 +99,7 @@ impl DraftRequest {
         {
             return Err(UseCaseError::usage("there is no such promise; tacenda promises lists them"));
         }
-        let series = self.name.unwrap_or_else(|| series_name(&self.data));
-        Ok(Drafting { draft, policy, series, data: self.data })
+        Ok(Drafting { draft, policy, series, source })
     }
 }
 
@@ -123,7 +128,7 @@ impl Drafting {
             open: column.open,
         };
         // A draft is a proposal. `check` reports what is wrong with it or with the table.
-        let (ways, forecast) = tried(&self.policy, self.data, progress).unwrap_or_default();
+        let (ways, forecast) = tried(&self.policy, self.source, progress).unwrap_or_default();
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
             write(&self.policy, &self.draft.to_toml(&self.series))?;
@@ -151,10 +156,11 @@ fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
 
 /// The ways to keep the promise of a policy file, tried on a table, and what the next releases will need. Nothing is
 /// written.
-fn tried(policy: &Path, data: PathBuf, progress: Progress<'_>) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
+fn tried(policy: &Path, table: Source, progress: Progress<'_>) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
     let step = |what: &str| progress(Project::MATERIAL_STEPS + Project::REHEARSE_STEPS + 1, what);
     let project = Project::open(policy.parent().unwrap_or(Path::new(".")), Some(policy), Access::Look)?;
-    let input = Input { table: Given::Path(data), delta: false, show_values: false, memory: None, threads: 0 };
+    // It is open already; standard input could not be opened twice.
+    let input = Input { table: Given::Frame(table), delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(input, &step)?;
     let rehearsal = project.rehearse(&material, NextRelease::default(), &step)?;
     step("comparing choices");

@@ -7,6 +7,7 @@
 //! A use case that needs a person's consent has two halves: the first returns what would be done, the second does it.
 
 mod error;
+mod problem;
 mod request;
 mod private_file;
 mod subject;
@@ -48,6 +49,7 @@ pub use explain::{
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
 pub use private_file::write_private;
+pub use problem::ProblemReport;
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{

@@ -86,6 +86,9 @@ pub struct Plan {
     pub kept: BTreeMap<String, String>,
 }
 
+/// What a plan names as its table if that was never a file.
+const IN_MEMORY: &str = "(a table in memory)";
+
 /// Rehearses the next release, compares what it costs with what else could be published, and writes the plan to
 /// `file`, or into the project folder.
 pub fn plan(
@@ -94,14 +97,17 @@ pub fn plan(
     progress: Progress<'_>,
 ) -> Result<PlanReport, UseCaseError> {
     let mut input = request.input()?;
-    let Given::Path(data) = &mut input.table else {
-        return Err(UseCaseError::usage("a plan remembers its table by the file's name; name a file"));
+    let data = match &mut input.table {
+        Given::Path(data) if data.as_os_str() != "-" => {
+            // The path is made absolute, because the plan may be published from another folder.
+            *data = path::absolute(&data).map_err(UseCaseError::file(data))?;
+            data.clone()
+        }
+        Given::Path(data) => data.clone(),
+        // The vault keeps the table, and the plan is published from there.
+        Given::Frame(_) => PathBuf::from(IN_MEMORY),
     };
-    if data.as_os_str() != "-" {
-        // The path is made absolute, because the plan may be published from another folder.
-        *data = path::absolute(&data).map_err(UseCaseError::file(data))?;
-    }
-    let (data, delta) = (data.clone(), input.delta);
+    let delta = input.delta;
     let project = request.project.open(Access::Rehearse)?;
     let step = |what: &str| progress(REHEARSED + 2, what);
     let mut rehearsed = rehearsed(project, input, &request, &step)?;

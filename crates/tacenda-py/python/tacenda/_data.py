@@ -1,0 +1,60 @@
+"""Tables as the part in Rust takes them: a path as text, a frame as something with ``__arrow_c_stream__``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, Union
+
+from tacenda._native import Release
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def table(data: Any) -> Any:
+    """One table."""
+    if isinstance(data, (str, os.PathLike)):
+        return os.fspath(data)
+    if isinstance(data, Release):
+        return data.frame
+    if type(data).__module__.split(".")[0] == "pandas":
+        return _from_pandas(data)
+    if type(data).__module__.split(".")[0] == "pyarrow" and hasattr(data, "schema"):
+        return _decoded(data)
+    if hasattr(data, "__arrow_c_stream__"):
+        return data
+    if hasattr(data, "collect"):  # a lazy frame of polars
+        return table(data.collect())
+    raise TypeError(f"a table is a path or a frame that supports Arrow, not {type(data).__name__}")
+
+
+def tables(data: Any) -> List[Any]:
+    """One table, or several in order."""
+    if data is None:
+        return []
+    return [table(one) for one in data] if isinstance(data, (list, tuple)) else [table(data)]
+
+
+def _decoded(data: Any) -> Any:
+    """The same, with categories that are intervals written out: the other way, which end belongs to them is lost."""
+    import pyarrow
+
+    for place, field in enumerate(data.schema):
+        values = getattr(field.type, "value_type", None)
+        if pyarrow.types.is_dictionary(field.type) and isinstance(values, pyarrow.BaseExtensionType):
+            column = data.column(place)
+            chunks = column.chunks if hasattr(column, "chunks") else [column]
+            decoded = pyarrow.chunked_array([chunk.dictionary.take(chunk.indices) for chunk in chunks], type=values)
+            if isinstance(data, pyarrow.RecordBatch):
+                data = pyarrow.Table.from_batches([data])
+            data = data.set_column(place, field.name, decoded)
+    return data
+
+
+def _from_pandas(frame: Any) -> Any:
+    import pandas
+    import pyarrow
+
+    if isinstance(frame, pandas.Series):
+        raise TypeError("a table is a frame, not one column of it: use series.to_frame()")
+    # Without the index: it is no column, and a filtered frame would have one more.
+    return _decoded(pyarrow.Table.from_pandas(frame, preserve_index=False))

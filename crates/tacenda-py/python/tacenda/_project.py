@@ -1,0 +1,204 @@
+"""Project folders, shared with the command."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterable, List, Optional, Type, Union
+
+from tacenda import _native, answers
+from tacenda._ask import Kind, ask, release_name
+from tacenda._data import Path, table, tables
+from tacenda._native import Release
+from tacenda._progress import Progress
+from tacenda._report import Audit, Report, _said
+from tacenda._series import counted
+
+Named = Union[int, str, Path]
+
+
+class Project:
+    """A project folder: ``tacenda.toml``, ``.tacenda/`` and ``releases/``, shared with the command.
+
+    ``anchor`` is the folder outside the project that records how far its series has come. ``anchor_from`` is a receipt or a
+    release folder: it stands in for an anchor that is lost. ``keys`` is the folder with your keys. A passphrase comes from
+    ``TACENDA_PASSPHRASE``.
+    """
+
+    def __init__(
+        self,
+        path: Path = ".",
+        *,
+        policy: Optional[Path] = None,
+        anchor: Optional[Path] = None,
+        anchor_from: Optional[Path] = None,
+        keys: Optional[Path] = None,
+    ) -> None:
+        self.path = os.fspath(path)
+        self._where: Dict[str, Any] = {
+            "root": self.path, "policy": policy, "anchor": anchor, "anchor_from": anchor_from, "keys": keys,
+        }
+        ask(tuple, "open", self._where)
+
+    def _ask(self, kind: Type[Kind], what: str, progress: Progress = None, **said: Any) -> Kind:
+        return ask(kind, what, {**self._where, **said}, progress)
+
+    def check(
+        self, data: Any = None, *, what_if: Optional[str] = None, delta: bool = False, view: Optional[str] = None,
+        threads: int = 0, progress: Progress = None,
+    ) -> answers.CheckReport:
+        """Is the policy sound, and can these data keep it? Writes nothing.
+
+        ``what_if`` tries other parameters, such as ``m=2..6``.
+        """
+        data = None if data is None else table(data)
+        return self._ask(
+            answers.CheckReport, "check", progress, data=data, what_if=what_if, delta=delta, view=view, threads=threads
+        )
+
+    def rehearse(
+        self, data: Any, label: Optional[str] = None, *, delta: bool = False, view: Optional[str] = None,
+        memory: Optional[int] = None, threads: int = 0, progress: Progress = None,
+    ) -> Release:
+        """The next release, to look at. Nothing is published; publishing the same data gives the same rows."""
+        return self._ask(
+            Release, "rehearse", progress, data=table(data), label=label, delta=delta, view=view, memory=memory, threads=threads
+        )
+
+    def plan(
+        self, data: Any, label: Optional[str] = None, *, file: Optional[Path] = None, delta: bool = False,
+        view: Optional[str] = None, memory: Optional[int] = None, threads: int = 0, progress: Progress = None,
+    ) -> answers.PlanReport:
+        """Rehearses the next release, says what it costs, and writes the plan: ``publish(plan=answer.plan)`` publishes it."""
+        return self._ask(
+            answers.PlanReport, "plan", progress, data=table(data), label=label, file=file, delta=delta, view=view, memory=memory,
+            threads=threads,
+        )
+
+    def publish(
+        self, data: Any = None, label: Optional[str] = None, *, plan: Optional[Path] = None, delta: bool = False,
+        view: Optional[str] = None, accept_rollback: Optional[str] = None, backup: Optional[Path] = None,
+        memory: Optional[int] = None, threads: int = 0, progress: Progress = None,
+    ) -> Release:
+        """Publishes the next release: ``release.folder`` is complete, or nothing has changed.
+
+        If the same data were published under this label before, nothing is done, and ``release.already`` is true. Ctrl-C
+        ends it before anything is published, and never in the middle.
+        """
+        if plan is not None and (data is not None or label is not None or delta or view is not None):
+            raise ValueError("a plan names its data, label and view itself")
+        if plan is None and data is None:
+            raise TypeError("publish needs data, or a plan")
+        data = None if data is None else table(data)
+        return self._ask(
+            Release, "publish", progress, data=data, label=label, plan=plan, delta=delta, view=view,
+            accept_rollback=accept_rollback, backup=backup, memory=memory, threads=threads,
+        )
+
+    def adopt(
+        self, files: Union[Path, Iterable[Path]], *, truth: Union[Path, Iterable[Path], None] = None,
+        labels: Union[str, Iterable[str], None] = None, group: Optional[str] = None, notation: Any = None,
+        hierarchy: Any = None, hierarchies: Optional[Path] = None, any: Any = None, look: bool = False, threads: int = 0,
+        progress: Progress = None,
+    ) -> answers.AdoptReport:
+        """Adopts releases made elsewhere, so that the next release is judged together with them. It cannot be undone.
+
+        With ``look``, it only says what would be adopted.
+        """
+        return self._ask(
+            answers.AdoptReport, "adopt", progress, files=files, truth=truth, labels=labels, group=group, notation=notation,
+            hierarchy=hierarchy, hierarchies=hierarchies, any=any, look=look, threads=threads,
+        )
+
+    def audit(
+        self, *, truth: Any = None, k: Optional[int] = None, l: Optional[int] = None, t: Optional[float] = None,
+        attacker: Optional[str] = None, presence: bool = True, checks: Union[str, Iterable[str], None] = None,
+        reader: Optional[str] = None, permanent: Union[str, Iterable[str], None] = None, population: Any = None,
+        household: Optional[str] = None, effort: Optional[str] = None, budget: Optional[int] = None,
+        progress: Progress = None,
+    ) -> Audit:
+        """Attacks everything published so far, as :func:`tacenda.audit` does. ``k`` and ``l`` are what is promised.
+
+        ``truth`` are the private tables behind all releases, in order; the vault has the last one only.
+        """
+        return Audit(ask(_native.Report, "audit", {**self._where, **_said(locals())}, progress))
+
+    def report(
+        self, edition: str = "recipient", *, language: Optional[str] = None, truth: Any = None,
+        review_by: Optional[str] = None, effort: Optional[str] = None, budget: Optional[int] = None,
+        progress: Progress = None,
+    ) -> Report:
+        """The report for ``recipient``, ``steward`` or ``auditor``. ``html`` is its page; a notebook shows it.
+
+        ``language`` (``en``, ``de``, ``fr``) is for recipients; without it, the policy file's is taken.
+        """
+        return Report(self._ask(
+            _native.Report, "report", progress, edition=edition, language=language, truth=tables(truth), review_by=review_by,
+            effort=effort, budget=budget,
+        ))
+
+    def count(self, release: Named, where: str = "") -> answers.CountReport:
+        """Counts people in a release who meet a condition. See :func:`tacenda.count`."""
+        return self._ask(answers.CountReport, "count", release=release_name(release), where=where)
+
+    def show(self, release: Optional[Named] = None) -> answers.ShowReport:
+        """What a recipient can see of a release, by its number or label; of the last one if none is named."""
+        name = None if release is None else release_name(release)
+        return self._ask(answers.ShowReport, "show", release=name)
+
+    def diff(self, first: Named, second: Named) -> answers.DiffReport:
+        """What a recipient sees change from one release to another: sums only."""
+        return ask(
+            answers.DiffReport, "diff", {**self._where, "from": release_name(first), "to": release_name(second)}
+        )
+
+    def log(self) -> List[answers.LogEvent]:
+        """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
+        return self._ask(answers.LogReport, "log").events
+
+    def verify(self, key: Union[str, Iterable[str]] = ()) -> answers.VerifyReport:
+        """Checks ledger, vault and releases against their digests: ``whole``, ``faults``, ``signed_by``.
+
+        ``key`` is the publisher's public key, its file, or a list of them; then only what is signed by it counts.
+        """
+        return self._ask(answers.VerifyReport, "verify", key=key)
+
+    def receipt(self) -> answers.ReceiptReport:
+        """How far the series has come. ``receipt["text"]`` is to be printed and kept apart; ``markdown`` and ``html`` too."""
+        report: answers.ReceiptReport
+        report, forms = self._ask(tuple, "receipt")
+        report.update(zip(("text", "markdown", "html"), forms))
+        return report
+
+    def retract(self, release: Named, because: str) -> answers.RetractReport:
+        """Declares a release withdrawn: the next release tells recipients. Later ones are still judged together with it."""
+        return self._ask(answers.RetractReport, "retract", release=release_name(release), because=because)
+
+    def erase(self, identifiers: Union[str, Iterable[str]]) -> answers.EraseReport:
+        """Erases people, by one identifier or several, from the vault and from all later releases.
+
+        The answer says what cannot be erased (``stays``) and what the next release does (``departures``).
+        """
+        return self._ask(answers.EraseReport, "erase", identifiers=identifiers)
+
+    def retain(self, releases: int) -> answers.EraseReport:
+        """Forgets people who left and have not been published for so many releases."""
+        return self._ask(answers.EraseReport, "retain", releases=releases)
+
+    def new(self, name: Optional[str] = None) -> answers.NewReport:
+        """Starts a new series in this folder after a false start. The old one is kept in ``earlier/``."""
+        return self._ask(answers.NewReport, "new", name=name)
+
+    def backup(self, file: Path) -> answers.BackupReport:
+        """Writes the project into one file, encrypted for your key and the recovery key. :func:`tacenda.restore` reads it."""
+        return self._ask(answers.BackupReport, "backup", file=file)
+
+    def vault(self, how: str) -> answers.VaultReport:
+        """The private vault: ``lock`` encrypts it, ``rekey`` gives it a new key, ``unlock`` decrypts it.
+
+        A person who reads the files of a decrypted vault can re-identify everyone.
+        """
+        return self._ask(answers.VaultReport, "vault", how=how)
+
+    def __repr__(self) -> str:
+        series, releases = self._ask(tuple, "open")
+        return f"Project({self.path!r}: {series}, {counted(releases)})"

@@ -1,0 +1,79 @@
+//! Long work without the interpreter's lock: progress is told, and Ctrl-C ends it between two steps.
+
+use crate::error;
+use pyo3::prelude::*;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tacenda::use_cases::{Progress, RequestFault, UseCaseError};
+
+/// What is thrown out of the library when Python wants it to end: the exception to go on with.
+struct Stopped(PyErr);
+
+/// One request of a caller: who is told of its progress, and how far it is.
+pub struct Errand {
+    teller: Option<Py<PyAny>>,
+    done: AtomicUsize,
+}
+
+impl Errand {
+    pub fn new(teller: Option<Py<PyAny>>) -> Errand {
+        Errand { teller, done: AtomicUsize::new(0) }
+    }
+
+    fn tell(&self, py: Python<'_>, steps: usize, what: &str) -> PyResult<()> {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        match &self.teller {
+            Some(teller) => teller.call1(py, (done, steps, what)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Work that may end at any step: nothing is written yet.
+    pub fn look<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Progress<'_>) -> Result<T, UseCaseError> + Send,
+    ) -> PyResult<T> {
+        let tell = |steps: usize, what: &str| {
+            let told = Python::attach(|py| py.check_signals().and_then(|()| self.tell(py, steps, what)));
+            if let Err(error) = told {
+                resume_unwind(Box::new(Stopped(error)));
+            }
+        };
+        self.finish(py, || work(&tell))
+    }
+
+    /// Work that goes on to its end, because it writes. An exception of the teller is printed and does no harm.
+    pub fn write<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Progress<'_>) -> Result<T, UseCaseError> + Send,
+    ) -> PyResult<T> {
+        let tell = |steps: usize, what: &str| {
+            Python::attach(|py| {
+                if let Err(error) = self.tell(py, steps, what) {
+                    error.write_unraisable(py, None);
+                }
+            });
+        };
+        self.finish(py, || work(&tell))
+    }
+
+    fn finish<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T, UseCaseError> + Send) -> PyResult<T> {
+        match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
+            Ok(ended) => ended.map_err(|fault| error::raise(py, fault)),
+            Err(thrown) => Err(match thrown.downcast::<Stopped>() {
+                Ok(stopped) => stopped.0,
+                Err(bug) => broken(py, &*bug),
+            }),
+        }
+    }
+}
+
+/// A bug of ours. Our own assertions name what broke and never a cell.
+fn broken(py: Python<'_>, thrown: &(dyn Any + Send)) -> PyErr {
+    let what = thrown.downcast_ref::<String>().map(String::as_str).or(thrown.downcast_ref::<&str>().copied());
+    let message = format!("this is a bug in tacenda: {}", what.unwrap_or("an assertion failed"));
+    error::new(py, RequestFault::Bug.code(), 70, &message, &serde_json::Value::Array(Vec::new()), &[])
+}
