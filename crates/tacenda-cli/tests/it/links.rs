@@ -77,7 +77,8 @@ fn anchors(page: &str) -> BTreeSet<String> {
         }
         text.push_str(rest);
         let kept = text.trim().chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
-        let name: String = kept.flat_map(char::to_lowercase).map(|letter| if letter == ' ' { '-' } else { letter }).collect();
+        let name: String =
+            kept.flat_map(char::to_lowercase).map(|letter| if letter == ' ' { '-' } else { letter }).collect();
         let count = seen.entry(name.clone()).or_insert(0);
         found.insert(if *count == 0 { name } else { format!("{name}-{count}") });
         *count += 1;
@@ -151,10 +152,19 @@ fn every_page_is_in_the_book_once() {
 #[test]
 fn links_that_lead_nowhere_are_found() {
     let found = |target: &str| fault(Path::new("docs/guide.md"), target).is_some();
-    for wrong in ["gone.md", "#gone", "guarantees.md#gone", "../docs/gone.md", "http://plain.example", "https://nowhere", "schema#a"] {
+    for wrong in [
+        "gone.md",
+        "#gone",
+        "guarantees.md#gone",
+        "../docs/gone.md",
+        "http://plain.example",
+        "https://nowhere",
+        "schema#a",
+    ] {
         assert!(found(wrong), "{wrong}");
     }
-    for right in ["guarantees.md", "../README.md#more", "formats.md#exit-codes", "schema/", "https://doi.org/10.1145/1"] {
+    for right in ["guarantees.md", "../README.md#more", "formats.md#exit-codes", "schema/", "https://doi.org/10.1145/1"]
+    {
         assert!(!found(right), "{right}");
     }
     let page = "# A `b`, c\n## A [link](x.md) here\n## A\n## A\n```\n# not [one](y)\n```\n`[no](z)` [yes](w)";

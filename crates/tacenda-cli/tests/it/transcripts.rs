@@ -23,8 +23,9 @@ fn root() -> PathBuf {
 
 /// The pages people read, and the Python package's.
 fn pages() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        ["README.md", "SECURITY.md", "CONTRIBUTING.md", "crates/tacenda-py/README.md"].map(|name| root().join(name)).into();
+    let mut found: Vec<PathBuf> = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "crates/tacenda-py/README.md"]
+        .map(|name| root().join(name))
+        .into();
     for folder in ["docs", "docs/how-to"] {
         let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
         found.extend(entries.filter(|path| path.extension() == Some("md".as_ref())));
@@ -136,13 +137,14 @@ impl Session {
         Session { project, answers_yes: false }
     }
 
-    /// Runs a script where the last one ended; both streams come back as they would stand on a screen.
+    /// Runs a script where the last one ended, up to its first failure if it has several lines; both streams come back as
+    /// they would stand on a screen.
     fn run(&self, script: &str) -> (i32, String) {
         let script = script.replace(BUILT, "tacenda");
         let yes = if self.answers_yes { "tacenda() { command tacenda --yes \"$@\"; }" } else { "" };
         let state = self.project.state.path().display();
         let whole = format!(
-            "exec 2>&1; cd \"$(cat {state}/folder)\" || exit 99\ntrap 'pwd >{state}/folder' EXIT\n{yes}\nset -e\n{script}\n"
+            "exec 2>&1; cd \"$(cat {state}/folder)\" || exit 99\ntrap 'pwd >{state}/folder' EXIT\n{yes}\n{script}\n"
         );
         let ended = self.project.shell(&whole, &[("ROOT", root().to_str().unwrap())]);
         (ended.code, ended.stdout)
@@ -158,7 +160,7 @@ fn run(page: &str) -> (Vec<String>, String) {
         match step {
             Step::Yes => session.answers_yes = true,
             Step::Script(script) => {
-                let (code, said) = session.run(&script);
+                let (code, said) = session.run(&format!("set -e\n{script}"));
                 if code != 0 {
                     wrong.push(format!("{script}\nended with exit code {code}:\n{said}"));
                 }
@@ -232,7 +234,12 @@ fn every_line_to_type_stands_in_a_block_that_is_run() {
 fn a_transcript_that_is_wrong_is_found() {
     let page = |printed: &str| format!("```console\n$ echo one; echo two words; echo three\n{printed}\n```\n");
     let is_right = |printed: &str| run(&page(printed)).0.is_empty();
-    assert!(is_right("one\ntwo words\nthree") && is_right("…\nthree") && is_right("one\n…") && is_right("one\nt… w…s\nthree"));
+    assert!(
+        is_right("one\ntwo words\nthree")
+            && is_right("…\nthree")
+            && is_right("one\n…")
+            && is_right("one\nt… w…s\nthree")
+    );
     assert!(!is_right("one\nthree") && !is_right("one\ntwo wörds\nthree") && !is_right("one\ntwo words\nthree\nfour"));
     assert!(!is_right("one…\n…\nfour") && !is_right("") && is_right("…"));
     let (wrong, changed) = run(&page("one\nfour"));

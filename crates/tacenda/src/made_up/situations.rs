@@ -1,7 +1,7 @@
 //! The situations of four papers in small: made-up tables, and what a naive publisher makes of them.
 //!
 //! The fifth, of paper 003, is the hospital. Each naive file keeps its threshold on its own. The tables are those of the
-//! papers' own examples where there is one, with a sensitive column where a paper has none.
+//! papers' own examples where there is one, with a sensitive column where a paper has none, or one person more.
 
 /// What happens to a table, and what is published of it.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,13 @@ pub struct Situation {
     pub sensitive: &'static str,
     /// The column that names a person.
     pub identifier: &'static str,
+}
+
+impl Situation {
+    /// Whether recipients get different columns. Then the attack joins the files and knows nobody.
+    pub fn is_of_views(&self) -> bool {
+        self.stages.iter().any(|stage| stage.view.is_some())
+    }
 }
 
 /// One release of a situation.
@@ -154,9 +161,9 @@ m     = 2
 k     = 2
 
 [counterfeits]
-max_share = 0.2
+max_share = 0.5
 [withheld]
-max_share = 0.2
+max_share = 0.5
 "#;
 const CLUSTERS_ALONE: &str = r#"policy = 1
 
@@ -355,7 +362,8 @@ const VIEWS: Situation = Situation {
     name: "xy-anonymity",
     about: "recipients get different columns of the same people",
     citation: "K. Wang, B. C. M. Fung. Anonymizing sequential releases. KDD 2006",
-    naively: "A hospital gets jobs and diseases, and later a tax office names and jobs. Neither file links a name to a disease.",
+    naively: "A hospital gets jobs and diseases, and later a tax office gets names and jobs. Neither file has both a name \
+              and a disease.",
     instead: "The second view is made so that a reader who joins both finds two possible diseases for everyone.",
     project: &[("tacenda.toml", VIEWS_POLICY), ("hierarchies/job.csv", VIEWS_JOBS)],
     alone: None,
@@ -407,6 +415,7 @@ pid,name,job,disease
 3,Bob,Clerk,HIV
 4,Bob,Driver,Cancer
 5,Cathy,Engineer,HIV
+6,Cathy,Engineer,HIV
 ";
 const VIEWS_NAIVE_1: &str = "\
 job,disease
@@ -415,6 +424,7 @@ Banker,Cancer
 Clerk,HIV
 Driver,Cancer
 Engineer,HIV
+Engineer,HIV
 ";
 const VIEWS_NAIVE_2: &str = "\
 name,job
@@ -422,5 +432,6 @@ Alice,Banker
 Alice,Banker
 Bob,Clerk
 Bob,Driver
+Cathy,Engineer
 Cathy,Engineer
 ";

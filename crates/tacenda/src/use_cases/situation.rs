@@ -6,6 +6,7 @@
 use crate::audit::Severity;
 use crate::ingest::Given;
 use crate::made_up::{SITUATIONS, Situation, hospital};
+use crate::model::people;
 use crate::report::{Decision, Names, StoryFacts};
 use crate::use_cases::demo::claim_folder;
 use crate::use_cases::draft::write;
@@ -49,7 +50,7 @@ pub struct SituationReport {
     pub published: Vec<ShownRelease>,
     /// What the same attacker learns from that.
     pub learned_then: Learned,
-    /// The command that attacks the naive files.
+    /// The command that attacks the naive files, in that folder.
     pub command: String,
 }
 
@@ -71,9 +72,9 @@ pub struct ShownRelease {
 pub struct Learned {
     /// The verdict.
     pub decision: Decision,
-    /// What was found, one sentence each: warnings and worse.
+    /// The worst that was found, one sentence each.
     pub findings: Vec<String>,
-    /// The worst case, step by step.
+    /// A person whose value is certain, step by step.
     pub story: Option<StoryFacts>,
 }
 
@@ -133,7 +134,7 @@ fn make(situation: &Situation, folder: &Path, progress: Progress<'_>) -> Result<
     }
     let files = Files::write(situation, folder)?;
     step("attacking");
-    let learned = learn(files.subject(situation))?;
+    let learned = learn(situation, files.subject(situation))?;
     let refused = situation.alone.map(|policy| refuse(situation, policy, &files, folder)).transpose()?;
     let mut published = Vec::new();
     for (stage, table) in situation.stages.iter().zip(&files.tables) {
@@ -143,14 +144,14 @@ fn make(situation: &Situation, folder: &Path, progress: Progress<'_>) -> Result<
         let is_rows = |name: &&String| name.ends_with(".csv") && name.matches('.').count() == 1;
         let name = made.files.iter().find(is_rows).expect("a release has its rows as CSV");
         let text = fs::read_to_string(made.folder.join(name)).map_err(UseCaseError::file(&made.folder))?;
-        let (withheld, counterfeits) =
-            made.summary.map_or((0, 0), |summary| (summary.withheld, summary.counterfeits));
+        let (withheld, counterfeits) = made.summary.map_or((0, 0), |summary| (summary.withheld, summary.counterfeits));
         let rows = rows(&text, &["group_id", "row_weight"]);
         published.push(ShownRelease { label: stage.label.into(), rows, withheld, counterfeits });
     }
     step("attacking what was published");
     let project = ProjectFolder { root: folder.into(), ..ProjectFolder::default() };
-    let learned_then = learn(SubjectRequest { project, truth: given(&files.tables), ..SubjectRequest::default() })?;
+    let learned_then =
+        learn(situation, SubjectRequest { project, truth: files.truth(situation), ..SubjectRequest::default() })?;
     Ok(SituationReport {
         name: situation.name.into(),
         about: situation.about.into(),
@@ -163,7 +164,7 @@ fn make(situation: &Situation, folder: &Path, progress: Progress<'_>) -> Result<
         instead: situation.instead.into(),
         published,
         learned_then,
-        command: files.command(situation),
+        command: command(situation),
     })
 }
 
@@ -191,7 +192,7 @@ impl Files {
     fn subject(&self, situation: &Situation) -> SubjectRequest {
         SubjectRequest {
             releases: given(&self.naive),
-            truth: given(&self.tables),
+            truth: self.truth(situation),
             quasi: situation.quasi.iter().map(|column| (*column).into()).collect(),
             sensitive: vec![situation.sensitive.into()],
             id: Some(situation.identifier.into()),
@@ -199,19 +200,18 @@ impl Files {
         }
     }
 
-    fn command(&self, situation: &Situation) -> String {
-        let list = |files: &[PathBuf]| {
-            let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-            names.join(" ")
-        };
-        format!(
-            "tacenda audit {} --quasi {} --sensitive {} --truth {} --id {}",
-            list(&self.naive),
-            situation.quasi.join(","),
-            situation.sensitive,
-            list(&self.tables),
-            situation.identifier
-        )
+    /// The private tables, if the attacker knows people.
+    fn truth(&self, situation: &Situation) -> Vec<Given> {
+        if situation.is_of_views() { Vec::new() } else { given(&self.tables) }
+    }
+}
+
+/// The command that attacks the naive files, in the folder of the demo.
+fn command(situation: &Situation) -> String {
+    let columns = format!("--quasi {} --sensitive {}", situation.quasi.join(","), situation.sensitive);
+    match situation.is_of_views() {
+        true => format!("tacenda audit naive/*.csv {columns} --check joins --k 1"),
+        false => format!("tacenda audit naive/*.csv {columns} --truth data/*.csv --id {}", situation.identifier),
     }
 }
 
@@ -236,9 +236,10 @@ fn refuse(situation: &Situation, policy: &str, files: &Files, folder: &Path) -> 
         write(&alone.join(path), if *path == "tacenda.toml" { policy } else { text })?;
     }
     let publish = |number: usize| {
-        next(&alone, &files.tables[number], situation.stages[number].label, None).prepare(None, &|_, _| ())
+        let request = next(&alone, &files.tables[number], situation.stages[number].label, None);
+        request.prepare(None, &|_, _| ())?.publish(&|_, _| ())
     };
-    publish(0)?.publish(&|_, _| ())?;
+    publish(0)?;
     match publish(1) {
         Err(error) => Ok(format!("{} {error}", error.code())),
         Ok(_) => unreachable!("a promise for one release takes no second one without a reason"),
@@ -257,11 +258,23 @@ fn shown_naive(label: &str, text: &str) -> ShownRelease {
     ShownRelease { label: label.into(), rows: rows(text, &[]), withheld: 0, counterfeits: 0 }
 }
 
-/// Attacks, and keeps what a reader wants to know first.
-fn learn(subject: SubjectRequest) -> Result<Learned, UseCaseError> {
-    let request = AuditRequest { subject, names: Names::Shown, ..AuditRequest::default() };
+/// Attacks, and keeps what a reader wants to know first: the severe findings, or the warnings if there are none.
+fn learn(situation: &Situation, subject: SubjectRequest) -> Result<Learned, UseCaseError> {
+    let mut request = AuditRequest { subject, names: Names::Shown, ..AuditRequest::default() };
+    if situation.is_of_views() {
+        // The promise is about values, not about how many people share them.
+        request = AuditRequest { checks: vec!["joins".into()], k: Some(1), l: Some(2), ..request };
+    }
     let report = request.read(&|_, _| ())?.judge(&|_, _| ()).report;
-    let worse = report.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
-    let findings = worse.map(|finding| format!("{} {}", finding.code, finding.title)).collect();
-    Ok(Learned { decision: report.verdict.decision, findings, story: report.story })
+    let worst = report.findings.iter().map(|finding| finding.severity).max();
+    let mut findings: Vec<String> = Vec::new();
+    for finding in report.findings.iter().filter(|one| Some(one.severity) == worst && worst >= Some(Severity::Warning))
+    {
+        let text = format!("{} {}: {}", finding.code, finding.title, people(finding.people));
+        if !findings.contains(&text) {
+            findings.push(text);
+        }
+    }
+    let story = report.story.filter(|story| story.left == 1);
+    Ok(Learned { decision: report.verdict.decision, findings, story })
 }

@@ -1,11 +1,12 @@
 //! A paper's situation in small: the naive files, what they betray, and what is published instead.
 
+use crate::commands::demo::exact;
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
 use std::path::PathBuf;
-use tacenda::report::{Decision, StoryFacts};
+use tacenda::report::StoryFacts;
 use tacenda::use_cases;
 use tacenda::use_cases::{Learned, ShownRelease, SituationReport, SituationRequest};
 
@@ -22,7 +23,7 @@ fn text(report: &SituationReport) -> String {
     let mut out = format!("{}: {}.\n{}.\n\n", report.name, report.about, report.citation);
     let _ = writeln!(out, "1. Naively. {}\n", report.naively);
     releases(&mut out, &report.naive);
-    learned(&mut out, "Somebody who compares them", &report.learned);
+    learned(&mut out, "Somebody who compares these files", &report.learned);
     if let Some(refused) = &report.refused {
         let _ = writeln!(out, "  Tacenda refuses the second release under {}:\n    {refused}\n", report.name);
     }
@@ -30,8 +31,9 @@ fn text(report: &SituationReport) -> String {
     releases(&mut out, &report.published);
     learned(&mut out, "The same attack", &report.learned_then);
     let project = report.project.display();
-    let _ = writeln!(out, "Everything is in {project}. Repeat the attack with\n  {}", report.command);
-    let _ = writeln!(out, "and look at the safe releases with\n  tacenda -C {project} report -o {project}/report.html");
+    let _ =
+        writeln!(out, "Everything is in {project}. Repeat the attack, and look at the report on the safe releases:");
+    let _ = writeln!(out, "  cd {project}\n  {}\n  tacenda report -o report.html", report.command);
     out
 }
 
@@ -57,24 +59,33 @@ fn releases(out: &mut String, releases: &[ShownRelease]) {
 }
 
 fn learned(out: &mut String, who: &str, learned: &Learned) {
-    let _ = writeln!(out, "  {who}: {}.", learned.decision);
+    match learned.findings.is_empty() {
+        true => {
+            let _ = writeln!(out, "  {who} finds nothing. The verdict is {}:", learned.decision);
+            let _ = writeln!(out, "  the report says what it rests on, and what it does not cover.");
+        }
+        false => {
+            let _ = writeln!(out, "  {who} learns too much ({}):", learned.decision);
+        }
+    }
     for finding in &learned.findings {
         let _ = writeln!(out, "    {finding}");
     }
-    if let Some(story) = learned.story.as_ref().filter(|_| learned.decision == Decision::Fail) {
+    if let Some(story) = &learned.story {
         tell(out, story);
     }
     out.push('\n');
 }
 
-/// The worst case, step by step.
+/// A person whose value is certain, step by step.
 fn tell(out: &mut String, story: &StoryFacts) {
-    let _ = writeln!(out, "    {}", story.opening());
+    let known = |(name, value): &(String, Option<String>)| format!("{name} {}", exact(value.as_deref().unwrap_or("*")));
+    let known: Vec<String> = story.known.iter().map(known).collect();
+    let _ = writeln!(out, "    A neighbour knows a person: {}.", known.join(", "));
     for step in &story.steps {
-        let _ = writeln!(out, "    {}: remaining {}", step.label, step.left.join(", "));
+        let _ = writeln!(out, "      {} leaves: {}", step.label, step.left.join(", "));
     }
     if let Some(matched) = &story.matched {
-        let _ = writeln!(out, "    everyone placed at once: remaining {}", matched.join(", "));
+        let _ = writeln!(out, "      placing everyone at once leaves: {}", matched.join(", "));
     }
-    let _ = writeln!(out, "    {}", story.ending());
 }
