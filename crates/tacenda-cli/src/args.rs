@@ -171,7 +171,7 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Break a naive series of made-up data, then publish the same data under m-invariance
+    /// Break a naive series of made-up data, then publish the same data safely; `--list` has one demo for each paper
     Demo(DemoArgs),
     /// Look at a table and draft the policy file
     Init(InitArgs),
@@ -245,13 +245,19 @@ pub struct DataArgs {
 
 #[derive(Args, Debug)]
 pub struct DemoArgs {
+    /// The demo, by the name of its promise. A word that is no name is DIR
+    #[arg(value_name = "NAME", help = "The demo, by the name of its promise [default: m-invariance]")]
+    pub name: Option<PathBuf>,
     /// Where to leave the project
-    #[arg(value_name = "DIR", default_value = "tacenda-demo")]
-    pub folder: PathBuf,
-    /// How many patients
+    #[arg(value_name = "DIR", help = "Where to leave the project; also without NAME [default: tacenda-demo]")]
+    pub folder: Option<PathBuf>,
+    /// List the demos: one for the situation of each paper
+    #[arg(long, conflicts_with_all = ["name", "folder", "patients", "seed"])]
+    pub list: bool,
+    /// How many patients, for m-invariance
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(2_000..=1_000_000))]
     pub patients: u32,
-    /// The seed of the made-up data
+    /// The seed of the made-up data, for m-invariance
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }

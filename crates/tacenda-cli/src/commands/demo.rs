@@ -1,19 +1,34 @@
-//! Break a naive series of made-up data, then publish the same data under m-invariance.
+//! Break a naive series of made-up data, then publish the same data safely: the hospital here, the others in `small`.
 
 use crate::args::{Common, DemoArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write;
+use std::path::PathBuf;
 use tacenda::made_up::hospital;
 use tacenda::model::Value;
 use tacenda::report::percent;
 use tacenda::use_cases;
-use tacenda::use_cases::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE};
+use tacenda::use_cases::{Attack, DemoEntry, DemoReport, DemoRequest, DemoStory, NAIVE};
+
+mod small;
+
+/// Where a project is left, if no folder is named.
+const FOLDER: &str = "tacenda-demo";
 
 pub fn run(args: &DemoArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
+    if args.list {
+        return list(screen);
+    }
+    let (demo, folder) = wish(args, screen)?;
+    if demo != hospital::DEMO {
+        return small::run(demo, folder, screen);
+    }
     let request = DemoRequest {
-        folder: args.folder.clone(),
+        folder,
         patients: args.patients,
         seed: args.seed,
         memory: common.memory,
@@ -24,6 +39,42 @@ pub fn run(args: &DemoArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     bar.finish_and_clear();
     screen.result(&text(&report), &report)?;
     Ok(0)
+}
+
+/// What `demo --list` answers with.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct DemoList {
+    /// The demos.
+    pub demos: Vec<DemoEntry>,
+}
+
+fn list(screen: &Screen) -> Result<u8, Failure> {
+    let demos = use_cases::demos();
+    let mut out = String::from("Demos with made-up people. Each breaks a naive publisher, then publishes safely.\n\n");
+    for demo in &demos {
+        let _ = writeln!(out, "tacenda demo {:<24} {}", demo.name, demo.about);
+        let _ = writeln!(out, "    {}", demo.citation);
+    }
+    screen.result(&out, &DemoList { demos })?;
+    Ok(0)
+}
+
+/// The demo that is asked for, and its folder. One word that is no demo is a folder.
+fn wish(args: &DemoArgs, screen: &Screen) -> Result<(String, PathBuf), Failure> {
+    let Some(first) = &args.name else { return Ok((hospital::DEMO.into(), FOLDER.into())) };
+    let found = use_cases::demo_named(&first.to_string_lossy()).map_err(|error| shared::failure(error, screen))?;
+    match (found, &args.folder) {
+        (Some(demo), Some(folder)) => Ok((demo.name, folder.clone())),
+        (Some(demo), None) if demo.name == hospital::DEMO => Ok((demo.name, FOLDER.into())),
+        (Some(demo), None) => {
+            let folder = format!("{FOLDER}-{}", demo.name);
+            Ok((demo.name, folder.into()))
+        }
+        (None, None) => Ok((hospital::DEMO.into(), first.clone())),
+        (None, Some(_)) => {
+            Err(Failure::usage(format!("there is no demo {}; tacenda demo --list has all", first.display())))
+        }
+    }
 }
 
 /// The story of one attacked person, release by release.

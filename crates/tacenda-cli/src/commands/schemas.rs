@@ -1,5 +1,6 @@
 //! The JSON schemas of what the commands print, one per command.
 
+use crate::commands::demo::DemoList;
 use crate::commands::promises::PromisesReport;
 use crate::failure::{ErrorReport, Failure};
 use crate::screen::Screen;
@@ -9,7 +10,7 @@ use tacenda::report::Report;
 use tacenda::use_cases::{
     AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DemoReport, DiffReport, EraseReport,
     ExplainReport, InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport,
-    RetractReport, ShowReport, VaultReport, VerifyReport,
+    RetractReport, ShowReport, SituationReport, VaultReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -21,6 +22,8 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
         "demo": schema_for!(DemoReport),
+        "demo-list": schema_for!(DemoList),
+        "demo-small": schema_for!(SituationReport),
         "diff": schema_for!(DiffReport),
         "erase": schema_for!(EraseReport),
         "error": schema_for!(ErrorReport),

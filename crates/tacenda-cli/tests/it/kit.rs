@@ -87,13 +87,18 @@ impl TestProject {
 
     /// Runs the command in this folder.
     pub fn run(&self, words: &[&str]) -> Ended {
-        let mut command = self.command(words);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = {
-            let _started = STARTING.read().unwrap();
-            command.spawn().unwrap()
-        };
-        Ended::of(child.wait_with_output().unwrap())
+        start(self.command(words))
+    }
+
+    /// Runs a script in this folder, as a person would who has the command installed.
+    pub fn shell(&self, script: &str, variables: &[(&str, &str)]) -> Ended {
+        let mut command = Command::new("bash");
+        let folder = Path::new(env!("CARGO_BIN_EXE_tacenda")).parent().unwrap();
+        let path = std::env::join_paths([folder, Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
+        command.args(["-c", script]).current_dir(self.path()).env_clear();
+        command.env("PATH", path).env("HOME", self.state.path()).env("LC_ALL", "C.UTF-8").env("NO_COLOR", "1");
+        command.envs(variables.iter().copied());
+        start(command)
     }
 
     /// Runs the command, which must end well.
@@ -110,6 +115,16 @@ impl TestProject {
         assert!(ended.stderr.contains(code), "{code} not in:\n{}", ended.stderr);
         ended
     }
+}
+
+/// Starts a process and waits for its end.
+fn start(mut command: Command) -> Ended {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = {
+        let _started = STARTING.read().unwrap();
+        command.spawn().unwrap()
+    };
+    Ended::of(child.wait_with_output().unwrap())
 }
 
 impl Ended {

@@ -71,6 +71,8 @@ fn what_commands_print_fits_their_schema() {
         ("count", &["count", "1", "--where", "age >= 40"]),
         ("explain", &["explain", "D101"]),
         ("promises", &["promises"]),
+        ("demo-list", &["demo", "--list"]),
+        ("demo-small", &["demo", "k-anonymity", "small"]),
     ];
     for (command, words) in runs {
         let printed: Value =

@@ -12,6 +12,16 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use std::fmt::Write;
 
+/// The name of the demo: the promise that answers it.
+pub const DEMO: &str = "m-invariance";
+
+/// What happens in the demo, in a few words.
+pub const ABOUT: &str = "people arrive, leave, return and change";
+
+/// The paper of the demo.
+pub const CITATION: &str =
+    "X. Xiao, Y. Tao. m-invariance: towards privacy preserving re-publication of dynamic datasets. SIGMOD 2007";
+
 /// A diagnosis and how often children, adults and the old have it.
 const DIAGNOSES: [(&str, [f64; 3]); 20] = [
     ("appendicitis", [9.0, 5.0, 1.5]),

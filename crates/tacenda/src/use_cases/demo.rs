@@ -85,12 +85,19 @@ pub struct Attack {
 
 /// Makes up the hospital, attacks the naive series, publishes the safe one and attacks that.
 pub fn demo(request: &DemoRequest, progress: Progress<'_>) -> Result<DemoReport, UseCaseError> {
-    let folder = &request.folder;
+    claim_folder(&request.folder, || make(request, progress))
+}
+
+/// Makes a demo in an empty folder, or leaves no folder behind.
+pub(super) fn claim_folder<T>(
+    folder: &Path,
+    make: impl FnOnce() -> Result<T, UseCaseError>,
+) -> Result<T, UseCaseError> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
         let message = format!("{} is not empty; name another folder, or remove it", folder.display());
         return Err(UseCaseError::Exists(message));
     }
-    let made = make(request, progress);
+    let made = make();
     if made.is_err() {
         // A half project would only be in the way of the next try.
         let _ = fs::remove_dir_all(folder);

@@ -32,6 +32,7 @@ mod backup;
 mod start_over;
 mod diff;
 mod demo;
+mod situation;
 
 pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
 pub use approve::{ApproveReport, Approving};
@@ -60,6 +61,9 @@ pub use remedy::Remedies;
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};
 pub use retract::{RetractReport, retract};
+pub use situation::{
+    DemoEntry, Learned, ShownRelease, SituationReport, SituationRequest, demo_named, demos, show_situation,
+};
 pub use start_over::{EARLIER, NewReport, StartOver, start_over};
 pub use subject::{Order, Subject, SubjectRequest};
 pub use summary::{Summary, ViewSummary};
