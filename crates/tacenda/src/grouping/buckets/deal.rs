@@ -33,6 +33,21 @@ impl Deck {
         bucket.copies += copies;
     }
 
+    /// Deals so many people of each value of its set into a bucket.
+    pub fn deal_each(&mut self, bucket: &mut Bucket, people: &[u64]) {
+        for ((value, list), &people) in bucket.set.iter().zip(&mut bucket.lists).zip(people) {
+            let dealt = &mut self.dealt[value.index()];
+            list.extend_from_slice(&self.lists[value.index()][*dealt..*dealt + people as usize]);
+            *dealt += people as usize;
+        }
+        bucket.copies = bucket.lists.iter().map(Vec::len).max().unwrap_or(0) as u64;
+    }
+
+    /// Everyone who was not dealt.
+    pub fn left(self) -> Vec<u32> {
+        self.lists.into_iter().zip(self.dealt).flat_map(|(list, dealt)| list.into_iter().skip(dealt)).collect()
+    }
+
     /// Deals everyone who is left into new buckets, according to `steps`.
     pub fn deal_new(mut self, steps: &[Step]) -> Vec<Bucket> {
         let buckets = steps

@@ -7,6 +7,7 @@
 use crate::grouping::buckets::Bucket;
 use crate::model::Value;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::collections::BinaryHeap;
 
 /// Newcomers of each value, in the order of the curve.
@@ -31,6 +32,25 @@ impl Waiting {
 
     /// Fills `moved[value]` gaps of every value with the newcomers nearest to them. Other gaps stay.
     pub fn fill(&mut self, buckets: &mut [Bucket], keys: &[u64], moved: &[u64]) {
+        let moves = moved.iter().map(|&moved| Moves { total: moved as usize, each: None }).collect();
+        self.fill_some(buckets, keys, moves);
+    }
+
+    /// Fills `quotas[bucket][position]` gaps of every value of every bucket with the newcomers nearest to them.
+    pub fn fill_quotas(&mut self, buckets: &mut [Bucket], keys: &[u64], quotas: &[Vec<u64>]) {
+        let mut moves: Vec<Moves> =
+            self.lists.iter().map(|_| Moves { total: 0, each: Some(FxHashMap::default()) }).collect();
+        for (index, (bucket, quotas)) in buckets.iter().zip(quotas).enumerate() {
+            for (value, &quota) in bucket.set.iter().zip(quotas) {
+                let moves = &mut moves[value.index()];
+                moves.total += quota as usize;
+                moves.each.as_mut().expect("given above").insert(index as u32, quota);
+            }
+        }
+        self.fill_some(buckets, keys, moves);
+    }
+
+    fn fill_some(&mut self, buckets: &mut [Bucket], keys: &[u64], moves: Vec<Moves>) {
         let mut slots: Vec<Vec<(u64, u32)>> = vec![Vec::new(); self.lists.len()];
         let found: Vec<Vec<(Value, u64)>> = buckets.par_iter().map(|bucket| anchors(bucket, keys)).collect();
         for (index, found) in found.into_iter().enumerate() {
@@ -42,8 +62,8 @@ impl Waiting {
             .lists
             .par_iter_mut()
             .zip(slots)
-            .zip(moved)
-            .map(|((list, slots), &moved)| nearest(list, slots, moved as usize))
+            .zip(moves)
+            .map(|((list, slots), moves)| nearest(list, slots, moves))
             .collect();
         for (value, chosen) in chosen.into_iter().enumerate() {
             for (bucket, row) in chosen {
@@ -127,9 +147,17 @@ fn lag(marks: &[u64], places: &[u64], gaps: i64) -> Vec<i64> {
     fit
 }
 
-/// Gives the nearest remaining newcomer to `number` of the slots. If not all can be served, slots with a close newcomer
+/// How many gaps of a value are filled.
+struct Moves {
+    total: usize,
+    /// How many in each bucket, if that is decided.
+    each: Option<FxHashMap<u32, u64>>,
+}
+
+/// Gives the nearest remaining newcomer to some of the slots. If not all can be served, slots with a close newcomer
 /// come first. Returns bucket and row, and removes the newcomers from the list.
-fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, number: usize) -> Vec<(u32, u32)> {
+fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, moves: Moves) -> Vec<(u32, u32)> {
+    let Moves { total: number, mut each } = moves;
     if number == 0 {
         return Vec::new();
     }
@@ -143,7 +171,17 @@ fn nearest(list: &mut Vec<(u64, u32)>, mut slots: Vec<(u64, u32)>, number: usize
         let mut by_distance: Vec<(u64, u64, u32)> =
             slots.iter().map(|&(anchor, bucket)| (distance(anchor), anchor, bucket)).collect();
         by_distance.sort_unstable();
-        slots = by_distance[..number].iter().map(|&(_, anchor, bucket)| (anchor, bucket)).collect();
+        let mut is_wanted = |bucket: u32| match &mut each {
+            Some(each) => {
+                let left = each.entry(bucket).or_default();
+                let is_wanted = *left > 0;
+                *left = left.saturating_sub(1);
+                is_wanted
+            }
+            None => true,
+        };
+        let wanted = by_distance.into_iter().filter(|&(_, _, bucket)| is_wanted(bucket));
+        slots = wanted.take(number).map(|(_, anchor, bucket)| (anchor, bucket)).collect();
         slots.sort_unstable();
     }
     let mut there = There::new(list.len());

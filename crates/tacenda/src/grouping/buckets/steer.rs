@@ -18,9 +18,6 @@ const DETOURS: usize = 60;
 /// a large bucket are close together, and it can drop a copy when people leave.
 const TIERS: [u64; 4] = [4, 16, 64, 0];
 
-/// The most counterfeits in one added copy.
-const FEW: u64 = 3;
-
 /// A way to place newcomers.
 pub struct Placement {
     /// How many copies each of the sets that exist takes.
@@ -30,21 +27,17 @@ pub struct Placement {
 }
 
 /// Places newcomers with these counts. They go into `sets` if possible, whose buckets have `sizes` copies, the larger
-/// ones first. The others go into as few new sets as it finds. At most `spare` places of large sets are filled with
-/// counterfeits.
+/// ones first. The others go into as few new sets as it finds.
 ///
 /// The newcomers whom existing sets cannot take show which set is missing. With that set added, everything is tried
 /// again from the start, because one well-chosen set often avoids many others.
-pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u64) -> Placement {
+pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], m: u64) -> Placement {
     let mut lacking: Vec<Vec<Value>> = Vec::new();
     let mut best: Option<Placement> = None;
     for _ in 0..=ROUNDS {
         let mut rest = counts.to_vec();
         let family: Vec<&[Value]> = sets.iter().copied().chain(lacking.iter().map(|set| &set[..])).collect();
         let mut copies = vec![0; family.len()];
-        // Copies with counterfeits are kept separately. They hold fewer newcomers than values, so undoing one would
-        // invent newcomers.
-        let mut completed = vec![0; family.len()];
         for share in TIERS {
             let largest = sizes.iter().copied().max().unwrap_or(0);
             let tier: Vec<usize> = (0..family.len())
@@ -54,13 +47,7 @@ pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u6
             let mut taken: Vec<u64> = tier.iter().map(|&set| copies[set]).collect();
             steer(&mut rest, &mut taken, &chosen, m);
             tier.iter().zip(taken).for_each(|(&set, taken)| copies[set] = taken);
-            if share == TIERS[0] {
-                let mut more = vec![0; tier.len()];
-                complete(&mut rest, &mut more, &chosen, spare, m);
-                tier.iter().zip(more).for_each(|(&set, more)| completed[set] = more);
-            }
         }
-        copies.iter_mut().zip(completed).for_each(|(copies, completed)| *copies += completed);
         let mut new = Vec::new();
         for step in assign(&rest, m) {
             match family.iter().position(|set| **set == *step.set) {
@@ -80,29 +67,6 @@ pub fn place(counts: &[u64], sets: &[&[Value]], sizes: &[u64], spare: u64, m: u6
         }
     }
     best.expect("at least one way was tried")
-}
-
-/// Adds copies that lack a few values, with `spare` counterfeits in total. A counterfeit in a large set disappears when
-/// the bucket next drops a copy; a new set would stay.
-///
-/// Sets with the most frequent value come first, because that value keeps the rest from being eligible.
-fn complete(rest: &mut [u64], copies: &mut [u64], sets: &[&[Value]], mut spare: u64, m: u64) {
-    loop {
-        let most = rest.iter().copied().max().unwrap_or(0);
-        let there = |set: usize| sets[set].iter().filter(|value| rest[value.index()] > 0).copied().collect::<Vec<_>>();
-        let open = (0..sets.len()).filter_map(|set| {
-            let there = there(set);
-            let missing = (sets[set].len() - there.len()) as u64;
-            let helps = there.iter().any(|value| rest[value.index()] == most);
-            let fits = missing <= spare.min(FEW) && !there.is_empty() && leaves_eligible(rest, &there, 1, m);
-            fits.then(|| (std::cmp::Reverse(missing), helps, score(rest, sets[set]), std::cmp::Reverse(set)))
-        });
-        let Some((std::cmp::Reverse(missing), _, _, std::cmp::Reverse(set))) = open.max() else { return };
-        let there = there(set);
-        take(rest, &there);
-        copies[set] += 1;
-        spare -= missing;
-    }
 }
 
 /// Adds to `copies` how often the newcomers in `rest` fill each set, and takes them out of `rest`.
@@ -228,13 +192,13 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// Everyone is placed, new sets hold newcomers only, and no more places than allowed stay empty.
+        /// Everyone is placed, and no place stays empty.
         #[test]
-        fn everyone_is_placed_and_nobody_who_does_not_exist((counts, sets, sizes) in family(), spare in 0u64..8) {
+        fn everyone_is_placed_and_nobody_who_does_not_exist((counts, sets, sizes) in family()) {
             let m = 2;
             prop_assume!(is_eligible(&counts, m));
             let sets: Vec<&[Value]> = sets.iter().map(|set| &set[..]).collect();
-            let plan = place(&counts, &sets, &sizes, spare, m);
+            let plan = place(&counts, &sets, &sizes, m);
             let (mut placed, mut new) = (vec![0u64; counts.len()], vec![0u64; counts.len()]);
             for (set, copies) in sets.iter().zip(&plan.copies) {
                 set.iter().for_each(|value| placed[value.index()] += copies);
@@ -242,13 +206,10 @@ mod tests {
             for step in &plan.new {
                 step.set.iter().for_each(|value| new[value.index()] += step.copies);
             }
-            let mut empty = 0;
             for value in 0..counts.len() {
                 prop_assert!(new[value] <= counts[value], "a new set holds newcomers only");
-                prop_assert!(placed[value] + new[value] >= counts[value], "everyone is placed");
-                empty += placed[value] + new[value] - counts[value];
+                prop_assert_eq!(placed[value] + new[value], counts[value], "everyone is placed");
             }
-            prop_assert!(empty <= spare, "{} places stay empty", empty);
         }
     }
 }

@@ -92,7 +92,7 @@ impl IncrementalLDiversity {
                 };
                 let engine = MInvariance { on_ineligible, reader: self.reader, ..MInvariance::new(self.l) };
                 // No counterfeits for steering either, which m-invariance spends in large tables.
-                let grouping = engine.group_with(schema, history, table, lots, 0)?;
+                let grouping = engine.group_with(schema, history, table, lots, false)?;
                 assert_eq!(grouping.counterfeit_count(), 0, "where nobody leaves there is no gap to fill");
                 Ok(grouping)
             }

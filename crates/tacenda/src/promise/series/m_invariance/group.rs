@@ -57,17 +57,18 @@ use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
 use crate::grouping::buckets::cut::cut;
 use crate::grouping::buckets::deal::{Deck, by_lot};
-use crate::grouping::buckets::division::divide;
+use crate::grouping::buckets::division::{Updated, divide};
 use crate::grouping::buckets::fill::Waiting;
 use crate::grouping::buckets::hilbert::Hilbert;
+use crate::grouping::buckets::outlook::Outlook;
+use crate::grouping::buckets::settle::{Wanting, settle};
 use crate::grouping::buckets::split::refuse_too_wide;
 use crate::grouping::buckets::{Bucket, steer, updated};
 use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table, Value};
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
-
-/// One counterfeit in this many rows may be spent to keep newcomers out of new value sets.
-const SPARE: u64 = 2000;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 impl Grouper for MInvariance {
     fn promise(&self) -> SeriesPromise {
@@ -75,19 +76,19 @@ impl Grouper for MInvariance {
     }
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
-        self.group_with(schema, history, table, lots, table.len() as u64 / SPARE)
+        self.group_with(schema, history, table, lots, true)
     }
 }
 
 impl MInvariance {
-    /// Forms groups with at most `spare` counterfeits beyond those that fill the gaps of leavers.
+    /// Forms groups, with the next release in mind (`ahead`), or with counterfeits in the gaps of leavers only.
     pub(in crate::promise::series) fn group_with(
         &self,
         schema: &Schema,
         history: &History,
         table: &Table,
         lots: &Lots,
-        spare: u64,
+        ahead: bool,
     ) -> Result<Grouping, GroupingError> {
         refuse_too_wide(schema)?;
         let division = divide(history, table, self.m);
@@ -98,10 +99,18 @@ impl MInvariance {
         let mut withheld;
         match self.reader {
             Reader::Rule => {
-                withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
+                let is_first = buckets.is_empty() && division.updated.is_empty();
+                let excess;
+                if ahead && !is_first {
+                    excess = self.admit(history, table, &mut newcomers, &buckets)?;
+                    let seated = Seated { schema, history, table, lots };
+                    withheld = seated.settle(newcomers, division.updated, &mut buckets, m);
+                } else {
+                    withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
+                    excess = self.admit(history, table, &mut newcomers, &buckets)?;
+                    fill(schema, table, newcomers, &mut buckets, lots, m);
+                }
                 withheld.extend(division.exposed);
-                let excess = self.admit(history, table, &mut newcomers, &buckets)?;
-                fill(schema, table, newcomers, &mut buckets, lots, m, spare);
                 match self.on_ineligible {
                     OnIneligible::Counterfeit => add_with_counterfeits(table, &excess, &mut buckets, m)?,
                     OnIneligible::Refuse | OnIneligible::Defer => withheld.extend(excess),
@@ -198,7 +207,7 @@ impl MInvariance {
         table: &Table,
         lots: &Lots,
     ) -> Result<Grouping, GroupingError> {
-        self.group_with(schema, history, table, lots, 0)
+        self.group_with(schema, history, table, lots, false)
     }
 }
 
@@ -220,7 +229,6 @@ fn fill(
     buckets: &mut Vec<Bucket>,
     lots: &Lots,
     m: u64,
-    spare: u64,
 ) {
     let counts = Counts {
         newcomers: newcomers.iter().map(|rows| rows.len() as u64).collect(),
@@ -230,8 +238,7 @@ fn fill(
     let rest: Vec<u64> = counts.newcomers.iter().zip(&moved).map(|(have, moved)| have - moved).collect();
     let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
     let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
-    let unfilled = counts.gaps.iter().sum::<u64>() - moved.iter().sum::<u64>();
-    let plan = steer::place(&rest, &sets, &sizes, spare.saturating_sub(unfilled), m);
+    let plan = steer::place(&rest, &sets, &sizes, m);
     for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
         bucket.copies += copies;
     }
@@ -251,6 +258,94 @@ fn fill(
     buckets.extend(Deck::new(left, table, lots).deal_new(&plan.new));
 }
 
+/// What decides where people go, against the rule reader.
+struct Seated<'a> {
+    schema: &'a Schema,
+    history: &'a History,
+    table: &'a Table,
+    lots: &'a Lots,
+}
+
+impl Seated<'_> {
+    /// Gives newcomers and people whose value changed a place, with the next release in mind. Returns who waits.
+    fn settle(&self, newcomers: Vec<Vec<u32>>, updated: Vec<Updated>, buckets: &mut Vec<Bucket>, m: u64) -> Vec<u32> {
+        let Seated { schema, history, table, lots } = *self;
+        let mut is_held = vec![false; newcomers.len()];
+        table.sensitive().iter().for_each(|value| is_held[value.index()] = true);
+        self.wake(buckets, &is_held, m);
+        let (wanting, rows) = self.wanting(&newcomers, updated);
+        let mut arriving = vec![0; newcomers.len()];
+        wanting.iter().for_each(|kind| arriving[kind.value.index()] += kind.people);
+        let homes: Vec<(Vec<Value>, Vec<u64>)> = buckets
+            .iter()
+            .map(|bucket| (bucket.set.clone(), bucket.lists.iter().map(|list| list.len() as u64).collect()))
+            .collect();
+        let outlook = Outlook::new(history, table, &arriving);
+        let mut rng = lots.stream(&[history.releases]);
+        let plan = settle(&homes, &wanting, &outlook, &is_held, table.len(), m, &mut rng);
+        buckets.extend(plan.sets[buckets.len()..].iter().map(|set| Bucket::new(set)));
+        let mut quotas: Vec<Vec<u64>> = plan.sets.iter().map(|set| vec![0; set.len()]).collect();
+        let mut waiting = Vec::new();
+        for ((kind, rows), places) in wanting.iter().zip(rows).zip(plan.places) {
+            let mut rows = rows.into_iter();
+            for (set, people) in places {
+                let position = buckets[set].position(kind.value).expect("the set holds the value");
+                match kind.past.is_empty() {
+                    true => quotas[set][position] += people,
+                    false => rows.by_ref().take(people as usize).for_each(|row| buckets[set].add(position, row)),
+                }
+            }
+            waiting.extend(rows);
+        }
+        // Buckets without people have no place on the curve.
+        for (bucket, copies) in buckets.iter_mut().zip(plan.copies).filter(|(bucket, _)| bucket.copies > 0) {
+            bucket.copies = bucket.copies.max(copies);
+        }
+        let keys = Hilbert::new(schema).keys(table);
+        let mut left = Waiting::new(&newcomers, &keys);
+        let is_empty: Vec<bool> = buckets.iter().map(|bucket| bucket.copies == 0).collect();
+        let to_fill = |(quotas, is_empty): (&Vec<u64>, &bool)| if *is_empty { vec![0; quotas.len()] } else { quotas.clone() };
+        left.fill_quotas(buckets, &keys, &quotas.iter().zip(&is_empty).map(to_fill).collect::<Vec<_>>());
+        let mut deck = Deck::new(left.left(), table, lots);
+        for (at, bucket) in buckets.iter_mut().enumerate().filter(|(at, _)| is_empty[*at]) {
+            deck.deal_each(bucket, &quotas[at]);
+        }
+        waiting.extend(deck.left());
+        waiting
+    }
+
+    /// Adds the value sets that nobody present has, if somebody has each of their values. A value that nobody present
+    /// holds may be that of somebody who was erased (science A3.14).
+    fn wake(&self, buckets: &mut Vec<Bucket>, is_held: &[bool], m: u64) {
+        let there: FxHashSet<Vec<Value>> = buckets.iter().map(|bucket| bucket.set.clone()).collect();
+        for (_, set) in self.history.value_sets.iter() {
+            let is_usable = set.len() as u64 >= m && set.iter().all(|value| is_held[value.index()]);
+            if is_usable && !there.contains(set.to_vec().as_slice()) {
+                buckets.push(Bucket::new(set));
+            }
+        }
+    }
+
+    /// Everyone who needs a place, by value and past, and the rows of those whose value changed.
+    fn wanting(&self, newcomers: &[Vec<u32>], updated: Vec<Updated>) -> (Vec<Wanting>, Vec<Vec<u32>>) {
+        let mut kinds: BTreeMap<(Value, Vec<Value>), Vec<u32>> = BTreeMap::new();
+        for person in updated {
+            let past = person.sets.iter().flat_map(|&set| self.history.value_sets.get(set)).copied();
+            let mut past: Vec<Value> = past.collect();
+            past.sort_unstable();
+            past.dedup();
+            kinds.entry((self.table.sensitive()[person.row as usize], past)).or_default().push(person.row);
+        }
+        let new = newcomers.iter().enumerate().filter(|(_, rows)| !rows.is_empty()).map(|(value, rows)| {
+            (Wanting { value: Value(value as u32), past: Vec::new(), people: rows.len() as u64 }, Vec::new())
+        });
+        let changed = kinds.into_iter().map(|((value, past), rows)| {
+            (Wanting { value, past, people: rows.len() as u64 }, rows)
+        });
+        new.chain(changed).unzip()
+    }
+}
+
 /// Deals newcomers by lot, in whole copies of value sets only. No newcomer fills a gap: which gaps are filled would
 /// reveal values to a reader who knows this program (science CE-6).
 fn deal_copies(
@@ -264,7 +359,7 @@ fn deal_copies(
     refuse_uneven(&counts, m)?;
     let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
     let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
-    let plan = steer::place(&counts, &sets, &sizes, 0, u64::from(m));
+    let plan = steer::place(&counts, &sets, &sizes, u64::from(m));
     let mut deck = Deck::new(newcomers, table, lots);
     for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
         deck.deal(bucket, copies);

@@ -1,0 +1,317 @@
+//! Gives everyone who needs one a value set, with the next release in mind.
+//!
+//! Only counts are used, and how likely people of each value are to stay. So this is for promises against the rule
+//! reader (science A3.15). First the copies of all sets are chosen as if everyone could enter every set. Then people
+//! whose value changed get their places: their set may share no value with any set they have had (science A3.6-3). Who
+//! finds none gets a further copy of a set, and the copies are chosen anew around it.
+
+use crate::grouping::buckets::levels::{Levels, Steps};
+use crate::grouping::buckets::outlook::Outlook;
+use crate::model::{Rng, Value};
+
+/// How often copies are taken out and chosen again.
+const ROUNDS: usize = 300;
+
+/// How often people who found no place get a further copy.
+const REPAIRS: usize = 3;
+
+/// One in so many people may wait because too many people changed to one value, and as many because every place for
+/// them costs counterfeits of all other values.
+const WAITING: i64 = 250;
+
+/// People who need a place.
+pub struct Wanting {
+    /// The value they have.
+    pub value: Value,
+    /// All values of the sets they have had, ascending. Newcomers have none.
+    pub past: Vec<Value>,
+    /// How many they are.
+    pub people: u64,
+}
+
+/// Where everyone goes.
+pub struct Settlement {
+    /// The value sets: first the known ones, then new ones.
+    pub sets: Vec<Vec<Value>>,
+    /// How many copies each has.
+    pub copies: Vec<u64>,
+    /// Per kind of people who need a place: set and number.
+    pub places: Vec<Vec<(usize, u64)>>,
+}
+
+/// The sets, and how many people of which kind are in which.
+struct Settling<'a> {
+    levels: Levels<'a>,
+    wanting: &'a [Wanting],
+    /// Per set and value of it, how many people it has.
+    lists: Vec<Vec<i64>>,
+    /// Per kind, how many have no place yet and do not wait.
+    left: Vec<i64>,
+    /// Per kind, set and number.
+    places: Vec<Vec<(usize, i64)>>,
+}
+
+/// Places everyone. `homes` are the known sets with the people in each, `is_held` says which values somebody has, and
+/// `everyone` is the number of people in the table.
+pub fn settle(
+    homes: &[(Vec<Value>, Vec<u64>)],
+    wanting: &[Wanting],
+    outlook: &Outlook,
+    is_held: &[bool],
+    everyone: usize,
+    m: u64,
+    rng: &mut Rng,
+) -> Settlement {
+    let index = |set: &[Value]| set.iter().map(|value| value.index()).collect::<Vec<_>>();
+    let homes: Vec<(Vec<usize>, Vec<i64>)> = homes
+        .iter()
+        .map(|(set, lists)| (index(set), lists.iter().map(|&people| people as i64).collect()))
+        .collect();
+    let mut people = vec![0; is_held.len()];
+    wanting.iter().for_each(|kind| people[kind.value.index()] += kind.people as i64);
+    let most_waiting = everyone as i64 / WAITING;
+    let mut settling = Settling {
+        levels: Levels::new(&homes, &people, outlook, m as usize),
+        wanting,
+        lists: homes.into_iter().map(|(_, lists)| lists).collect(),
+        left: wanting.iter().map(|kind| kind.people as i64).collect(),
+        places: vec![Vec::new(); wanting.len()],
+    };
+    settling.wait(most_waiting, m as i64);
+    // With many values, a round costs more.
+    let rounds = ROUNDS.min(people.iter().sum::<i64>() as usize / 4).min(100_000 / is_held.len().max(1));
+    settling.levels.fill(rng, &mut Steps::new());
+    settling.levels.search(rng, rounds);
+    let mut may_wait = most_waiting;
+    for _ in 0..REPAIRS {
+        let without = settling.without_place();
+        if without.is_empty() {
+            break;
+        }
+        for kind in without {
+            settling.make_room(kind, is_held, &mut may_wait);
+        }
+        settling.levels.fill(rng, &mut Steps::new());
+        settling.levels.search(rng, rounds / 2);
+    }
+    settling.enter_changed(is_held, &mut may_wait);
+    settling.enter_newcomers(is_held);
+    settling.finish()
+}
+
+impl Settling<'_> {
+    /// Lets people wait who changed to a value that too many of those without a place have. The longer somebody's past,
+    /// the fewer sets are open to them.
+    fn wait(&mut self, most: i64, m: i64) {
+        for _ in 0..most {
+            let Some((value, lacking)) = self.levels.neediest() else { return };
+            if lacking * m <= self.levels.lacking {
+                return;
+            }
+            let has_changed = |&kind: &usize| {
+                let Wanting { value: own, past, .. } = &self.wanting[kind];
+                own.index() == value && !past.is_empty() && self.left[kind] > 0
+            };
+            let kinds = (0..self.wanting.len()).filter(has_changed);
+            let Some(kind) = kinds.max_by_key(|&kind| (self.wanting[kind].past.len(), kind)) else { return };
+            self.left[kind] -= 1;
+            self.levels.give(value, 1);
+        }
+    }
+
+    /// Whether people of a kind may enter a set that holds their value.
+    fn may_enter(&self, kind: usize, set: usize) -> bool {
+        let past = &self.wanting[kind].past;
+        self.levels.sets[set].iter().all(|&value| past.binary_search(&Value(value as u32)).is_err())
+    }
+
+    fn position(&self, set: usize, value: usize) -> usize {
+        self.levels.sets[set].binary_search(&value).expect("the set holds the value")
+    }
+
+    /// How many places of a value are empty in a set.
+    fn room(&self, set: usize, value: usize) -> i64 {
+        let there = self.lists.get(set).map_or(0, |lists| lists[self.position(set, value)]);
+        self.levels.copies[set] - there
+    }
+
+    /// Puts people of a kind into a set.
+    fn enter(&mut self, kind: usize, set: usize, people: i64) {
+        while self.lists.len() < self.levels.sets.len() {
+            self.lists.push(vec![0; self.levels.sets[self.lists.len()].len()]);
+        }
+        let position = self.position(set, self.wanting[kind].value.index());
+        self.lists[set][position] += people;
+        self.levels.least[set] = self.levels.least[set].max(self.lists[set][position]);
+        self.left[kind] -= people;
+        self.places[kind].push((set, people));
+    }
+
+    /// One person of each kind who changed and finds no place, as often as there are such people.
+    fn without_place(&self) -> Vec<usize> {
+        (0..self.levels.holding.len()).flat_map(|value| self.matching(value).1).collect()
+    }
+
+    /// Gives people who changed their places, and further copies to who has none.
+    fn enter_changed(&mut self, is_held: &[bool], may_wait: &mut i64) {
+        let mut without = Vec::new();
+        for value in 0..self.levels.holding.len() {
+            let (found, none) = self.matching(value);
+            found.into_iter().for_each(|(kind, set, people)| self.enter(kind, set, people));
+            without.extend(none);
+        }
+        for kind in without {
+            self.make_room(kind, is_held, may_wait);
+        }
+    }
+
+    /// Matches people who changed to a value with its empty places: kind, set and number, and the kinds of those who
+    /// find none.
+    fn matching(&self, value: usize) -> (Vec<(usize, usize, i64)>, Vec<usize>) {
+        let is_here = |&kind: &usize| {
+            let Wanting { value: own, past, .. } = &self.wanting[kind];
+            own.index() == value && !past.is_empty() && self.left[kind] > 0
+        };
+        let mut kinds: Vec<usize> = (0..self.wanting.len()).filter(is_here).collect();
+        if kinds.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        kinds.sort_by_key(|&kind| (std::cmp::Reverse(self.wanting[kind].past.len()), kind));
+        let open = self.levels.holding[value].iter().copied().filter(|&set| self.room(set, value) > 0);
+        let sets: Vec<usize> = open.collect();
+        let mut room: Vec<i64> = sets.iter().map(|&set| self.room(set, value)).collect();
+        let mut flow = vec![vec![0; sets.len()]; kinds.len()];
+        let may: Vec<Vec<bool>> =
+            kinds.iter().map(|&kind| sets.iter().map(|&set| self.may_enter(kind, set)).collect()).collect();
+        let best = |of: &[bool], room: &[i64]| {
+            let open = (0..sets.len()).filter(|&at| of[at] && room[at] > 0);
+            open.max_by(|&a, &b| {
+                let behind = |at: usize| self.levels.behind(sets[at], value, self.levels.copies[sets[at]] - room[at]);
+                behind(a).total_cmp(&behind(b)).then(b.cmp(&a))
+            })
+        };
+        let mut none = Vec::new();
+        for (of, &kind) in kinds.iter().enumerate() {
+            for _ in 0..self.left[kind] {
+                if let Some(at) = best(&may[of], &room) {
+                    (room[at], flow[of][at]) = (room[at] - 1, flow[of][at] + 1);
+                    continue;
+                }
+                // Somebody else may make way.
+                let swap = (0..sets.len()).filter(|&at| may[of][at]).find_map(|at| {
+                    let others = (0..of).filter(|&other| flow[other][at] > 0);
+                    others.map(|other| (at, other, best(&may[other], &room))).find(|swap| swap.2.is_some())
+                });
+                match swap {
+                    Some((at, other, Some(to))) => {
+                        (flow[of][at], flow[other][at]) = (flow[of][at] + 1, flow[other][at] - 1);
+                        (room[to], flow[other][to]) = (room[to] - 1, flow[other][to] + 1);
+                    }
+                    _ => none.push(kind),
+                }
+            }
+        }
+        let found = |(of, &kind): (usize, &usize)| {
+            let of: Vec<i64> = flow[of].clone();
+            let sets = sets.clone();
+            of.into_iter().enumerate().filter(|&(_, people)| people > 0).map(move |(at, people)| (kind, sets[at], people))
+        };
+        (kinds.iter().enumerate().flat_map(found).collect(), none)
+    }
+
+    /// Gives somebody a further copy of a set. If that costs counterfeits of all other values, they wait, as long as
+    /// people may.
+    fn make_room(&mut self, kind: usize, is_held: &[bool], may_wait: &mut i64) {
+        let Wanting { value, past, .. } = &self.wanting[kind];
+        let value = value.index();
+        // Their place among those of their value is no longer needed.
+        self.levels.give(value, 1);
+        let is_open = |&other: &usize| {
+            other != value && is_held[other] && past.binary_search(&Value(other as u32)).is_err()
+        };
+        let mut others: Vec<usize> = (0..is_held.len()).filter(is_open).collect();
+        others.sort_by_key(|&other| (self.levels.spare[other], other));
+        others.truncate(self.levels.m - 1);
+        if others.len() == self.levels.m - 1 {
+            others.push(value);
+            self.levels.number(others);
+        }
+        let open = self.levels.holding[value].iter().copied().filter(|&set| self.may_enter(kind, set));
+        let by_cost = |&a: &usize, &b: &usize| self.levels.cost(a, 1).total_cmp(&self.levels.cost(b, 1)).then(a.cmp(&b));
+        let best = open.min_by(by_cost);
+        let Some(set) = best else { return self.left[kind] -= 1 };
+        let helps = |&other: &usize| other != value && self.levels.spare[other] < 0;
+        if *may_wait > 0 && !self.levels.sets[set].iter().any(|other| helps(other)) {
+            *may_wait -= 1;
+            self.left[kind] -= 1;
+            return;
+        }
+        self.levels.change(set, 1);
+        self.levels.give(value, -1);
+        self.enter(kind, set, 1);
+    }
+
+    /// Gives newcomers the places that are left. Where there are more places than newcomers, those come first whose
+    /// sets will need them.
+    fn enter_newcomers(&mut self, is_held: &[bool]) {
+        let newcomers: Vec<usize> = (0..self.wanting.len()).filter(|&kind| self.wanting[kind].past.is_empty()).collect();
+        let mut rate = vec![1.0; is_held.len()];
+        for &kind in &newcomers {
+            let value = self.wanting[kind].value.index();
+            let open = |levels: &Settling<'_>| {
+                levels.levels.holding[value].iter().map(|&set| levels.room(set, value).max(0)).sum::<i64>()
+            };
+            while self.left[kind] > open(self) {
+                self.make_room(kind, is_held, &mut 0);
+            }
+            rate[value] = self.left[kind] as f64 / open(self).max(1) as f64;
+        }
+        let price: Vec<f64> = (0..is_held.len()).map(|value| self.levels.price(value)).collect();
+        for &kind in &newcomers {
+            let value = self.wanting[kind].value.index();
+            let sets: Vec<usize> =
+                self.levels.holding[value].iter().copied().filter(|&set| self.room(set, value) > 0).collect();
+            let mut open: Vec<(usize, i64)> = sets.iter().map(|&set| (set, self.room(set, value))).collect();
+            if rate[value] >= 1.0 {
+                open.iter().for_each(|&(set, room)| self.enter(kind, set, room));
+                continue;
+            }
+            let mut taken = vec![0; open.len()];
+            let expected = |set: usize, other: usize| {
+                let room = self.room(set, other);
+                (self.levels.copies[set] - room) as f64 + room as f64 * rate[other].min(1.0)
+            };
+            let gain = |(set, room): (usize, i64)| {
+                let there = self.levels.copies[set] - room;
+                let others = self.levels.sets[set].iter().filter(|&&other| other != value);
+                let lead = others.map(|&other| self.levels.high(other, expected(set, other))).fold(0.0, f64::max);
+                let level = |people: i64| lead.max(self.levels.high(value, people as f64));
+                let all: f64 = self.levels.sets[set].iter().map(|&other| price[other]).sum();
+                price[value] * self.levels.stay(value) * self.levels.short(set, value, there, lead)
+                    - (level(there + 1) - level(there)) * all
+            };
+            let mut gains: Vec<f64> = open.iter().map(|&place| gain(place)).collect();
+            for _ in 0..self.left[kind] {
+                let best = (0..open.len()).filter(|&at| open[at].1 > 0);
+                let best = best.max_by(|&a, &b| gains[a].total_cmp(&gains[b]).then(b.cmp(&a)));
+                let at = best.expect("there are more places than newcomers");
+                (open[at].1, taken[at]) = (open[at].1 - 1, taken[at] + 1);
+                gains[at] = gain(open[at]);
+            }
+            for (set, people) in sets.into_iter().zip(taken).filter(|&(_, people)| people > 0) {
+                self.enter(kind, set, people);
+            }
+        }
+    }
+
+    fn finish(self) -> Settlement {
+        let sets = 0..self.levels.sets.len();
+        Settlement {
+            sets: sets.map(|set| self.levels.values(set)).collect(),
+            copies: self.levels.copies.iter().map(|&copies| copies as u64).collect(),
+            places: (self.places.into_iter())
+                .map(|places| places.into_iter().map(|(set, people)| (set, people as u64)).collect())
+                .collect(),
+        }
+    }
+}
